@@ -1,6 +1,7 @@
 """Arrays of measurements whose coordinates describe stimuli, neuroids and time bins."""
 
 from brainscore_core.supported_data_standards.brainio.assemblies import (
+    AssemblyLoader,
     BehavioralAssembly,
     DataAssembly,
     MetadataAssembly,
@@ -18,7 +19,6 @@ from brainscore_core.supported_data_standards.brainio.assemblies import (
     merge_data_arrays,
     walk_coords,
 )
-from brainscore_core.supported_data_standards.brainio.fetch import AssemblyLoader
 
 __all__ = [
     "AssemblyLoader",

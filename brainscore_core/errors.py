@@ -90,12 +90,11 @@ def nearest(name: str, candidates: Iterable[str], *, limit: int = 5) -> list[str
     spellings: dict[str, list[str]] = {}
     for candidate in candidates:
         spellings.setdefault(candidate.lower(), []).append(candidate)
-    wanted = name.lower()
-    close = difflib.get_close_matches(wanted, spellings, n=limit, cutoff=0.6)
-    if len(wanted) >= 3:
+    lower = name.lower()
+    close = difflib.get_close_matches(lower, spellings, n=limit, cutoff=0.6)
+    if len(lower) >= 3:
         close += sorted(
-            (known for known in spellings if wanted in known or (len(known) >= 3 and known in wanted)),
-            key=lambda known: (abs(len(known) - len(wanted)), known),
+            (known for known in spellings if lower in known or (len(known) >= 3 and known in lower)),
+            key=lambda known: (abs(len(known) - len(lower)), known),
         )
-    found = [candidate for known in dict.fromkeys(close) for candidate in spellings[known]]
-    return found[:limit]
+    return [candidate for known in dict.fromkeys(close) for candidate in spellings[known]][:limit]

@@ -15,7 +15,7 @@ __all__ = ["Record", "note", "recording", "timed"]
 
 @dataclass
 class Record:
-    """The facts that were noted, in order and without repetition."""
+    """The noted facts, in order and without duplicates."""
 
     items: list[dict[str, Any]] = field(default_factory=list)
 
@@ -49,7 +49,7 @@ def note(kind: str, **fields: Any) -> None:
     ----------
     kind : str
         ``'file'``, ``'data'``, ``'stimulus_set'``, ``'weights'``, ``'seed'``, ``'cache'``, ``'time'``, ``'remark'``
-        (with ``text``, a note of the receipt), ``'readout'`` (with ``text``: how behaviour was read out where the model
+        (with ``text``, a note of the receipt), ``'readout'`` (with ``text``: how behaviour was read out if the model
         does not perform the task itself; a note of the receipt and ``attrs['readout']`` of the score) …
     **fields
         The fact, as JSON types.
@@ -62,7 +62,7 @@ def note(kind: str, **fields: Any) -> None:
 
 @contextmanager
 def timed(step: str) -> Iterator[None]:
-    """Note how many seconds the ``with`` block takes, also if it fails, as a fact of kind ``'time'``.
+    """Note the seconds that the ``with`` block takes, also if it fails, as a fact of kind ``'time'``.
 
     Examples
     --------

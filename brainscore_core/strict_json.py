@@ -11,7 +11,7 @@ __all__ = ["dumps", "plain"]
 
 
 def plain(value: Any) -> Any:
-    """Turn a value into plain JSON types: NaN and infinities become null, NumPy types Python's.
+    """Convert a value to plain JSON types: NaN and infinities become null, NumPy types become Python types.
 
     Examples
     --------
@@ -26,7 +26,7 @@ def plain(value: Any) -> Any:
         number = float(value)
         return number if math.isfinite(number) else None
     if isinstance(value, str):
-        # lone surrogates (file names that are no Unicode) cannot be written as UTF-8
+        # lone surrogates (in file names that are not valid Unicode) cannot be written as UTF-8
         return str(value).encode("utf-8", "replace").decode()
     if isinstance(value, Mapping):
         return {str(key): plain(entry) for key, entry in value.items()}

@@ -26,11 +26,10 @@ from brainscore_core.isolation import (
 )
 from brainscore_core.isolation.sandbox import Sandbox
 from brainscore_core.memory import memory_limit
+from brainscore_core.paths import activations_home, cache_home, home
 from brainscore_core.plugins.environments import environment_of, plugin_requirements, without_python_settings
-from brainscore_core.supported_data_standards.brainio.fetch import cache_home
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision.loading import require_registered_model
-from brainscore_vision.model_helpers.activations.store import activations_home
 from brainscore_vision.model_interface import BehavioralAssembly, BrainModel, NeuroidAssembly
 from brainscore_vision.registries import model_registry
 from brainscore_vision.unregistered_models import is_file_reference, referenced_file
@@ -44,7 +43,7 @@ __all__ = ["SANDBOX_REMARK", "environment_for", "isolated_model", "require_refer
 SANDBOX_REMARK = "the model ran in a cage: without network, seeing only its own files and the stimuli"
 
 _OPTIONS = frozenset({"files", "memory", "processes", "seconds", "file_size", "scratch", "environment"})
-_HOMES = {"BRAINSCORE_HOME": "~/.brain-score", "TORCH_HOME": "~/.cache/torch", "HF_HOME": "~/.cache/huggingface"}
+_HOMES = {"TORCH_HOME": "~/.cache/torch", "HF_HOME": "~/.cache/huggingface"}
 
 
 def sandbox_for(model: str, environment: Environment | None, given: Mapping[str, Any]) -> Sandbox:
@@ -100,9 +99,9 @@ def sandbox_for(model: str, environment: Environment | None, given: Mapping[str,
 
 def _homes(files: list[Path]) -> dict[str, str]:
     """Variables of the cache folders that contain some of these files, so that libraries find them."""
-    homes = {"BRAINIO_HOME": cache_home()}
+    homes = {"BRAINIO_HOME": cache_home(), "BRAINSCORE_HOME": home()}
     homes |= {name: Path(os.environ.get(name) or default).expanduser().absolute() for name, default in _HOMES.items()}
-    return {name: str(home) for name, home in homes.items() if any(file.is_relative_to(home) for file in files)}
+    return {name: str(folder) for name, folder in homes.items() if any(file.is_relative_to(folder) for file in files)}
 
 
 class StimulusAccess:
@@ -261,7 +260,7 @@ def isolated_model(
         on_output=_to_standard_error if on_output is None else on_output,
         # a model that needs a sandbox is not trusted with the files of the store
         shared=[] if prefix or cage is not None or (store := activations_home()) is None else [store],
-        cage=None if cage is None else sandbox_for(model, environment, cage),
+        sandbox=None if cage is None else sandbox_for(model, environment, cage),
     )
     try:
         return IsolatedModel(process, environment)
@@ -321,7 +320,7 @@ class IsolatedModel(BrainModel):
     def __init__(self, process: ModelProcess, environment: Environment | None = None) -> None:
         self.process = process
         self.environment = environment
-        self._stimulus_access = None if process.cage is None else StimulusAccess(process.cage.exchange)
+        self._stimulus_access = None if process.sandbox is None else StimulusAccess(process.sandbox.exchange)
         self._identifier = _text_attribute(process, "identifier")
         self.name = _text_attribute(process, "name")
         self.looks_at_files = process.call("looks_at_files") is True

@@ -545,7 +545,7 @@ def verify(
 @contextmanager
 def _temporary_activations(folder: str, stored: bool) -> Iterator[None]:
     """Store activations in a temporary folder, unless stored activations may be used."""
-    from brainscore_vision.model_helpers.activations.store import activations_home
+    from brainscore_core.paths import activations_home
 
     if stored or activations_home() is None:
         yield

@@ -13,6 +13,7 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 import dj_database_url
 
 from brainscore_core.errors import UserError
+from brainscore_core.paths import site_home
 
 __all__ = [
     "comma_separated",
@@ -21,19 +22,10 @@ __all__ = [
     "flag",
     "positive_integer",
     "secret_key",
-    "site_folder",
     "unusable_folder",
 ]
 
 _TRUE, _FALSE = {"1", "true", "yes", "on"}, {"", "0", "false", "no", "off"}
-
-
-def site_folder() -> Path:
-    """The folder of the site's own files: ``$BRAINSCORE_SITE_HOME``, else ``$BRAINSCORE_HOME/site``."""
-    named = os.environ.get("BRAINSCORE_SITE_HOME")
-    if named:
-        return Path(named).expanduser().absolute()
-    return Path(os.environ.get("BRAINSCORE_HOME") or "~/.brain-score").expanduser().absolute() / "site"
 
 
 def unusable_folder(error: OSError) -> UserError:
@@ -61,7 +53,7 @@ def database_settings() -> dict[str, Any]:
     def invalid(what: str) -> UserError:  # the value may contain a password, so it is never shown
         return UserError(f"DATABASE_URL {what}", remedy=f"set it to {_DATABASE_FORMATS}")
 
-    given = os.environ.get("DATABASE_URL") or f"sqlite:///{site_folder() / 'site.sqlite3'}"
+    given = os.environ.get("DATABASE_URL") or f"sqlite:///{site_home() / 'site.sqlite3'}"
     try:
         database: dict[str, Any] = dict(dj_database_url.parse(given, conn_max_age=600))
     except ValueError:
@@ -197,7 +189,7 @@ def secret_key() -> str:
             raise UserError("BRAINSCORE_SITE_SECRET is too short", remedy="set it to at least 32 random characters")
         return given
     try:
-        return _stored_secret(site_folder() / "secret")
+        return _stored_secret(site_home() / "secret")
     except OSError as error:
         raise unusable_folder(error) from error
 

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from brainscore_core.errors import UserError
-from brainscore_web.environment import site_folder, unusable_folder
+from brainscore_core.paths import site_home
+from brainscore_web.environment import unusable_folder
 
 if TYPE_CHECKING:
     from brainscore_web.scoring.worker import Worker
@@ -39,13 +40,13 @@ _log = logging.getLogger(__name__)
 
 def use_demonstration() -> None:
     """Use a separate folder and database for a demonstration site. Must be called before anything else."""
-    os.environ["BRAINSCORE_SITE_HOME"] = str(site_folder().with_name("site-demonstration"))
+    os.environ["BRAINSCORE_SITE_HOME"] = str(site_home().with_name("site-demonstration"))
     os.environ.pop("DATABASE_URL", None)
 
 
 def has_database() -> bool:
     """Whether there already is a site on this machine."""
-    return bool(os.environ.get("DATABASE_URL")) or (site_folder() / "site.sqlite3").exists()
+    return bool(os.environ.get("DATABASE_URL")) or (site_home() / "site.sqlite3").exists()
 
 
 def prepare(results: str | None, *, demonstration: bool = False, say: Say) -> int:
@@ -256,7 +257,7 @@ def set_up() -> None:
     import django
 
     try:
-        site_folder().mkdir(parents=True, exist_ok=True)
+        site_home().mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise unusable_folder(error) from error
     django.setup()
@@ -268,7 +269,7 @@ def _exclusive(say: Say) -> Iterator[None]:
     import fcntl
 
     try:
-        lock = (site_folder() / ".preparing").open("a", encoding="ascii")
+        lock = (site_home() / ".preparing").open("a", encoding="ascii")
     except OSError as error:
         raise unusable_folder(error) from error
     with lock:

@@ -7,6 +7,7 @@ from typing import Any
 
 from csp.constants import NONE, SELF
 
+from brainscore_core.paths import site_home
 from brainscore_web.environment import (
     comma_separated,
     database_settings,
@@ -14,11 +15,10 @@ from brainscore_web.environment import (
     flag,
     positive_integer,
     secret_key,
-    site_folder,
 )
 from brainscore_web.operations.logs import configuration
 
-SITE_HOME = site_folder()
+SITE_HOME = site_home()
 SECRET_KEY = secret_key()
 DEBUG = flag("BRAINSCORE_SITE_DEBUG")
 PUBLIC = flag("BRAINSCORE_SITE_PUBLIC")  # served to the public, through HTTPS

@@ -16,7 +16,7 @@ import click
 from brainscore.cli._output import echo_json, echo_table
 from brainscore_core.errors import UserError, nearest
 from brainscore_core.memory import format_size
-from brainscore_core.paths import cache_home
+from brainscore_core.paths import activations_home, cache_home
 from brainscore_core.supported_data_standards.brainio.cache import (
     CacheEntry,
     CheckedEntry,
@@ -28,7 +28,6 @@ from brainscore_vision.model_helpers.activations.store import (
     ActivationStore,
     Leftover,
     StoredEntry,
-    activations_home,
     default_store,
 )
 

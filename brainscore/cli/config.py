@@ -73,13 +73,9 @@ def _version(package: str) -> str | None:
         return None
 
 
-def _folder(variable: str, default: str) -> str:
-    return str(Path(os.environ.get(variable) or default).expanduser())
-
-
 def _settings() -> dict[str, Any]:
     import brainscore_vision
-    from brainscore_core.plugins import index_cache_file
+    from brainscore_core.paths import cache_home, home, plugin_index_file
 
     roots = [f"{root.folder} ({root.source})" for root in brainscore_vision.plugin_index.roots]
     mirror = os.environ.get("BRAINSCORE_MIRROR")
@@ -89,11 +85,11 @@ def _settings() -> dict[str, Any]:
         "versions": {"python": platform.python_version(), **{name: _version(name) for name in PACKAGES}},
         "environment": {name: os.environ.get(name) for name in VARIABLES},
         "folders": {
-            "data": _folder("BRAINIO_HOME", "~/.brainio"),
-            "home": _folder("BRAINSCORE_HOME", "~/.brain-score"),
+            "data": str(cache_home()),
+            "home": str(home()),
             "results": _results_folder(),
             "activations": _activations_folder(),
-            "plugin index": str(index_cache_file()),
+            "plugin index": str(plugin_index_file()),
             "mirror": mirror,
         },
         "plugins": roots,
@@ -102,12 +98,12 @@ def _settings() -> dict[str, Any]:
 
 
 def _activations_folder() -> str:
-    from brainscore_vision.model_helpers.activations.store import activations_home
+    from brainscore_core.paths import activations_home
 
     return str(activations_home() or "off")
 
 
 def _results_folder() -> str:
-    from brainscore_core.scoring import default_results_address
+    from brainscore_core.paths import default_results_address
 
     return default_results_address()

@@ -14,13 +14,13 @@ import click
 from brainscore.cli._output import echo_json, echo_pairs, echo_table
 from brainscore_core.errors import UserError, nearest
 from brainscore_core.memory import format_size, parse_size
+from brainscore_core.paths import environments_home
 from brainscore_core.plugins.environments import (
     Environment,
     StoredEnvironment,
     collect_garbage,
     environment_of,
     environments,
-    environments_home,
     plugin_requirements,
     remove_environment,
 )

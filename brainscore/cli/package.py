@@ -12,7 +12,6 @@ from brainscore_core.errors import UserError
 from brainscore_core.paths import packages_home
 
 if TYPE_CHECKING:
-    from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
     from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 
 __all__ = ["command"]
@@ -117,11 +116,12 @@ def package_assembly(
 ) -> None:
     """Package the assembly in the netCDF file FILE."""
     from brainscore_core.supported_data_standards.brainio import packaging
+    from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
     from brainscore_core.supported_data_standards.brainio.fetch import StimulusSetLoader
     from brainscore_core.supported_data_standards.brainio.netcdf import read_netcdf
 
     _require_upload(upload, overwrite=overwrite, public=public)
-    assembly: DataAssembly = read_netcdf(file)
+    assembly = read_netcdf(file, DataAssembly)
     if stimuli is not None:
         assembly.attrs["stimulus_set"] = StimulusSetLoader(csv_path=stimuli).load()
     shown = stimulus_set or identifier

@@ -36,7 +36,7 @@ def command(port: int, host: str, results: str | None, demo: bool, workers: int,
         raise UserError("the website needs Django", remedy='pip install "brainscore[web]"')
     if sys.platform == "win32":
         raise UserError("the website's server does not run on Windows", remedy="run it in WSL")
-    from brainscore_core.scoring import default_results_address
+    from brainscore_core.paths import default_results_address
     from brainscore_web.serving import has_database, listen, prepare, serve, use_demonstration
 
     if demo and results:

@@ -11,8 +11,9 @@ from urllib.parse import urlsplit
 
 from brainscore_core.errors import UserError
 from brainscore_core.files import replacing
+from brainscore_core.paths import token_file
 
-__all__ = ["forget_token", "save_token", "saved_tokens", "site_of", "token_file", "token_for"]
+__all__ = ["forget_token", "save_token", "saved_tokens", "site_of", "token_for"]
 
 
 @dataclass(frozen=True)
@@ -21,12 +22,6 @@ class SavedTokens:
 
     site: str | None = None
     tokens: Mapping[str, str] = field(default_factory=dict)
-
-
-def token_file() -> Path:
-    """``login.json`` in ``$XDG_CONFIG_HOME/brainscore``, by default ``~/.config/brainscore``."""
-    base = os.environ.get("XDG_CONFIG_HOME") or "~/.config"
-    return Path(base).expanduser() / "brainscore" / "login.json"
 
 
 def saved_tokens() -> SavedTokens:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import math
-import os
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +17,7 @@ from brainscore.report._formatting import number
 from brainscore.report._plots import COLOURS, PALETTE, plot_style, printable, shortened
 from brainscore.report._view import Scale
 from brainscore_core.files import replacing
+from brainscore_core.paths import layer_profiles_home
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -43,8 +43,7 @@ def find_profiles(models: Collection[str], folder: Path | None = None) -> tuple[
         One of each model and benchmark, sorted by both: of several the one with halves, then the one of most layers.
         Files that cannot be read are left out, as the selection itself leaves them out.
     """
-    home = Path(os.environ.get("BRAINSCORE_HOME") or "~/.brain-score").expanduser()
-    files = sorted((folder or home / "layers").glob("*/*.json"))
+    files = sorted((folder or layer_profiles_home()).glob("*/*.json"))
     if not files:
         return ()
     from brainscore_vision.model_helpers.brain_transformation.layer_profile import LayerProfile

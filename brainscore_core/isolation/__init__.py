@@ -1,6 +1,6 @@
-"""Isolated models: a model answers from a process with its own interpreter and environment.
+"""Isolated models: a model runs in its own process, interpreter and environment.
 
-``python -m brainscore_core.isolation`` is the other side.
+``python -m brainscore_core.isolation`` is the model's side.
 """
 
 from brainscore_core.isolation.errors import SubjectFailed, SubjectOutOfMemory

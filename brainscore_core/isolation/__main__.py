@@ -1,7 +1,7 @@
-"""A subject process: ``python -m brainscore_core.isolation SOCKET``.
+"""Process of an isolated model: ``python -m brainscore_core.isolation SOCKET``.
 
-``SOCKET`` is the number of an open descriptor, one end of a Unix socket pair. Nothing else connects it with the process
-that started it; standard output and standard error belong to the subject.
+``SOCKET`` is the number of an open descriptor, one end of a Unix socket pair, which is the only connection to the
+process that started it. Standard output and standard error belong to the model.
 """
 
 import os
@@ -13,9 +13,9 @@ from brainscore_core.isolation.wire import Channel, Closed, Limits
 
 
 def main() -> None:
-    """Serve on the descriptor that the first argument names."""
+    """Serve on the descriptor in the first argument."""
     descriptor = int(sys.argv[1])
-    os.set_inheritable(descriptor, False)  # programs that the subject starts have no part in this
+    os.set_inheritable(descriptor, False)  # not for programs that the model starts
     channel = Channel(socket.socket(fileno=descriptor), limits=Limits(line=1 << 30, inline=1 << 30))
     try:
         serve(channel)

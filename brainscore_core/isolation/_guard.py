@@ -1,8 +1,8 @@
-"""Keeps a subject from outliving the process that asks it. Run by path, with the standard library alone.
+"""Ensure that a command does not outlive the process that uses it. Run by path; uses only the standard library.
 
-``python -I -S _guard.py PARENT SOCKET COMMAND…`` runs the command. When standard input ends or the process PARENT is
-gone, and when the command has ended, everything that descends from it is killed. The exit status is the command's.
-``SOCKET`` is the number of a descriptor that is the command's alone; -1 for none.
+``python -I -S _guard.py PARENT SOCKET COMMAND…`` runs the command. When standard input ends, the process PARENT has
+ended, or the command has ended, all its descendants are killed. The exit status is the command's. ``SOCKET`` is the
+number of a descriptor that only the command keeps open; -1 for none.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-_TICK = 0.5  # seconds; standard input stays open where a copy of it was inherited by somebody
+_TICK = 0.5  # seconds; standard input stays open if another process inherited a copy
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 
 
@@ -34,11 +34,11 @@ def _run(command: list[str], guard: int) -> None:
         _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() != guard:
             os._exit(1)
-        nothing = os.open(os.devnull, os.O_RDONLY)
-        os.dup2(nothing, 0)
+        empty = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(empty, 0)
         for number in (signal.SIGCHLD, signal.SIGTERM, signal.SIGINT, signal.SIGPIPE):
             signal.signal(number, signal.SIG_DFL)
-        os.execvp(command[0], command)  # noqa: S606 - this is what it is for
+        os.execvp(command[0], command)  # noqa: S606 - the purpose of this module
     except OSError as error:
         os.write(2, f"{command[0]} cannot be started: {error.strerror}\n".encode("utf-8", "replace"))
     finally:
@@ -46,7 +46,7 @@ def _run(command: list[str], guard: int) -> None:
 
 
 def _watch(child: int, parent: int, wake: int) -> int | None:
-    """Wait until the child has ended (its wait status), or nobody wants it any more (None)."""
+    """Wait until the child has ended (return its wait status) or is no longer needed (return None)."""
     while True:
         with suppress(InterruptedError):
             ready, _, _ = select.select([0, wake], [], [], _TICK)
@@ -66,37 +66,37 @@ def _watch(child: int, parent: int, wake: int) -> int | None:
 
 
 def _end(child: int, status: int | None) -> int | None:
-    """Kill the command's group, and whatever else descends from this process; the child's wait status."""
-    until = time.monotonic() + 10
-    while time.monotonic() < until:
-        if status is None or sys.platform != "linux":  # a number that was waited for may soon be another's
+    """Kill the command's group and all descendants of this process; return the child's wait status."""
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline:
+        if status is None or sys.platform != "linux":  # after the wait, its number may belong to another process
             with suppress(OSError):
                 os.killpg(child, signal.SIGKILL)
         for pid in _children():
             with suppress(OSError):
                 os.kill(pid, signal.SIGKILL)
         try:
-            ended, found = os.waitpid(-1, os.WNOHANG)
+            ended, wait_status = os.waitpid(-1, os.WNOHANG)
         except ChildProcessError:
             return status
         if ended == child:
-            status = found
+            status = wait_status
         if ended == 0:
             time.sleep(0.005)
     return status
 
 
 def _children() -> list[int]:
-    """Children of this process, where the system says so: also those that were left by their parents."""
-    found: list[int] = []
+    """Children of this process, including orphans that it adopted; empty if the system does not list them."""
+    pids: list[int] = []
     for task in Path("/proc/self/task").glob("*/children"):
         with suppress(OSError):
-            found += [int(pid) for pid in task.read_text().split()]
-    return found
+            pids += map(int, task.read_text().split())
+    return pids
 
 
 def _leave(status: int | None) -> None:
-    """End as the command ended."""
+    """End with the command's exit status or signal."""
     if status is None:
         os._exit(1)
     if not os.WIFSIGNALED(status):
@@ -104,8 +104,8 @@ def _leave(status: int | None) -> None:
     import resource
 
     number = os.WTERMSIG(status)
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # the command has left its own
-    with suppress(OSError, ValueError):  # not so for signals that cannot be caught
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # the command has written its own
+    with suppress(OSError, ValueError):  # some signals cannot be caught
         signal.signal(number, signal.SIG_DFL)
     os.kill(os.getpid(), number)
     time.sleep(1)
@@ -113,7 +113,7 @@ def _leave(status: int | None) -> None:
 
 
 def main() -> None:
-    """Run the command that the arguments name."""
+    """Run the command of the arguments."""
     parent, connection, command = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3:]
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
     wake, woken = os.pipe()
@@ -126,7 +126,7 @@ def main() -> None:
     if child == 0:
         _run(command, guard)
     with suppress(OSError):
-        os.setpgid(child, child)  # whichever of the two comes first
+        os.setpgid(child, child)  # both processes do it, since either may run first
     if connection >= 0:
         os.close(connection)
     _leave(_end(child, _watch(child, parent, wake)))

@@ -1,4 +1,4 @@
-"""Child processes under a guard, and what they print."""
+"""Guarded child processes, and their output."""
 
 from __future__ import annotations
 
@@ -16,41 +16,41 @@ from pathlib import Path
 
 from brainscore_core.isolation.wire import Closed
 
-__all__ = ["Look", "Output", "end", "ender", "ending_text", "guarded"]
+__all__ = ["LifeCheck", "Output", "end", "ender", "ending_text", "guarded"]
 
 _GUARD = Path(__file__).with_name("_guard.py")
-_PATIENCE = 15.0  # seconds in which killed processes must be gone
+_PATIENCE = 15.0  # seconds in which killed processes must have ended
 
 
 def guarded(
-    command: Sequence[str], *, handed_on: int | None = None, environment: Mapping[str, str] | None = None
+    command: Sequence[str], *, inherited: int | None = None, environment: Mapping[str, str] | None = None
 ) -> subprocess.Popen[bytes]:
-    """Start a command; it ends, with all that descends from it, when standard input is closed or this process is gone.
+    """Start a command that ends, with all its descendants, when its standard input is closed or this process has ended.
 
     Parameters
     ----------
     command : sequence of str
         Program and arguments.
-    handed_on : int, optional
-        Descriptor that it gets under the same number.
+    inherited : int, optional
+        Descriptor that it inherits under the same number.
     environment : mapping, optional
         Environment variables; by default those of this process.
     """
-    guard = [sys.executable, "-I", "-S", str(_GUARD), str(os.getpid()), str(-1 if handed_on is None else handed_on)]
-    return subprocess.Popen(  # noqa: S603 - what it is for
+    guard = [sys.executable, "-I", "-S", str(_GUARD), str(os.getpid()), str(-1 if inherited is None else inherited)]
+    return subprocess.Popen(  # noqa: S603 - the purpose of this function
         [*guard, *command],
-        stdin=subprocess.PIPE,  # while it is open, somebody wants the command
+        stdin=subprocess.PIPE,  # the command runs as long as this is open
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        pass_fds=() if handed_on is None else (handed_on,),
+        pass_fds=() if inherited is None else (inherited,),
         env=None if environment is None else dict(environment),
         start_new_session=True,
         bufsize=0,
     )
 
 
-class Look:
-    """Ends the wait for a process that has ended; it may have answered just before."""
+class LifeCheck:
+    """Raises `Closed` at the second call after a process has ended; it may have answered just before its end."""
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
         self._process = process
@@ -63,7 +63,7 @@ class Look:
 
 
 def ender(process: subprocess.Popen[bytes]) -> Callable[[], None]:
-    """Make a function that closes the input of a process, which its guard takes as the order to end it."""
+    """Make a function that closes the input of a process, upon which its guard ends it."""
 
     def close() -> None:
         if process.stdin is not None:
@@ -74,7 +74,7 @@ def ender(process: subprocess.Popen[bytes]) -> Callable[[], None]:
 
 
 def end(process: subprocess.Popen[bytes], owner: int, closing: ExitStack | None = None) -> int:
-    """Have everything killed that the guard watches over; the exit status."""
+    """Let the guard kill the command and its descendants; return the exit status."""
     if os.getpid() != owner:  # a fork of the process that started it
         return 0
     ender(process)()
@@ -88,7 +88,7 @@ def end(process: subprocess.Popen[bytes], owner: int, closing: ExitStack | None 
             closing.close()
 
 
-_KEPT = 512 << 10  # bytes, of the beginning and of the end each
+_KEPT = 512 << 10  # bytes of the beginning, and as many of the end
 
 
 class Output:
@@ -99,9 +99,9 @@ class Output:
     descriptor : int
         The pipe; it is closed at its end.
     limit : int
-        Bytes beyond which there is too much.
+        Bytes that may be printed.
     on_flood : callable
-        Called once there is too much; what follows is counted, not kept.
+        Called once the limit is exceeded; further output is counted but not kept.
     on_text : callable, optional
         Called with each piece of text.
     """
@@ -120,14 +120,14 @@ class Output:
         self._tail: deque[bytes] = deque()
         self._tail_bytes = 0
         self._ended = False
-        self._reading = threading.Lock()  # while a block is taken out of the pipe and handed on
+        self._reading = threading.Lock()  # while a block is read from the pipe and passed on
         self._lock = threading.Lock()
         os.set_blocking(descriptor, False)
         self._thread = threading.Thread(target=self._read, name="subject-output", daemon=True)
         self._thread.start()
 
     def drain(self) -> None:
-        """Read what was printed before now, instead of whenever the thread gets to it."""
+        """Read what was printed before now, without waiting for the thread."""
         with self._reading:
             while not self.flooded and self._read_block():
                 pass
@@ -138,7 +138,7 @@ class Output:
 
     @property
     def text(self) -> str:
-        """What was printed; of very much the beginning and the end."""
+        """What was printed; if that is very long, the beginning and the end."""
         with self._lock:
             tail = b"".join(self._tail)[-_KEPT:]
             left_out = self.total - len(self._head) - len(tail)
@@ -155,7 +155,7 @@ class Output:
         os.close(self._descriptor)
 
     def _read_block(self) -> bool:
-        """Take a block out of the pipe, if there is one."""
+        """Read a block from the pipe if one is available; return whether one was."""
         if self._ended:
             return False
         try:
@@ -174,7 +174,7 @@ class Output:
             self.flooded = True
             self._on_flood()
         elif self._on_text is not None:
-            with suppress(OSError, ValueError):  # whoever listened has gone
+            with suppress(OSError, ValueError):  # the listener has ended
                 self._on_text(self._decoder.decode(block))
         return True
 
@@ -191,7 +191,7 @@ class Output:
 
 
 def ending_text(status: int) -> str:
-    """How a process ended, in words.
+    """Describe how a process ended.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What can go wrong with the process of an isolated model."""
+"""Errors of isolated models."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ Cause = Literal["start", "crash", "exit", "timeout", "output", "protocol", "exce
 
 
 class SubjectFailed(UserError):
-    """A subject process crashed, hung, printed too much, raised, or answered what cannot be read.
+    """The process of an isolated model crashed, hung, printed too much, raised an error, or gave an invalid answer.
 
     Parameters
     ----------
     message : str
-        Which subject, what it did, and the end of what it printed.
+        The model, what its process did, and the end of what it printed.
     remedy : str, optional
-        What to do about it.
+        How to fix it.
     cause : str
-        ``'start'``, ``'crash'`` (ended by a signal), ``'exit'``, ``'timeout'``, ``'output'`` (too much of it),
-        ``'protocol'`` or ``'exception'`` (an error of its own, whose traceback stands in the notes).
+        ``'start'``, ``'crash'`` (ended by a signal), ``'exit'``, ``'timeout'``, ``'output'`` (too much),
+        ``'protocol'`` or ``'exception'`` (an error of the model, whose traceback is in the notes).
     """
 
     def __init__(self, message: str, remedy: str | None = None, *, cause: Cause = "exception") -> None:
@@ -31,4 +31,4 @@ class SubjectFailed(UserError):
 
 
 class SubjectOutOfMemory(SubjectFailed):
-    """A subject process was killed, as systems do when memory runs out, or raised an error that says so."""
+    """The process of an isolated model ran out of memory: it was killed, or raised an error that says so."""

@@ -1,4 +1,4 @@
-"""The subject's side: load it, answer calls."""
+"""Isolated models as seen from their own process: load the model and answer calls."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ from brainscore_core.strict_json import plain
 
 __all__ = ["serve"]
 
-_MOST_WARNINGS = 100  # in one call
-_MOST_CHARACTERS = 100_000  # of a message or a traceback
+_MAX_WARNINGS = 100  # in one call
+_MAX_CHARACTERS = 100_000  # of a message or a traceback
 
 
 def serve(channel: Channel) -> None:
-    """Answer until the other side has gone."""
-    if not sys.warnoptions:  # the other side's filters count; what a plugin asks not to hear, it does not
+    """Answer until the connection is closed."""
+    if not sys.warnoptions:  # the scoring process filters warnings; filters set by a plugin also hold
         warnings.resetwarnings()
         warnings.simplefilter("always")
         warnings.simplefilter("ignore", ResourceWarning)
     channel.send({"protocol": PROTOCOL, "python": platform.python_version(), "pid": os.getpid()})
-    subject: Any = None
+    model: Any = None
     folders: list[Path] = []
     while True:
         try:
@@ -45,10 +45,10 @@ def serve(channel: Channel) -> None:
         request = Decoder(payloads, KINDS).decode(body)
         loading = request["ask"] == "load"
         folders = request["folders"] if loading else folders
-        work = functools.partial(_load, request) if loading else functools.partial(_call, subject, request)
-        made = _answer(channel, request["id"], work, folders=folders, describe=loading)
-        subject = made if loading else subject
-        del body, payloads, request, work, made  # they may be large, and the next question may be long in coming
+        work = functools.partial(_load, request) if loading else functools.partial(_call, model, request)
+        result = _answer(channel, request["id"], work, folders=folders, describe=loading)
+        model = result if loading else model
+        del body, payloads, request, work, result  # may be large, and the next request may come much later
 
 
 def _load(request: dict[str, Any]) -> Any:
@@ -57,29 +57,29 @@ def _load(request: dict[str, Any]) -> Any:
     return loader(request["identifier"], **request["options"])
 
 
-def _call(subject: Any, request: dict[str, Any]) -> Any:
+def _call(model: Any, request: dict[str, Any]) -> Any:
     name = request["method"]
     if name.startswith("_"):
         raise UserError(f"{name!r} is private", remedy="call a public method")
-    found = getattr(subject, name)
-    return found(*request["args"], **request["kwargs"]) if callable(found) else found
+    attribute = getattr(model, name)
+    return attribute(*request["args"], **request["kwargs"]) if callable(attribute) else attribute
 
 
 def _answer(channel: Channel, number: int, work: Callable[[], Any], *, folders: Sequence[Path], describe: bool) -> Any:
-    """Do what was asked, and tell how it went; gives what was made."""
+    """Do the requested work, send the answer, and return the result (None after an error)."""
     body: dict[str, Any] = {"id": number}
-    made, encoder = None, Encoder()
-    with recording() as record, _Collected() as collected:
+    result, encoder = None, Encoder()
+    with recording() as record, _CollectedWarnings() as collected:
         try:
-            made = work()
+            result = work()
             encoder = Encoder(KINDS, memory=available_memory() // 2, folders=folders)
-            body["answer"] = _described(made) if describe else encoder.encode(made)
-        except Exception as error:  # noqa: BLE001 - whatever it is, the other side is told
+            body["answer"] = _description(result) if describe else encoder.encode(result)
+        except Exception as error:  # noqa: BLE001 - every error is reported to the scoring process
             encoder.close()
             encoder = Encoder()
             body["error"] = _error(error)
     body["about"] = encoder.json(
-        {"notes": plain(record.items), "warnings": collected.seen, "peak_bytes": _peak_memory()}
+        {"notes": plain(record.items), "warnings": collected.items, "peak_bytes": _peak_memory()}
     )
     for stream in (sys.stdout, sys.stderr):
         stream.flush()
@@ -87,23 +87,23 @@ def _answer(channel: Channel, number: int, work: Callable[[], Any], *, folders: 
         channel.send(body, encoder.payloads)
     finally:
         encoder.close()
-    return made
+    return result
 
 
-def _described(subject: Any) -> dict[str, Any]:
-    """Public methods of a subject with their parameters: name, kind, whether there is a default."""
+def _description(model: Any) -> dict[str, Any]:
+    """Describe the public methods of a model by their parameters: name, kind, whether there is a default."""
     methods = {}
-    for name in dir(subject):
-        if name.startswith("_") or isinstance(inspect.getattr_static(subject, name, None), property):
+    for name in dir(model):
+        if name.startswith("_") or isinstance(inspect.getattr_static(model, name, None), property):
             continue
-        method = getattr(subject, name, None)
+        method = getattr(model, name, None)
         if not callable(method):
             continue
         try:
             parameters = inspect.signature(method).parameters.values()
         except (TypeError, ValueError):
             continue
-        methods[name] = [[one.name, int(one.kind), one.default is not one.empty] for one in parameters]
+        methods[name] = [[item.name, int(item.kind), item.default is not item.empty] for item in parameters]
     return {"methods": methods}
 
 
@@ -112,25 +112,25 @@ def _error(error: Exception) -> dict[str, Any]:
     text = "".join(traceback.format_exception(type(error), error, trace))
     user = isinstance(error, UserError)
     return {
-        "kind": "not applicable" if isinstance(error, NotApplicable) else "user" if user else _sort(error),
+        "kind": "not applicable" if isinstance(error, NotApplicable) else "user" if user else _error_kind(error),
         "type": type(error).__qualname__,
-        "message": (error.message if isinstance(error, UserError) else str(error))[:_MOST_CHARACTERS],
-        "remedy": str(error.remedy)[:_MOST_CHARACTERS] if isinstance(error, UserError) and error.remedy else None,
-        "traceback": text[-_MOST_CHARACTERS:],
+        "message": (error.message if isinstance(error, UserError) else str(error))[:_MAX_CHARACTERS],
+        "remedy": str(error.remedy)[:_MAX_CHARACTERS] if isinstance(error, UserError) and error.remedy else None,
+        "traceback": text[-_MAX_CHARACTERS:],
     }
 
 
-def _sort(error: Exception) -> str:
+def _error_kind(error: Exception) -> str:
     return "memory" if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError" else "other"
 
 
-class _Collected:
+class _CollectedWarnings:
     """Collects warnings instead of printing them."""
 
     def __init__(self) -> None:
-        self.seen: list[list[Any]] = []
+        self.items: list[list[Any]] = []
 
-    def __enter__(self) -> _Collected:
+    def __enter__(self) -> _CollectedWarnings:
         self._before = warnings.showwarning
         warnings.showwarning = self._take
         return self
@@ -148,9 +148,9 @@ class _Collected:
         line: str | None = None,
     ) -> None:
         names = [kind.__name__ for kind in category.__mro__]
-        one = [str(message)[:_MOST_CHARACTERS], names, filename, lineno]
-        if len(self.seen) < _MOST_WARNINGS and one not in self.seen:
-            self.seen.append(one)
+        item = [str(message)[:_MAX_CHARACTERS], names, filename, lineno]
+        if len(self.items) < _MAX_WARNINGS and item not in self.items:
+            self.items.append(item)
 
 
 def _peak_memory() -> int:

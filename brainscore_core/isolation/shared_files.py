@@ -1,4 +1,4 @@
-"""Files without names in which arrays are handed over, and what may be mapped of somebody else's."""
+"""Anonymous files in which arrays are transferred, and which received files may be mapped."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ Buffer = bytes | bytearray | memoryview | mmap.mmap
 
 
 class WireError(Exception):
-    """What arrived is no message."""
+    """A received message is invalid."""
 
 
 class FileTooLarge(UserError):
-    """An array has no place."""
+    """There is no space for an array."""
 
 
 def anonymous_file(size: int, *, memory: int) -> int:
-    """Make a file without a name.
+    """Create an anonymous file.
 
     Parameters
     ----------
     size : int
-        Bytes that it will hold.
+        Its size in bytes.
     memory : int
-        Bytes up to which it is made in memory; larger ones lie in the folder for temporary files.
+        Largest size in bytes of a file in memory; a larger one is in the folder for temporary files.
 
     Returns
     -------
@@ -45,7 +45,7 @@ def anonymous_file(size: int, *, memory: int) -> int:
     Raises
     ------
     FileTooLarge
-        There is no room.
+        If there is no space.
     """
     if hasattr(os, "memfd_create") and size <= memory:
         return os.memfd_create("brainscore-array", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
@@ -53,14 +53,15 @@ def anonymous_file(size: int, *, memory: int) -> int:
     status = os.statvfs(folder)
     if status.f_bavail * status.f_frsize < size:
         raise FileTooLarge(
-            f"an array of {size} bytes has no room in the folder {folder}", remedy="set TMPDIR to one with more room"
+            f"there is no space for an array of {size} bytes in the folder {folder}",
+            remedy="set TMPDIR to a folder with more space",
         )
     with tempfile.TemporaryFile() as stream:
         return os.dup(stream.fileno())
 
 
 def seal(descriptor: int) -> None:
-    """Let nobody change a file in memory any more; what lies on a disk cannot be sealed."""
+    """Make a file in memory immutable; files on a disk cannot be sealed."""
     import fcntl
 
     if hasattr(fcntl, "F_ADD_SEALS") and _seals(descriptor) is not None:
@@ -68,7 +69,7 @@ def seal(descriptor: int) -> None:
 
 
 def _seals(descriptor: int) -> int | None:
-    """Seals of a file; None for one that cannot have any."""
+    """Seals of a file; None if it cannot have any."""
     import fcntl
 
     try:
@@ -85,65 +86,65 @@ def _is_sealed(descriptor: int) -> bool:
 
 
 def mapped(descriptor: int, size: int, *, trusted: Sequence[Path] = ()) -> Buffer:
-    """Map a file, and close its descriptor; what is written to the map stays in this process.
+    """Map a file and close its descriptor; what is written to the map stays in this process.
 
     Parameters
     ----------
     descriptor : int
-        The file: one that is sealed, else it is copied first.
+        The file; it is copied first unless it is sealed or trusted.
     size : int
-        Bytes that it must have.
+        Its required size in bytes.
     trusted : sequence of Path
-        Folders whose files are mapped although they are not sealed; resolved.
+        Folders, as resolved paths, whose files are mapped although they are not sealed.
 
     Raises
     ------
     WireError
-        It is no such file.
+        If it is not such a file.
     """
     try:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode) or status.st_size != size:
-            raise WireError(f"what is handed over is no file of {size} bytes")
+            raise WireError(f"the transferred descriptor is not a file of {size} bytes")
         if size == 0:
             return b""
         if _is_sealed(descriptor):
-            if status.st_blocks * 512 < size:  # reading its holes would take memory that nobody has given
-                raise WireError("a file in memory that has holes")
+            if status.st_blocks * 512 < size:  # reading the holes would allocate memory
+                raise WireError("a file in memory has holes")
             return mmap.mmap(descriptor, size, access=mmap.ACCESS_COPY)
         if trusted and _lies_in(descriptor, trusted):
             return mmap.mmap(descriptor, size, access=mmap.ACCESS_COPY)
-        _check_room(size)
+        _check_space(size)
         with tempfile.TemporaryFile() as own:
             _copy(descriptor, own.fileno(), size)
             return mmap.mmap(own.fileno(), size, access=mmap.ACCESS_COPY)
     except (OSError, ValueError) as error:
-        raise WireError(f"a file that was handed over cannot be mapped: {error}") from error
+        raise WireError(f"a transferred file cannot be mapped: {error}") from error
     finally:
         os.close(descriptor)
 
 
-def _check_room(size: int) -> None:
-    """Refuse a copy that would fill the disk for everybody else."""
+def _check_space(size: int) -> None:
+    """Refuse a copy that would take more than half of the free disk space."""
     folder = tempfile.gettempdir()
     status = os.statvfs(folder)
     if size > status.f_bavail * status.f_frsize // 2:
-        raise WireError(f"a file of {size} bytes, more than half of the room in the folder {folder} (set TMPDIR)")
+        raise WireError(f"a file of {size} bytes needs more than half of the space in the folder {folder} (set TMPDIR)")
 
 
 def _copy(source: int, target: int, size: int) -> None:
-    """Copy a file; where it has holes, or zeros, the copy has holes."""
+    """Copy a file; the copy has holes in place of zeros."""
     os.ftruncate(target, size)
     done = 0
     while done < size:
         block = os.pread(source, min(size - done, len(_ZEROS)), done)
         if not block:
-            raise WireError("a file became shorter while it was read")
+            raise WireError("a file was truncated while it was read")
         done += len(block) if _ZEROS.startswith(block) else os.pwrite(target, block, done)
 
 
 def _lies_in(descriptor: int, folders: Sequence[Path]) -> bool:
-    """Whether a file lies in one of the folders, by what the system says; not where it says nothing."""
+    """Whether a file is in one of the folders, according to the system; False if it does not say."""
     try:
         path = Path(os.readlink(f"/proc/self/fd/{descriptor}"))
     except OSError:

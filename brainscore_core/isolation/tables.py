@@ -1,4 +1,4 @@
-"""How tables of stimuli and assemblies travel: by their columns, coordinates and indexes."""
+"""Encode tables of stimuli and assemblies by their columns, coordinates and indexes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 
 __all__ = ["KINDS"]
 
-_EXTENSION = re.compile(r"(U?Int|Float)\d+|boolean|string.*|str")  # pandas types that are made from a list
+_EXTENSION = re.compile(r"(U?Int|Float)\d+|boolean|string.*|str")  # pandas types that can be created from a list
 _SCALARS = (str, int, float, bool, type(None), np.generic)
 
 
@@ -44,16 +44,18 @@ def _encode_about(encoder: Encoder, stimuli: StimulusSet) -> dict[str, Any]:
     about: dict[str, Any] = {} if stimuli.identifier is None else {"identifier": str(stimuli.identifier)}
     for name in ("stimulus_paths", "original_paths"):
         paths = getattr(stimuli, name)
-        if paths is not None:  # two arrays, not very many single values
+        if paths is not None:  # two arrays are faster than many single values
             files = [str(path) for path in paths.values()]
-            about[name] = [encoder.array(np.fromiter(one, dtype=object, count=len(paths))) for one in (paths, files)]
+            about[name] = [
+                encoder.array(np.fromiter(column, dtype=object, count=len(paths))) for column in (paths, files)
+            ]
     return about
 
 
 def _encode_column(encoder: Encoder, name: Hashable, column: Any) -> dict[str, Any]:
     dtype = column.dtype
     if isinstance(dtype, pd.CategoricalDtype):
-        codes: Any = getattr(column, "cat", column).codes  # of an index, of a column
+        codes: Any = getattr(column, "cat", column).codes  # of an index or a column
         return {
             "as": "category",
             "ordered": bool(dtype.ordered),
@@ -68,7 +70,7 @@ def _encode_column(encoder: Encoder, name: Hashable, column: Any) -> dict[str, A
             raise CannotTravel(f"column {name!r}: {error.message}", error.remedy) from error
     if not _EXTENSION.fullmatch(str(dtype)):
         raise CannotTravel(
-            f"column {name!r} is of type {dtype}, which cannot be sent to a subject process",
+            f"column {name!r} is of type {dtype}, which cannot be sent to an isolated model",
             remedy=f"convert it, for instance with stimuli[{name!r}].astype(str)",
         )
     values = column.astype(object).to_numpy()
@@ -81,24 +83,24 @@ def _decode_table(decoder: Decoder, parts: dict[str, Any]) -> pd.DataFrame:
     names, columns = decoder.decode(parts["names"]), expect(parts["columns"], list)
     rows = expect(parts["rows"], int)
     if not isinstance(names, list) or len(names) != len(columns):
-        raise WireError("a table with other names than columns")
+        raise WireError("the names of a table do not match its columns")
     if not all(isinstance(name, (*_SCALARS, tuple)) for name in names):
-        raise WireError("names of columns that are none")
+        raise WireError("invalid names of columns")
     decoded = [_decode_column(decoder, column) for column in columns]
     if any(len(column) != rows for column in decoded):
         raise WireError("a table whose columns are not equally long")
     index = parts["index"]
     try:
         if isinstance(index, list):
-            start, stop, step = (expect(one, int) for one in index)
-            made: Any = pd.RangeIndex(start, stop, step)
+            start, stop, step = (expect(number, int) for number in index)
+            row_index: Any = pd.RangeIndex(start, stop, step)
         else:
-            made = _level(decoder, index)
+            row_index = _level(decoder, index)
         table = pd.DataFrame(dict(enumerate(decoded)), index=pd.RangeIndex(rows))
-        table.index = made
+        table.index = row_index
         table.columns = pd.Index(names, tupleize_cols=False)
     except (TypeError, ValueError) as error:
-        raise WireError(f"no table: {error}") from error
+        raise WireError(f"not a table: {error}") from error
     return _about(decoder, StimulusSet(table), parts["about"]) if expect(parts["stimuli"], bool) else table
 
 
@@ -109,12 +111,12 @@ def _about(decoder: Decoder, stimuli: StimulusSet, about: Any) -> StimulusSet:
         stimuli.identifier = expect(about["identifier"], str)
     for name in ("stimulus_paths", "original_paths"):
         if name in about:
-            arrays = [decoder.array(one) for one in expect(about[name], list)]
+            arrays = [decoder.array(texts) for texts in expect(about[name], list)]
             if [array.ndim for array in arrays] != [1, 1]:
-                raise WireError("paths that are no two columns")
+                raise WireError("paths must be two columns")
             ids, files = (array.tolist() for array in arrays)
             if len(ids) != len(files) or not set(map(type, files)) <= {str}:
-                raise WireError("paths that are none")
+                raise WireError("invalid paths")
             setattr(stimuli, name, _mapping(ids, [Path(file) for file in files]))
     return stimuli
 
@@ -123,7 +125,7 @@ def _mapping(keys: list[Any], values: list[Any]) -> dict[Any, Any]:
     try:
         return dict(zip(keys, values, strict=True))
     except TypeError as error:
-        raise WireError("keys that cannot be such") from error
+        raise WireError("invalid keys") from error
 
 
 def _decode_column(decoder: Decoder, column: Any) -> Any:
@@ -146,7 +148,7 @@ def _decode_column(decoder: Decoder, column: Any) -> Any:
             raise WireError("a column of unknown type")
         return pd.Series(values.tolist(), dtype=how)
     except (TypeError, ValueError) as error:
-        raise WireError(f"no column: {error}") from error
+        raise WireError(f"not a column: {error}") from error
 
 
 # -- assemblies --------------------------------------------------------------------------------------------------
@@ -162,7 +164,7 @@ def _encode_assembly(encoder: Encoder, assembly: xr.DataArray) -> dict[str, Any]
             indexes.append({"dim": index.dim, "name": name, "values": _encode_column(encoder, str(name), index.index)})
         else:
             raise CannotTravel(
-                f"an index of type {type(index).__name__} cannot be sent to a subject process, or back",
+                f"an index of type {type(index).__name__} cannot be sent to or from an isolated model",
                 remedy="reset it: assembly.reset_index(…)",
             )
         indexed |= set(variables)
@@ -227,28 +229,28 @@ def _decode_assembly(decoder: Decoder, parts: dict[str, Any]) -> xr.DataArray:
         raise WireError(f"{len(dims)} dimensions for an array of {values.ndim}")
     attrs = decoder.decode(expect(parts["attrs"], dict))
     if not isinstance(attrs, dict):
-        raise WireError("attributes that are none")
+        raise WireError("invalid attributes")
     name = decoder.decode(parts["name"])
     if not isinstance(name, str | type(None)):
-        raise WireError("the name of an assembly is no text")
+        raise WireError("the name of an assembly is not text")
     sizes = dict(zip(dims, values.shape, strict=True))
     variables: dict[Hashable, xr.Variable] = {}
     indexes: dict[Hashable, Any] = {}
     try:
-        for one in expect(parts["indexes"], list):
-            index = _decode_index(decoder, one)
-            made = index.create_variables()
-            variables |= made
-            indexes |= dict.fromkeys(made, index)
-        for one in expect(parts["coords"], list):
-            coordinate, along, column = expect(one, list)
+        for encoded in expect(parts["indexes"], list):
+            index = _decode_index(decoder, encoded)
+            index_variables = index.create_variables()
+            variables |= index_variables
+            indexes |= dict.fromkeys(index_variables, index)
+        for encoded in expect(parts["coords"], list):
+            coordinate, along, column = expect(encoded, list)
             variables[expect(coordinate, str)] = xr.Variable(_names(along), decoder.array(column))
         _check(variables, sizes)
-        ordered = {expect(one, str): variables.pop(one) for one in expect(parts["order"], list)} | variables
+        ordered = {expect(key, str): variables.pop(key) for key in expect(parts["order"], list)} | variables
         variable = xr.Variable(dims, values, attrs)
         return cls(variable, coords=ordered, name=name, indexes=indexes, fastpath=True)
     except (TypeError, ValueError, KeyError) as error:
-        raise WireError(f"no assembly: {error}") from error
+        raise WireError(f"not an assembly: {error}") from error
 
 
 def _decode_index(decoder: Decoder, parts: Any) -> PandasIndex | PandasMultiIndex:
@@ -259,20 +261,20 @@ def _decode_index(decoder: Decoder, parts: Any) -> PandasIndex | PandasMultiInde
         values.name = expect(parts["name"], str)
         return PandasIndex(values, dim)
     names, types = _names(parts["names"]), expect(parts["types"], list)
-    codes = [decoder.array(one) for one in expect(parts["codes"], list)]
-    if any(one.dtype.kind not in "iu" or one.ndim != 1 for one in codes) or len({len(one) for one in codes}) != 1:
-        raise WireError("levels whose numbers are none")
-    levels: Any = [_level(decoder, one) for one in expect(parts["levels"], list)]
+    codes = [decoder.array(numbers) for numbers in expect(parts["codes"], list)]
+    if any(numbers.dtype.kind not in "iu" or numbers.ndim != 1 for numbers in codes) or len(set(map(len, codes))) != 1:
+        raise WireError("invalid codes of levels")
+    levels: Any = [_level(decoder, level) for level in expect(parts["levels"], list)]
     index: Any = pd.MultiIndex(levels, codes, names=names, verify_integrity=True)  # type: ignore[arg-type] # stubs: any sequence
     if len(names) != len(types) or dim in names:
-        raise WireError("levels without types, or called like their dimension")
-    return PandasMultiIndex(index, dim, {name: _dtype(one) for name, one in zip(names, types, strict=True)})
+        raise WireError("levels without types, or with the name of their dimension")
+    return PandasMultiIndex(index, dim, {name: _dtype(type_name) for name, type_name in zip(names, types, strict=True)})
 
 
 def _level(decoder: Decoder, column: Any) -> pd.Index:
     values = _decode_column(decoder, column)
-    if not isinstance(values, pd.Series) or any(not isinstance(one, _SCALARS) for one in _objects_of(values)):
-        raise WireError("a level whose values are no single values")
+    if not isinstance(values, pd.Series) or any(not isinstance(value, _SCALARS) for value in _objects_of(values)):
+        raise WireError("a level whose values are not single values")
     return pd.Index(values, dtype=values.dtype, tupleize_cols=False)
 
 
@@ -289,8 +291,8 @@ def _dtype(name: Any) -> np.dtype[Any]:
 
 def _names(value: Any) -> list[str]:
     names = expect(value, list)
-    if not all(type(one) is str for one in names) or len(set(names)) != len(names):
-        raise WireError("names that are none, or not distinct")
+    if not all(type(name) is str for name in names) or len(set(names)) != len(names):
+        raise WireError("invalid or duplicate names")
     return names
 
 

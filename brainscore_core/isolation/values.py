@@ -1,4 +1,4 @@
-"""Values as JSON and payloads, and what comes with an answer: errors, warnings, notes."""
+"""Values as JSON and payloads, and the errors, warnings and notes that accompany an answer."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ from brainscore_core.provenance import note
 
 __all__ = ["CannotTravel", "Decoder", "Encoder", "Kind", "expect", "only", "raise_error", "take_over"]
 
-LARGE = 1 << 20  # bytes from which an array lies in a file
-_INLINE = 32 << 20  # bytes of small arrays in one message; beyond, small ones lie in files, too
+LARGE = 1 << 20  # bytes; larger arrays are sent as files
+_INLINE = 32 << 20  # bytes of small arrays in one message; further ones are sent as files
 _JSON = 256 << 20  # bytes of one payload of JSON
 _PLAIN = {str, type(None), bool, int, float}
 _NUMBERS = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
@@ -51,7 +51,7 @@ class CannotTravel(UserError, TypeError):
 
 
 class Kind(NamedTuple):
-    """A type that may travel.
+    """A type that can be sent.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class Kind(NamedTuple):
     encode : callable
         Encoder, value → dictionary of encoded parts.
     decode : callable
-        Decoder, dictionary → value; raises `WireError` for anything else.
+        Decoder, dictionary → value; raises `WireError` for invalid parts.
     """
 
     tag: str
@@ -77,11 +77,11 @@ class Encoder:
     Parameters
     ----------
     kinds : sequence of Kind
-        What may travel beyond plain types and arrays.
+        Types that can be sent in addition to plain types and arrays.
     memory : int
-        Bytes up to which an array is handed over in memory; larger ones lie on disk.
+        Largest size in bytes of an array that is transferred in memory; larger ones are written to disk.
     folders : sequence of Path
-        Arrays that map a file in one of these are handed over with that file.
+        Arrays that map a file in one of these are transferred as that file.
     """
 
     def __init__(self, kinds: Sequence[Kind] = (), *, memory: int = 1 << 40, folders: Sequence[Path] = ()) -> None:
@@ -92,7 +92,7 @@ class Encoder:
         self._inline = 0
 
     def close(self) -> None:
-        """Let go of the files."""
+        """Close the files."""
         for payload in self.payloads:
             if isinstance(payload, int):
                 with suppress(OSError):
@@ -105,7 +105,7 @@ class Encoder:
         Raises
         ------
         CannotTravel
-            It, or something in it, is of a type that does not travel.
+            If it is, or contains, a value of a type that cannot be sent.
         """
         if value is None or isinstance(value, bool):
             return value
@@ -118,9 +118,9 @@ class Encoder:
         if isinstance(value, float):
             return float(value) if math.isfinite(value) else {"~": "number", "is": _name_of(value)}
         if isinstance(value, list):
-            return [self.encode(one) for one in value]
+            return [self.encode(item) for item in value]
         if isinstance(value, tuple):
-            return {"~": "tuple", "items": [self.encode(one) for one in value]}
+            return {"~": "tuple", "items": [self.encode(item) for item in value]}
         if isinstance(value, np.ndarray):
             return self.array(value)
         if isinstance(value, PurePath):
@@ -134,11 +134,11 @@ class Encoder:
 
     def _mapping(self, value: Mapping[Any, Any]) -> dict[str, Any]:
         if all(type(key) is str for key in value) and "~" not in value:
-            return {key: self.encode(one) for key, one in value.items()}
-        return {"~": "dict", "items": [[self.encode(key), self.encode(one)] for key, one in value.items()]}
+            return {key: self.encode(item) for key, item in value.items()}
+        return {"~": "dict", "items": [[self.encode(key), self.encode(item)] for key, item in value.items()]}
 
     def array(self, values: np.ndarray) -> dict[str, Any]:
-        """Encode an array; what is stored once and repeated along an axis is sent once."""
+        """Encode an array; values that are repeated along an axis without a copy are sent once."""
         values = np.asarray(values)
         if values.dtype.kind in "UTO":
             return self._objects(values)
@@ -151,10 +151,10 @@ class Encoder:
         shape, encoded = values.shape, {"~": "array"}
         if values.size:
             repeated = [axis for axis, step in enumerate(values.strides) if step == 0 and shape[axis] > 1]
-            if math.prod(shape[axis] for axis in repeated) > REPEATED:  # more than a reader believes
+            if math.prod(shape[axis] for axis in repeated) > REPEATED:  # more than a reader accepts
                 values, repeated = np.array(values), []
             values = values[tuple(slice(1) if axis in repeated else slice(None) for axis in range(values.ndim))]
-            # in the order of memory, so that what is computed from it rounds as it would have
+            # in the order of memory, so that computations on the copy round as those on the original
             order = sorted(range(values.ndim), key=lambda axis: -abs(values.strides[axis]))
             values = values.transpose(order)
             if order != sorted(order):
@@ -165,15 +165,15 @@ class Encoder:
         return encoded | (part or {"payload": self._npy(values)})
 
     def _part(self, values: np.ndarray) -> dict[str, Any] | None:
-        """Hand over the file that an array maps; None where it maps none that may be."""
-        place = region_of(values) if values.flags.c_contiguous and values.dtype.kind != "b" else None
-        if place is None or not any(place[0].resolve().is_relative_to(folder) for folder in self._folders):
+        """Transfer the file that an array maps; None if it does not map a file in the folders."""
+        region = region_of(values) if values.flags.c_contiguous and values.dtype.kind != "b" else None
+        if region is None or not any(region[0].resolve().is_relative_to(folder) for folder in self._folders):
             return None
         try:
-            self.payloads.append(os.open(place[0], os.O_RDONLY | os.O_CLOEXEC))
-        except OSError:  # the file has gone, the map has not
+            self.payloads.append(os.open(region[0], os.O_RDONLY | os.O_CLOEXEC))
+        except OSError:  # the file was removed, but is still mapped
             return None
-        part = {"dtype": str(values.dtype), "start": place[1], "of": list(values.shape)}
+        part = {"dtype": str(values.dtype), "start": region[1], "of": list(values.shape)}
         return {"payload": len(self.payloads) - 1, "part": part}
 
     def _npy(self, values: np.ndarray) -> int:
@@ -189,7 +189,7 @@ class Encoder:
         return len(self.payloads) - 1
 
     def _objects(self, values: np.ndarray) -> dict[str, Any]:
-        items = [one.item() if isinstance(one, np.generic) else one for one in values.ravel().tolist()]
+        items = [item.item() if isinstance(item, np.generic) else item for item in values.ravel().tolist()]
         if values.dtype.kind == "U" and too_much_text(items):
             _refuse(f"an array of {len(items)} texts of up to {max(map(len, items))} characters")
         plain = set(map(type, items)) <= _PLAIN
@@ -198,11 +198,11 @@ class Encoder:
             "text": values.dtype.kind == "U",
             "shape": list(values.shape),
             "plain": plain,
-            "payload": self.json(items if plain else [self.encode(one) for one in items]),
+            "payload": self.json(items if plain else [self.encode(item) for item in items]),
         }
 
     def json(self, value: Any) -> int:
-        """Put plain JSON types into a payload; its number."""
+        """Put plain JSON types into a payload; return its number."""
         text = json.dumps(value, separators=(",", ":")).encode("ascii")
         if len(text) > _JSON:
             _refuse(f"text and objects of {len(text)} bytes in one array")
@@ -222,14 +222,14 @@ class Encoder:
 
 
 class Decoder:
-    """Reads what an `Encoder` wrote, and believes nothing.
+    """Reads what an `Encoder` wrote, and checks everything.
 
     Parameters
     ----------
     payloads : sequence of buffers
         As they arrived.
     kinds : sequence of Kind
-        What may travel beyond plain types and arrays.
+        Types that can be sent in addition to plain types and arrays.
     """
 
     def __init__(self, payloads: Sequence[Buffer], kinds: Sequence[Kind] = ()) -> None:
@@ -243,38 +243,38 @@ class Decoder:
         Raises
         ------
         WireError
-            It is not as an `Encoder` writes it.
+            If an `Encoder` would not write it.
         """
         if isinstance(value, list):
-            return [self.decode(one) for one in value]
+            return [self.decode(item) for item in value]
         if not isinstance(value, dict):
             if isinstance(value, float) and not math.isfinite(value):
-                raise WireError("a number that JSON does not know")
+                raise WireError("a number that is not valid JSON")
             return value
         if "~" not in value:
-            return {key: self.decode(one) for key, one in value.items()}
+            return {key: self.decode(item) for key, item in value.items()}
         tag = value["~"]
         if not isinstance(tag, str):
-            raise WireError("a tag that is no text")
+            raise WireError("a tag that is not text")
         if tag in self._kinds:
-            return self._kinds[tag].decode(self, {key: one for key, one in value.items() if key != "~"})
+            return self._kinds[tag].decode(self, {key: item for key, item in value.items() if key != "~"})
         reader = _READERS.get(tag)
         if reader is None:
             raise WireError(f"an unknown kind of value: {tag[:40]!r}")
         return reader(self, value)
 
     def array(self, value: Any) -> np.ndarray:
-        """Decode what must be an array."""
+        """Decode a value that must be an array."""
         decoded = self.decode(value)
         if not isinstance(decoded, np.ndarray):
-            raise WireError(f"a {type(decoded).__name__} where an array should be")
+            raise WireError(f"a {type(decoded).__name__} instead of an array")
         return decoded
 
     def json(self, number: Any) -> Any:
         """Read plain JSON types from a payload."""
         content = self._payload({"payload": number})
         if len(content) > _JSON:
-            raise WireError(f"{len(content)} bytes of JSON, where {_JSON} are allowed")
+            raise WireError(f"{len(content)} bytes of JSON, but only {_JSON} are allowed")
         return parse(content)
 
     def _payload(self, value: dict[str, Any]) -> Buffer:
@@ -289,20 +289,20 @@ class Decoder:
     def _number(self, value: dict[str, Any]) -> float:
         name = expect(only(value, "~", "is")["is"], str)
         if name not in _NUMBERS:
-            raise WireError(f"no number: {name[:40]!r}")
+            raise WireError(f"not a number: {name[:40]!r}")
         return _NUMBERS[name]
 
     def _tuple(self, value: dict[str, Any]) -> tuple[Any, ...]:
-        return tuple(self.decode(one) for one in expect(only(value, "~", "items")["items"], list))
+        return tuple(self.decode(item) for item in expect(only(value, "~", "items")["items"], list))
 
     def _dict(self, value: dict[str, Any]) -> dict[Any, Any]:
         pairs = expect(only(value, "~", "items")["items"], list)
         if not all(isinstance(pair, list) and len(pair) == 2 for pair in pairs):
-            raise WireError("a dictionary whose items are no pairs")
+            raise WireError("a dictionary whose items are not pairs")
         try:
-            return {self.decode(key): self.decode(one) for key, one in pairs}
+            return {self.decode(key): self.decode(item) for key, item in pairs}
         except TypeError as error:
-            raise WireError("a dictionary with keys that cannot be such") from error
+            raise WireError("a dictionary with invalid keys") from error
 
     def _path(self, value: dict[str, Any]) -> Path:
         return Path(expect(only(value, "~", "is")["is"], str))
@@ -318,10 +318,10 @@ class Decoder:
         try:
             dtype = np.dtype(name)
             if dtype.kind not in "Mm" or np.datetime_data(dtype)[0] == "generic" or array.dtype != np.int64:
-                raise WireError("times that are none")
+                raise WireError("invalid times")
             return array.view(dtype)
         except (TypeError, ValueError) as error:
-            raise WireError(f"no unit of time: {name[:40]!r}") from error
+            raise WireError(f"not a unit of time: {name[:40]!r}") from error
 
     def _array(self, value: dict[str, Any]) -> np.ndarray:
         content = self._payload(only(value, "~", "payload", "order", "shape", "part"))
@@ -329,7 +329,7 @@ class Decoder:
         axes = list(range(stored.ndim))
         order = value.get("order", axes)
         if not isinstance(order, list) or sorted(order, key=repr) != sorted(axes, key=repr):
-            raise WireError(f"no order of {stored.ndim} axes")
+            raise WireError(f"not an order of {stored.ndim} axes")
         array = stored.transpose(np.argsort(order)) if order else stored
         return array if "shape" not in value else repeated(array, _shape(value["shape"]))
 
@@ -337,7 +337,7 @@ class Decoder:
         only(value, "~", "text", "shape", "plain", "payload")
         items = expect(self.json(value.get("payload")), list)
         if not expect(value["plain"], bool):
-            items = [self.decode(one) for one in items]
+            items = [self.decode(item) for item in items]
         elif not set(map(type, items)) <= _PLAIN:
             raise WireError("objects that are not as plain as announced")
         shape = _shape(value["shape"])
@@ -365,7 +365,7 @@ def _part_of(content: Buffer, part: Any) -> np.ndarray:
     try:
         dtype = np.dtype(expect(part["dtype"], str))
     except TypeError as error:
-        raise WireError("a type that is none") from error
+        raise WireError("an invalid type") from error
     return read_part(content, expect(part["start"], int), dtype, _shape(part["of"]))
 
 
@@ -380,20 +380,20 @@ def _name_of(value: float) -> str:
     return "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"
 
 
-def _refuse(what: str) -> NoReturn:
+def _refuse(value: str) -> NoReturn:
     raise CannotTravel(
-        f"{what} cannot be sent to a subject process, or back",
-        remedy="use numbers, truth values, text, arrays of these, lists, dictionaries, stimulus sets or assemblies",
+        f"{value} cannot be sent to or from an isolated model",
+        remedy="use numbers, booleans, text, arrays of these, lists, dictionaries, stimulus sets or assemblies",
     )
 
 
-_seen: dict[Any, Any] = {}  # warnings that need not be given again, as each module keeps them
-_MOST_SEEN = 1000
-_MOST_NOTES = 10_000
-_MOST_WARNINGS = 100
-_MOST_CHARACTERS = 100_000  # of a warning
-_LONGEST_PLACE = 500
-_LARGEST = 1 << 53  # numbers beyond have no place in JSON
+_seen: dict[Any, Any] = {}  # warnings that were shown, as each module keeps them
+_MAX_SEEN = 1000
+_MAX_NOTES = 10_000
+_MAX_WARNINGS = 100
+_MAX_CHARACTERS = 100_000  # of a warning
+_MAX_LOCATION = 500
+_LARGEST = 1 << 53  # larger numbers are not exact in JSON
 _USER_ERRORS: dict[str, type[UserError]] = {
     "DataUnavailable": errors.DataUnavailable,
     "MissingRequirementError": MissingRequirementError,
@@ -402,21 +402,21 @@ _USER_ERRORS: dict[str, type[UserError]] = {
 
 
 def raise_error(name: str, error: Any) -> NoReturn:
-    """Raise an error of a subject as this process's own.
+    """Raise an error of an isolated model in this process.
 
     Parameters
     ----------
     name : str
-        Of the subject.
+        Name of the model.
     error : object
         As it arrived.
 
     Raises
     ------
     NotApplicable, UserError, SubjectFailed
-        The error, with the subject's traceback as a note.
+        The error, with the traceback of the model's process as a note.
     WireError
-        It describes none.
+        If the description of the error is invalid.
     """
     error = only(expect(error, dict), "kind", "type", "message", "remedy", "traceback")
     kind, type_name, message, trace = (expect(error[part], str) for part in ("kind", "type", "message", "traceback"))
@@ -436,7 +436,7 @@ def raise_error(name: str, error: Any) -> NoReturn:
 
 
 def take_over(about: Any) -> int:
-    """Note what the subject noted, and warn of what it warned of.
+    """Repeat the notes and warnings of an isolated model in this process.
 
     Returns
     -------
@@ -446,34 +446,34 @@ def take_over(about: Any) -> int:
     about = only(expect(about, dict), "notes", "warnings", "peak_bytes")
     notes, warned = expect(about["notes"], list), expect(about["warnings"], list)
     peak = expect(about["peak_bytes"], int)
-    if len(notes) > _MOST_NOTES:
+    if len(notes) > _MAX_NOTES:
         raise WireError(f"{len(notes)} notes")
-    if len(warned) > _MOST_WARNINGS:
+    if len(warned) > _MAX_WARNINGS:
         raise WireError(f"{len(warned)} warnings")
     for item in notes:
         fields = dict(expect(item, dict))
         kind = expect(fields.pop("kind", None), str)
         if not kind:
-            raise WireError("a note of no kind")
+            raise WireError("a note without a kind")
         _check_note(kind, fields)
         note(kind, **fields)
-    for one in warned:
-        if not isinstance(one, list) or len(one) != 4:
-            raise WireError("a warning that is none")
-        message, names, file, line = one
-        if len(expect(message, str)) > _MOST_CHARACTERS:
+    for item in warned:
+        if not isinstance(item, list) or len(item) != 4:
+            raise WireError("an invalid warning")
+        message, names, file, line = item
+        if len(expect(message, str)) > _MAX_CHARACTERS:
             raise WireError(f"a warning of {len(message)} characters")
-        if len(_seen) > _MOST_SEEN:
+        if len(_seen) > _MAX_SEEN:
             _seen.clear()
         category = _category(expect(names, list))
-        # in brackets: who shows a warning looks up its line, and would read any file of this machine for it
-        place = f"<{expect(file, str)[:_LONGEST_PLACE]}>"
-        warnings.warn_explicit(message, category, place, expect(line, int), registry=_seen)
+        # in brackets, since showing a warning reads its source line, which could be in any file of this machine
+        location = f"<{expect(file, str)[:_MAX_LOCATION]}>"
+        warnings.warn_explicit(message, category, location, expect(line, int), registry=_seen)
     return peak
 
 
 def _check_note(kind: str, fields: dict[str, Any]) -> None:
-    """Refuse what would break the receipt: those who read notes rely on what they hold."""
+    """Refuse notes that would break the receipt, whose readers rely on these fields."""
     for name, needed in _NEEDED.get(kind, {}).items():
         if name in fields and not isinstance(fields[name], needed):
             raise WireError(f"a note of kind {kind[:40]!r} whose {name} is a {type(fields[name]).__name__}")
@@ -516,7 +516,7 @@ _REQUIRED = {
 
 
 def _category(names: list[Any]) -> type[Warning]:
-    """The nearest of the categories that this process knows."""
+    """Return the most specific category that this process knows."""
     for name in names:
         if name == "PluginWarning":
             return PluginWarning

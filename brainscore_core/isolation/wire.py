@@ -43,14 +43,14 @@ T = TypeVar("T")
 
 
 def expect(value: Any, kind: type[T]) -> T:
-    """The value, if it is of just this type; else `WireError`."""
+    """Return the value if it is of exactly this type; else raise `WireError`."""
     if type(value) is not kind:
-        raise WireError(f"a {type(value).__name__} where a {kind.__name__} should be")
+        raise WireError(f"a {type(value).__name__} instead of a {kind.__name__}")
     return value
 
 
 def only(value: dict[str, Any], *names: str) -> dict[str, Any]:
-    """The dictionary, if it has no other keys; else `WireError`."""
+    """Return the dictionary if it has no other keys; else raise `WireError`."""
     if unknown := set(value) - set(names):
         raise WireError(f"an unknown part of a value: {sorted(unknown)[0][:40]!r}")
     return _Parts(value)
@@ -62,14 +62,14 @@ class _Parts(dict[str, Any]):
 
 
 DTYPES = frozenset(map(np.dtype, ("?", *"bhilqBHILQ", *"efd", *"FD")))
-"""Truth values, and numbers of fixed width."""
+"""Booleans, and numbers of fixed width."""
 
 REPEATED = 10_000
-"""How many times an array may be repeated that is stored once."""
+"""Largest number of times that a transferred array may be repeated."""
 
-_MOST_TEXT = 1 << 30  # bytes of an array of text, in which each takes the room of the longest
-_LONGEST_HEADER = 4096
-_HEADER = re.compile(  # as NumPy writes it; its own reader evaluates Python's literals, and has many ways to fail
+_MAX_TEXT = 1 << 30  # bytes of an array of text, in which each item takes as much space as the longest
+_MAX_HEADER = 4096
+_HEADER = re.compile(  # as NumPy writes it; NumPy's reader evaluates Python literals, which can fail in many ways
     rb"\x93NUMPY\x01\x00..\{'descr': '(?P<dtype>[<>|=][a-z][0-9]{1,3})', "
     rb"'fortran_order': (?P<fortran>True|False), 'shape': \((?P<shape>(?:[0-9]{1,15}(?:, ?|(?=\))))*)\), \} *\n",
     re.DOTALL,
@@ -77,25 +77,25 @@ _HEADER = re.compile(  # as NumPy writes it; its own reader evaluates Python's l
 
 
 def read_npy(content: Buffer) -> np.ndarray:
-    """Read an array of numbers that lies in memory, without a copy.
+    """Read an array of numbers in memory, without a copy.
 
     Raises
     ------
     WireError
-        It is none, of a type that is not sent, or of another length than its shape asks for.
+        If it is not an array, of a type that is not sent, or of a length that does not match its shape.
     """
-    head = bytes(memoryview(content)[:_LONGEST_HEADER])
-    found = _HEADER.match(head)
-    if found is None:
-        raise WireError("no array")
-    start = found.end()
+    head = bytes(memoryview(content)[:_MAX_HEADER])
+    header = _HEADER.match(head)
+    if header is None:
+        raise WireError("not an array")
+    start = header.end()
     try:
-        dtype = np.dtype(found["dtype"].decode())
+        dtype = np.dtype(header["dtype"].decode())
     except TypeError as error:
-        raise WireError("an array of no type") from error
-    shape = tuple(int(size) for size in found["shape"].split(b",") if size.strip())
+        raise WireError("an array of invalid type") from error
+    shape = tuple(int(size) for size in header["shape"].split(b",") if size.strip())
     if start != 10 + int.from_bytes(head[8:10], "little"):
-        raise WireError("an array whose header is longer or shorter than it says")
+        raise WireError("an array with a header of wrong length")
     if dtype not in DTYPES or not dtype.isnative:
         raise WireError(f"an array of {dtype}")
     if len(shape) > 32:
@@ -109,28 +109,28 @@ def read_npy(content: Buffer) -> np.ndarray:
         return np.empty(shape, dtype)
     flat = np.frombuffer(content, dtype, count, start)
     if dtype.kind == "b" and flat.view(np.uint8).max() > 1:
-        raise WireError("truth values that are none")
-    return flat.reshape(shape, order="F" if found["fortran"] == b"True" else "C")
+        raise WireError("invalid booleans")
+    return flat.reshape(shape, order="F" if header["fortran"] == b"True" else "C")
 
 
 def read_part(content: Buffer, start: int, dtype: np.dtype, shape: tuple[int, ...]) -> np.ndarray:
-    """Read an array of numbers that begins somewhere in a file, without a copy.
+    """Read an array of numbers from a part of a file, without a copy.
 
     Raises
     ------
     WireError
-        It does not lie there, or is of a type that is not sent.
+        If it exceeds the file, or is of a type that is not sent.
     """
     if dtype not in DTYPES or dtype.kind == "b":
         raise WireError(f"an array of {dtype} in a file")
     count = math.prod(shape)
     if count == 0 or start < 0 or start + count * dtype.itemsize > len(content):
-        raise WireError("an array that does not lie in its file")
+        raise WireError("an array that exceeds its file")
     return np.frombuffer(content, dtype, count, start).reshape(shape)
 
 
 def region_of(array: np.ndarray) -> tuple[Path, int] | None:
-    """Where the values of an array lie in a file that it maps and nobody writes to through this map.
+    """Find the values of an array in the file that it maps, if the map is read-only.
 
     Parameters
     ----------
@@ -140,7 +140,8 @@ def region_of(array: np.ndarray) -> tuple[Path, int] | None:
     Returns
     -------
     tuple of (Path, int) or None
-        The file, by its present name, and the first byte; None for memory of any other kind, and off Linux.
+        The file, under its present name, and the offset in bytes; None for other memory, and on systems other than
+        Linux.
     """
     if array.flags.writeable:
         return None
@@ -151,7 +152,7 @@ def region_of(array: np.ndarray) -> tuple[Path, int] | None:
         return None
     for line in maps:
         span, access, offset, _, _, *path = line.split(maxsplit=5)
-        begin, end = (int(one, 16) for one in span.split("-"))
+        begin, end = (int(address, 16) for address in span.split("-"))
         if begin <= address < end:
             whole = access == "r--s" and address + array.nbytes <= end
             return (Path(path[0]), int(offset, 16) + address - begin) if whole and path else None
@@ -159,14 +160,14 @@ def region_of(array: np.ndarray) -> tuple[Path, int] | None:
 
 
 def repeated(array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-    """An array repeated along axes of length 1, without a copy.
+    """Repeat an array along axes of length 1, without a copy.
 
     Raises
     ------
     WireError
-        The shape is another one, or the repetitions are too many.
+        If the shapes do not match, or there are too many repetitions.
     """
-    if array.ndim != len(shape) or any(have not in (1, want) for have, want in zip(array.shape, shape, strict=True)):
+    if array.ndim != len(shape) or any(size not in (1, new) for size, new in zip(array.shape, shape, strict=True)):
         raise WireError(f"an array of shape {array.shape} cannot be repeated to {shape}")
     if math.prod(shape) > REPEATED * array.size:
         raise WireError(f"an array that is repeated more than {REPEATED} times")
@@ -174,8 +175,8 @@ def repeated(array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
 
 
 def too_much_text(items: Sequence[str]) -> bool:
-    """Whether an array of these texts, each as wide as the longest, takes more memory than one may."""
-    return 4 * len(items) * max(map(len, items), default=0) > _MOST_TEXT
+    """Whether an array of these texts, each stored as wide as the longest, exceeds the allowed memory."""
+    return 4 * len(items) * max(map(len, items), default=0) > _MAX_TEXT
 
 
 def text_array(items: Sequence[object]) -> np.ndarray:
@@ -184,39 +185,39 @@ def text_array(items: Sequence[object]) -> np.ndarray:
     Raises
     ------
     WireError
-        Something in it is no text, or it would take very much more memory than what was sent.
+        If an item is not text, or the array would take much more memory than what was sent.
     """
-    texts = [one for one in items if type(one) is str]
+    texts = [item for item in items if type(item) is str]
     if len(texts) != len(items):
-        raise WireError("text that is none")
+        raise WireError("text that is not text")
     if too_much_text(texts):
-        raise WireError(f"{len(texts)} texts that take more than {_MOST_TEXT} bytes as an array")
+        raise WireError(f"{len(texts)} texts that take more than {_MAX_TEXT} bytes as an array")
     return np.fromiter(texts, dtype=object, count=len(texts)).astype(str)
 
 
 PROTOCOL = 1
 
-_TICK = 0.25  # seconds between two looks at whether the other side lives
+_TICK = 0.25  # seconds between two checks that the other side is alive
 _CHUNK = 1 << 18
 _MARK = b"F"
 
 
 class Closed(Exception):
-    """The other side has gone."""
+    """The other side has closed the connection."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What a message may hold at most, in bytes and in number.
+    """Largest sizes of a message.
 
     Attributes
     ----------
     line : int
         Bytes of the line of JSON.
     inline, files : int
-        Bytes of all payloads of either kind together.
+        Total bytes of the payloads of each kind.
     payloads, descriptors : int
-        How many payloads, and how many of them files.
+        Number of payloads, and number of those that are files.
     """
 
     line: int = 8 << 20
@@ -227,18 +228,18 @@ class Limits:
 
 
 class Channel:
-    """One end.
+    """One end of a connection.
 
     Parameters
     ----------
     connection : socket.socket
-        Of a Unix socket pair.
+        One end of a Unix socket pair.
     limits : Limits
-        Of what is received.
+        Limits of received messages.
     trusted : sequence of Path
         Folders whose files are mapped although they are not sealed.
     check : callable, optional
-        Called several times a second while nothing arrives; raises what ends the wait.
+        Called several times a second while nothing arrives; an error that it raises ends the wait.
     """
 
     def __init__(
@@ -262,7 +263,7 @@ class Channel:
         return self._socket.fileno()
 
     def close(self) -> None:
-        """Close this end, and what arrived but was not taken."""
+        """Close this end, and files that arrived but were not used."""
         self._drop_files()
         self._socket.close()
 
@@ -278,17 +279,18 @@ class Channel:
         payloads : sequence of bytes or int
             Bytes, or descriptors of files, which stay open.
         deadline : float, optional
-            By ``time.monotonic()``.
+            On the clock of ``time.monotonic()``.
 
         Raises
         ------
         Closed
-            The other side has gone.
+            If the other side has closed the connection.
         TimeoutError
-            It takes nothing.
+            If the other side does not read before the deadline.
         """
         described = [
-            ["inline", len(one)] if isinstance(one, bytes) else ["file", os.fstat(one).st_size] for one in payloads
+            ["inline", len(payload)] if isinstance(payload, bytes) else ["file", os.fstat(payload).st_size]
+            for payload in payloads
         ]
         line = json.dumps({"body": body, "payloads": described}, separators=(",", ":"), allow_nan=False)
         self._send(line.encode("ascii") + b"\n", deadline)
@@ -329,23 +331,23 @@ class Channel:
         Parameters
         ----------
         deadline : float, optional
-            By ``time.monotonic()``.
+            On the clock of ``time.monotonic()``.
 
         Returns
         -------
         body : object
-            Plain JSON types; not looked at.
+            Plain JSON types, not checked.
         payloads : list
             Bytes, or maps of files.
 
         Raises
         ------
         Closed
-            The other side has gone.
+            If the other side has closed the connection.
         TimeoutError
-            Nothing arrived, or not all of it.
+            If the message did not arrive completely.
         WireError
-            It is no message.
+            If the message is invalid.
         """
         try:
             return self._receive(deadline)
@@ -356,7 +358,7 @@ class Channel:
     def _receive(self, deadline: float | None) -> tuple[Any, list[Buffer]]:
         message = parse(self._line(deadline))
         if not isinstance(message, dict) or set(message) != {"body", "payloads"}:
-            raise WireError("a message without body or payloads")
+            raise WireError("a message must have exactly a body and payloads")
         sizes = self._checked_sizes(message["payloads"])
         payloads: list[Buffer] = []
         for kind, size in sizes:
@@ -364,28 +366,29 @@ class Channel:
                 payloads.append(self._take(size, deadline))
                 continue
             if self._take(1, deadline) != _MARK or not self._files:
-                raise WireError("a file is announced but not handed over")
+                raise WireError("an announced file was not transferred")
             payloads.append(mapped(self._files.popleft(), size, trusted=self._trusted))
         if self._files:
-            raise WireError("more files are handed over than announced")
+            raise WireError("more files were transferred than announced")
         return message["body"], payloads
 
     def _checked_sizes(self, announced: Any) -> list[tuple[str, int]]:
         if not isinstance(announced, list) or len(announced) > self._limits.payloads:
             raise WireError(f"payloads must be a list of at most {self._limits.payloads}")
         total, files = {"inline": 0, "file": 0}, 0
-        for one in announced:
-            if not isinstance(one, list) or len(one) != 2 or one[0] not in ("inline", "file"):
+        for entry in announced:
+            if not isinstance(entry, list) or len(entry) != 2 or entry[0] not in ("inline", "file"):
                 raise WireError("a payload is neither inline nor a file")
-            if type(one[1]) is not int or one[1] < 0:
-                raise WireError("the size of a payload is no number of bytes")
-            total[one[0]] += one[1]
-            files += one[0] == "file"
+            kind, size = entry
+            if type(size) is not int or size < 0:
+                raise WireError("the size of a payload is not a number of bytes")
+            total[kind] += size
+            files += kind == "file"
         if files > self._limits.descriptors:
-            raise WireError(f"{files} files, where {self._limits.descriptors} are allowed")
+            raise WireError(f"{files} files, but only {self._limits.descriptors} are allowed")
         for kind, limit in (("inline", self._limits.inline), ("file", self._limits.files)):
             if total[kind] > limit:
-                raise WireError(f"payloads of {total[kind]} bytes ({kind}), where {limit} are allowed")
+                raise WireError(f"payloads of {total[kind]} bytes ({kind}), but only {limit} are allowed")
         return [(kind, size) for kind, size in announced]
 
     def _line(self, deadline: float | None) -> bytes:
@@ -409,12 +412,12 @@ class Channel:
         return taken
 
     def _fill(self, deadline: float | None) -> None:
-        room = self._limits.descriptors * array.array("i").itemsize
+        ancillary_size = self._limits.descriptors * array.array("i").itemsize
         while True:
             self._wait(select.POLLIN, deadline)
             try:
                 data, ancillary, flags, _ = self._socket.recvmsg(
-                    _CHUNK, socket.CMSG_SPACE(room), getattr(socket, "MSG_CMSG_CLOEXEC", 0)
+                    _CHUNK, socket.CMSG_SPACE(ancillary_size), getattr(socket, "MSG_CMSG_CLOEXEC", 0)
                 )
             except BlockingIOError:
                 continue
@@ -425,8 +428,8 @@ class Channel:
             if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
                 files = array.array("i")
                 files.frombytes(content[: len(content) - len(content) % files.itemsize])
-                for one in files:  # where the flag is not known
-                    os.set_inheritable(one, False)
+                for descriptor in files:  # on systems without the flag
+                    os.set_inheritable(descriptor, False)
                 self._files.extend(files)
         if flags & getattr(socket, "MSG_CTRUNC", 0) or len(self._files) > self._limits.descriptors:
             raise WireError("too many files at once")
@@ -457,9 +460,9 @@ def parse(text: bytes | bytearray | memoryview | mmap.mmap) -> Any:
     Raises
     ------
     WireError
-        It is none.
+        If it is not JSON.
     """
     try:
         return json.loads(bytes(text).decode("utf-8", "strict"))
     except (ValueError, RecursionError) as error:
-        raise WireError(f"no JSON: {type(error).__name__}") from error
+        raise WireError(f"not JSON: {type(error).__name__}") from error

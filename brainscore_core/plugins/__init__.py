@@ -10,7 +10,6 @@ from brainscore_core.plugins.conformance.checks import (
 from brainscore_core.plugins.conformance.outcomes import Check, ConformanceError
 from brainscore_core.plugins.errors import DuplicateRegistrationError, MissingRequirementError, PluginWarning
 from brainscore_core.plugins.index import Location, PluginIndex
-from brainscore_core.plugins.index import cache_file as index_cache_file
 from brainscore_core.plugins.registry import Registry
 
 __all__ = [
@@ -27,5 +26,4 @@ __all__ = [
     "check_metric",
     "check_model",
     "example_stimuli",
-    "index_cache_file",
 ]

@@ -1,4 +1,4 @@
-"""Citations: BibTeX entries taken apart, and what a complete one must have."""
+"""Citations: parse BibTeX entries, and check that they are complete."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NEEDED = {
 
 
 class BibtexError(ValueError):
-    """A text that is no BibTeX; the message says where."""
+    """A text is not valid BibTeX; the message names the line."""
 
 
 class Entry(NamedTuple):
@@ -32,7 +32,7 @@ class Entry(NamedTuple):
     kind : str
         ``'article'`` and so on, in lower case.
     key : str
-        By which it is cited.
+        Citation key.
     fields : dict of str to str
         Names in lower case; values without the braces or quotes around them.
     """
@@ -43,12 +43,12 @@ class Entry(NamedTuple):
 
 
 def parse_bibtex(text: str) -> list[Entry]:
-    """Take BibTeX apart.
+    """Parse BibTeX.
 
     Parameters
     ----------
     text : str
-        Entries; what stands between them is a comment.
+        Entries; text between them is a comment.
 
     Returns
     -------
@@ -79,7 +79,7 @@ def parse_bibtex(text: str) -> list[Entry]:
 
 
 def missing_fields(entry: Entry) -> list[str]:
-    """What a complete citation has and `entry` lacks, or has only as empty text.
+    """Fields of a complete citation that `entry` lacks, or that are empty.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def missing_fields(entry: Entry) -> list[str]:
 
 
 class _Reader:
-    """Reads one entry, from behind its opening brace."""
+    """Reads one entry, from the position after its opening brace."""
 
     def __init__(self, text: str, position: int, closing: str) -> None:
         self.text, self.position, self.closing = text, position, closing
@@ -108,21 +108,21 @@ class _Reader:
         return key
 
     def fields(self) -> dict[str, str]:
-        found: dict[str, str] = {}
+        fields: dict[str, str] = {}
         while True:
             self.blanks(",")
             if self.peek() == self.closing:
                 self.position += 1
-                return found
+                return fields
             name = re.compile(r"[^\s=,{}()\"]+").match(self.text, self.position)
             if name is None:
                 raise self.error("the name of a field is expected")
             self.position = name.end()
             self.blanks()
             if self.peek() != "=":
-                raise self.error(f"'=' is expected behind {name[0]!r}")
+                raise self.error(f"'=' is expected after {name[0]!r}")
             self.position += 1
-            found[name[0].lower()] = self.value(name[0])
+            fields[name[0].lower()] = self.value(name[0])
 
     def value(self, name: str) -> str:
         parts = []
@@ -149,7 +149,7 @@ class _Reader:
         return bare[0]
 
     def until(self, closing: str) -> str:
-        """Text up to a closing sign outside of inner braces, which is passed."""
+        """Read text up to and including a closing sign outside of inner braces."""
         start, depth = self.position, 0
         while self.position < len(self.text):
             sign = self.text[self.position]

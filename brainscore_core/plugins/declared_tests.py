@@ -1,4 +1,4 @@
-"""What a plugin's tests do, read from their source."""
+"""Read from the source of a plugin's tests what they do."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ class TestsRead(NamedTuple):
     loads : frozenset of str
         Kinds of plugins that are loaded by their identifier: ``'benchmark'``, ``'data'``, ``'metric'``, ``'model'``.
     ceiling : bool
-        Whether a ceiling is looked at.
+        Whether a ceiling is used.
     runs : bool
         Whether a benchmark is called with a model.
     reference : bool
-        Whether a value is compared with a number that stands in the tests.
+        Whether a value is compared with a number in the tests.
     score : bool
-        Whether that is so in a test that calls a benchmark with a model.
+        Whether a test that calls a benchmark with a model compares a value with a number.
     """
 
     tests: int
@@ -64,8 +64,7 @@ class TestsRead(NamedTuple):
 def read_tests(folder: Path) -> TestsRead | None:
     """Read the tests of a plugin: ``test.py`` and ``test_*.py`` in its folder, and below it.
 
-    What a test does is what stands in it, in its decorators, and in what it uses of the same file: fixtures,
-    functions, constants.
+    A test includes its decorators and what it uses of the same file: fixtures, functions, constants.
 
     Parameters
     ----------
@@ -75,7 +74,7 @@ def read_tests(folder: Path) -> TestsRead | None:
     Returns
     -------
     TestsRead or None
-        None where there is no such file.
+        None if there are no test files.
 
     Raises
     ------
@@ -97,21 +96,17 @@ def read_tests(folder: Path) -> TestsRead | None:
 
 
 def _tests_of(tree: ast.Module) -> list[list[ast.AST]]:
-    """Give for each test all nodes that belong to it."""
+    """Return all nodes of each test."""
     definitions: dict[str, list[ast.AST]] = {}
     for statement in tree.body:
         for name in _names_bound_by(statement):
             definitions.setdefault(name, []).append(statement)
     automatic = [node for node in ast.walk(tree) if isinstance(node, _Definition) and _is_automatic(node)]
-    found = []
-    for test, around in _test_functions(tree):
-        roots = [test, *around, *automatic]
-        found.append(_reachable(roots, definitions))
-    return found
+    return [_reachable([test, *context, *automatic], definitions) for test, context in _test_functions(tree)]
 
 
 def _test_functions(tree: ast.Module) -> Iterator[tuple[ast.AST, list[ast.AST]]]:
-    """Test functions, each with what belongs to its class: decorators, fixtures and helpers."""
+    """Yield test functions, each with the decorators, fixtures and helpers of its class."""
     for statement in tree.body:
         if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef) and statement.name.startswith("test"):
             yield statement, []
@@ -158,7 +153,7 @@ def _is_automatic(node: _Definition) -> bool:
 
 
 def _called(node: ast.AST) -> str | None:
-    """Last part of the name of what a call calls."""
+    """Last part of the name of the called function."""
     if not isinstance(node, ast.Call):
         return None
     if isinstance(node.func, ast.Attribute):
@@ -202,7 +197,7 @@ def _runs(nodes: list[ast.AST]) -> bool:
 
 
 def _has_reference(nodes: list[ast.AST]) -> bool:
-    """Whether a number stands there to compare with: neither 0 nor 1, which any score may be, nor a tolerance."""
+    """Whether a value is compared with a number other than 0, 1 (which any score may be) and tolerances."""
     compares = any(
         _called(node) in _COMPARISONS
         or (_called(node) or "").endswith("_test")

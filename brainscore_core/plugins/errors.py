@@ -1,4 +1,4 @@
-"""What can go wrong with a plugin."""
+"""Errors and warnings of plugins."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ __all__ = ["DuplicateRegistrationError", "MissingRequirementError", "PluginWarni
 
 
 class PluginWarning(UserWarning):
-    """A plugin, or a folder of plugins, cannot be read. All others keep working."""
+    """A plugin or a folder of plugins cannot be read; all others still work."""
 
 
 class DuplicateRegistrationError(UserError):
-    """One identifier, or one plugin name, stands in two places. The message names both."""
+    """An identifier or a plugin name is registered in two places; the message names both."""
 
 
 class MissingRequirementError(UserError, ModuleNotFoundError):
@@ -25,7 +25,7 @@ class MissingRequirementError(UserError, ModuleNotFoundError):
     message : str
         Names the plugin and the module.
     remedy : str, optional
-        The command that installs what is missing.
+        The command that installs it.
     name : str, optional
         The missing module, as in :class:`ModuleNotFoundError`.
     """

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from brainscore_core.files import replacing
+from brainscore_core.paths import plugin_index_file
 from brainscore_core.plugins.errors import PluginWarning
 from brainscore_core.plugins.loading import (
     Plugin,
@@ -29,7 +30,7 @@ from brainscore_core.plugins.loading import (
 )
 from brainscore_core.plugins.source import Registration, Scan, scan_file
 
-__all__ = ["Location", "PluginIndex", "cache_file"]
+__all__ = ["Location", "PluginIndex"]
 
 _VERSION = 1
 Stamp = tuple[int, int]
@@ -42,14 +43,14 @@ class CachedScan(NamedTuple):
     stamps: dict[str, Stamp]
 
     def fresh(self, file_stamp: Stamp, file: str) -> bool:
-        """Say whether neither the file nor those it takes constants from changed since."""
+        """Whether the file, and those from which it takes constants, are unchanged."""
         return self.stamps.get(file) == file_stamp and all(
             stamp(other) == expected for other, expected in self.stamps.items() if other != file
         )
 
 
 def stamp(file: str | os.PathLike[str]) -> Stamp | None:
-    """Time of the last change, in nanoseconds, and size of a file; None where there is no regular file."""
+    """Time of the last change, in nanoseconds, and size of a file; None if it is not a regular file."""
     try:
         status = os.stat(file)
     except OSError:
@@ -57,31 +58,25 @@ def stamp(file: str | os.PathLike[str]) -> Stamp | None:
     return (status.st_mtime_ns, status.st_size) if stat.S_ISREG(status.st_mode) else None
 
 
-def cache_file() -> Path:
-    """``plugin-index.json`` in ``$BRAINSCORE_HOME``, by default ``~/.brain-score``."""
-    home = os.environ.get("BRAINSCORE_HOME") or os.path.join("~", ".brain-score")
-    return Path(home).expanduser() / "plugin-index.json"
-
-
 def read_cache(file: Path, *, signature: str) -> dict[str, CachedScan]:
-    """Read the cache; one that is missing, damaged or of another `signature` counts as empty."""
+    """Read the cache; a missing or damaged cache, or one with another `signature`, counts as empty."""
     try:
         content = json.loads(file.read_bytes())
         if content["version"] != _VERSION or content["signature"] != signature:
             return {}
         return {path: _from_json(entry) for path, entry in content["files"].items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return {}  # everything in it can be found again
+        return {}  # its content can be determined again
 
 
 def write_cache(file: Path, entries: Mapping[str, CachedScan], *, signature: str) -> None:
-    """Replace the cache in one step; where the folder is not writable, go without."""
+    """Replace the cache atomically, if the folder is writable."""
     content = {
         "version": _VERSION,
         "signature": signature,
         "files": {path: _to_json(entry) for path, entry in entries.items()},
     }
-    # an unwritable folder: what the cache would hold can be found again
+    # without a writable folder, the content is determined again each time
     with contextlib.suppress(OSError), replacing(file) as stream:
         stream.write(json.dumps(content, separators=(",", ":")).encode())
 
@@ -104,7 +99,7 @@ def _from_json(entry: list[Any]) -> CachedScan:
     )
 
 
-_SHOWN = 5  # names of a list in a message
+_MAX_NAMES = 5  # names of a list in a message
 
 
 @dataclass(frozen=True)
@@ -118,7 +113,7 @@ class Location:
     line : int
         Its line.
     folder : Path or None
-        The plugin's folder; None where no plugin registered it, but a script or a notebook.
+        The plugin's folder; None if it was registered by a script or a notebook.
     package : str
         The module that registers.
     source : str
@@ -137,7 +132,7 @@ class Location:
 
 
 class _Member(Protocol):
-    """What the index needs from a registry: to withdraw what a file registered."""
+    """What the index requires of a registry: to withdraw registrations of a file."""
 
     def withdraw(self, folder: str, *, keep: frozenset[str] = frozenset()) -> None: ...
     def keys_from(self, folder: str) -> frozenset[str]: ...
@@ -165,7 +160,7 @@ class PluginIndex:
     folder : path
         Where that package is.
     kinds : sequence of str
-        Its subpackages that hold plugins, for instance ``['models', 'metrics']``.
+        Its subpackages that contain plugins, for instance ``['models', 'metrics']``.
     registries : sequence of str
         The names under which plugins register, for instance ``['model_registry']``.
     variable : str, optional
@@ -175,11 +170,11 @@ class PluginIndex:
 
     Notes
     -----
-    Plugins that come with the package are the first in the search path. A plugin elsewhere whose folder has the name of
-    one of them could not be imported, so it is left out, with a warning.
+    Plugins of the package itself come first in the search path. A plugin elsewhere whose folder has the name of one of
+    them could not be imported, so it is left out with a warning.
 
-    A scan is kept until the environment variable changes or `refresh` is called. What was read
-    from a file is kept in ``plugin-index.json`` (folder ``$BRAINSCORE_HOME``, by default
+    A scan is kept until the environment variable changes or `refresh` is called. The result for each
+    file is cached in ``plugin-index.json`` (folder ``$BRAINSCORE_HOME``, by default
     ``~/.brain-score``) until the file changes.
     """
 
@@ -204,8 +199,8 @@ class PluginIndex:
         self._state: _State | None = None
         self._warned: set[str] = set()
         self._folders_used: set[Path] = set()
-        self._scans: dict[str, CachedScan] = {}  # of this process, should the cache be elsewhere or not be writable
-        self._cached: dict[str, CachedScan] = {}  # what is in the cache, and when it was read
+        self._scans: dict[str, CachedScan] = {}  # of this process, in case the cache is not writable
+        self._cached: dict[str, CachedScan] = {}  # content of the cache
         self._cache_read: tuple[Path, Stamp | None] | None = None
         self._finder = PluginFinder(package, kinds=kinds, folders=self._variable_folders)
 
@@ -214,7 +209,7 @@ class PluginIndex:
         self._finder.install()
 
     def attach(self, registry: _Member) -> None:
-        """Tell the index of a registry, so that a failed import can be undone there."""
+        """Attach a registry, so that registrations of a failed import can be withdrawn."""
         self._members.add(registry)
 
     def refresh(self) -> None:
@@ -229,7 +224,7 @@ class PluginIndex:
             self.report(problem)
 
     def report(self, problem: str) -> None:
-        """Warn of something that cannot be read, once, and keep it among the `problems`."""
+        """Warn once about a problem, and add it to `problems`."""
         with self._lock:
             if self._state is not None and problem not in self._state.problems:
                 self._state.problems.append(problem)
@@ -239,7 +234,7 @@ class PluginIndex:
         warnings.warn(problem, PluginWarning, stacklevel=3)
 
     def registries_with(self, key: str) -> list[str]:
-        """Name the registries in which the source shows `key`."""
+        """Registries in which `key` is found in the source."""
         return [name for name in self.registries if key in self.locations(name)]
 
     @property
@@ -249,11 +244,11 @@ class PluginIndex:
 
     @property
     def roots(self) -> tuple[Root, ...]:
-        """The folders that hold plugins, in the order in which they are searched."""
+        """The folders that contain plugins, in search order."""
         return tuple(self._current().roots)
 
     def locations(self, registry: str) -> Mapping[str, Sequence[Location]]:
-        """Identifiers that the source shows, and the file(s) that register each."""
+        """Identifiers found in the source, and the locations that register each."""
         return self._current().locations.get(registry, {})
 
     def dynamic(self, registry: str) -> Sequence[Plugin]:
@@ -261,23 +256,23 @@ class PluginIndex:
         return self._current().dynamic.get(registry, [])
 
     def plugin_of(self, file: str) -> Plugin | None:
-        """Name the plugin that a file belongs to."""
+        """Return the plugin that a file belongs to, or None."""
         for plugin in self._current().plugins:
             if belongs_to(file, plugin.folder):
                 return plugin
         return None
 
     def plugin_at(self, location: Location) -> Plugin:
-        """Name the plugin of one of the index's own locations."""
+        """Return the plugin of a location of this index."""
         return next(plugin for plugin in self._current().plugins if plugin.file == location.file)
 
     def load(self, plugin: Plugin) -> None:
-        """Import a plugin; one that fails leaves nothing registered.
+        """Import a plugin; if that fails, its registrations are withdrawn.
 
         Raises
         ------
         MissingRequirementError, DuplicateRegistrationError, Exception
-            As `import_plugin` says.
+            As in `import_plugin`.
         """
         members = list(self._members)
         before = {id(member): member.keys_from(plugin.folder) for member in members}
@@ -311,7 +306,7 @@ class PluginIndex:
     def _withdraw_folders(self, folders: Sequence[Path]) -> None:
         own = self._root.folder
         for folder in folders:
-            inside = belongs_to(str(own), str(folder))  # plugins of a tree that holds the package itself stay
+            inside = belongs_to(str(own), str(folder))  # keep plugins of a folder that contains the package itself
             for member in list(self._members):
                 member.withdraw(str(folder), keep=member.keys_from(str(own)) if inside else frozenset())
         forget_modules(self.package, folders, keep=own)
@@ -332,7 +327,7 @@ class PluginIndex:
         problems: list[str] = []
         roots = self._find_roots(problems)
         state = _State(variable, roots, [], {}, {}, problems)
-        file = cache_file()
+        file = plugin_index_file()
         signature = f"{self.package}: {' '.join(self.registries)}"
         file_stamp = stamp(file)
         if (file, file_stamp) != self._cache_read or file_stamp is None:
@@ -364,7 +359,7 @@ class PluginIndex:
         if entry is None or not entry.fresh(file_stamp, plugin.file):
             scan = scan_file(plugin.file, self.registries)
             stamps = {plugin.file: file_stamp}
-            stamps |= {path: found for path in scan.depends if (found := stamp(path))}
+            stamps |= {path: current for path in scan.depends if (current := stamp(path))}
             entry = CachedScan(scan, stamps)
         known[plugin.file] = self._scans[plugin.file] = entry
         state.plugins.append(plugin)
@@ -384,7 +379,7 @@ class PluginIndex:
 
 def _describe_shadowed(root: Root, plugins: Sequence[Plugin]) -> str:
     names = [os.path.relpath(plugin.folder, root.folder) for plugin in plugins]
-    shown = ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
+    shown = ", ".join(names[:_MAX_NAMES]) + (f" and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else "")
     return (
         f"{root.source} names {root.folder}, {len(names)} of whose plugins {'have' if len(names) > 1 else 'has'} the "
         f"folder name of a built-in one, which is used instead: {shown}. To use yours, rename its folder."

@@ -1,4 +1,4 @@
-"""Where plugins are, and their import."""
+"""Find plugins and import them."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ class Root:
     package : str
         The package that its plugins are imported from.
     source : str
-        Where it was found, in words: ``'built in'``, ``'BRAINSCORE_PLUGINS'``, or the name of an
+        Where it was found: ``'built in'``, ``'BRAINSCORE_PLUGINS'``, or the name of an
         installed distribution.
     itself : Path or None
-        The root's own ``__init__.py`` where that, too, may register (entry points).
+        The root's own ``__init__.py`` if it may register plugins (entry points).
     """
 
     folder: Path
@@ -64,7 +64,7 @@ class Plugin:
     file : str
         The file that registers.
     folder : str
-        What belongs to the plugin (the file itself where the plugin is a single module).
+        The plugin's folder (the file itself if the plugin is a single module).
     package : str
         The module to import.
     source : str
@@ -96,14 +96,14 @@ def variable_roots(variable: str, *, package: str, kinds: Sequence[str], problem
 
 
 def entry_point_roots(group: str, *, problems: list[str]) -> list[Root]:
-    """Roots that installed distributions announce; found without importing them."""
+    """Roots that installed distributions declare, found without importing them."""
     roots = []
     for point in importlib.metadata.entry_points(group=group):
         distribution = point.dist.name if point.dist is not None else point.name
         spec = _find_spec(point.module)
         if spec is None:
             problems.append(
-                f"the distribution {distribution} announces plugins in the module {point.module} "
+                f"the distribution {distribution} declares plugins in the module {point.module} "
                 f"(entry point {point.name!r} of {group}), which is not installed"
             )
             continue
@@ -117,7 +117,7 @@ def entry_point_roots(group: str, *, problems: list[str]) -> list[Root]:
 
 
 def _find_spec(name: str) -> ModuleSpec | None:
-    """Find a module; unlike `importlib.util.find_spec`, import none of its parents."""
+    """Find a module without importing its parents, unlike `importlib.util.find_spec`."""
     top, *rest = name.split(".")
     try:
         spec = importlib.util.find_spec(top)
@@ -132,7 +132,7 @@ def _find_spec(name: str) -> ModuleSpec | None:
 
 
 def plugins_in(root: Root, kinds: Sequence[str]) -> Iterator[Plugin]:
-    """Give every plugin folder of a root; hidden ones and ``_private`` ones are none."""
+    """Yield every plugin folder of a root, except hidden and ``_private`` ones."""
     for kind in kinds:
         try:
             names = sorted(os.listdir(root.folder / kind))
@@ -148,18 +148,18 @@ def plugins_in(root: Root, kinds: Sequence[str]) -> Iterator[Plugin]:
         yield Plugin(str(root.itself), str(root.folder), root.package, root.source)
 
 
-def same_file(one: str, other: str) -> bool:
-    """Say whether two paths are the same file, also through links."""
-    return one == other or os.path.realpath(one) == os.path.realpath(other)
+def same_file(a: str, b: str) -> bool:
+    """Whether two paths are the same file, also through links."""
+    return a == b or os.path.realpath(a) == os.path.realpath(b)
 
 
 def belongs_to(file: str, folder: str) -> bool:
-    """Say whether a file lies in a folder, or is the very one (a plugin that is one file)."""
+    """Whether a file is in a folder, or is the same file (for a plugin that is a single file)."""
     return file == folder or file.startswith(folder + os.sep)
 
 
 class PluginFinder(MetaPathFinder):
-    """Puts further folders on the ``__path__`` of the packages that hold plugins.
+    """Adds folders to the ``__path__`` of the packages that contain plugins.
 
     With a root ``/lab`` and the package ``domain``, ``import domain.models.mine`` finds
     ``/lab/models/mine``. The package's own folders come first.
@@ -169,9 +169,9 @@ class PluginFinder(MetaPathFinder):
     package : str
         The package, for instance ``'brainscore_vision'``.
     kinds : sequence of str
-        Its subpackages that hold plugins.
+        Its subpackages that contain plugins.
     folders : callable
-        Gives the roots that are in force at the moment.
+        Returns the current roots.
     """
 
     def __init__(self, package: str, *, kinds: Sequence[str], folders: Callable[[], Sequence[Path]]) -> None:
@@ -181,7 +181,7 @@ class PluginFinder(MetaPathFinder):
         self._added: dict[str, list[str]] = {}
 
     def install(self) -> None:
-        """Put the finder in front, in place of an earlier one of the same package."""
+        """Put the finder first, replacing an earlier one of the same package."""
         sys.meta_path[:] = [
             finder
             for finder in sys.meta_path
@@ -195,7 +195,7 @@ class PluginFinder(MetaPathFinder):
         path: Sequence[str] | None,
         target: ModuleType | None = None,
     ) -> ModuleSpec | None:
-        """Find a subpackage that holds plugins, and add the folders to where it searches."""
+        """Find a subpackage that contains plugins, and add the folders to its search path."""
         parent = fullname.rpartition(".")[0]
         if parent in self._kinds and parent in sys.modules:
             self.extend(parent, sys.modules[parent].__path__)
@@ -208,17 +208,17 @@ class PluginFinder(MetaPathFinder):
         return spec
 
     def extend(self, name: str, search_path: MutableSequence[str]) -> None:
-        """Bring a subpackage's search path up to date, in place."""
-        wanted = list(dict.fromkeys(str(folder / self._kinds[name]) for folder in self._folders()))
+        """Update a subpackage's search path in place."""
+        current = list(dict.fromkeys(str(folder / self._kinds[name]) for folder in self._folders()))
         added = self._added.get(name, [])
-        if added == wanted:
+        if added == current:
             return
         own = [folder for folder in search_path if folder not in added]
-        search_path[:] = own + [folder for folder in wanted if folder not in own]
-        self._added[name] = [folder for folder in wanted if folder not in own]
+        search_path[:] = own + [folder for folder in current if folder not in own]
+        self._added[name] = [folder for folder in current if folder not in own]
 
     def update(self) -> None:
-        """Bring the search paths of the subpackages that are already imported up to date."""
+        """Update the search paths of subpackages that are already imported."""
         for name in self._kinds:
             module = sys.modules.get(name)
             if module is not None:
@@ -226,7 +226,7 @@ class PluginFinder(MetaPathFinder):
 
 
 def forget_modules(package: str, folders: Sequence[Path], *, keep: Path) -> None:
-    """Drop the modules of `package` whose files lie in folders that are no longer in force, but not in `keep`."""
+    """Remove modules of `package` whose files are in removed folders, but not in `keep`, from ``sys.modules``."""
     for name in [name for name in sys.modules.copy() if folders and name.startswith(f"{package}.")]:
         file = getattr(sys.modules.get(name), "__file__", None) or ""
         if any(belongs_to(file, str(folder)) for folder in folders) and not belongs_to(file, str(keep)):
@@ -242,7 +242,7 @@ def import_plugin(plugin: Plugin) -> ModuleType:
     Parameters
     ----------
     plugin : Plugin
-        Which one.
+        The plugin.
 
     Returns
     -------
@@ -252,14 +252,14 @@ def import_plugin(plugin: Plugin) -> ModuleType:
     Raises
     ------
     MissingRequirementError
-        The plugin imports a module that is not installed.
+        If the plugin imports a module that is not installed.
     DuplicateRegistrationError
-        Another plugin folder of the same name comes first on the search path.
+        If another plugin folder of the same name comes first on the search path.
     Exception
-        Whatever else the plugin raises, with a note that names the plugin.
+        Any other error of the plugin, with a note that names the plugin.
     """
     if plugin.package not in sys.modules:
-        importlib.invalidate_caches()  # the plugin may have been written a moment ago
+        importlib.invalidate_caches()  # the plugin may be new
     try:
         module = importlib.import_module(plugin.package)
     except ModuleNotFoundError as error:
@@ -276,23 +276,23 @@ def import_plugin(plugin: Plugin) -> ModuleType:
 
 
 def explain_missing_module(error: ModuleNotFoundError, plugin: Plugin) -> NoReturn:
-    """Raise what a user can act on in place of a bare ``No module named ...``."""
+    """Raise an error with a remedy instead of ``No module named ...``."""
     if isinstance(error, MissingRequirementError):
-        raise error  # a plugin that this one uses; already explained
+        raise error  # an already explained error of a plugin that this one uses
     missing = error.name or "a module"
     requirements = Path(plugin.folder) / "requirements.txt"
     message = f"The plugin {plugin.package} ({plugin.file}) imports {missing}, which is not "
     if missing.startswith((f"{plugin.package}.", plugin.package.partition(".")[0] + ".")):
-        message += "there."
-        remedy = "Check the spelling of the import, and whether the file was left out."
+        message += "a part of it."
+        remedy = "Check the spelling of the import, and whether the file is missing."
     elif requirements.is_file():
-        message += f"installed. Its requirements stand in {requirements}."
+        message += f"installed. Its requirements are in {requirements}."
         remedy = f"Install them with: python -m pip install -r {requirements}"
     else:
-        message += "installed. The plugin has no requirements.txt that says where it comes from."
+        message += "installed. The plugin has no requirements.txt that names its package."
         top = missing.partition(".")[0]
         remedy = (
-            f"Install it (if the package is called like the module: python -m pip install {top}), "
-            f"and name it in {requirements}."
+            f"Install it (if the package has the name of the module: python -m pip install {top}), "
+            f"and add it to {requirements}."
         )
     raise MissingRequirementError(message, remedy, name=error.name) from error

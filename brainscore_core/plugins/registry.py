@@ -1,4 +1,4 @@
-"""Registries: identifiers, and the functions that make what they name."""
+"""Registries: identifiers, and the functions that make the objects."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ from brainscore_core.plugins.source import parse
 
 __all__ = ["Registry"]
 
-_MOST_PLUGINS = 3
-_LEAST_LITERAL = 3
+_MAX_PLUGINS = 3
+_MIN_LITERAL = 3
 
 
 def plugins_that_mention(identifier: str, keys: Mapping[Plugin, Sequence[str]]) -> Iterator[tuple[Plugin, list[str]]]:
-    """Give the plugins whose source can spell `identifier`, with their keys, the likeliest first.
+    """Yield the plugins whose source may contain `identifier`, with their keys, the most likely first.
 
     Parameters
     ----------
     identifier : str
-        What an object may call itself.
+        Identifier of an object.
     keys : mapping
         All plugins, with the keys of each.
 
     Yields
     ------
     (Plugin, list of str)
-        First the plugins in which `identifier` stands literally; then at most three in which an
-        f-string, a ``+`` or a ``.format`` with at least three fixed characters fits.
+        First the plugins that contain `identifier` literally; then at most three with a matching
+        f-string, ``+`` or ``.format`` that has at least three fixed characters.
     """
     sources = {plugin: _sources(plugin) for plugin in keys}
     literal = [plugin for plugin, texts in sources.items() if any(identifier.encode() in text for text in texts)]
@@ -49,12 +49,12 @@ def plugins_that_mention(identifier: str, keys: Mapping[Plugin, Sequence[str]]) 
         if plugin not in literal and any(_fits(text, identifier) for text in texts)
     ]
 
-    def likeness(key: str) -> float:
+    def distance(key: str) -> float:
         return -SequenceMatcher(None, key.lower(), identifier.lower()).ratio()
 
-    fitting.sort(key=lambda plugin: min(likeness(key) for key in keys[plugin]))
-    for plugin in literal + fitting[:_MOST_PLUGINS]:
-        yield plugin, sorted(keys[plugin], key=likeness)
+    fitting.sort(key=lambda plugin: min(distance(key) for key in keys[plugin]))
+    for plugin in literal + fitting[:_MAX_PLUGINS]:
+        yield plugin, sorted(keys[plugin], key=distance)
 
 
 def _sources(plugin: Plugin) -> list[bytes]:
@@ -66,7 +66,7 @@ def _sources(plugin: Plugin) -> list[bytes]:
             try:
                 texts.append(file.read_bytes())
             except OSError:
-                continue  # the plugin's import will say so
+                continue  # importing the plugin will raise the error
     return texts
 
 
@@ -79,7 +79,7 @@ def _fits(source: bytes, identifier: str) -> bool:
 
 
 def _matches(pieces: Sequence[str | None], identifier: str) -> bool:
-    """Whether a text is these pieces, one after the other, where None is any text; in linear time a piece."""
+    """Whether a text consists of these pieces in order, where None is any text; linear time per piece."""
     fixed = [""]
     for piece in pieces:
         if piece is None:
@@ -101,7 +101,7 @@ def _matches(pieces: Sequence[str | None], identifier: str) -> bool:
 
 
 def _pieces(node: ast.AST) -> list[str | None] | None:
-    """Fixed parts of a text that is put together, with None for what varies; None for anything else."""
+    """Fixed parts of a composed text, with None for variable parts; None for other expressions."""
     match node:
         case ast.JoinedStr(values=parts):
             pieces = [_fixed(part) for part in parts]
@@ -111,7 +111,7 @@ def _pieces(node: ast.AST) -> list[str | None] | None:
             pieces = [text for part in re.split(r"\{[^{}]*\}", template) for text in (part, None)][:-1]
         case _:
             return None
-    if sum(len(piece) for piece in pieces if piece is not None) < _LEAST_LITERAL:
+    if sum(len(piece) for piece in pieces if piece is not None) < _MIN_LITERAL:
         return None
     return pieces
 
@@ -134,19 +134,19 @@ _SKIPPED = frozenset({__name__, "collections.abc", "_collections_abc"})
 
 @dataclass(frozen=True)
 class _Entry(Generic[T]):
-    """A registered factory, and the place that registered it."""
+    """A registered factory, and the location of its registration."""
 
     factory: Callable[..., T]
     file: str
     line: int
     module: str
     execution: object
-    """Differs between two runs of the same file (a reload), and is the same within one."""
+    """Differs between two executions of the same file (a reload), and is the same within one."""
     interactive: bool
 
 
 class Registry(MutableMapping[str, Callable[..., T]]):
-    """Identifiers and their factories; plugins are imported when they are asked for, not before.
+    """Identifiers and their factories; plugins are imported only when they are used.
 
     A plugin registers with ``registry['identifier'] = factory``, where the factory is a function
     or a class that makes the object. Listing (``in``, iteration, ``len``) reads the static index
@@ -157,9 +157,9 @@ class Registry(MutableMapping[str, Callable[..., T]]):
     name : str
         The variable's name in plugins, for instance ``'model_registry'``.
     noun : str
-        What is registered, for messages: ``'model'``.
+        The kind of object, for messages, such as ``'model'``.
     index : PluginIndex, optional
-        Where plugins are found; without one, only what is registered in this process is there.
+        Finds plugins; without it, the registry contains only what is registered in this process.
     list_command : str, optional
         The command that lists the identifiers, for messages.
 
@@ -186,7 +186,7 @@ class Registry(MutableMapping[str, Callable[..., T]]):
         if index is not None:
             index.attach(self)
 
-    # a registry is one place, not a value
+    # registries are compared by identity
     __hash__ = object.__hash__
 
     def __eq__(self, other: object) -> bool:
@@ -197,11 +197,12 @@ class Registry(MutableMapping[str, Callable[..., T]]):
 
     def __setitem__(self, key: str, factory: Callable[..., T]) -> None:
         if not isinstance(key, str) or not key.strip():
-            raise UserError(f"{self.name}[{key!r}]: an identifier is a text that is not empty.")
+            raise UserError(f"{self.name}[{key!r}]: an identifier must be a text that is not empty.")
         if not callable(factory):
             raise UserError(
-                f"{self.name}[{key!r}] is given a {type(factory).__name__}, not a function or class.",
-                f"Register what makes the {self.noun}, without calling it: {self.name}[{key!r}] = lambda: ...",
+                f"{self.name}[{key!r}] is set to a {type(factory).__name__}, not to a function or class.",
+                f"Register the function that makes the {self.noun}, without calling it: "
+                f"{self.name}[{key!r}] = lambda: ...",
             )
         entry = _entry(factory)
         earlier = self._entries.get(key)
@@ -219,15 +220,15 @@ class Registry(MutableMapping[str, Callable[..., T]]):
         if len(places) > 1:
             raise DuplicateRegistrationError(
                 f"The {self.noun} {key!r} is registered in {len(places)} places: {' and '.join(map(str, places))}.",
-                "Give one of them another identifier, or take one of the folders away.",
+                "Give one of them another identifier, or remove one of the folders.",
             )
         if key not in self._entries and places and self._index is not None:
             self._index.load(self._index.plugin_at(places[0]))
             if key not in self._entries:
                 raise UserError(
-                    f"The {self.noun} {key!r} stands in {places[0]}, but importing {places[0].package} "
+                    f"The {self.noun} {key!r} is defined in {places[0]}, but importing {places[0].package} "
                     "did not register it.",
-                    "Look whether that line is reached: it may depend on a condition.",
+                    "Check whether that line is executed: it may depend on a condition.",
                 )
         if key not in self._entries:
             raise self._unknown(key)
@@ -237,7 +238,7 @@ class Registry(MutableMapping[str, Callable[..., T]]):
         if key not in self:
             raise self._unknown(key)
         self._entries.pop(key, None)
-        if self.locations(key):  # a plugin's files register it, too; one that appears later is not hidden
+        if self.locations(key):  # also registered by a plugin's files; a later plugin is not hidden
             self._deleted.add(key)
 
     def __iter__(self) -> Iterator[str]:
@@ -253,7 +254,7 @@ class Registry(MutableMapping[str, Callable[..., T]]):
         return isinstance(key, str) and bool(self.locations(key))
 
     def location(self, key: str) -> Location:
-        """Say where an identifier is registered, without importing the plugin.
+        """Return where an identifier is registered, without importing the plugin.
 
         Parameters
         ----------
@@ -263,12 +264,12 @@ class Registry(MutableMapping[str, Callable[..., T]]):
         Returns
         -------
         Location
-            File, line, folder, module; the first one where there are several.
+            File, line, folder, module; the first one if there are several.
 
         Raises
         ------
         UnknownIdentifier
-            Nothing registers it.
+            If it is not registered.
         """
         places = self.locations(key)
         if not places:
@@ -276,10 +277,10 @@ class Registry(MutableMapping[str, Callable[..., T]]):
         return places[0]
 
     def locations(self, key: str) -> list[Location]:
-        """Say all places that register an identifier: more than one is a collision, none unknown.
+        """Return all locations that register an identifier: more than one is a collision, none means it is unknown.
 
-        Imports nothing, except plugins whose identifiers only running them tells, and those only
-        where no other plugin registers `key`.
+        Imports no plugin, except those whose identifiers cannot be read from the source, and those
+        only if no other plugin registers `key`.
         """
         if not isinstance(key, str):
             return []
@@ -292,14 +293,14 @@ class Registry(MutableMapping[str, Callable[..., T]]):
         return places
 
     def make(self, key: str, *args: Any, **kwargs: Any) -> T:
-        """Make what an identifier names: call its factory.
+        """Make the object with an identifier by calling its factory.
 
         Parameters
         ----------
         key : str
             The identifier.
         *args, **kwargs
-            For the factory.
+            Arguments of the factory.
 
         Returns
         -------
@@ -309,41 +310,41 @@ class Registry(MutableMapping[str, Callable[..., T]]):
         Raises
         ------
         UnknownIdentifier
-            Nothing registers it; the message has the nearest names.
+            If it is not registered; the message suggests the nearest names.
         MissingRequirementError
-            The plugin needs a module that is not installed.
+            If the plugin needs a module that is not installed.
         UserError
-            The factory gives nothing, or an object was registered in place of a factory.
+            If the factory returns None, or an object was registered instead of a factory.
         Exception
-            Whatever the factory raises.
+            Any error of the factory.
         """
         factory = self[key]
         place = self.location(key)
         if not _is_factory(factory):
             raise UserError(
                 f"The {self.noun} {key!r} ({place}) is registered as a finished object of the class "
-                f"{type(factory).__name__}, not as what makes one.",
+                f"{type(factory).__name__}, not as a function that makes one.",
                 f"Register the class or function itself, without (): {self.name}[{key!r}] = {type(factory).__name__}",
             )
         try:
-            made = factory(*args, **kwargs)
+            result = factory(*args, **kwargs)
         except ModuleNotFoundError as error:
             folder = str(place.folder or Path(place.file).parent)
             explain_missing_module(error, Plugin(place.file, folder, place.package, place.source))
-        if made is None:
+        if result is None:
             raise UserError(
                 f"The {self.noun} {key!r} ({place}): its factory returned None.",
-                "Look whether the function ends with a return.",
+                "Check whether the function ends with a return.",
             )
-        return made
+        return result
 
     def resolve(self, name: str) -> str:
-        """Give the key of what answers to `name`: a key itself, or the ``identifier`` of an object.
+        """Return the key for `name`, which is a key itself or the ``identifier`` of an object.
 
         Parameters
         ----------
         name : str
-            A key, or the ``identifier`` that an object has though it is registered otherwise.
+            A key, or the ``identifier`` of an object that is registered under another key.
 
         Returns
         -------
@@ -353,12 +354,12 @@ class Registry(MutableMapping[str, Callable[..., T]]):
         Raises
         ------
         UnknownIdentifier
-            Neither a key nor an identifier.
+            If it is neither.
 
         Notes
         -----
-        Where `name` is no key, the factories of those plugins are called whose source mentions it,
-        wholly or as an f-string that fits.
+        If `name` is not a key, the factories of those plugins are called whose source contains it,
+        literally or as a matching f-string.
         """
         if name in self:
             return name
@@ -370,11 +371,11 @@ class Registry(MutableMapping[str, Callable[..., T]]):
             for plugin, keys in plugins_that_mention(name, self._keys_by_plugin()):
                 for key in keys:
                     try:
-                        found = getattr(self.make(key), "identifier", None)
-                    except Exception as error:  # noqa: BLE001 - any plugin may fail; said below
+                        identifier = getattr(self.make(key), "identifier", None)
+                    except Exception as error:  # noqa: BLE001 - any plugin may fail; reported below
                         failures.append(f"{key} ({plugin.package}): {type(error).__name__}: {error}")
                         continue
-                    if found == name:
+                    if identifier == name:
                         self._aliases[name] = key
                         return key
         raise self._unknown(name, failures)
@@ -384,7 +385,7 @@ class Registry(MutableMapping[str, Callable[..., T]]):
         return frozenset(key for key, entry in self._entries.items() if belongs_to(entry.file, folder))
 
     def withdraw(self, folder: str, *, keep: frozenset[str] = frozenset()) -> None:
-        """Forget what files in a folder registered, but for the keys in `keep`."""
+        """Remove registrations by files in a folder, except the keys in `keep`."""
         for key in self.keys_from(folder) - keep:
             del self._entries[key]
 
@@ -410,7 +411,7 @@ class Registry(MutableMapping[str, Callable[..., T]]):
         return [*places, Location(entry.file, entry.line, folder, plugin.package, plugin.source)]
 
     def _load_dynamic(self) -> bool:
-        """Import the plugins whose keys only running them tells; say whether there are any."""
+        """Import the plugins whose keys cannot be read from the source; return whether there are any."""
         if self._index is None:
             return False
         plugins = list(self._index.dynamic(self.name))
@@ -442,7 +443,7 @@ class Registry(MutableMapping[str, Callable[..., T]]):
             if others:
                 message += f" ({key!r} is registered in {', '.join(others)}.)"
         for failure in failures or []:
-            message += f"\nCould not be asked for its identifier: {failure}"
+            message += f"\nIts identifier could not be determined: {failure}"
         for problem in self._index.problems if self._index is not None else ():
             message += f"\nNote: {problem}"
         remedy = f"List all with: {self.list_command}" if self.list_command else None
@@ -450,7 +451,7 @@ class Registry(MutableMapping[str, Callable[..., T]]):
 
 
 def _is_factory(value: object) -> bool:
-    """Tell a function or class from a finished model, metric or benchmark that can be called, too."""
+    """Whether a value is a function or class, not a callable model, metric or benchmark."""
     return inspect.isclass(value) or inspect.isroutine(value) or not hasattr(value, "identifier")
 
 
@@ -469,7 +470,7 @@ def _entry(factory: Callable[..., T]) -> _Entry[T]:
 
 
 def _caller() -> FrameType:
-    """The frame outside of this module and of ``MutableMapping``, which ``update`` goes through."""
+    """Return the frame outside of this module and of ``MutableMapping``, through which ``update`` calls."""
     frame = sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__") in _SKIPPED:
         frame = frame.f_back
@@ -477,7 +478,7 @@ def _caller() -> FrameType:
 
 
 def _replaces(entry: _Entry[T], earlier: _Entry[T]) -> bool:
-    """Whether a registration takes the place of an earlier one: a reload, or a notebook's cell."""
+    """Whether a registration replaces an earlier one, as after a reload or in a notebook."""
     if entry.factory is earlier.factory or (entry.interactive and earlier.interactive):
         return True
     return same_file(entry.file, earlier.file) and entry.execution is not earlier.execution

@@ -1,4 +1,4 @@
-"""What the source of a plugin says without being run: registrations, and values stated outright."""
+"""Read registrations and literal values from the source of a plugin, without running it."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from typing import Final, NamedTuple
 __all__ = ["UNKNOWN", "Literals", "Registration", "Scan", "parse", "scan_file"]
 
 UNKNOWN: Final = object()
-"""Stands for a value that only running the file would tell."""
+"""Stands for a value that cannot be determined without running the file."""
 
 _LOOP_LIMIT = 10_000
-_LONGEST_TEXT = 10_000  # characters: texts that are doubled again and again would fill the memory
+_MAX_TEXT = 10_000  # characters; texts that are doubled repeatedly would fill the memory
 _MUTATORS = frozenset(
     {"add", "append", "clear", "discard", "extend", "insert", "pop", "popitem", "remove"}
     | {"reverse", "setdefault", "sort", "update"}
@@ -24,7 +24,7 @@ _MUTATORS = frozenset(
 
 
 def parse(source: bytes) -> ast.Module:
-    """Parse a file's bytes; an invalid escape in somebody's string is not our warning."""
+    """Parse the bytes of a file, without warnings about invalid escapes in its strings."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SyntaxWarning)
         warnings.simplefilter("ignore", DeprecationWarning)
@@ -44,7 +44,7 @@ class Literals:
     Attributes
     ----------
     files : set of str
-        The other files that were read on the way.
+        Other files that were read.
     """
 
     def __init__(self, tree: ast.Module, folder: Path) -> None:
@@ -60,7 +60,7 @@ class Literals:
         }
 
     def evaluate(self, node: ast.expr, values: Mapping[str, object]) -> object:
-        """Give an expression's value, or `UNKNOWN`; `values` holds the loops' variables."""
+        """Return an expression's value, or `UNKNOWN`; `values` contains variables of loops."""
         match node:
             case ast.Constant(value=constant):
                 return constant
@@ -72,7 +72,7 @@ class Literals:
                 value = self.evaluate(inner, values)
                 try:
                     return format(value) if isinstance(value, str | int | float) else UNKNOWN
-                except ValueError:  # a number of more digits than Python writes out
+                except ValueError:  # a number with more digits than Python formats
                     return UNKNOWN
             case ast.BinOp(left=left, op=ast.Add(), right=right):
                 return self._join([left, right], values)
@@ -87,9 +87,9 @@ class Literals:
     def bindings(
         self, target: ast.expr, iterable: ast.expr, values: Mapping[str, object]
     ) -> Iterator[dict[str, object]]:
-        """Give, for each turn of ``for target in iterable``, the variables it binds.
+        """Yield the bound variables for each iteration of ``for target in iterable``.
 
-        A loop that cannot be known gives one turn with every variable unknown.
+        A loop that cannot be evaluated yields one iteration with unknown variables.
         """
         names = [node.id for node in ast.walk(target) if isinstance(node, ast.Name)]
         unknown: dict[str, object] = dict.fromkeys(names, UNKNOWN)
@@ -116,7 +116,7 @@ class Literals:
         return list(value) if isinstance(value, list | tuple | set | dict | str) else None
 
     def _called(self, call: ast.Call, values: Mapping[str, object]) -> list[object] | None:
-        """``sorted(x)``, ``range(n)``, ``enumerate(x)``, ``d.items()`` and its like."""
+        """Evaluate ``sorted(x)``, ``range(n)``, ``enumerate(x)``, ``d.items()`` and similar calls."""
         arguments = [self.evaluate(argument, values) for argument in call.args]
         match call.func, arguments:
             case ast.Name(id="range"), [int() as stop] if stop <= _LOOP_LIMIT:
@@ -134,7 +134,7 @@ class Literals:
     def _join(self, parts: list[ast.expr], values: Mapping[str, object]) -> object:
         texts = [self.evaluate(part, values) for part in parts]
         known = [text for text in texts if isinstance(text, str)]
-        short = len(known) == len(texts) and sum(map(len, known)) <= _LONGEST_TEXT
+        short = len(known) == len(texts) and sum(map(len, known)) <= _MAX_TEXT
         return "".join(known) if short else UNKNOWN
 
     def _name(self, name: str, values: Mapping[str, object]) -> object:
@@ -143,10 +143,10 @@ class Literals:
         if name in self._constants:
             return self._constants[name]
         if name in self._imports:
-            place = self._imports[name]
-            if place not in self._others:  # a loop asks again and again
-                self._others[place] = self._imported(*place)
-            return self._others[place]
+            source = self._imports[name]
+            if source not in self._others:  # cached, since a loop evaluates it repeatedly
+                self._others[source] = self._imported(*source)
+            return self._others[source]
         return UNKNOWN
 
     def _imported(self, module: str, name: str) -> object:
@@ -155,15 +155,15 @@ class Literals:
             try:
                 tree = parse(file.read_bytes())
             except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
-                continue  # running the plugin will tell what is wrong with it
+                continue  # importing the plugin will raise the error
             self.files.add(str(file))
             return _constants(tree).get(name, UNKNOWN)
         return UNKNOWN
 
 
 def _constants(tree: ast.Module) -> dict[str, object]:
-    """Literals that a file binds once at its top, and never changes."""
-    found: dict[str, object] = {}
+    """Literals that a file assigns once at its top level and never changes."""
+    constants: dict[str, object] = {}
     bound: Counter[str] = Counter()
     for statement in tree.body:
         match statement:
@@ -174,7 +174,7 @@ def _constants(tree: ast.Module) -> dict[str, object]:
             case _:
                 continue
         try:
-            found[name] = ast.literal_eval(value)
+            constants[name] = ast.literal_eval(value)
         except (ValueError, TypeError, SyntaxError, RecursionError):
             continue
     for node in ast.walk(tree):
@@ -182,16 +182,16 @@ def _constants(tree: ast.Module) -> dict[str, object]:
             case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
                 bound[name] += 1
             case ast.Attribute(value=ast.Name(id=name), attr=method) if method in _MUTATORS:
-                found.pop(name, None)
+                constants.pop(name, None)
             case ast.Subscript(value=ast.Name(id=name), ctx=ast.Store() | ast.Del()):
-                found.pop(name, None)
-    return {name: value for name, value in found.items() if bound[name] == 1}
+                constants.pop(name, None)
+    return {name: value for name, value in constants.items() if bound[name] == 1}
 
 
 _READING_METHODS = frozenset({"get", "items", "keys", "location", "resolve", "values"})
 _BLOCKS = ("body", "orelse", "finalbody")
-_MOST = 100_000
-"""Parts of a source that are looked at, those in loops each time: no file keeps who reads it busy for long."""
+_MAX_NODES = 100_000
+"""Largest number of nodes that are read, counting those in loops each time, to limit the time for a file."""
 
 
 class Registration(NamedTuple):
@@ -208,9 +208,9 @@ class Scan(NamedTuple):
     Attributes
     ----------
     registrations : tuple of Registration
-        The keys that the source shows.
+        The keys found in the source.
     dynamic : tuple of (str, int)
-        Registry and line of each registration whose key only running the plugin tells.
+        Registry and line of each registration whose key cannot be read from the source.
     error : str or None
         Why the file cannot be read, with its line.
     depends : tuple of str
@@ -226,9 +226,9 @@ class Scan(NamedTuple):
 def scan_file(file: str | os.PathLike[str], registries: Sequence[str]) -> Scan:
     """Read which keys of `registries` a plugin's file registers.
 
-    Found are assignments ``model_registry['key'] = ...`` (also annotated, chained, through an
+    Recognized are assignments ``model_registry['key'] = ...`` (also annotated, chained, through an
     alias, inside ``if``, ``for``, ``with``, ``try`` or a function), ``model_registry.update({...})``,
-    and keys put together from constants, such as f-strings in a loop over a literal list. Comments
+    and keys composed of constants, such as f-strings in a loop over a literal list. Comments
     and strings never count. Any other use of a registry makes the file *dynamic*.
 
     Parameters
@@ -260,7 +260,7 @@ def scan_file(file: str | os.PathLike[str], registries: Sequence[str]) -> Scan:
         reader.block(tree.body, {}, conditional=False)
     except RecursionError:
         return Scan(error=f"{file}:1: the source is nested too deeply to be read")
-    except _TooMuch:
+    except _TooLong:
         return Scan(error=f"{file}:1: the source, with its loops, is too long to be read")
     return Scan(
         tuple(dict.fromkeys(reader.registrations)),
@@ -270,12 +270,12 @@ def scan_file(file: str | os.PathLike[str], registries: Sequence[str]) -> Scan:
     )
 
 
-class _TooMuch(Exception):
-    """It would take too long."""
+class _TooLong(Exception):
+    """The source takes too long to read."""
 
 
 class _Reader:
-    """Walks over the statements of a file and notes its registrations."""
+    """Collects the registrations in the statements of a file."""
 
     def __init__(self, registries: Iterable[str], literals: Literals) -> None:
         self.registries = frozenset(registries)
@@ -283,15 +283,15 @@ class _Reader:
         self.literals = literals
         self.registrations: list[Registration] = []
         self.dynamic: list[tuple[str, int]] = []
-        self._left = _MOST
+        self._left = _MAX_NODES
 
     def spend(self, parts: int) -> None:
         self._left -= parts
         if self._left < 0:
-            raise _TooMuch
+            raise _TooLong
 
     def registry_of(self, node: ast.expr) -> str | None:
-        """Name the registry that an expression such as ``brainscore_vision.model_registry`` is."""
+        """Return the name of the registry in an expression such as ``brainscore_vision.model_registry``, or None."""
         if isinstance(node, ast.Name):
             return self.names.get(node.id)
         if isinstance(node, ast.Attribute) and node.attr in self.registries:
@@ -331,7 +331,7 @@ class _Reader:
                 self.compound(node, values)
 
     def compound(self, node: ast.stmt, values: dict[str, object]) -> None:
-        """Statements that hold others (if, try, with, while, match, class), and plain ones."""
+        """Read compound statements (if, try, with, while, match, class) and simple ones."""
         for field, value in ast.iter_fields(node):
             if field in _BLOCKS:
                 self.block(value, values, conditional=not isinstance(node, ast.With))
@@ -352,13 +352,13 @@ class _Reader:
             registry = self.registry_of(value)
             if registry is not None:
                 self.names[target.id] = registry
-            elif target.id in self.names:  # a variable of the plugin's own that is called the same
+            elif target.id in self.names:  # the plugin's own variable of the same name
                 del self.names[target.id]
             else:
                 self.bind(target.id, value, values, conditional=conditional)
 
     def bind(self, name: str, value: ast.expr, values: dict[str, object], *, conditional: bool) -> None:
-        """Follow ``key = f'{name}-pls'``; containers are left to `Literals`, which sees changes."""
+        """Follow ``key = f'{name}-pls'``; `Literals` handles containers, including their changes."""
         known = UNKNOWN if conditional else self.literals.evaluate(value, values)
         if isinstance(known, str | int | float):
             values[name] = known
@@ -370,7 +370,7 @@ class _Reader:
         if isinstance(key, ast.Constant):
             text: object = key.value
         else:
-            # under a condition nobody knows which of a loop's keys are really registered
+            # under a condition, it is unknown which keys of a loop are registered
             text = UNKNOWN if conditional else self.literals.evaluate(key, values)
         if isinstance(text, str):
             self.registrations.append(Registration(registry, text, key.lineno))
@@ -390,16 +390,16 @@ class _Reader:
         self.spend(len(parts))
         jumps = any(isinstance(part, ast.Break | ast.Continue) for part in parts)
         for bound in self.literals.bindings(target, iterable, values):
-            self.spend(len(values) // 20)  # they are copied
+            self.spend(len(values) // 20)  # the cost of copying them
             self.block(node.body, {**values, **bound}, conditional=conditional or jumps)
         self.expression(iterable)
         for part in parts:
             if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
-                values[part.id] = UNKNOWN  # what it holds after the loop
+                values[part.id] = UNKNOWN  # unknown after the loop
         self.block(node.orelse, values, conditional=conditional)
 
     def update(self, call: ast.Call, values: Mapping[str, object], conditional: bool) -> bool:
-        """Handle ``registry.update({'key': factory})``; say whether it was one."""
+        """Handle ``registry.update({'key': factory})``; return whether it was such a call."""
         if not (isinstance(call.func, ast.Attribute) and call.func.attr == "update"):
             return False
         registry = self.registry_of(call.func.value)
@@ -420,11 +420,11 @@ class _Reader:
         return True
 
     def expression(self, node: ast.AST) -> None:
-        """Note a registry that is handed on, so that what is done to it stays unknown."""
-        for registry, line in self.handed_on(node):
+        """Record registries that are passed elsewhere, so that their registrations are unknown."""
+        for registry, line in self.passed_registries(node):
             self.dynamic.append((registry, line))
 
-    def handed_on(self, node: ast.AST) -> Iterator[tuple[str, int]]:
+    def passed_registries(self, node: ast.AST) -> Iterator[tuple[str, int]]:
         self.spend(1)
         if isinstance(node, ast.expr):
             registry = self.registry_of(node)
@@ -441,4 +441,4 @@ class _Reader:
             reads = child is skipped or (isinstance(node, ast.Compare) and child is not node.left)
             if reads and isinstance(child, ast.expr) and self.registry_of(child) is not None:
                 continue
-            yield from self.handed_on(child)
+            yield from self.passed_registries(child)

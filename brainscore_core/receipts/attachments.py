@@ -1,4 +1,4 @@
-"""The arrays that are kept beside a receipt: raw values, out-of-fold predictions, what units do to the score."""
+"""Arrays stored beside a receipt: raw values, out-of-fold predictions, influence of units on the score."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -15,46 +15,46 @@ __all__ = ["Arrays", "arrays_of", "write_attachment"]
 
 @dataclass(frozen=True)
 class Arrays:
-    """What goes into one netCDF file: an array, and further ones as groups."""
+    """Content of one netCDF file: an array, and further ones as groups."""
 
     main: xr.DataArray
     groups: dict[str, xr.DataArray] = field(default_factory=dict)
 
 
 def arrays_of(score: Score) -> tuple[dict[str, Arrays], list[str]]:
-    """Find what is worth keeping in a score, and in the raw scores inside it.
+    """Collect the arrays to store from a score, and from the raw scores inside it.
 
     Returns
     -------
     dict
         ``'raw'``: the values before aggregation; ``'predictions'``: out-of-fold predictions, with the group
-        ``targets``; ``'influence'``: what each resampled unit does to the score before it was clamped, or to the raw
-        score (``attrs['estimate']``). What the metric does not give is left out.
+        ``targets``; ``'influence'``: influence of each resampled unit on the score before it was clamped, or on the raw
+        score (``attrs['estimate']``). Only what the metric provides.
     list of str
-        What is there but cannot be stored, and why.
+        Notes on arrays that cannot be stored.
     """
-    found: dict[str, Arrays] = {}
+    arrays: dict[str, Arrays] = {}
     notes: list[str] = []
     for level in _levels(score):
-        if level is not score and np.ndim(level) > 0 and "raw" not in found:
+        if level is not score and np.ndim(level) > 0 and "raw" not in arrays:
             if isinstance(level, xr.DataArray):
-                found["raw"] = Arrays(_storable(level))
+                arrays["raw"] = Arrays(_storable(level))
             else:
-                notes.append(f"raw values were not stored: a {type(level).__name__} is no assembly")
+                notes.append(f"raw values were not stored: a {type(level).__name__} is not an assembly")
         attrs = getattr(level, "attrs", {})
-        if "predictions" in attrs and "predictions" not in found:
+        if "predictions" in attrs and "predictions" not in arrays:
             predictions, targets = attrs["predictions"], attrs.get("targets")
             if isinstance(predictions, xr.DataArray):
                 groups = {"targets": _storable(targets)} if isinstance(targets, xr.DataArray) else {}
-                found["predictions"] = Arrays(_storable(predictions), groups)
+                arrays["predictions"] = Arrays(_storable(predictions), groups)
             else:
-                notes.append(f"predictions were not stored: a {type(predictions).__name__} is no assembly")
+                notes.append(f"predictions were not stored: a {type(predictions).__name__} is not an assembly")
         influence = attrs.get("influence")
-        if isinstance(influence, xr.DataArray) and np.size(level) == 1 and "influence" not in found:
+        if isinstance(influence, xr.DataArray) and np.size(level) == 1 and "influence" not in arrays:
             kept = _storable(influence)
             kept.attrs["estimate"] = float(attrs.get("unclamped", level))
-            found["influence"] = Arrays(kept)
-    return found, notes
+            arrays["influence"] = Arrays(kept)
+    return arrays, notes
 
 
 def write_attachment(content: Arrays | str, path: Path) -> None:
@@ -76,7 +76,7 @@ def _levels(score: Any) -> Iterator[Any]:
 
 
 def _storable(array: xr.DataArray) -> xr.DataArray:
-    """Drop attributes that a file cannot hold (scores inside scores, intervals, objects)."""
+    """Drop attributes that a file cannot store (scores inside scores, intervals, objects)."""
     array = array.copy(deep=False)
     array.attrs = {
         str(key): value

@@ -1,4 +1,4 @@
-"""Which of the parts that a score depends on differ between two receipts, in plain words."""
+"""Find which parts that a score depends on differ between two receipts."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ CAUSES = (
 """Parts whose change can change a score by any amount."""
 
 CIRCUMSTANCES = ("python", "platform", "processor", "stored activations", "other libraries")
-"""Parts whose change alone changes the last digits, if anything."""
+"""Parts whose change usually changes only the last digits, if anything."""
 
 _HASH_LENGTH = 12
 _NOT_SETTINGS = (" was not stored", " were not stored", "the ceiling was not recorded")
@@ -32,16 +32,16 @@ _NOT_SETTINGS = (" was not stored", " were not stored", "the ceiling was not rec
 
 @dataclass(frozen=True, kw_only=True)
 class Change:
-    """One thing that differs.
+    """One difference.
 
     Attributes
     ----------
     part : str
         One of :data:`CAUSES` and :data:`CIRCUMSTANCES`.
     item : str
-        What in it: a library, a file, a plugin.
+        What differs in this part: a library, a file, a plugin.
     a, b : str or None
-        How it was then and now: a version, the beginning of a hash; None where only the other receipt has it.
+        Its state in the two receipts: a version, the beginning of a hash; None if only the other receipt has it.
     """
 
     part: str
@@ -52,16 +52,15 @@ class Change:
     def __str__(self) -> str:
         if self.a is None or self.b is None:
             which = "second" if self.a is None else "first"
-            there = self.b if self.a is None else self.a
-            return f"{self.item} {there}, only in the {which}".replace(" , ", ", ").strip()
+            value = self.b if self.a is None else self.a
+            return f"{self.item} {value}, only in the {which}".replace(" , ", ", ").strip()
         return f"{self.item} {self.a} → {self.b}".strip()
 
 
 def changes_between(a: Receipt, b: Receipt) -> tuple[tuple[Change, ...], tuple[str, ...]]:
-    """Compare everything that two receipts say of how they came about.
+    """Compare all recorded conditions of two receipts.
 
-    What belongs to the model is compared where it is the same model, what belongs to the benchmark where it is the
-    same benchmark.
+    Parts of the model are compared if it is the same model, parts of the benchmark if it is the same benchmark.
 
     Returns
     -------
@@ -71,16 +70,16 @@ def changes_between(a: Receipt, b: Receipt) -> tuple[tuple[Change, ...], tuple[s
         What cannot be compared, since a receipt does not record it.
     """
     unknown: list[str] = []
-    found = [*_changes(a, b, unknown)]
+    changes = [*_changes(a, b, unknown)]
     order = {part: number for number, part in enumerate(CAUSES + CIRCUMSTANCES)}
-    found.sort(key=lambda change: (order[change.part], change.item))
-    return tuple(found), tuple(unknown)
+    changes.sort(key=lambda change: (order[change.part], change.item))
+    return tuple(changes), tuple(unknown)
 
 
 def _changes(a: Receipt, b: Receipt, unknown: list[str]) -> Iterator[Change]:
     same_model = a.model.identifier == b.model.identifier
     same_benchmark = a.benchmark.identifier == b.benchmark.identifier
-    complete = a.state == b.state == "scored"  # otherwise one of them stopped before it had noted everything
+    complete = a.state == b.state == "scored"  # otherwise one of them ended before everything was recorded
     if same_model:
         yield from _code("model code", a.model.plugin, b.model.plugin, unknown)
     if same_benchmark:
@@ -106,9 +105,9 @@ def _changes(a: Receipt, b: Receipt, unknown: list[str]) -> Iterator[Change]:
         )
     yield from _machine(a, b)
     if same_model and same_benchmark and (a.cache.hits > 0) != (b.cache.hits > 0):
-        words = {True: "read from the store", False: "computed"}
+        sources = {True: "read from the store", False: "computed"}
         yield Change(
-            part="stored activations", item="activations", a=words[a.cache.hits > 0], b=words[b.cache.hits > 0]
+            part="stored activations", item="activations", a=sources[a.cache.hits > 0], b=sources[b.cache.hits > 0]
         )
 
 
@@ -155,13 +154,13 @@ def _data(a: Iterable[DataItem], b: Iterable[DataItem], complete: bool, unknown:
 
 
 def _files(a: Iterable[FileItem], b: Iterable[FileItem], complete: bool, unknown: list[str]) -> Iterator[Change]:
-    """Files are the same if their contents are, wherever they were read from."""
+    """Compare files by their contents, regardless of where they were read from."""
     left, right = list(a), list(b)
     for file in [*left]:
-        alike = next((other for other in right if _same_content(file, other)), None)
-        if alike is not None:
+        same = next((other for other in right if _same_content(file, other)), None)
+        if same is not None:
             left.remove(file)
-            right.remove(alike)
+            right.remove(same)
     for file in left:
         name = _name(file)
         other = next((other for other in right if _name(other) == name), None)
@@ -200,12 +199,12 @@ def _weights(a: Receipt, b: Receipt, complete: bool, unknown: list[str]) -> Iter
         return
     for name in sorted(left.keys() | right.keys() if complete else left.keys() & right.keys()):
         if left.get(name) != right.get(name):
-            ends = (_short(side[name]) if name in side else None for side in (left, right))
-            yield Change(part="weights", item=name, a=next(ends), b=next(ends))
+            hashes = (_short(side[name]) if name in side else None for side in (left, right))
+            yield Change(part="weights", item=name, a=next(hashes), b=next(hashes))
 
 
 def _settings(a: Receipt, b: Receipt, complete: bool) -> Iterator[Change]:
-    """Remarks tell what was chosen for a model: layers, preprocessing."""
+    """Compare notes, which contain what was chosen for a model, such as layers and preprocessing."""
     left, right = ([note for note in receipt.notes if complete and _is_setting(note)] for receipt in (a, b))
     for note in left:
         if note not in right:
@@ -225,8 +224,8 @@ def _is_setting(note: str) -> bool:
 def _seeds(a: Mapping[str, Any], b: Mapping[str, Any], complete: bool) -> Iterator[Change]:
     for name in sorted(a.keys() | b.keys() if complete else a.keys() & b.keys()):
         if a.get(name) != b.get(name):
-            ends = ["not set" if side.get(name) is None else str(side[name]) for side in (a, b)]
-            yield Change(part="seeds", item=name, a=ends[0], b=ends[1])
+            values = ["not set" if side.get(name) is None else str(side[name]) for side in (a, b)]
+            yield Change(part="seeds", item=name, a=values[0], b=values[1])
 
 
 def _libraries(a: Mapping[str, str], b: Mapping[str, str], where: str) -> Iterator[Change]:

@@ -26,18 +26,18 @@ _IDENTITIES = ("stimulus_id", "neuroid_id", "subject", "region", "split")
 
 @dataclass(frozen=True, kw_only=True)
 class ArrayDifference:
-    """How far two arrays are from each other.
+    """Difference of two arrays.
 
     Attributes
     ----------
     kind : str
         ``'raw'`` or ``'predictions'``.
     largest : float or None
-        Largest absolute difference over all values, in the unit of the values; None where they cannot be compared.
+        Largest absolute difference over all values, in the unit of the values; None if they cannot be compared.
     spread : float or None
-        Standard deviation of the first array's values, to compare it with.
+        Standard deviation of the first array's values, as a reference.
     values : int
-        How many values were compared. Where both are NaN, they are the same.
+        Number of compared values. Two NaN are the same.
     problem : str or None
         Why they cannot be compared.
     """
@@ -68,9 +68,9 @@ def array_difference(kind: str, a: Any, b: Any) -> ArrayDifference:
     Parameters
     ----------
     kind : str
-        What they are: ``'raw'``, ``'predictions'``.
+        ``'raw'`` or ``'predictions'``.
     a, b : DataAssembly
-        Of any dimensions. They are not brought into the same order: the same benchmark writes the same order.
+        Of any dimensions. They are not sorted, since the same benchmark writes the same order.
 
     Examples
     --------
@@ -80,25 +80,25 @@ def array_difference(kind: str, a: Any, b: Any) -> ArrayDifference:
     """
     if a.dims != b.dims or a.shape != b.shape:
         shapes = (" × ".join(f"{size} {dim}" for dim, size in array.sizes.items()) for array in (a, b))
-        return ArrayDifference(kind=kind, problem=f"the arrays are of other shapes: {next(shapes)} and {next(shapes)}")
+        return ArrayDifference(kind=kind, problem=f"the arrays differ in shape: {next(shapes)} and {next(shapes)}")
     for name in _IDENTITIES:
         if name in a.coords and name in b.coords and not np.array_equal(a[name].values, b[name].values):
-            return ArrayDifference(kind=kind, problem=f"the arrays are of other {name}, or in another order")
+            return ArrayDifference(kind=kind, problem=f"the arrays differ in {name} or its order")
     left, right = (np.asarray(array.values, dtype=np.float64) for array in (a, b))
     if not left.size:
         return ArrayDifference(kind=kind, problem="the arrays are empty")
     missing = np.isnan(left)
     if not np.array_equal(missing, np.isnan(right)):
         count = int((missing != np.isnan(right)).sum())
-        return ArrayDifference(kind=kind, problem=f"{count} values are undefined in one of the arrays only")
+        return ArrayDifference(kind=kind, problem=f"{count} values are undefined in only one of the arrays")
     with np.errstate(invalid="ignore"):  # the same infinity on both sides
-        apart = np.where(left == right, 0.0, np.abs(left - right))[~missing]
+        distances = np.where(left == right, 0.0, np.abs(left - right))[~missing]
     finite = np.isfinite(left)
     return ArrayDifference(
         kind=kind,
-        largest=float(apart.max(initial=0.0)),
+        largest=float(distances.max(initial=0.0)),
         spread=float(np.std(left[finite])) if finite.any() else None,
-        values=int(apart.size),
+        values=int(distances.size),
     )
 
 
@@ -107,14 +107,14 @@ Verdict = Literal["same", "within tolerance", "different", "other pair"]
 
 @dataclass(frozen=True, kw_only=True)
 class Tolerance:
-    """How far two numbers may be apart to count as the same result.
+    """Largest difference of two numbers that count as the same result.
 
     Attributes
     ----------
     absolute : float
-        Difference that is allowed; of numbers above 1, relative to the number.
+        Allowed difference; relative for numbers above 1.
     errors : float
-        Difference that is allowed, in standard errors of the estimate. The larger of the two counts.
+        Allowed difference in standard errors of the estimate. The larger of the two limits counts.
 
     Examples
     --------
@@ -130,7 +130,7 @@ class Tolerance:
     def __post_init__(self) -> None:
         for name in ("absolute", "errors"):
             if not 0 <= getattr(self, name) < float("inf"):
-                raise UserError(f"a tolerance of {getattr(self, name)} is not possible", remedy="give 0 or more")
+                raise UserError(f"a tolerance of {getattr(self, name)} is not valid", remedy="use 0 or more")
 
     def allowed(self, value: float, standard_error: float | None) -> float:
         """Largest difference from `value` that is within tolerance."""
@@ -147,9 +147,9 @@ class NumberDifference:
         ``'score'``, ``'score.error'``, ``'score.ci_low'``, ``'score.ci_high'``, ``'score.unclamped'``; the same of
         ``raw`` and ``ceiling``.
     a, b : float or None
-        None where a receipt has no such number.
+        None if a receipt does not have this number.
     allowed : float or None
-        Difference that is within tolerance.
+        Largest difference within tolerance.
     """
 
     name: str
@@ -159,7 +159,7 @@ class NumberDifference:
 
     @property
     def apart(self) -> float | None:
-        """Absolute difference; None where one of the two is missing."""
+        """Absolute difference; None if one of the two is missing."""
         return None if self.a is None or self.b is None else abs(self.a - self.b)
 
     @property
@@ -174,17 +174,17 @@ class NumberDifference:
 
 @dataclass(frozen=True, kw_only=True)
 class Difference:
-    """What :func:`difference` finds.
+    """Result of :func:`difference`.
 
     Attributes
     ----------
     a, b : str
         Ids of the receipts.
     verdict : str
-        ``'same'``: every number is the same to the last digit; ``'within tolerance'``; ``'different'``;
-        ``'other pair'``: the receipts are of other models or benchmarks.
+        ``'same'``: all numbers are the same to the last digit; ``'within tolerance'``; ``'different'``;
+        ``'other pair'``: the receipts are of different models or benchmarks.
     numbers : tuple of NumberDifference
-        Of other pairs: the ceiling, where it is the same benchmark.
+        For different pairs only the ceiling, if it is the same benchmark.
     states : (str, str)
         State of each.
     changes : tuple of Change
@@ -192,9 +192,9 @@ class Difference:
     not_recorded : tuple of str
         Parts that cannot be compared.
     arrays : tuple of ArrayDifference
-        Raw values and predictions, where they were compared. They do not change the verdict.
+        Raw values and predictions, if they were compared. They do not change the verdict.
     explanation : str
-        In plain words, what the difference is due to.
+        Possible reasons of the difference, as text.
     """
 
     a: str
@@ -214,12 +214,12 @@ class Difference:
 
     @property
     def largest(self) -> NumberDifference | None:
-        """The number that is furthest apart, measured by what is allowed; None where all are the same."""
+        """The number with the largest difference relative to its tolerance; None if all are the same."""
         apart = [number for number in self.numbers if number.verdict != "same"]
         return max(apart, key=_excess, default=None)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain JSON types."""
+        """Convert to plain JSON types."""
         return {
             **asdict(self),
             "parts": list(self.parts),
@@ -237,16 +237,16 @@ def difference(
     Parameters
     ----------
     a, b : Receipt
-        Of the same pair, or of others; then only what can be compared is.
+        Of the same pair; of different pairs, only comparable parts are compared.
     tolerance : Tolerance, optional
-        What counts as the same result though the last digits differ.
+        Largest differences that count as the same result.
     arrays : sequence of ArrayDifference, optional
-        Of what is stored beside the receipts.
+        Differences of the arrays stored beside the receipts.
 
     Returns
     -------
     Difference
-        Depends on the arguments only.
+        Verdict, numbers, changed parts and explanation.
 
     Examples
     --------
@@ -256,16 +256,16 @@ def difference(
     ...                    state="scored", score=Estimate(value=value),
     ...                    environment=Environment(python="", platform="", cpu=None, cpu_count=None,
     ...                                            packages={"numpy": numpy}))
-    >>> found = difference(receipt(0.25, "2.1.0"), receipt(0.26, "2.3.0"))
-    >>> found.verdict, found.parts
+    >>> result = difference(receipt(0.25, "2.1.0"), receipt(0.26, "2.3.0"))
+    >>> result.verdict, result.parts
     ('different', ('libraries',))
-    >>> print(found.explanation)
+    >>> print(result.explanation)
     score: 0.25 and 0.26. Of all that both receipts record, only one library differs (numpy 2.1.0 → 2.3.0): the difference may be due to it. Not compared: model code (neither receipt has its hash), benchmark code (neither receipt has its hash).
     """  # noqa: E501 - a sentence as it is printed
     numbers = _numbers(a, b, tolerance or Tolerance())
     changes, unknown = changes_between(a, b)
     verdict = _verdict(a, b, numbers)
-    found = Difference(
+    result = Difference(
         a=a.id,
         b=b.id,
         verdict=verdict,
@@ -276,14 +276,14 @@ def difference(
         arrays=tuple(arrays),
         explanation="",
     )
-    return replace(found, explanation=explain(a, b, found))
+    return replace(result, explanation=explain(a, b, result))
 
 
 def _numbers(a: Receipt, b: Receipt, tolerance: Tolerance) -> tuple[NumberDifference, ...]:
     names = ["ceiling"] if a.benchmark.identifier == b.benchmark.identifier else []
     if names and a.model.identifier == b.model.identifier:
         names = ["score", "raw", "ceiling"]
-    found = []
+    differences = []
     for name in names:
         left, right = _values(getattr(a, name)), _values(getattr(b, name))
         errors = [error for error in (left.get("error"), right.get("error")) if error]
@@ -293,8 +293,8 @@ def _numbers(a: Receipt, b: Receipt, tolerance: Tolerance) -> tuple[NumberDiffer
                 continue
             allowed = None if x is None else tolerance.allowed(x, min(errors, default=None))
             full_name = name if entry == "value" else f"{name}.{entry}"
-            found.append(NumberDifference(name=full_name, a=x, b=y, allowed=allowed))
-    return tuple(found)
+            differences.append(NumberDifference(name=full_name, a=x, b=y, allowed=allowed))
+    return tuple(differences)
 
 
 _ENTRIES = ("value", "error", "ci_low", "ci_high", "unclamped")
@@ -324,104 +324,104 @@ def _excess(number: NumberDifference) -> float:
     return number.apart / number.allowed
 
 
-_NAMED_IN_FULL = 6  # more changes of one part are counted
+_NAMED_IN_FULL = 6  # further changes of a part are only counted
 
 
-def explain(a: "Receipt", b: "Receipt", found: "Difference") -> str:
-    """Say in plain words whether two receipts have the same numbers, and what may be the reason if not."""
-    return " ".join(text for text in _sentences(a, b, found) if text)
+def explain(a: "Receipt", b: "Receipt", result: "Difference") -> str:
+    """Explain whether two receipts have the same numbers, and the possible reasons if not."""
+    return " ".join(text for text in _sentences(a, b, result) if text)
 
 
-def _sentences(a: "Receipt", b: "Receipt", found: "Difference") -> Iterable[str]:
-    if found.verdict == "other pair":
-        yield from _of_other_pairs(a, b, found)
-    elif found.verdict == "same":
+def _sentences(a: "Receipt", b: "Receipt", result: "Difference") -> Iterable[str]:
+    if result.verdict == "other pair":
+        yield from _of_other_pairs(a, b, result)
+    elif result.verdict == "same":
         if a.state == "scored":
             yield "All numbers are the same."
         else:
             yield f"Neither receipt has a score: {_outcome(a)}."
-        if found.changes:
-            yield f"They are, although there are differences in {_list_changes(found.changes)}."
-    elif found.verdict == "within tolerance":
-        number = found.largest
+        if result.changes:
+            yield f"They are, although there are differences in {_list_changes(result.changes)}."
+    elif result.verdict == "within tolerance":
+        number = result.largest
         if number is not None:
             yield (
                 f"The numbers are the same within tolerance: the largest difference, of {number.name}, is "
                 f"{number.apart:.2g}, and {number.allowed:.2g} is allowed."
             )
         yield (
-            f"There are differences in {_list_changes(found.changes)}."
-            if found.changes
+            f"There are differences in {_list_changes(result.changes)}."
+            if result.changes
             else "No recorded part differs."
         )
     else:
-        yield _what_differs(a, b, found)
-        yield from _attribution(found)
-    if found.verdict == "different" and found.not_recorded:
-        yield f"Not compared: {', '.join(found.not_recorded)}."
+        yield _what_differs(a, b, result)
+        yield from _attribution(result)
+    if result.verdict == "different" and result.not_recorded:
+        yield f"Not compared: {', '.join(result.not_recorded)}."
 
 
-def _of_other_pairs(a: "Receipt", b: "Receipt", found: "Difference") -> Iterable[str]:
+def _of_other_pairs(a: "Receipt", b: "Receipt", result: "Difference") -> Iterable[str]:
     if a.benchmark.identifier == b.benchmark.identifier:
         yield (
-            f"The receipts are of other models ({a.model.identifier}, {b.model.identifier}): their scores are "
+            f"The receipts are of different models ({a.model.identifier}, {b.model.identifier}): their scores are "
             "expected to differ. `brainscore compare` tests by how much."
         )
     elif a.model.identifier == b.model.identifier:
         yield (
-            f"The receipts are of other benchmarks ({a.benchmark.identifier}, {b.benchmark.identifier}): their "
+            f"The receipts are of different benchmarks ({a.benchmark.identifier}, {b.benchmark.identifier}): their "
             "scores cannot be compared."
         )
     else:
-        yield "The receipts are of other models and other benchmarks: their scores cannot be compared."
-    if found.changes:
-        yield f"Of what can be compared, there are differences in {_list_changes(found.changes)}."
+        yield "The receipts are of different models and different benchmarks: their scores cannot be compared."
+    if result.changes:
+        yield f"Of what can be compared, there are differences in {_list_changes(result.changes)}."
 
 
-def _what_differs(a: "Receipt", b: "Receipt", found: "Difference") -> str:
+def _what_differs(a: "Receipt", b: "Receipt", result: "Difference") -> str:
     if a.state != b.state:
         return f"The first receipt is {_outcome(a)}, the second is {_outcome(b)}."
     if a.state == "failed":
-        return f"Both failed, but otherwise: {_outcome(a)}, and {_outcome(b)}."
-    number = found.largest
+        return f"Both failed, but differently: {_outcome(a)}, and {_outcome(b)}."
+    number = result.largest
     if number is None:
         return ""
-    score = next((other for other in found.numbers if other.name == "score"), number)
-    shown = score if score.verdict == "different" else number
-    return f"{shown.name}: {_digits(shown.a)} and {_digits(shown.b)}."
+    score = next((other for other in result.numbers if other.name == "score"), number)
+    named = score if score.verdict == "different" else number
+    return f"{named.name}: {_digits(named.a)} and {_digits(named.b)}."
 
 
 def _outcome(receipt: "Receipt") -> str:
     return f"{receipt.state} ({receipt.reason})" if receipt.reason else str(receipt.state)
 
 
-def _attribution(found: "Difference") -> Iterable[str]:
-    causes = [change for change in found.changes if change.part in CAUSES]
-    circumstances = [change for change in found.changes if change.part not in CAUSES]
+def _attribution(result: "Difference") -> Iterable[str]:
+    causes = [change for change in result.changes if change.part in CAUSES]
+    circumstances = [change for change in result.changes if change.part not in CAUSES]
     if any(change.part == "benchmark version" for change in causes):
-        yield "The benchmark has another version: scores of different versions are not meant to be the same."
-    if not found.changes:
+        yield "The benchmark's version differs: scores of different versions are not expected to be the same."
+    if not result.changes:
         yield (
             "No part that receipts record differs, so they do not explain the difference. It may come from code that "
             "is not deterministic, or from what they do not record."
         )
     elif not causes:
         yield (
-            f"Only where it was computed differs ({_list_changes(circumstances)}), "
-            "which usually changes the last digits alone."
+            f"Only the computing environment differs ({_list_changes(circumstances)}), "
+            "which usually changes only the last digits."
         )
-    elif len({change.part for change in found.changes}) == 1:
-        several = _is_plural(found.changes[0].part, len(found.changes))
+    elif len({change.part for change in result.changes}) == 1:
+        several = _is_plural(result.changes[0].part, len(result.changes))
         yield (
-            f"Of all that both receipts record, only {_list_changes(found.changes, verb=True)}: the difference "
-            f"{'may be' if found.not_recorded else 'is'} due to {'them' if several else 'it'}."
+            f"Of all that both receipts record, only {_list_changes(result.changes, verb=True)}: the difference "
+            f"{'may be' if result.not_recorded else 'is'} due to {'them' if several else 'it'}."
         )
     else:
         yield f"Candidates are differences in {_list_changes(causes)}."
         if circumstances:
-            yield f"Where it was computed differs, too ({_list_changes(circumstances)})."
+            yield f"The computing environment also differs ({_list_changes(circumstances)})."
         if len({change.part for change in causes}) > 1:
-            yield "Score again with one of them as it was, to tell which it is."
+            yield "Restore one of them and score again to find out which is the reason."
 
 
 _PART_NOUNS = {
@@ -447,7 +447,7 @@ _PLURAL = {"libraries", "seeds", "settings", "other libraries"}
 
 
 def _list_changes(changes: Iterable[Change], *, verb: bool = False) -> str:
-    """Name the parts, each with what changed in it."""
+    """List the parts, each with its changes."""
     by_part: dict[str, list[str]] = {}
     for change in changes:
         by_part.setdefault(change.part, []).append(str(change))

@@ -1,4 +1,4 @@
-"""What a score was computed with: code of plugins and platform, interpreter and libraries."""
+"""Environment in which a score was computed: code of plugins and platform, interpreter and libraries."""
 
 import os
 import platform
@@ -19,15 +19,15 @@ _NO_CODE_SUFFIXES = {".pyc", ".md"}
 
 
 def describe_plugin(location: Path) -> PluginCode:
-    """Name, hash and origin of a plugin.
+    """Describe a plugin by name, hash and origin.
 
-    The hash runs over relative names and contents of all files except tests, Markdown, hidden files and compiled
-    code, so that it changes when what the plugin does may have changed, and not with the folder's place.
+    The hash covers relative names and contents of all files except tests, Markdown, hidden files and compiled code, so
+    that it changes if the plugin's behaviour may have changed, but not with the location of the folder.
 
     Parameters
     ----------
     location : Path
-        The plugin's folder, or its file where it is a single module.
+        The plugin's folder, or its file if it is a single module.
     """
     distribution, version = _distribution_of(location.absolute())
     return PluginCode(
@@ -40,7 +40,7 @@ def describe_plugin(location: Path) -> PluginCode:
 
 @lru_cache(maxsize=1)
 def platform_code() -> str:
-    """Hash of the Python code that is no plugin's: of this package, and of the domain's where it is beside it."""
+    """Hash of the platform's Python code without plugins: this package, and the domain package beside it."""
     home = Path(__file__).parents[2]
     digest = sha256()
     for path in sorted([*home.glob("brainscore_core/**/*.py"), *home.glob("brainscore_vision/**/*.py")]):
@@ -72,7 +72,7 @@ def _is_code(path: Path, root: Path) -> bool:
 
 def _distribution_of(location: Path) -> tuple[str | None, str | None]:
     roots = [Path(entry) for entry in sys.path if entry and location.is_relative_to(entry)]
-    # the platform's own folder, also where an editable installation puts it on no path
+    # the platform's own folder, which an editable installation may not add to the path
     roots.append(Path(__file__).parents[2])
     inside = [root for root in roots if location.is_relative_to(root)]
     if not inside:
@@ -88,7 +88,7 @@ def _distribution_with(top: str) -> str | None:
     """Name of the distribution that installed a package or module of this name, the first on the path."""
     for distribution in metadata.distributions():
         names = distribution.read_text("top_level.txt")
-        # the text of all records is searched in a tenth of the time that it takes to parse them
+        # searching the text is ten times faster than parsing the records
         record = "" if names else "\n" + (distribution.read_text("RECORD") or "")
         if top in (names or "").split() or f"\n{top}/" in record or f"\n{top}.py," in record:
             return str(distribution.metadata["Name"])
@@ -136,13 +136,13 @@ def current_environment() -> Environment:
 
 @lru_cache(maxsize=1)
 def _versions() -> tuple[tuple[str, str], ...]:
-    found = []
+    versions = []
     for name in RECORDED_PACKAGES:
         try:
-            found.append((name, metadata.version(name)))
+            versions.append((name, metadata.version(name)))
         except metadata.PackageNotFoundError:
             continue
-    return tuple(found)
+    return tuple(versions)
 
 
 @lru_cache(maxsize=1)

@@ -1,4 +1,4 @@
-"""What a pair prints: captured from the whole process, bounded, and without secrets of the machine."""
+"""Output of a pair: captured from the whole process, limited in size, and without secrets of the machine."""
 
 import ctypes
 import os
@@ -16,15 +16,15 @@ from brainscore_core.receipts.privacy import scrub_text
 __all__ = ["LOG_BYTES", "Captured", "capture_output", "kept_log", "unnamed_file"]
 
 LIMIT = 1_000_000
-"""Bytes that are kept: the first and the last half."""
+"""Bytes that are kept: half of them from the beginning, half from the end."""
 
-_GROWTH = 8 * LIMIT  # how large the file may become before it is cut
+_GROWTH = 8 * LIMIT  # bytes of the file above which it is cut
 _INTERVAL = 0.5
 _capturing = threading.Lock()
 
 
 def unnamed_file() -> IO[bytes]:
-    """Open a temporary file that several may append to, and that goes with the last of them.
+    """Open a temporary file without a name, which several processes may append to.
 
     Examples
     --------
@@ -35,9 +35,9 @@ def unnamed_file() -> IO[bytes]:
     """
     descriptor, path = tempfile.mkstemp(prefix="brainscore-")
     os.close(descriptor)
-    # a file object's own mode "a" is no promise to other processes
+    # mode "a" of a file object does not affect other processes
     descriptor = os.open(path, os.O_RDWR | os.O_APPEND | getattr(os, "O_TEMPORARY", 0) | getattr(os, "O_BINARY", 0))
-    if not hasattr(os, "O_TEMPORARY"):  # of Windows, where an open file keeps its name
+    if not hasattr(os, "O_TEMPORARY"):  # on Windows, an open file keeps its name
         os.unlink(path)
     return open(descriptor, "a+b", buffering=0)
 
@@ -63,7 +63,7 @@ class Captured:
         self._final: str | None = None
 
     def text(self) -> str:
-        """Give what was printed; where it was too much, the beginning, how much was left out, and the end."""
+        """Return what was printed; if that is too long, the beginning, the number of omitted bytes, and the end."""
         if self._final is not None:
             return self._final
         _flush()
@@ -80,12 +80,12 @@ class Captured:
             return self._first.decode("utf-8", "replace") + middle + last.decode("utf-8", "replace")
 
     def trim(self) -> None:
-        """Cut the file if it has become too large; what is printed at this very moment may be lost."""
+        """Cut the file if it has become too large; output of this moment may be lost."""
         with self._lock:
             self._cut(_GROWTH)
 
     def close(self) -> None:
-        """Keep the text, give the file back."""
+        """Keep the text and release the file."""
         self._final = self.text()
         self._file = None
 
@@ -97,10 +97,10 @@ class Captured:
         if self._first is None:
             self._first = self._read(0, self._half)
             start = self._half
-        before = self._last
+        previous = self._last
         tail = max(start, size - self._half)
-        self._last = (before + self._read(tail, size) if tail == start else self._read(tail, size))[-self._half :]
-        self._left_out += len(before) + (size - start) - len(self._last)
+        self._last = (previous + self._read(tail, size) if tail == start else self._read(tail, size))[-self._half :]
+        self._left_out += len(previous) + (size - start) - len(self._last)
         os.ftruncate(self._file.fileno(), 0)
 
     def _size(self) -> int:
@@ -115,22 +115,22 @@ class Captured:
 
 @contextmanager
 def capture_output(limit: int = LIMIT) -> Iterator[Captured]:
-    r"""Send everything that this process prints into a file for a while.
+    r"""Redirect all output of this process to a file.
 
-    Standard output and standard error are redirected as file descriptors, so that native code and processes that are
-    started meanwhile are caught, too. The file has no name, so that nothing is left behind, whatever happens. Where
-    both lead to such a file already, which is readable and appended to, that one is emptied and used: who gave it to
-    this process can read what was printed before the process died.
+    Standard output and standard error are redirected as file descriptors, which includes native code and child
+    processes. The file has no name, so that no file is left behind. If both already lead to such a file, opened for
+    reading and appending, it is emptied and used: the process that opened it can read what was printed before this
+    process died.
 
     Parameters
     ----------
     limit : int
-        Bytes to keep: the first and the last half.
+        Bytes to keep, half of them from the beginning, half from the end.
 
     Yields
     ------
     Captured
-        Its ``text()`` is what was printed so far. Where another thread captures already, nothing is caught.
+        Its ``text()`` is what was printed so far; empty if another thread already captures.
 
     Examples
     --------
@@ -162,7 +162,7 @@ def capture_output(limit: int = LIMIT) -> Iterator[Captured]:
 
 
 def _given_file() -> IO[bytes] | None:
-    """What standard output and standard error lead to, if that is a file without a name that was made to be read."""
+    """Open the file without a name to which standard output and standard error already lead, if any."""
     try:
         import fcntl
 
@@ -186,14 +186,14 @@ def _watch(captured: Captured, ended: threading.Event) -> None:
 
 @contextmanager
 def _redirected(file: IO[bytes]) -> Iterator[None]:
-    """Let both streams end in a file, those of Python and those of the system."""
+    """Redirect standard output and standard error to a file, for Python and for the system."""
     _flush()
     before = sys.stdout, sys.stderr
     saved = {descriptor: _duplicate(descriptor) for descriptor in (1, 2)}
     try:
         for descriptor in saved:
             os.dup2(file.fileno(), descriptor)
-        # also where sys.stdout leads elsewhere, as in a notebook; who keeps one of these prints as before afterwards
+        # also if sys.stdout leads elsewhere, as in a notebook; kept references to these work again afterwards
         sys.stdout, sys.stderr = _stream(1), _stream(2)
         yield
     finally:
@@ -212,7 +212,7 @@ def _stream(descriptor: int) -> TextIO:
 
 
 def _duplicate(descriptor: int) -> int | None:
-    """Copy a descriptor; None where it is closed."""
+    """Copy a descriptor; None if it is closed."""
     try:
         return os.dup(descriptor)
     except OSError:
@@ -228,20 +228,20 @@ def _flush() -> None:
 
 
 LOG_BYTES = 1_000_000
-"""At most so much of a log is kept: its first and its last half."""
+"""Largest size of a stored log, half of it from the beginning, half from the end."""
 
-_LINE = 2000  # characters; what searches for paths and addresses slows down with the square of a line's length
+_LINE = 2000  # characters; the search for paths and addresses takes quadratic time in a line's length
 _CONTROL = re.compile(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|[@-Z\\-_])|[\x00-\x08\x0b-\x1f\x7f]"
 )
 
 
 def kept_log(text: str) -> str:
-    r"""Make a log fit to be kept beside a receipt.
+    r"""Prepare a log to be stored beside a receipt.
 
-    Of a line that was overwritten, as progress bars are, the last state stays. Colours and other control characters
-    go, and so do paths, names of users and machines, and credentials. Lines of more than 2,000 characters lose their
-    middle, and so does a log of more than 1 MB.
+    Of a line that was overwritten, such as a progress bar, the last state stays. Colours and other control characters,
+    paths, names of users and machines, and credentials are removed. Lines of more than 2,000 characters and logs of
+    more than 1 MB are shortened in the middle.
 
     Parameters
     ----------
@@ -258,7 +258,7 @@ def kept_log(text: str) -> str:
     >>> kept_log("10 %\r20 %\r\x1b[32mdone\x1b[0m\nwrote /home/alice/results/a.nc\n")
     'done\nwrote …/a.nc\n'
     """
-    text = _without_middle(text, LOG_BYTES)  # there may be gigabytes
+    text = _without_middle(text, LOG_BYTES)  # the text may have gigabytes
     lines = [_without_middle(_last_state(line), _LINE) for line in text.replace("\r\n", "\n").split("\n")]
     text = scrub_text("\n".join(lines))
     return _bounded(text).strip("\n") + "\n" if text.strip() else ""
@@ -280,7 +280,7 @@ def _bounded(text: str) -> str:
     data = text.encode()
     if len(data) < LOG_BYTES:
         return text
-    half = LOG_BYTES // 2 - 100  # room for the remark
+    half = LOG_BYTES // 2 - 100  # space for the remark
     start, end = data[:half].decode(errors="ignore"), data[-half:].decode(errors="ignore")
     return f"{start}{_left_out(len(data) - 2 * half, 'bytes')}{end}"
 

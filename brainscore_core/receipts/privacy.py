@@ -1,4 +1,4 @@
-"""Keep what identifies a person or a machine out of receipts: folders, user names, host names, credentials."""
+"""Remove what identifies a person or a machine from receipts: folders, user names, host names, credentials."""
 
 import getpass
 import re
@@ -22,7 +22,7 @@ _KEPT_QUERY = {"versionid", "raw", "download"}
 
 
 def scrub_text(text: str) -> str:
-    """Replace absolute paths by ``…/<last part>`` and cut user and host names and credentials.
+    """Replace absolute paths by ``…/<last part>``, and remove user and host names and credentials.
 
     Examples
     --------
@@ -51,7 +51,7 @@ def scrub_text(text: str) -> str:
 
 
 def scrub_traceback(error: BaseException) -> str:
-    """Format a traceback whose files are named from their package on, not from the root of the disk."""
+    """Format a traceback with file names that start at their package, not at the root of the disk."""
     formatted = TracebackException.from_exception(error, capture_locals=False)
     seen: set[int] = set()
     pending: list[TracebackException | None] = [formatted]
@@ -62,13 +62,13 @@ def scrub_traceback(error: BaseException) -> str:
         seen.add(id(part))
         for frame in part.stack:
             _ = frame.line  # read the source line while the real file name is still known
-            frame.filename = _from_package_on(frame.filename)
+            frame.filename = _path_from_package(frame.filename)
         pending += [part.__cause__, part.__context__, *(part.exceptions or [])]
     return scrub_text("".join(formatted.format()))
 
 
 def scrub_url(url: str) -> str:
-    """Cut credentials and signatures from an address; of a local one only the file's name stays.
+    """Remove credentials and signatures from an address; of a local address only the file's name stays.
 
     Examples
     --------
@@ -89,7 +89,7 @@ def scrub_url(url: str) -> str:
     return urlunsplit((parts.scheme, f"{host}:{port}" if port else host, parts.path, query, ""))
 
 
-def _from_package_on(filename: str) -> str:
+def _path_from_package(filename: str) -> str:
     path = Path(filename)
     if not path.is_absolute():
         return filename
@@ -102,7 +102,7 @@ def _from_package_on(filename: str) -> str:
 
 def _known_folders() -> list[str]:
     folders = [Path.cwd(), Path(sys.prefix), Path(sys.base_prefix)]
-    with suppress(RuntimeError):  # a user without a home folder: then it cannot be named either
+    with suppress(RuntimeError):  # the user has no home folder
         folders.append(Path.home())
     return sorted({str(folder) for folder in folders if len(folder.parts) > 2}, key=len, reverse=True)
 

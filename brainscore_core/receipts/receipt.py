@@ -1,6 +1,6 @@
-"""The receipt: everything needed to redo, compare and show one score.
+"""The receipt: everything needed to reproduce, compare and show a score.
 
-It is strict JSON. A number that is not available is None, with the reason beside it.
+It is strict JSON. A number that is not available is None, with its reason in another field.
 """
 
 import json
@@ -41,7 +41,7 @@ State = Literal["scored", "undefined", "not applicable", "failed"]
 
 @dataclass(frozen=True, kw_only=True)
 class PluginCode:
-    """The folder of code that registered something.
+    """The folder of code that registered a plugin.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class PluginCode:
     sha256 : str or None
         Hash over the names and contents of its files.
     distribution, version : str or None
-        The installed package that it came with; None for a private folder.
+        The installed package that contains it; None for a private folder.
     """
 
     name: str
@@ -61,7 +61,7 @@ class PluginCode:
 
 @dataclass(frozen=True, kw_only=True)
 class ModelInfo:
-    """Which model was scored."""
+    """The model that was scored."""
 
     identifier: str
     plugin: PluginCode | None = None
@@ -69,7 +69,7 @@ class ModelInfo:
 
 @dataclass(frozen=True, kw_only=True)
 class BenchmarkInfo:
-    """On which benchmark; `control` marks one that checks the method and counts in no average."""
+    """The benchmark; `control` marks one that checks the method and is not part of averages."""
 
     identifier: str
     version: int | str | None = None
@@ -81,7 +81,7 @@ class BenchmarkInfo:
 
 @dataclass(frozen=True, kw_only=True)
 class ErrorInfo:
-    """What went wrong, with paths and names of people and machines removed."""
+    """An error, without paths and names of people and machines."""
 
     type: str
     message: str
@@ -101,13 +101,13 @@ class Estimate:
     ci : (float, float) or None
         Confidence interval of level `ci_level`.
     ci_estimates, ci_method : str or None
-        What the interval estimates and what was resampled; how.
+        What the interval estimates and what was resampled; the method.
     ci_reason : str or None
         Why there is no interval.
     scale : str or None
         ``'correlation'``, ``'variance'``, ``'similarity'``, ``'accuracy'``, ``'ceiled'`` or ``'unceiled'``.
     unclamped, unclamped_ci : float and (float, float), or None
-        Value and interval before they were bounded to [0, 1], where they were.
+        Value and interval before they were limited to [0, 1], if they were.
     """
 
     value: float | None
@@ -129,7 +129,7 @@ class Estimate:
         Raises
         ------
         ValueError
-            If the score holds more than one value.
+            If the score is not a single value.
 
         Examples
         --------
@@ -150,7 +150,7 @@ class CeilingEstimate(Estimate):
     meaning : str or None
         ``'reliability'``, ``'upper bound'``, ``'human-human'`` or ``'none'``.
     lower_bound : float or None
-        The lower end of a noise ceiling that has two.
+        The lower end of a noise ceiling that is a range.
     """
 
     meaning: str | None = None
@@ -166,7 +166,7 @@ class CeilingEstimate(Estimate):
 
 @dataclass(frozen=True, kw_only=True)
 class DataItem:
-    """A registered data set, stimulus set or metric that took part."""
+    """A registered data set, stimulus set or metric that was used."""
 
     kind: str
     identifier: str
@@ -184,7 +184,7 @@ class FileItem:
 
 @dataclass(frozen=True, kw_only=True)
 class WeightsItem:
-    """A model's weights, as a hash over them all."""
+    """Weights of a model, as a hash over all of them."""
 
     identifier: str
     sha256: str
@@ -199,11 +199,11 @@ class RunInfo:
     id : str
         The same for all receipts of one run.
     isolated : bool
-        Whether the model answered from a process of its own.
+        Whether the model ran in a process of its own.
     environment : str or None
-        Key of the environment that was made for the model; None if it was the platform's.
+        Key of the environment that was built for the model; None for the platform's environment.
     packages : dict
-        Names and versions of what is installed in that environment.
+        Names and versions of packages in that environment.
     """
 
     id: str
@@ -214,9 +214,9 @@ class RunInfo:
 
 @dataclass(frozen=True, kw_only=True)
 class Timings:
-    """Seconds by the wall clock; None for a step that was not reached.
+    """Wall-clock seconds; None for a step that was not reached.
 
-    `extraction` is the time spent getting activations, stored or computed; it lies inside `ceiling` and `score`.
+    `extraction` is the time of reading or computing activations; it is part of `ceiling` and `score`.
     """
 
     load_model: float | None = None
@@ -240,7 +240,7 @@ class Memory:
 
 @dataclass(frozen=True, kw_only=True)
 class CacheUse:
-    """How often stored activations or results were found."""
+    """How often stored activations were found, or had to be computed."""
 
     hits: int = 0
     misses: int = 0
@@ -257,7 +257,7 @@ class AttachmentInfo:
 
     @property
     def suffix(self) -> str:
-        """What the file's name has after the receipt's id.
+        """The end of the file's name, after the receipt's id.
 
         Examples
         --------
@@ -270,7 +270,7 @@ class AttachmentInfo:
 def _fields_of(score: Any) -> dict[str, Any]:
     array = np.asarray(score)
     if array.size != 1:
-        raise ValueError(f"a single value is needed, not shape {array.shape}")
+        raise ValueError(f"the score must be a single value, not an array of shape {array.shape}")
     attrs = getattr(score, "attrs", {})
     error = _number(attrs.get("error"))
     interval = _interval(attrs.get("ci"))
@@ -336,29 +336,29 @@ class Receipt:
     Attributes
     ----------
     id : str
-        Time in UTC to the microsecond, and the beginning of the content's hash; empty until :meth:`identified`.
+        Time in UTC to the microsecond, and the beginning of the content's hash; empty before :meth:`identified`.
     created : str
         Time in UTC, ISO 8601.
     model, benchmark : ModelInfo, BenchmarkInfo
-        What was scored on what, with hashes of both plugins' code.
+        The model and the benchmark, with hashes of both plugins' code.
     state : str
         ``'scored'``; ``'undefined'`` (NaN); ``'not applicable'`` (the model cannot do it); ``'failed'``.
     reason : str or None
         Why there is no score.
     error : ErrorInfo or None
-        What went wrong; only of a failed pair.
+        The error of a failed pair.
     score, raw : Estimate or None
-        Relative to the ceiling, and before.
+        The score relative to the ceiling, and before normalization.
     ceiling : CeilingEstimate or None
-        What the best possible model would reach.
+        The score of the best possible model.
     data, files, weights : tuple
-        Data sets, stimulus sets and metrics that took part, the files that were read, the model's weights.
+        Data sets, stimulus sets and metrics that were used, files that were read, the model's weights.
     run : RunInfo or None
         The run that it belongs to, and the model's own environment.
     environment, seeds, device, timings, memory, cache
-        Under which circumstances.
+        Circumstances of the run.
     attachments : tuple of AttachmentInfo
-        Files beside the receipt: arrays as netCDF, what was printed as text.
+        Files beside the receipt: arrays as netCDF, output as text.
     notes : tuple of str
         What could not be stored, and why.
 
@@ -396,7 +396,7 @@ class Receipt:
     notes: tuple[str, ...] = ()
 
     def identified(self) -> Self:
-        """Give the receipt its time and id, and its attachments their names."""
+        """Return the receipt with time and id, and with names of its attachments."""
         moment = datetime.now(UTC)
         created = self.created or f"{moment:%Y-%m-%dT%H:%M:%S.%f}Z"
         dated = replace(self, created=created)
@@ -407,7 +407,7 @@ class Receipt:
         return replace(dated, id=identifier, attachments=attachments)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain JSON types, as the schema says.
+        """Convert to plain JSON types that follow the schema.
 
         Raises
         ------
@@ -420,17 +420,17 @@ class Receipt:
         return data
 
     def to_json(self) -> str:
-        """Strict JSON: no NaN, UTF-8, indented."""
+        """Convert to strict JSON: without NaN, UTF-8, indented."""
         return dumps(self.to_dict()) + "\n"
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Self:
-        """Read and check a receipt; one of an earlier version becomes what this version would have written.
+        """Read and check a receipt; a receipt of an earlier version is migrated.
 
         Raises
         ------
         ReceiptError
-            If the text is no JSON, does not follow the schema, or was written by a newer version.
+            If the text is not JSON, does not follow the schema, or was written by a newer version.
         """
         try:
             data = json.loads(text, parse_constant=_refuse_constant)
@@ -471,7 +471,7 @@ class Receipt:
 
 
 def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not valid in JSON")
 
 
 def _with_plugin(data: dict[str, Any]) -> dict[str, Any]:

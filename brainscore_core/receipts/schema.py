@@ -32,17 +32,17 @@ _ANNOTATIONS = {"$schema", "$id", "$defs", "title", "description"}
 
 
 def quick_check(schema: Mapping[str, Any]) -> Check:
-    """Turn a schema into a function.
+    """Compile a schema into a function.
 
     Parameters
     ----------
     schema : mapping
-        In the part of draft 2020-12 that receipts need.
+        A schema of draft 2020-12, with the keywords that receipts need.
 
     Raises
     ------
     NotImplementedError
-        If the schema uses a keyword that is not known here: nothing is passed over silently.
+        If the schema uses another keyword, which would otherwise be ignored silently.
 
     Examples
     --------
@@ -65,8 +65,8 @@ def _compile(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Check:
 
 def _all(checks: Sequence[Check]) -> Check:
     def check(value: Any) -> bool:
-        for one in checks:  # noqa: SIM110 - a generator takes longer, and there are many receipts
-            if not one(value):
+        for check_part in checks:  # noqa: SIM110 - a generator is slower, and there are many receipts
+            if not check_part(value):
                 return False
         return True
 
@@ -88,7 +88,7 @@ def _enum(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Check:
 
 
 def _one_of_values(allowed: Sequence[Any]) -> Check:
-    # by type, too: in Python True equals 1
+    # compares types as well, since True equals 1 in Python
     return lambda value: any(type(value) is type(other) and value == other for other in allowed)
 
 
@@ -98,13 +98,13 @@ def _pattern(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Check:
 
 
 def _min_length(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Check:
-    least = schema["minLength"]
-    return lambda value: not isinstance(value, str) or len(value) >= least
+    minimum = schema["minLength"]
+    return lambda value: not isinstance(value, str) or len(value) >= minimum
 
 
 def _minimum(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Check:
-    least = schema["minimum"]
-    return lambda value: not _is_number(value) or value >= least
+    minimum = schema["minimum"]
+    return lambda value: not _is_number(value) or value >= minimum
 
 
 def _exclusive_minimum(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Check:
@@ -122,13 +122,13 @@ def _is_number(value: Any) -> bool:
 
 
 def _min_items(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Check:
-    least = schema["minItems"]
-    return lambda value: not isinstance(value, list) or len(value) >= least
+    minimum = schema["minItems"]
+    return lambda value: not isinstance(value, list) or len(value) >= minimum
 
 
 def _max_items(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Check:
-    most = schema["maxItems"]
-    return lambda value: not isinstance(value, list) or len(value) <= most
+    maximum = schema["maxItems"]
+    return lambda value: not isinstance(value, list) or len(value) <= maximum
 
 
 def _items(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Check:
@@ -176,8 +176,8 @@ def _if(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Check:
 
 
 def _ref(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Check:
-    before, _, name = schema["$ref"].rpartition("/")
-    if before != "#/$defs":
+    prefix, _, name = schema["$ref"].rpartition("/")
+    if prefix != "#/$defs":
         raise NotImplementedError(f"{schema['$ref']!r} does not point to $defs")
     return _compile(root["$defs"][name], root)
 
@@ -220,19 +220,19 @@ def receipt_schema() -> dict[str, Any]:
 
 
 def validate(data: dict[str, Any], *, origin: str = "") -> None:
-    """Refuse what does not follow the schema.
+    """Check that a receipt follows the schema.
 
     Parameters
     ----------
     data : dict
         Plain JSON types.
     origin : str
-        Said after "not a valid receipt", such as ``" of version 1"``.
+        Text after "not a valid receipt", such as ``" of version 1"``.
 
     Raises
     ------
     ReceiptError
-        Naming the fields and what is wrong with them.
+        If not; the message names the fields and their problems.
     """
     if _quick()(data):
         return
@@ -240,11 +240,11 @@ def validate(data: dict[str, Any], *, origin: str = "") -> None:
 
     errors = sorted(_validator().iter_errors(data), key=lambda error: error.json_path)
     if errors:
-        # an error in one of several alternatives quotes the whole part; what is wrong there lies in its context
+        # an error in one of several alternatives quotes the whole part; the actual problem is in its context
         causes = [best_match([error]) for error in errors[:5]]
-        shown = "; ".join(f"{cause.json_path}: {cause.message[:200]}" for cause in causes)
+        problems = "; ".join(f"{cause.json_path}: {cause.message[:200]}" for cause in causes)
         more = f" (and {len(errors) - 5} more)" if len(errors) > 5 else ""
-        raise ReceiptError(f"not a valid receipt{origin}: {shown}{more}")
+        raise ReceiptError(f"not a valid receipt{origin}: {problems}{more}")
 
 
 @lru_cache(maxsize=1)
@@ -261,11 +261,11 @@ def _validator() -> Any:
 
 Step = Callable[[dict[str, Any]], dict[str, Any]]
 
-_NAN = "the benchmark returned NaN"  # the reason in receipts of version 1 whose benchmark gave none
+_NAN = "the benchmark returned NaN"  # default reason in receipts of version 1
 
 
 def migrated(data: Any) -> dict[str, Any]:
-    """Bring a receipt to the version of this schema.
+    """Migrate a receipt to the present version of the schema.
 
     Parameters
     ----------
@@ -275,21 +275,21 @@ def migrated(data: Any) -> dict[str, Any]:
     Returns
     -------
     dict
-        The same object where nothing is to be done; it may still break the schema.
+        The same object if it has the present version; it is not validated.
 
     Raises
     ------
     ReceiptError
-        If it is no object, or was written by a newer version.
+        If it is not an object, or was written by a newer version.
     """
     if not isinstance(data, dict):
-        raise ReceiptError(f"not a receipt: a JSON object is needed, not {type(data).__name__}")
+        raise ReceiptError(f"not a receipt: it must be a JSON object, not {type(data).__name__}")
     version = data.get("schema_version")
     if not isinstance(version, int) or isinstance(version, bool):
-        return data  # the schema says what is wrong with it
+        return data  # the validation reports the problem
     if version > SCHEMA_VERSION:
         raise ReceiptError(
-            f"written by a newer Brain-Score: schema version {version}, this one reads up to {SCHEMA_VERSION}",
+            f"written by a newer Brain-Score: schema version {version}, but this one reads up to {SCHEMA_VERSION}",
             remedy="upgrade: pip install --upgrade brainscore",
         )
     while version in STEPS:
@@ -299,7 +299,7 @@ def migrated(data: Any) -> dict[str, Any]:
 
 
 def _from_1_to_2(data: dict[str, Any]) -> dict[str, Any]:
-    """NaN is a state of its own; time of extraction, weights, run, own code and threads are told."""
+    """NaN becomes a state; add time of extraction, weights, run, platform code and threads."""
     new = {"weights": [], "run": None, **data}
     if _was_undefined(data):
         new["state"] = "undefined"
@@ -311,11 +311,11 @@ def _from_1_to_2(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def _was_undefined(data: Mapping[str, Any]) -> bool:
-    # a model that declines gives no raw score and no measurements; a benchmark that returns NaN may
+    # a model that is not applicable has no raw score and no attachments; a benchmark that returns NaN may have
     if data.get("state") != "not applicable":
         return False
     return data.get("raw") is not None or bool(data.get("attachments")) or data.get("reason") == _NAN
 
 
 STEPS: dict[int, Step] = {1: _from_1_to_2}
-"""From the version that is read to the function that gives the next one."""
+"""Version → function that migrates a receipt to the next version."""

@@ -11,26 +11,26 @@ __all__ = ["summary"]
 
 
 def summary(receipt: Receipt, *, stored: str | None = None) -> list[tuple[str, str]]:
-    """Say what a receipt holds, line by line.
+    """Summarize a receipt, line by line.
 
     Parameters
     ----------
     receipt : Receipt
-        Of one model on one benchmark.
+        The receipt.
     stored : str, optional
-        Where it was written.
+        Address to which it was written.
 
     Returns
     -------
     list of (str, str)
-        Name and text of each line. What is undefined says why.
+        Name and text of each line, with reasons of undefined values.
     """
     benchmark = receipt.benchmark.identifier
     if receipt.benchmark.version is not None:
         benchmark += f" (version {receipt.benchmark.version})"
     lines = [("model", receipt.model.identifier), ("benchmark", benchmark)]
     if receipt.benchmark.control:
-        lines.append(("", "a control of the method: counts in no average"))
+        lines.append(("", "a control of the method: not part of averages"))
     state = str(receipt.state)
     lines.append(("state", f"{state}: {receipt.reason}" if receipt.reason else state))
     if receipt.score is not None:

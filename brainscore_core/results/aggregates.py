@@ -36,7 +36,7 @@ __all__ = [
 ]
 
 Over = Literal["all", "scored"]
-"""What a mean is taken over: all children, or those that have a value."""
+"""Whether a mean is taken over all children, or over those that have a value."""
 
 
 class Averages(NamedTuple):
@@ -45,15 +45,15 @@ class Averages(NamedTuple):
     Attributes
     ----------
     nodes : tuple of str
-        Identifiers of the nodes that have a benchmark below or are one, depth first.
+        Identifiers of benchmarks and of nodes with a benchmark below, depth first.
     values : array (models, nodes)
         Score of a benchmark, mean of any other node; NaN if nothing was scored here or below.
     errors : array (models, nodes)
-        Standard errors; NaN if there is no value, or a score that entered it has none.
+        Standard errors; NaN if there is no value, or a contributing score has no error.
     n_all : array (nodes,) of int
-        Benchmarks here and below.
+        Number of benchmarks here and below.
     n_scored : array (models, nodes) of int
-        Those that have a score.
+        Number of those that have a score.
     """
 
     nodes: tuple[str, ...]
@@ -69,13 +69,13 @@ def averages(tree: Tree, values: ArrayLike, errors: ArrayLike, *, over: Over = "
     Parameters
     ----------
     tree : Tree
-        Benchmarks and what they are gathered under.
+        Benchmarks and the nodes above them.
     values : array (models, benchmarks)
-        Scores, benchmarks as in ``tree.benchmarks``. What is not finite is no score, for whichever reason.
+        Scores, with benchmarks in the order of ``tree.benchmarks``. A value that is not finite is a missing score.
     errors : array (models, benchmarks)
-        Standard errors of the scores; what is not finite is none.
+        Standard errors of the scores; a value that is not finite is missing.
     over : str
-        ``'all'`` counts what has no value as 0, ``'scored'`` leaves it out.
+        ``'all'`` counts missing values as 0, ``'scored'`` leaves them out.
 
     Returns
     -------
@@ -85,14 +85,14 @@ def averages(tree: Tree, values: ArrayLike, errors: ArrayLike, *, over: Over = "
     Raises
     ------
     UserError
-        If `over` is neither.
+        If `over` is neither of the two.
     ValueError
         If `values` or `errors` have another shape.
 
     See Also
     --------
-    counting : which results the scores are.
-    Tree.pruned : the tree of some of the benchmarks.
+    counting : chooses the results that count.
+    Tree.pruned : makes a tree of some of the benchmarks.
 
     Notes
     -----
@@ -105,10 +105,10 @@ def averages(tree: Tree, values: ArrayLike, errors: ArrayLike, *, over: Over = "
     >>> tree = Tree([TreeNode(identifier="IT"),
     ...              TreeNode(identifier="A2026.IT-pls", parent="IT", benchmark=True),
     ...              TreeNode(identifier="B2026.IT-rdm", parent="IT", benchmark=True)])
-    >>> made = averages(tree, [[0.5, np.nan], [0.5, 0.25]], [[0.1, np.nan], [0.1, np.nan]])
-    >>> made.nodes
+    >>> means = averages(tree, [[0.5, np.nan], [0.5, 0.25]], [[0.1, np.nan], [0.1, np.nan]])
+    >>> means.nodes
     ('IT', 'A2026.IT-pls', 'B2026.IT-rdm')
-    >>> made.values[:, 0].tolist(), made.errors[:, 0].tolist(), made.n_scored[:, 0].tolist()
+    >>> means.values[:, 0].tolist(), means.errors[:, 0].tolist(), means.n_scored[:, 0].tolist()
     ([0.25, 0.375], [0.05, nan], [1, 2])
     >>> averages(tree, [[0.5, np.nan]], [[0.1, np.nan]], over="scored").values.tolist()
     [[0.5, 0.5, nan]]
@@ -117,16 +117,16 @@ def averages(tree: Tree, values: ArrayLike, errors: ArrayLike, *, over: Over = "
         raise UserError(f"means can be taken over 'all' or 'scored', not over {over!r}")
     scores, spreads = (_checked(tree, array, name) for array, name in ((values, "values"), (errors, "errors")))
     if scores.shape != spreads.shape:
-        raise ValueError(f"values are of {len(scores)} models, errors of {len(spreads)}; the same are needed")
+        raise ValueError(f"values are of {len(scores)} models, but errors of {len(spreads)}")
     below, leaf = _structure(tree)
     nodes = tuple(below)
     place = {identifier: number for number, identifier in enumerate(nodes)}
 
-    shape = len(nodes), len(scores)  # one row a node, so that a node's models lie side by side
-    value, error = np.zeros(shape), np.zeros(shape)  # 0 where there is none
-    unsure = np.zeros(shape, dtype=bool)  # a score that entered has no error
+    shape = len(nodes), len(scores)  # one row per node, so that the values of a node are contiguous
+    value, error = np.zeros(shape), np.zeros(shape)  # 0 if missing
+    unsure = np.zeros(shape, dtype=bool)  # a contributing score has no error
     n_all, n_scored = np.zeros(len(nodes), dtype=np.int64), np.zeros(shape, dtype=np.int64)
-    for at, identifier in reversed(list(enumerate(nodes))):  # what is below a node comes first
+    for at, identifier in reversed(list(enumerate(nodes))):  # children before their parents
         if identifier in leaf:
             score, spread = scores[:, leaf[identifier]], spreads[:, leaf[identifier]]
             known, sure = np.isfinite(score), np.isfinite(spread)
@@ -151,25 +151,25 @@ def _checked(tree: Tree, array: ArrayLike, name: str) -> NDArray[np.float64]:
     checked = np.asarray(array, dtype=np.float64)
     if checked.ndim != 2 or checked.shape[1] != len(tree.benchmarks):
         raise ValueError(
-            f"{name} has the shape {checked.shape}; models × {len(tree.benchmarks)} benchmarks of the tree are needed"
+            f"{name} has the shape {checked.shape}; it must be models × {len(tree.benchmarks)} benchmarks of the tree"
         )
     return checked
 
 
 def _structure(tree: Tree) -> tuple[dict[str, list[str]], dict[str, int]]:
-    """Of nodes with benchmarks below, depth first, those directly below; and the place of each benchmark."""
+    """Return the children of each node with benchmarks below, depth first, and the index of each benchmark."""
     leaf = {identifier: number for number, identifier in enumerate(tree.benchmarks)}
     kept: set[str] = set(leaf)
     for identifier in reversed(tuple(tree)):
         parent = tree[identifier].parent
         if identifier in kept and parent is not None:
             kept.add(parent)
-    below = {identifier: [one for one in tree.children(identifier) if one in kept] for identifier in tree}
+    below = {identifier: [child for child in tree.children(identifier) if child in kept] for identifier in tree}
     return {identifier: children for identifier, children in below.items() if identifier in kept}, leaf
 
 
 def _compensated_sum(rows: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Sum over rows; what rounding loses is summed apart [Neumaier 1974, doi:10.1002/zamm.19740540106]."""
+    """Sum over rows with compensation of rounding errors [Neumaier 1974, doi:10.1002/zamm.19740540106]."""
     total, lost = np.zeros(rows.shape[1]), np.zeros(rows.shape[1])
     for row in rows:
         new = total + row
@@ -181,7 +181,7 @@ def _compensated_sum(rows: NDArray[np.float64]) -> NDArray[np.float64]:
 
 @dataclass(frozen=True, kw_only=True)
 class LeafResult:
-    """One model on one version of one benchmark.
+    """Result of one model on one version of one benchmark.
 
     Attributes
     ----------
@@ -190,15 +190,15 @@ class LeafResult:
     state : str
         ``'scored'``, ``'undefined'`` (NaN), ``'not applicable'`` or ``'failed'``.
     score : float or None
-        Only of what is scored. One that is not finite makes the result ``'undefined'``.
+        Score of a scored pair. If it is not finite, the result is ``'undefined'``.
     error : float or None
         Standard error of the score.
     ci : (float, float) or None
         Confidence interval; shown, not averaged.
     version : int, str or None
-        Of the benchmark.
+        Version of the benchmark.
     created : str
-        Time in UTC, ISO 8601: of several results the newest counts.
+        Time in UTC, ISO 8601; of several results the newest counts.
     reason : str or None
         Why there is no score.
     """
@@ -216,16 +216,16 @@ class LeafResult:
 
 @dataclass(frozen=True, kw_only=True)
 class Coverage:
-    """How many benchmarks are below a node, and what became of them; every benchmark is in one of the last six.
+    """Numbers of benchmarks below a node by state; every benchmark is in one of the last six.
 
     Attributes
     ----------
     n_all : int
         All benchmarks.
     n_scored, n_undefined, n_not_applicable, n_failed : int
-        Those with a number; NaN; the model cannot do what is asked; an error.
+        Those with a score; with NaN; not applicable to the model; with an error.
     n_outdated, n_missing : int
-        Those of which only another version was scored, and those never scored.
+        Those scored only in another version, and those never scored.
     """
 
     n_all: int = 0
@@ -238,12 +238,12 @@ class Coverage:
 
     @property
     def n_applicable(self) -> int:
-        """All benchmarks but those that are not applicable."""
+        """Number of benchmarks except those that are not applicable."""
         return self.n_all - self.n_not_applicable
 
     @property
     def share(self) -> float:
-        """Scored benchmarks, relative to all; NaN if there are none."""
+        """Share of scored benchmarks; NaN if there are no benchmarks."""
         return self.n_scored / self.n_all if self.n_all else math.nan
 
 
@@ -254,19 +254,19 @@ class Aggregate:
     Attributes
     ----------
     identifier : str
-        Of the node.
+        Identifier of the node.
     value : float or None
         Score of a benchmark, mean of any other node; None if nothing was scored here or below.
     error : float or None
-        Standard error; None if there is no value, or a score that entered it has none.
+        Standard error; None if there is no value, or a contributing score has no error.
     error_reason : str or None
         Why a value has no standard error.
     coverage : Coverage
-        Of the benchmarks here and below.
+        Coverage of the benchmarks here and below.
     state : str or None
-        Only of a benchmark: :data:`LeafState`.
+        For a benchmark: :data:`LeafState`.
     result : LeafResult or None
-        Only of a benchmark: what was found, the newest other version if it is outdated.
+        For a benchmark: its result, of the newest other version if it is outdated.
     """
 
     identifier: str
@@ -289,9 +289,9 @@ class ModelAggregates(Mapping[str, Aggregate]):
     over : str
         ``'all'`` or ``'scored'``.
     nodes : dict
-        From identifier to Aggregate.
+        Identifier → Aggregate.
     outside : tuple of str
-        Benchmarks that this model has results of but that are not in the tree, sorted.
+        Benchmarks with results of this model that are not in the tree, sorted.
     """
 
     model: str
@@ -312,39 +312,39 @@ class ModelAggregates(Mapping[str, Aggregate]):
 def aggregate(tree: Tree, results: Iterable[LeafResult], *, over: Over = "all") -> tuple[ModelAggregates, ...]:
     """Average the results of every model along a tree.
 
-    A node's value is the mean over its children, each with the same weight, from the leaves up. Whatever has no value
-    counts as 0, for whichever reason: never scored, of another version, failed, NaN, not applicable. This is the rule
-    of the published leaderboard, so that leaving out what a model is bad at gains nothing. With ``over='scored'``
-    only children that have a value enter. Where nothing was scored there is no value, not 0. Roots do not enter each
-    other: what stands below ``engineering_vision`` never changes ``average_vision``.
+    A node's value is the mean over its children with equal weights, from the leaves up. A child without a value counts
+    as 0, whatever the reason: never scored, another version, failed, NaN, not applicable. This is the rule of the
+    published leaderboard, so that leaving out weak benchmarks gains nothing. With ``over='scored'`` only children with
+    a value count. If nothing was scored, there is no value, not 0. Roots are independent: benchmarks below
+    ``engineering_vision`` never change ``average_vision``.
 
-    Of a benchmark, the newest result of the tree's version counts; failures and inapplicability without a version,
-    from before the benchmark was loaded, are of every version.
+    The newest result of the tree's version of a benchmark counts. A failed or inapplicable result without a version,
+    from before the benchmark was loaded, counts for any version.
 
     Parameters
     ----------
     tree : Tree
-        Benchmarks and what they are gathered under.
+        Benchmarks and the nodes above them.
     results : iterable of LeafResult
         Of any number of models, in any order; the order does not matter.
     over : str
-        ``'all'`` counts what has no value as 0, ``'scored'`` leaves it out.
+        ``'all'`` counts missing values as 0, ``'scored'`` leaves them out.
 
     Returns
     -------
     tuple of ModelAggregates
-        One of each model, sorted by identifier. A model's does not depend on the other models.
+        One per model, sorted by identifier. It does not depend on the other models.
 
     Raises
     ------
     UserError
-        If `over` is neither.
+        If `over` is neither of the two.
 
     Notes
     -----
     The standard error of a mean of *n* children is the root of the sum of their squared errors, divided by *n*. This
-    takes the errors of benchmarks to be independent; those of benchmarks that share stimuli or subjects are not, and it
-    is then too small. What counts as 0 adds no error.
+    assumes independent errors of benchmarks; if benchmarks share stimuli or subjects, it is too small. Missing values
+    that count as 0 add no error.
 
     Examples
     --------
@@ -363,15 +363,15 @@ def aggregate(tree: Tree, results: Iterable[LeafResult], *, over: Over = "all") 
     """
     ordered = sorted(results, key=_age)
     models = sorted({result.model for result in ordered})
-    found = _counting(tree, models, ordered)
-    made = averages(tree, found.values, found.errors, over=over)
+    counted = _counting(tree, models, ordered)
+    means = averages(tree, counted.values, counted.errors, over=over)
     outside: dict[str, set[str]] = {model: set() for model in models}
     benchmarks = set(tree.benchmarks)
     for result in ordered:
         if result.benchmark not in benchmarks:
             outside[result.model].add(result.benchmark)
     return tuple(
-        ModelAggregates(model, over, _of_model(tree, ordered, found, made, number), tuple(sorted(outside[model])))
+        ModelAggregates(model, over, _of_model(tree, ordered, counted, means, number), tuple(sorted(outside[model])))
         for number, model in enumerate(models)
     )
 
@@ -431,15 +431,15 @@ def _counting(tree: Tree, models: Sequence[str], ordered: Sequence[LeafResult]) 
 
 
 def _of_model(
-    tree: Tree, results: Sequence[LeafResult], found: Counting, made: Averages, number: int
+    tree: Tree, results: Sequence[LeafResult], counted: Counting, averaged: Averages, number: int
 ) -> dict[str, Aggregate]:
-    rows = dict(zip(tree.benchmarks, found.rows[number].tolist(), strict=True))
-    states = dict(zip(tree.benchmarks, found.states[number].tolist(), strict=True))
+    rows = dict(zip(tree.benchmarks, counted.rows[number].tolist(), strict=True))
+    states = dict(zip(tree.benchmarks, counted.states[number].tolist(), strict=True))
     coverages: dict[str, Coverage] = {}
     without_error: dict[str, list[str]] = {}
     nodes: dict[str, Aggregate] = {}
-    means = zip(made.nodes, made.values[number].tolist(), made.errors[number].tolist(), strict=True)
-    for identifier, value, error in reversed(list(means)):  # what is below a node comes first
+    means = zip(averaged.nodes, averaged.values[number].tolist(), averaged.errors[number].tolist(), strict=True)
+    for identifier, value, error in reversed(list(means)):  # children before their parents
         state = result = None
         if identifier in rows:
             state, row = LEAF_STATES[states[identifier]], rows[identifier]
@@ -460,7 +460,7 @@ def _of_model(
             state=state,
             result=result,
         )
-    return {identifier: nodes[identifier] for identifier in made.nodes}
+    return {identifier: nodes[identifier] for identifier in averaged.nodes}
 
 
 def _error_reason(without_error: Sequence[str]) -> str | None:
@@ -476,4 +476,4 @@ def _sum_coverage(parts: Sequence[Coverage]) -> Coverage:
 
 
 def _age(result: LeafResult) -> tuple[str, str]:
-    return result.created, repr(result)  # of the same moment: any fixed order, whatever that of the input
+    return result.created, repr(result)  # for equal times, a fixed order that does not depend on the input

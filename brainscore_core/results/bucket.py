@@ -1,4 +1,4 @@
-"""Receipts and claims in a bucket of S3, or of a server that speaks its protocol."""
+"""Receipts and claims in a bucket of S3, or of a compatible server."""
 
 import json
 import os
@@ -20,23 +20,23 @@ from brainscore_core.results.backend import StoreError
 from brainscore_core.results.claims import Held, parsed
 from brainscore_core.supported_data_standards.brainio.buckets import CREDENTIALS_REMEDY, NoCredentials, signed_client
 
-__all__ = ["Bucket", "BucketBackend", "Found"]
+__all__ = ["Bucket", "BucketBackend", "StoredObject"]
 
 ANYTHING = object()
-"""A write that replaces whatever is there."""
+"""A write that replaces any object."""
 
 _ATTEMPTS = 4
 _BAD_CREDENTIALS = frozenset({"ExpiredToken", "InvalidAccessKeyId", "InvalidToken", "SignatureDoesNotMatch"})
 _CONFLICT = (409, 412)
-_RIGHTS = "s3:ListBucket, s3:GetObject, s3:PutObject and s3:DeleteObject"
+_PERMISSIONS = "s3:ListBucket, s3:GetObject, s3:PutObject and s3:DeleteObject"
 
 
 class Occupied(StoreError):
-    """There is an object that the condition of a write excludes."""
+    """An object exists that violates the condition of a write."""
 
 
-class Found(NamedTuple):
-    """An object: its content, the hash that conditions name, and its age in seconds by the server's clock."""
+class StoredObject(NamedTuple):
+    """An object: its content, its hash for conditions, and its age in seconds by the server's clock."""
 
     data: bytes
     etag: str
@@ -44,7 +44,7 @@ class Found(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """A line of a listing: name below the prefix, and age in seconds by the server's clock."""
+    """An entry of a listing: name below the prefix, and age in seconds by the server's clock."""
 
     name: str
     age: float
@@ -61,7 +61,7 @@ class Bucket:
     Raises
     ------
     UserError
-        If it names no bucket.
+        If it does not name a bucket.
 
     Examples
     --------
@@ -72,7 +72,7 @@ class Bucket:
     def __init__(self, address: str) -> None:
         self.name, _, prefix = address.removeprefix("s3://").strip("/").partition("/")
         if not self.name:
-            raise UserError(f"{address!r} names no bucket", remedy="write s3://bucket/folder")
+            raise UserError(f"{address!r} does not name a bucket", remedy="write it as s3://bucket/folder")
         self._prefix = f"{prefix.strip('/')}/" if prefix.strip("/") else ""
 
     @property
@@ -81,34 +81,34 @@ class Bucket:
         return f"s3://{self.name}/{self._prefix}".rstrip("/")
 
     def address_of(self, name: str) -> str:
-        """Give the address of an object."""
+        """Return the address of an object."""
         return f"s3://{self.name}/{self._prefix}{name}"
 
     def listed(self, below: str, *, at_most: int = 1000) -> Iterator[Entry]:
-        """List objects whose names start so, asking for at most so many at once."""
+        """List objects whose names start with `below`, with at most `at_most` objects per request."""
         client = self._client()
         pages = client.get_paginator("list_objects_v2").paginate(
             Bucket=self.name, Prefix=self._prefix + below, PaginationConfig={"PageSize": at_most}
         )
-        with self._told(f"list {self.address}"):
+        with self._store_errors(f"list {self.address}"):
             for page in pages:
                 for item in page.get("Contents", ()):
                     yield Entry(item["Key"].removeprefix(self._prefix), _age(page, item["LastModified"]))
 
-    def get(self, name: str) -> Found | None:
-        """Read an object; None if there is none."""
-        with self._told(f"read {self.address_of(name)}"):
+    def get(self, name: str) -> StoredObject | None:
+        """Read an object; None if it does not exist."""
+        with self._store_errors(f"read {self.address_of(name)}"):
             try:
                 answer = self._client().get_object(Bucket=self.name, Key=self._prefix + name)
-                return Found(answer["Body"].read(), answer["ETag"], _age(answer, answer["LastModified"]))
+                return StoredObject(answer["Body"].read(), answer["ETag"], _age(answer, answer["LastModified"]))
             except self._client().exceptions.NoSuchKey:
                 return None
 
     def head(self, name: str) -> str | None:
-        """Give the hash that conditions name; None if there is no object."""
+        """Return the hash of an object; None if it does not exist."""
         from botocore.exceptions import ClientError
 
-        with self._told(f"look at {self.address_of(name)}"):
+        with self._store_errors(f"read {self.address_of(name)}"):
             try:
                 return str(self._client().head_object(Bucket=self.name, Key=self._prefix + name)["ETag"])
             except ClientError as error:
@@ -122,37 +122,37 @@ class Bucket:
         Parameters
         ----------
         name : str
-            Below the prefix.
+            Its name below the prefix.
         data : bytes
             Its content.
         over : str, None or ANYTHING
-            What may be replaced: the object of this hash; nothing (None); anything.
+            What may be replaced: the object with this hash; nothing (None); any object (ANYTHING).
 
         Returns
         -------
         str
-            The hash that conditions name.
+            Hash of the new object.
 
         Raises
         ------
         Occupied
-            If something else is there.
+            If another object exists.
         """
         condition = {} if over is ANYTHING else {"IfNoneMatch": "*"} if over is None else {"IfMatch": over}
-        with self._told(f"write {self.address_of(name)}", conditional=bool(condition)):
+        with self._store_errors(f"write {self.address_of(name)}", conditional=bool(condition)):
             answer = self._client().put_object(Bucket=self.name, Key=self._prefix + name, Body=data, **condition)
         return str(answer["ETag"])
 
     def upload(self, path: Path, name: str) -> None:
         """Upload a file, a large one in parts."""
-        with self._told(f"upload {self.address_of(name)}"):
+        with self._store_errors(f"upload {self.address_of(name)}"):
             self._client().upload_file(str(path), self.name, self._prefix + name)
 
     def download(self, name: str, path: Path) -> bool:
-        """Download an object; False if there is none."""
+        """Download an object; False if it does not exist."""
         from botocore.exceptions import ClientError
 
-        with self._told(f"download {self.address_of(name)}"):
+        with self._store_errors(f"download {self.address_of(name)}"):
             try:
                 self._client().download_file(self.name, self._prefix + name, str(path))
             except ClientError as error:
@@ -162,18 +162,18 @@ class Bucket:
         return True
 
     def delete(self, name: str, *, only: str | None = None) -> None:
-        """Remove an object, `only` the one of this hash where it is given."""
+        """Remove an object; with `only`, if it has this hash."""
         condition = {} if only is None else {"IfMatch": only}
-        with self._told(f"remove {self.address_of(name)}", conditional=only is not None):
+        with self._store_errors(f"remove {self.address_of(name)}", conditional=only is not None):
             self._client().delete_object(Bucket=self.name, Key=self._prefix + name, **condition)
 
     def _client(self) -> Any:
         return signed_client(attempts=_ATTEMPTS)
 
     @contextmanager
-    def _told(self, doing: str, *, conditional: bool = False) -> Iterator[None]:
-        """Tell what went wrong with what, and what can be done."""
-        self._client()  # says how to install boto3, where it is missing
+    def _store_errors(self, doing: str, *, conditional: bool = False) -> Iterator[None]:
+        """Convert errors of boto3 into a StoreError with a remedy."""
+        self._client()  # raises an error with instructions if boto3 is missing
         from boto3.exceptions import Boto3Error
         from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError, ParamValidationError
 
@@ -186,7 +186,7 @@ class Bucket:
         except ClientError as error:
             raise self._failure(error, doing, conditional=conditional) from error
         except Boto3Error as error:
-            cause = error.__context__  # what happened in an upload of a file
+            cause = error.__context__  # the error of an upload
             if isinstance(cause, ClientError):
                 raise self._failure(cause, doing, conditional=False) from error
             raise StoreError(f"cannot {doing}: {error}", remedy=_CONNECTION) from error
@@ -196,17 +196,17 @@ class Bucket:
     def _failure(self, error: Any, doing: str, *, conditional: bool) -> StoreError:
         status, code = _status(error), str(error.response.get("Error", {}).get("Code", ""))
         if conditional and (status in _CONFLICT or code == "NoSuchKey"):
-            return Occupied(f"cannot {doing}: somebody else was faster", remedy="try again")
+            return Occupied(f"cannot {doing}: another process was faster", remedy="try again")
         if code in _BAD_CREDENTIALS:
             remedy = f"renew the credentials: {CREDENTIALS_REMEDY}"
         elif code == "RequestTimeTooSkewed":
             remedy = "set the clock of this machine"
         elif status in (401, 403):
-            remedy = f"ask the owner of the bucket {self.name} for the rights {_RIGHTS}"
+            remedy = f"ask the owner of the bucket {self.name} for the permissions {_PERMISSIONS}"
         elif status == 404:
-            remedy = f"is there a bucket {self.name}? Ask for the right name, or make it"
+            remedy = f"check the name of the bucket {self.name}, or create it"
         elif status in (400, 501) and conditional:
-            remedy = "the server must take conditional writes (If-None-Match, If-Match): use another, or a folder"
+            remedy = "use a server that supports conditional writes (If-None-Match, If-Match), or a folder"
         else:
             remedy = f"try again later, or ask the owner of the bucket {self.name}"
         return StoreError(f"cannot {doing}: the server answered {status} {code}".rstrip(), remedy=remedy)
@@ -220,7 +220,7 @@ def _status(error: Any) -> int:
 
 
 def _age(answer: dict[str, Any], modified: datetime) -> float:
-    """Seconds since `modified`, by the clock of the server that said so."""
+    """Seconds since `modified`, by the clock of the server."""
     date = answer.get("ResponseMetadata", {}).get("HTTPHeaders", {}).get("date")
     now = parsedate_to_datetime(date).timestamp() if date else time.time()
     return max(0.0, now - modified.timestamp())
@@ -235,32 +235,32 @@ class BucketClaims:
     def __init__(self, bucket: Bucket) -> None:
         self._bucket = bucket
 
-    def found(self, pair: str) -> Held | None:
-        """Give the claim of a pair, free or not."""
+    def get(self, pair: str) -> Held | None:
+        """Read the claim of a pair, valid or expired."""
         return self._held(f"{pair}/{_NAME}")
 
     def take(self, pair: str, content: dict[str, Any], over: Held | None) -> str | None:
-        """Write a claim in place of `over`; None if somebody else was faster."""
+        """Replace `over` by a claim; None if another process was faster."""
         return self._write(pair, content, None if over is None else over.mark)
 
     def renew(self, pair: str, content: dict[str, Any], mark: str) -> str | None:
-        """Write a claim anew; None if it is another's by now."""
+        """Renew a claim; None if another process has taken it over."""
         return self._write(pair, content, mark)
 
     def release(self, pair: str, content: dict[str, Any], mark: str) -> None:
-        """Remove a claim, if it is still the one that was taken."""
+        """Remove a claim, unless another process has taken it over."""
         name = f"{pair}/{_NAME}"
         try:
             self._bucket.delete(name, only=mark)
         except Occupied:
             return
         except StoreError:
-            # a server that removes without conditions only; nobody takes a claim that holds
+            # a server without conditional removal; no process takes over a valid claim
             if self._bucket.head(name) == mark:
                 self._bucket.delete(name)
 
     def all(self) -> Iterator[Held]:
-        """Go through all claims."""
+        """Iterate over all claims."""
         for entry in self._bucket.listed(""):
             if entry.name.endswith(f"/{_NAME}") and entry.name.count("/") == 2:
                 held = self._held(entry.name)
@@ -268,20 +268,20 @@ class BucketClaims:
                     yield held
 
     def _held(self, name: str) -> Held | None:
-        found = self._bucket.get(name)
-        return None if found is None else Held(parsed(found.data), found.age, found.etag)
+        stored = self._bucket.get(name)
+        return None if stored is None else Held(parsed(stored.data), stored.age, stored.etag)
 
     def _write(self, pair: str, content: dict[str, Any], over: str | None) -> str | None:
         name = f"{pair}/{_NAME}"
         try:
             return self._bucket.put(name, json.dumps(content).encode(), over=over)
         except Occupied:
-            # the answer to a write that went well may be lost, and the write sent again
+            # the answer to a successful write may have been lost, and the write sent again
             held = self._held(name)
             return held.mark if held is not None and held.content == content else None
 
 
-_AT_ONCE = 10  # requests; as many connections as boto3 keeps
+_MAX_REQUESTS = 10  # at a time; as many as boto3 keeps connections
 _PROBE = ".brain-score-results"
 
 
@@ -305,11 +305,11 @@ class BucketBackend:
         return self._bucket.address
 
     def address_of(self, name: str) -> str:
-        """Give the address of a file."""
+        """Return the address of a file."""
         return self._bucket.address_of(name)
 
     def require_writable(self) -> None:
-        """See whether the bucket can be written and listed: writes a small object, ``.brain-score-results``."""
+        """Check that the bucket can be written and listed, with a small object, ``.brain-score-results``."""
         if not self._is_writable:
             self._bucket.put(_PROBE, b"Brain-Score keeps receipts here.\n")
             next(iter(self._bucket.listed("", at_most=1)), None)
@@ -326,27 +326,27 @@ class BucketBackend:
         )
 
     def read(self, names: Sequence[str]) -> Iterator[tuple[str, bytes | OSError]]:
-        """Read objects, several at once, in the order of `names`."""
+        """Read objects concurrently, in the order of `names`."""
 
         def read_one(name: str) -> bytes | OSError:
-            found = self._bucket.get(name)
-            return FileNotFoundError(name) if found is None else found.data
+            stored = self._bucket.get(name)
+            return FileNotFoundError(name) if stored is None else stored.data
 
         if len(names) == 1:
             yield names[0], read_one(names[0])
             return
-        with ThreadPoolExecutor(_AT_ONCE) as pool:
+        with ThreadPoolExecutor(_MAX_REQUESTS) as pool:
             yield from zip(names, pool.map(read_one, names), strict=True)
 
     @contextmanager
     def writing(self, pair: str) -> Iterator["_BucketWriting"]:
-        """Write files of a pair: attachments are uploaded first and the receipt last, over nothing."""
+        """Write files of a pair: attachments first, the receipt last, which must not exist yet."""
         with tempfile.TemporaryDirectory(prefix="brainscore-") as folder:
-            place = _BucketWriting(self._bucket, pair, Path(folder))
+            writing = _BucketWriting(self._bucket, pair, Path(folder))
             try:
-                yield place
+                yield writing
             except BaseException:
-                place.undo()
+                writing.undo()
                 raise
 
     def local_file(self, name: str, digest: str) -> Path:
@@ -364,14 +364,14 @@ class BucketBackend:
         return path
 
     def remove(self, name: str) -> bool:
-        """Remove an object; False if there is none."""
+        """Remove an object; False if it does not exist."""
         if self._bucket.head(name) is None:
             return False
         self._bucket.delete(name)
         return True
 
     def sweep(self, pair: str) -> None:
-        """Remove attachments without a receipt that killed writers left a day ago."""
+        """Remove day-old attachments without a receipt, which killed writers left."""
         try:
             entries = [(entry.name.rpartition("/")[2], entry) for entry in self._bucket.listed(f"{pair}/")]
             receipts = {file.partition(".")[0] for file, _ in entries if file.endswith(".json")}
@@ -379,11 +379,11 @@ class BucketBackend:
                 if not file.startswith(".") and file.partition(".")[0] not in receipts and entry.age > STALE:
                     self._bucket.delete(entry.name)
         except StoreError:
-            return  # who may write may not be allowed to delete
+            return  # a user who may write need not be allowed to delete
 
 
 class _BucketWriting:
-    """Files of one receipt, made here and uploaded."""
+    """Files of one receipt, written to a local folder and uploaded."""
 
     def __init__(self, bucket: Bucket, pair: str, folder: Path) -> None:
         self._bucket, self._pair, self._folder = bucket, pair, folder
@@ -391,7 +391,7 @@ class _BucketWriting:
         self._receipt: tuple[str, bytes] | None = None
 
     def new_file(self) -> Path:
-        """Name a file that may be written, on this machine."""
+        """Return a path to write to, on this machine."""
         return self._folder / uuid4().hex
 
     def keep(self, path: Path, name: str) -> None:
@@ -401,20 +401,21 @@ class _BucketWriting:
         self._bucket.upload(path, key)
 
     def finish(self, name: str, text: str) -> None:
-        """Write the receipt, over nothing."""
+        """Write the receipt, which must not exist yet."""
         self._receipt = key, data = f"{self._pair}/{name}", text.encode()
         try:
             self._bucket.put(key, data, over=None)
         except Occupied as error:
-            found = self._bucket.get(key)  # an answer may be lost, and the request sent again
-            if found is None or found.data != data:
-                raise StoreError(f"there is another {self._bucket.address_of(key)}", remedy="score again") from error
+            stored = self._bucket.get(key)  # an answer may be lost, and the request sent again
+            if stored is None or stored.data != data:
+                address = self._bucket.address_of(key)
+                raise StoreError(f"{address} exists with other content", remedy="score again") from error
 
     def undo(self) -> None:
-        """Remove what was uploaded, unless the receipt is there already."""
-        with suppress(StoreError):  # what interrupted is told
-            found = self._bucket.get(self._receipt[0]) if self._receipt else None
-            if found is None:
+        """Remove uploaded files, unless the receipt already exists."""
+        with suppress(StoreError):  # the error that interrupted the writing is raised
+            stored = self._bucket.get(self._receipt[0]) if self._receipt else None
+            if stored is None:
                 for key in self._uploaded:
                     self._bucket.delete(key)
 
@@ -425,5 +426,5 @@ def _temporary(process: int) -> "tempfile.TemporaryDirectory[str]":
 
 
 def _downloads(process: int) -> Path:
-    """A folder of this process's own that is removed when it ends."""
+    """Temporary folder of this process, which is removed when it ends."""
     return Path(_temporary(process).name)

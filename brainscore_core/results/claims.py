@@ -1,4 +1,4 @@
-"""Claims on pairs: many processes may ask for a pair, and one of them gets it."""
+"""Claims on pairs: if several processes want to score a pair, one of them gets it."""
 
 import json
 import os
@@ -46,30 +46,30 @@ def this_process() -> dict[str, Any]:
     return {"host": socket.gethostname(), "machine": _machine(), "pid": pid, "started": _start_of(pid)}
 
 
-def has_ended(described: dict[str, Any]) -> bool:
-    """Whether a process that described itself is known to have ended; one of another machine never is.
+def has_ended(process: dict[str, Any]) -> bool:
+    """Whether a process with this description is known to have ended; False for other machines.
 
     Examples
     --------
     >>> has_ended({**this_process(), "machine": "another"})
     False
     """
-    pid = described.get("pid")
-    if described.get("machine") != _machine() or not isinstance(pid, int) or os.name != "posix":
+    pid = process.get("pid")
+    if process.get("machine") != _machine() or not isinstance(pid, int) or os.name != "posix":
         return False
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
         return True
     except (OSError, OverflowError):
-        return False  # somebody else's
+        return False  # the process of another user
     started = _start_of(pid)
-    return started == "ended" or (started is not None and started != described.get("started"))
+    return started == "ended" or (started is not None and started != process.get("started"))
 
 
 @lru_cache(maxsize=1)
 def _machine() -> str:
-    """Tell apart everything in which a process number may mean another process: machines, starts, containers."""
+    """Identify the scope in which process ids are unique: the machine, its last start, and the container."""
     try:
         start = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
         numbering = str(Path("/proc/self/ns/pid").stat().st_ino)
@@ -79,17 +79,17 @@ def _machine() -> str:
 
 
 def _start_of(pid: int) -> str | None:
-    """When a process started, in the system's own unit; None where it does not tell."""
+    """Start time of a process in the system's unit; None if the system does not report it."""
     try:
         text = Path(f"/proc/{pid}/stat").read_text()
     except OSError:
         return None
-    fields = text.rpartition(")")[2].split()  # its name comes before, and may hold anything
+    fields = text.rpartition(")")[2].split()  # after the name of the process, which may contain any character
     return "ended" if fields[0] in ("Z", "X") else fields[19]
 
 
 CLAIM_SECONDS = 120.0
-"""A claim that was not renewed for so long is free for others."""
+"""Seconds after which a claim that was not renewed is free for others."""
 
 _RENEWALS = 4  # in that time, so that a few may fail
 _ATTEMPTS = 20
@@ -97,18 +97,18 @@ _ATTEMPTS = 20
 
 @dataclass(frozen=True, kw_only=True)
 class ClaimInfo:
-    """Who works on a pair.
+    """Who has claimed a pair.
 
     Attributes
     ----------
     model, benchmark : str
         The pair.
     owner : str
-        As the owner named itself.
+        Name that the owner gave.
     host : str
         Name of its machine.
     pid : int
-        Its process there.
+        Id of its process there.
     since, renewed : str
         When it was claimed and last renewed, in UTC, ISO 8601.
     """
@@ -124,16 +124,16 @@ class ClaimInfo:
 
 @dataclass(frozen=True)
 class Held:
-    """A claim as it was found.
+    """A claim as it was read.
 
     Attributes
     ----------
     content : dict
-        What its owner wrote; empty if it cannot be read.
+        Content written by its owner; empty if it is not valid.
     age : float
         Seconds since it was last renewed, by the clock of the file server or bucket.
     mark : Any
-        Which state of which file this is, for the place that found it.
+        Identifies the state of the file, for the place that read it.
     """
 
     content: dict[str, Any]
@@ -147,26 +147,26 @@ class Held:
 
 
 class ClaimPlace(Protocol):
-    """Where the claims of one store are kept. Marks say which state of a file is meant."""
+    """Where the claims of one store are kept. Marks identify the state of a file."""
 
-    def found(self, pair: str) -> Held | None:
-        """Give the claim of a pair, free or not."""
+    def get(self, pair: str) -> Held | None:
+        """Read the claim of a pair, valid or expired."""
 
     def take(self, pair: str, content: dict[str, Any], over: Held | None) -> Any | None:
-        """Write a claim in place of `over`, if that is still what is there; None if somebody else was faster."""
+        """Replace `over` by a claim, unless it has changed; None if another process was faster."""
 
     def renew(self, pair: str, content: dict[str, Any], mark: Any) -> Any | None:
-        """Write a claim anew; None if it is another's by now."""
+        """Renew a claim; None if another process has taken it over."""
 
     def release(self, pair: str, content: dict[str, Any], mark: Any) -> None:
-        """Remove a claim, if it is still the one that was taken."""
+        """Remove a claim, unless another process has taken it over."""
 
     def all(self) -> Iterator[Held]:
-        """Go through all claims."""
+        """Iterate over all claims."""
 
 
 class Claim:
-    """The right to work on a pair, until it is released, or not renewed for :data:`CLAIM_SECONDS`.
+    """The right to score a pair, until it is released, or not renewed for :data:`CLAIM_SECONDS`.
 
     As a context manager it renews itself in the background, and is released at the end::
 
@@ -177,7 +177,7 @@ class Claim:
     model, benchmark : str
         The pair.
     lost : bool
-        Whether somebody else took it over, because it was not renewed in time.
+        Whether another process took it over, because it was not renewed in time.
     """
 
     def __init__(self, place: ClaimPlace, pair: str, content: dict[str, Any], mark: Any) -> None:
@@ -198,12 +198,12 @@ class Claim:
         Returns
         -------
         bool
-            False if it was released, or somebody else took it over.
+            False if it was released, or another process took it over.
 
         Raises
         ------
         StoreError
-            If the store cannot be reached; the claim may still hold.
+            If the store cannot be reached; the claim may still be valid.
         """
         with self._lock:
             if self.lost or self._mark is None:
@@ -216,7 +216,7 @@ class Claim:
             return not self.lost
 
     def release(self) -> None:
-        """Let others have the pair; a claim that is another's by now stays as it is."""
+        """Release the pair for others; a claim that was taken over is not changed."""
         self._stop.set()
         if self._renewer is not None:
             self._renewer.join()
@@ -237,10 +237,8 @@ class Claim:
     ) -> None:
         try:
             self.release()
-        except (UserError, OSError) as failure:  # what was done under the claim is done all the same
-            message = (
-                f"the claim of {self.model} on {self.benchmark} was not released and runs out by itself: {failure}"
-            )
+        except (UserError, OSError) as failure:  # the work under the claim is complete nevertheless
+            message = f"the claim of {self.model} on {self.benchmark} was not released; it expires: {failure}"
             warnings.warn(message, stacklevel=2)
 
     def _keep(self) -> None:
@@ -249,11 +247,11 @@ class Claim:
                 if not self.renew():
                     return
             except (UserError, OSError):
-                continue  # the store may be back before the claim runs out
+                continue  # the store may be reachable again before the claim expires
 
 
 def claim_pair(place: ClaimPlace, pair: str, *, model: str, benchmark: str, owner: str) -> Claim | None:
-    """Claim a pair; None if somebody else works on it."""
+    """Claim a pair; None if another process has claimed it."""
     content: dict[str, Any] = {
         "model": model,
         "benchmark": benchmark,
@@ -264,29 +262,29 @@ def claim_pair(place: ClaimPlace, pair: str, *, model: str, benchmark: str, owne
         "renewals": 0,
     }
     for attempt in range(_ATTEMPTS):
-        held = place.found(pair)
+        held = place.get(pair)
         if held is not None and not held.is_free:
             return None
         mark = place.take(pair, content, held)
         if mark is not None:
             return Claim(place, pair, content, mark)
-        # somebody else was faster; should both have stood back, the next time one is first
-        time.sleep(random.uniform(0, 0.01 * 2 ** min(attempt, 6)))  # noqa: S311 - no secret
+        # another process was faster; if both gave way, the random pause lets one of them go first
+        time.sleep(random.uniform(0, 0.01 * 2 ** min(attempt, 6)))  # noqa: S311 - not a secret
     return None
 
 
 def all_claims(place: ClaimPlace) -> tuple[ClaimInfo, ...]:
     """List the claims that hold, by benchmark and model."""
-    found = []
+    claims = []
     for held in place.all():
         if held.content and not held.is_free:
             fields = {name: held.content[name] for name in ("model", "benchmark", "owner", "host", "pid", "since")}
-            found.append(ClaimInfo(**fields, renewed=_utc(time.time() - held.age)))
-    return tuple(sorted(found, key=lambda claim: (claim.benchmark, claim.model)))
+            claims.append(ClaimInfo(**fields, renewed=_utc(time.time() - held.age)))
+    return tuple(sorted(claims, key=lambda claim: (claim.benchmark, claim.model)))
 
 
 def parsed(data: bytes) -> dict[str, Any]:
-    """Read what an owner wrote; nothing, if it is not what owners write."""
+    """Parse the content of a claim; empty if it is not valid."""
     try:
         content = json.loads(data)
     except (ValueError, RecursionError):

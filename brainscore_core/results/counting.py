@@ -1,4 +1,4 @@
-"""Which of the results of a model on a benchmark counts."""
+"""Choose which result of a model on a benchmark counts."""
 
 from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple, get_args
@@ -11,26 +11,26 @@ from brainscore_core.results.tree import Tree
 __all__ = ["LEAF_STATES", "Counting", "LeafState", "ResultState", "counting"]
 
 ResultState = Literal["scored", "undefined", "not applicable", "failed"]
-"""What came of scoring; ``'undefined'`` is a score that is NaN."""
+"""Outcome of scoring; ``'undefined'`` is a score that is NaN."""
 
 LeafState = Literal["scored", "undefined", "not applicable", "failed", "outdated", "missing"]
-"""What a benchmark contributes; ``'outdated'``: only other versions were scored, ``'missing'``: none was."""
+"""State of a benchmark for a model; ``'outdated'``: only other versions were scored, ``'missing'``: none was."""
 
 LEAF_STATES: tuple[LeafState, ...] = get_args(LeafState)
-"""All of them; the place of a state in this tuple is its code. The first four are those of results."""
+"""All states; the index of a state is its code. The first four are those of results."""
 
 _SCORED, _UNDEFINED, _NOT_APPLICABLE, _FAILED, _OUTDATED, _MISSING = range(len(LEAF_STATES))
 
 
 class Counting(NamedTuple):
-    """What counts of each model on each benchmark; arrays of models × benchmarks, these as in ``tree.benchmarks``.
+    """Results that count, as arrays of models × benchmarks, in the order of ``tree.benchmarks``.
 
     Attributes
     ----------
     rows : array of int
-        Which result was found, the newest other version if it is outdated; -1 where there is none.
+        Index of the result, of the newest other version if it is outdated; -1 if there is none.
     states : array of int
-        Places in :data:`LEAF_STATES`.
+        Indices in :data:`LEAF_STATES`.
     values, errors : array
         Scores that count and their standard errors; NaN elsewhere.
     """
@@ -53,34 +53,34 @@ def counting(
     scores: ArrayLike,
     errors: ArrayLike,
 ) -> Counting:
-    """Choose the results that count, by the rule of :func:`aggregate`: the newest of the tree's version.
+    """Choose the results that count, by the rule of :func:`aggregate`: the newest one of the tree's version.
 
-    Takes columns, one row a result, in any order.
+    Takes columns with one row per result, in any order.
 
     Parameters
     ----------
     tree : Tree
-        Says which version of each benchmark counts.
+        Contains the version of each benchmark that counts.
     models : array (results,) of int
         From 0 to `n_models` - 1.
     benchmarks : array (results,) of int
-        Places in ``tree.benchmarks``; results with -1, of other benchmarks, are left out.
+        Indices in ``tree.benchmarks``; -1 for results of other benchmarks, which are ignored.
     n_models : int
-        How many models there are, those without results included.
+        Number of models, including those without results.
     versions : array (results,) of int, str or None
-        Of the benchmarks, compared as text; None or ``''`` where there is none.
+        Versions of the benchmarks, compared as text; None or ``''`` if unknown.
     states : array (results,) of int
-        Places of their states among the first four :data:`LEAF_STATES`.
+        Indices of their states among the first four :data:`LEAF_STATES`.
     created : array (results,)
-        When: `datetime64`, numbers, or anything else that can be sorted, such as text of ISO 8601 in UTC, which takes
-        longer. NaN and NaT are before all else. Of results of the same moment the last row counts.
+        Times: `datetime64`, numbers, or other sortable values, such as ISO 8601 text in UTC, which is slower. NaN and
+        NaT come first. Of results of the same time the last row counts.
     scores, errors : array (results,) of float
-        Of what is scored; a score that is not finite is undefined, an error that is not finite is none.
+        Scores and standard errors; a score that is not finite is undefined, an error that is not finite is missing.
 
     Returns
     -------
     Counting
-        Its `values` and `errors` are what :func:`averages` takes.
+        Its `values` and `errors` are arguments of :func:`averages`.
 
     Raises
     ------
@@ -95,14 +95,14 @@ def counting(
     >>> tree = Tree([TreeNode(identifier="IT"),
     ...              TreeNode(identifier="A2026.IT-pls", parent="IT", benchmark=True, version=2),
     ...              TreeNode(identifier="B2026.IT-rdm", parent="IT", benchmark=True, version=1)])
-    >>> found = counting(tree, [0, 0, 1], [0, 0, 0], n_models=2, versions=["2", "2", "1"], states=[0, 0, 0],
+    >>> results = counting(tree, [0, 0, 1], [0, 0, 0], n_models=2, versions=["2", "2", "1"], states=[0, 0, 0],
     ...                  created=np.array(["2026-02-01", "2026-01-01", "2026-03-01"], dtype="datetime64[s]"),
     ...                  scores=[0.5, 0.4, 0.9], errors=[0.1, 0.1, np.nan])
-    >>> found.rows.tolist()
+    >>> results.rows.tolist()
     [[0, -1], [2, -1]]
-    >>> [[LEAF_STATES[code] for code in row] for row in found.states]
+    >>> [[LEAF_STATES[code] for code in row] for row in results.states]
     [['scored', 'missing'], ['outdated', 'missing']]
-    >>> found.values.tolist()
+    >>> results.values.tolist()
     [[0.5, nan], [nan, nan]]
     """
     columns = {
@@ -117,31 +117,31 @@ def counting(
     _check(columns, n_models, len(tree.benchmarks))
     shape = n_models, len(tree.benchmarks)
     rows = np.flatnonzero(columns["benchmarks"] >= 0)
-    found = {name: column[rows] for name, column in columns.items()}
-    pairs = found["models"] * shape[1] + found["benchmarks"]
+    known = {name: column[rows] for name, column in columns.items()}
+    pairs = known["models"] * shape[1] + known["benchmarks"]
 
-    current = _are_current(tree, found["benchmarks"], found["versions"], found["states"])
+    current = _are_current(tree, known["benchmarks"], known["versions"], known["states"])
     has_current = np.zeros(shape[0] * shape[1], dtype=bool)
     has_current[pairs[current]] = True
-    asked = np.flatnonzero(current | ~has_current[pairs])
-    moments = _sortable(found["created"][asked])
+    candidates = np.flatnonzero(current | ~has_current[pairs])
+    moments = _sortable(known["created"][candidates])
     newest = np.full(has_current.shape, moments.min(initial=0), dtype=moments.dtype)
-    np.maximum.at(newest, pairs[asked], moments)
-    chosen = asked[moments == newest[pairs[asked]]]
-    place = np.full(has_current.shape, -1, dtype=np.intp)
-    place[pairs[chosen]] = chosen  # of several the last
+    np.maximum.at(newest, pairs[candidates], moments)
+    chosen = candidates[moments == newest[pairs[candidates]]]
+    index = np.full(has_current.shape, -1, dtype=np.intp)
+    index[pairs[chosen]] = chosen  # of several, the last
 
-    there = np.flatnonzero(place >= 0)
-    at = place[there]
-    row, state = np.full(place.shape, -1, dtype=np.intp), np.full(place.shape, _MISSING, dtype=np.int8)
-    row[there] = rows[at]
-    state[there] = np.where(
-        ~has_current[there], _OUTDATED,
-        np.where((found["states"][at] == _SCORED) & ~np.isfinite(found["scores"][at]), _UNDEFINED, found["states"][at]),
+    filled = np.flatnonzero(index >= 0)
+    at = index[filled]
+    row, state = np.full(index.shape, -1, dtype=np.intp), np.full(index.shape, _MISSING, dtype=np.int8)
+    row[filled] = rows[at]
+    state[filled] = np.where(
+        ~has_current[filled], _OUTDATED,
+        np.where((known["states"][at] == _SCORED) & ~np.isfinite(known["scores"][at]), _UNDEFINED, known["states"][at]),
     )  # fmt: skip
-    value, error = np.full(place.shape, np.nan), np.full(place.shape, np.nan)
+    value, error = np.full(index.shape, np.nan), np.full(index.shape, np.nan)
     scored = np.flatnonzero(state == _SCORED)
-    value[scored], error[scored] = found["scores"][place[scored]], found["errors"][place[scored]]
+    value[scored], error[scored] = known["scores"][index[scored]], known["errors"][index[scored]]
     error[~np.isfinite(error)] = np.nan
     return Counting(row.reshape(shape), state.reshape(shape), value.reshape(shape), error.reshape(shape))
 
@@ -149,22 +149,25 @@ def counting(
 def _are_current(
     tree: Tree, benchmarks: NDArray[Any], versions: NDArray[Any], states: NDArray[Any]
 ) -> NDArray[np.bool_]:
-    """Which results are of the version that counts."""
+    """Whether each result is of the version that counts."""
     given = versions.tolist()
     texts: dict[str, int] = {}
-    codes = {one: -1 if one is None or one == "" else texts.setdefault(str(one), len(texts)) for one in set(given)}
-    of_row = np.fromiter((codes[one] for one in given), dtype=np.int64, count=len(given))
-    wanted = [tree[identifier].version for identifier in tree.benchmarks]
-    any_version = np.array([version is None for version in wanted], dtype=bool)
-    of_tree = np.array([texts.get(str(version), -2) for version in wanted], dtype=np.int64)
-    # what failed before the benchmark was loaded has no version, and is of every one
+    codes = {
+        version: -1 if version is None or version == "" else texts.setdefault(str(version), len(texts))
+        for version in set(given)
+    }
+    of_row = np.fromiter((codes[version] for version in given), dtype=np.int64, count=len(given))
+    counted = [tree[identifier].version for identifier in tree.benchmarks]
+    any_version = np.array([version is None for version in counted], dtype=bool)
+    of_tree = np.array([texts.get(str(version), -2) for version in counted], dtype=np.int64)
+    # a failure before the benchmark was loaded has no version and counts for any
     of_every = (of_row == -1) & ((states == _FAILED) | (states == _NOT_APPLICABLE))
     return any_version[benchmarks] | (of_row == of_tree[benchmarks]) | of_every
 
 
 def _sortable(moments: NDArray[Any]) -> NDArray[np.int64] | NDArray[np.float64]:
     if moments.dtype.kind == "M":
-        return moments.astype(np.int64)  # NaT is the least
+        return moments.astype(np.int64)  # NaT comes first
     if moments.dtype.kind in "iub":
         return moments.astype(np.int64)
     if moments.dtype.kind == "f":
@@ -177,7 +180,7 @@ def _sortable(moments: NDArray[Any]) -> NDArray[np.int64] | NDArray[np.float64]:
 def _whole(values: ArrayLike, name: str) -> NDArray[np.intp]:
     column = np.asarray(values)
     if column.size and column.dtype.kind not in "iu":
-        raise ValueError(f"{name} holds values of type {column.dtype}; whole numbers are needed")
+        raise ValueError(f"{name} has values of type {column.dtype}; they must be whole numbers")
     return column.astype(np.intp)
 
 
@@ -185,9 +188,9 @@ def _check(columns: dict[str, NDArray[Any]], n_models: int, n_benchmarks: int) -
     shape = columns["models"].shape
     for name, column in columns.items():
         if column.ndim != 1 or column.shape != shape:
-            raise ValueError(f"{name} has the shape {column.shape}, models {shape}; one value a result is needed")
+            raise ValueError(f"{name} has the shape {column.shape}, but models {shape}; give one value per result")
     for name, low, high in (("models", 0, n_models), ("benchmarks", -1, n_benchmarks), ("states", 0, _OUTDATED)):
         column = columns[name]
         out = column[(column < low) | (column >= high)]
         if out.size:
-            raise ValueError(f"{name} has the value {out[0]}; from {low} to {high - 1} are possible")
+            raise ValueError(f"{name} has the value {out[0]}; it must be from {low} to {high - 1}")

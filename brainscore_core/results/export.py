@@ -1,4 +1,4 @@
-"""Receipts as a table: one row a receipt, columns of fixed names and types."""
+"""Receipts as a table: one row per receipt, columns with fixed names and types."""
 
 import csv
 import json
@@ -34,7 +34,7 @@ class ExportColumn:
         ``'text'``, ``'number'`` (float64), ``'integer'`` (int64), ``'truth'`` (true, false) or ``'time'`` (UTC, to the
         microsecond). Each may be missing.
     meaning : str
-        What it holds.
+        Meaning of the column.
     """
 
     name: str
@@ -44,14 +44,14 @@ class ExportColumn:
 
     @property
     def pandas_type(self) -> str:
-        """What to give `pandas.read_csv` as its `dtype`."""
+        """Type of the column for the argument `dtype` of `pandas.read_csv`."""
         return {"text": "string", "number": "float64", "integer": "Int64", "truth": "boolean", "time": "string"}[
             self.type
         ]
 
 
 def _path(path: str) -> Callable[[Receipt], Any]:
-    """Follow attributes; None as soon as one is missing."""
+    """Make a function that follows attributes; it returns None if one is missing."""
 
     def read(receipt: Receipt) -> Any:
         value: Any = receipt
@@ -74,11 +74,11 @@ def _limit(path: str, end: int) -> Callable[[Receipt], Any]:
 
 def _estimate(name: str, what: str) -> Iterable[ExportColumn]:
     prefix = "" if name == "score" else f"{name}_"
-    whose = {"raw": "raw score"}.get(name, name)
+    noun = {"raw": "raw score"}.get(name, name)
     yield ExportColumn(name, "number", what, _path(f"{name}.value"))
-    yield ExportColumn(f"{prefix}error", "number", f"standard error of the {whose}", _path(f"{name}.error"))
-    yield ExportColumn(f"{prefix}ci_low", "number", f"lower limit of the {whose}'s interval", _limit(f"{name}.ci", 0))
-    yield ExportColumn(f"{prefix}ci_high", "number", f"upper limit of the {whose}'s interval", _limit(f"{name}.ci", 1))
+    yield ExportColumn(f"{prefix}error", "number", f"standard error of the {noun}", _path(f"{name}.error"))
+    yield ExportColumn(f"{prefix}ci_low", "number", f"lower limit of the {noun}'s interval", _limit(f"{name}.ci", 0))
+    yield ExportColumn(f"{prefix}ci_high", "number", f"upper limit of the {noun}'s interval", _limit(f"{name}.ci", 1))
     yield ExportColumn(f"{prefix}ci_level", "number", "level of that interval, such as 0.95", _path(f"{name}.ci_level"))
     yield ExportColumn(
         f"{prefix}ci_estimates",
@@ -89,9 +89,9 @@ def _estimate(name: str, what: str) -> Iterable[ExportColumn]:
     yield ExportColumn(f"{prefix}ci_method", "text", "how that interval was made", _path(f"{name}.ci_method"))
     yield ExportColumn(f"{prefix}error_reason", "text", "why there is no standard error", _path(f"{name}.error_reason"))
     yield ExportColumn(f"{prefix}ci_reason", "text", "why there is no interval", _path(f"{name}.ci_reason"))
-    yield ExportColumn(f"{prefix}scale", "text", f"scale of the {whose}", _path(f"{name}.scale"))
+    yield ExportColumn(f"{prefix}scale", "text", f"scale of the {noun}", _path(f"{name}.scale"))
     yield ExportColumn(
-        f"{prefix}unclamped", "number", f"the {whose} before it was bounded to [0, 1]", _path(f"{name}.unclamped")
+        f"{prefix}unclamped", "number", f"the {noun} before it was bounded to [0, 1]", _path(f"{name}.unclamped")
     )
 
 
@@ -104,7 +104,7 @@ def _joined(texts: Iterable[str]) -> str | None:
 
 
 def _one_hash(hashes: Iterable[str | None]) -> str | None:
-    """One hash for several: of a single one itself, else SHA-256 over them in order."""
+    """Combine hashes: a single one is kept, several are hashed with SHA-256 in order."""
     known = sorted({digest for digest in hashes if digest})
     if len(known) < 2:
         return known[0] if known else None
@@ -113,8 +113,8 @@ def _one_hash(hashes: Iterable[str | None]) -> str | None:
 
 def _code(plugin: Callable[[Receipt], Any], field: str) -> Callable[[Receipt], Any]:
     def read(receipt: Receipt) -> Any:
-        found: PluginCode | None = plugin(receipt)
-        return None if found is None else getattr(found, field)
+        code: PluginCode | None = plugin(receipt)
+        return None if code is None else getattr(code, field)
 
     return read
 
@@ -211,11 +211,11 @@ def _package(name: str, receipt: Receipt) -> str | None:
 
 
 EXPORT_COLUMNS: tuple[ExportColumn, ...] = tuple(_columns())
-"""The columns, in order; a later version may add some at the end, and takes none away."""
+"""The columns, in order; later versions may add columns at the end, and remove none."""
 
 
 def export_rows(receipts: Iterable[Receipt]) -> list[dict[str, Any]]:
-    """One row a receipt: str, float, int, bool or None by column.
+    """Convert receipts to rows, one per receipt: str, float, int, bool or None by column.
 
     Parameters
     ----------
@@ -235,7 +235,7 @@ def export_rows(receipts: Iterable[Receipt]) -> list[dict[str, Any]]:
 
 
 def _given(value: Any) -> Any:
-    return None if value == "" else value  # CSV cannot tell an empty text from none
+    return None if value == "" else value  # CSV cannot distinguish an empty text from a missing one
 
 
 def export_table(receipts: Iterable[Receipt], path: str | PathLike[str]) -> int:
@@ -252,18 +252,18 @@ def export_table(receipts: Iterable[Receipt], path: str | PathLike[str]) -> int:
     Returns
     -------
     int
-        How many rows were written.
+        Number of rows.
 
     Raises
     ------
     UserError
-        If the name ends otherwise, pyarrow is missing, or the file cannot be written.
+        If the name has another ending, pyarrow is missing, or the file cannot be written.
     """
     target = Path(path).expanduser()
     writers = {".csv": _write_csv, ".parquet": _write_parquet}
     writer = writers.get(target.suffix.lower())
     if writer is None:
-        raise UserError(f"cannot export to {target.name!r}", remedy="end its name in .csv or .parquet")
+        raise UserError(f"cannot export to {target.name!r}", remedy="use a name that ends in .csv or .parquet")
     if target.suffix.lower() == ".parquet":
         _pyarrow()
     rows = export_rows(receipts)
@@ -272,7 +272,7 @@ def export_table(receipts: Iterable[Receipt], path: str | PathLike[str]) -> int:
             writer(rows, stream)
     except OSError as error:
         raise UserError(
-            f"{target} cannot be written: {error.strerror or error}", remedy="name a file in another folder"
+            f"{target} cannot be written: {error.strerror or error}", remedy="use a file in another folder"
         ) from error
     return len(rows)
 
@@ -291,8 +291,8 @@ def _cell(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, str):
-        return value.replace("\r\n", "\n").replace("\r", "\n")  # a bare one would end the row for some readers
-    return str(value).lower() if isinstance(value, bool) else str(value)  # of floats, all digits
+        return value.replace("\r\n", "\n").replace("\r", "\n")  # a bare \r ends the row for some readers
+    return str(value).lower() if isinstance(value, bool) else str(value)  # floats with all digits
 
 
 def _write_parquet(rows: Sequence[dict[str, Any]], stream: IO[bytes]) -> None:
@@ -331,7 +331,7 @@ def _pyarrow() -> Any:
         import pyarrow
     except ImportError as error:
         raise UserError(
-            "Parquet files need pyarrow, which is not installed",
+            "Parquet files require pyarrow, which is not installed",
             remedy='pip install "brainscore[tables]"; or export to a .csv file',
         ) from error
     return pyarrow

@@ -26,10 +26,10 @@ class FolderClaims:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def found(self, pair: str) -> Held | None:
-        """Give the claim of a pair, free or not."""
+    def get(self, pair: str) -> Held | None:
+        """Read the claim of a pair, valid or expired."""
         folder = self._folder / pair
-        with _told(folder):
+        with _store_errors(folder):
             for number in sorted(_numbers(folder), reverse=True):
                 held = _read(folder, number, _now(folder))
                 if held is not None:
@@ -37,14 +37,14 @@ class FolderClaims:
         return None
 
     def take(self, pair: str, content: dict[str, Any], over: Held | None) -> int | None:
-        """Write the next claim after `over`; None if somebody else was faster."""
+        """Write the next claim after `over`; None if another process was faster."""
         folder = self._folder / pair
         number = 1 if over is None else over.mark + 1
-        with _told(folder):
+        with _store_errors(folder):
             folder.mkdir(parents=True, exist_ok=True)
             if not _make(_path(folder, number), json.dumps(content)):
                 return None
-            # what was found may be of yesterday: others may have come and gone since
+            # `over` may be outdated: others may have claimed and released the pair since
             now = _now(folder)
             for other in _numbers(folder) - {number}:
                 held = _read(folder, other, now)
@@ -57,30 +57,30 @@ class FolderClaims:
         return number
 
     def renew(self, pair: str, content: dict[str, Any], mark: int) -> int | None:
-        """Set the time of the claim's file; None if it is another's by now."""
+        """Update the time of the claim's file; None if another process has taken it over."""
         folder = self._folder / pair
-        with _told(folder):
+        with _store_errors(folder):
             if not _is_own(folder, mark, content):
                 return None
             try:
                 os.utime(_path(folder, mark))
             except FileNotFoundError:
                 return None
-            # afterwards: of an owner and a taker at the same moment, one sees the other
+            # after the update: if another process takes it over at the same moment, one of the two notices
             return None if any(other > mark for other in _numbers(folder)) else mark
 
     def release(self, pair: str, content: dict[str, Any], mark: int) -> None:
-        """Remove the claim's file, if it is still the one that was taken."""
+        """Remove the claim's file, unless another process has taken it over."""
         folder = self._folder / pair
-        with _told(folder):
+        with _store_errors(folder):
             if _is_own(folder, mark, content):
                 _path(folder, mark).unlink(missing_ok=True)
 
     def all(self) -> Iterator[Held]:
-        """Go through all claims."""
+        """Iterate over all claims."""
         if not self._folder.is_dir():
             return
-        with _told(self._folder):
+        with _store_errors(self._folder):
             now = None
             for folder in sorted(self._folder.glob("[!.]*/[!.]*/")):
                 for number in sorted(_numbers(folder), reverse=True)[:1]:
@@ -92,7 +92,7 @@ class FolderClaims:
     def _now_of_all(self) -> float:
         try:
             return _now(self._folder)
-        except OSError:  # who may only read may know, too, roughly
+        except OSError:  # approximate, if the folder is read-only
             return time.time()
 
 
@@ -110,7 +110,7 @@ def _numbers(folder: Path) -> set[int]:
 
 def _read(folder: Path, number: int, now: float) -> Held | None:
     try:
-        with _path(folder, number).open("rb") as stream:  # opening asks a file server for the time of now
+        with _path(folder, number).open("rb") as stream:  # opening makes a file server report the current time
             return Held(parsed(stream.read()), max(0.0, now - os.fstat(stream.fileno()).st_mtime), number)
     except FileNotFoundError:
         return None
@@ -122,7 +122,7 @@ def _is_own(folder: Path, number: int, content: dict[str, Any]) -> bool:
 
 
 def _now(folder: Path) -> float:
-    """The time by the clock that files in this folder get their times from."""
+    """Current time by the clock that sets the times of files in this folder."""
     path = folder / f".{uuid4().hex}{PART_SUFFIX}"
     try:
         with path.open("xb") as stream:
@@ -132,7 +132,7 @@ def _now(folder: Path) -> float:
 
 
 def _make(path: Path, text: str) -> bool:
-    """Write a whole file under a name that nobody else has taken; False if somebody has."""
+    """Write a whole file under a new name; False if the name is taken."""
     part = path.with_name(f".{uuid4().hex}{PART_SUFFIX}")
     try:
         with part.open("x", encoding="utf-8") as stream:
@@ -140,7 +140,7 @@ def _make(path: Path, text: str) -> bool:
         try:
             os.link(part, path)
         except FileExistsError:
-            return part.stat().st_nlink == 2  # a file server may do it, lose its answer, and be asked again
+            return part.stat().st_nlink == 2  # the answer of a file server may be lost
         except OSError:
             return _make_exclusively(path, text)
         return True
@@ -149,7 +149,7 @@ def _make(path: Path, text: str) -> bool:
 
 
 def _make_exclusively(path: Path, text: str) -> bool:
-    """As `_make` where files have one name only; who reads a claim half-written takes it for one that holds."""
+    """Replace `_make` on file systems without hard links; a half-written claim counts as valid."""
     try:
         with path.open("x", encoding="utf-8") as stream:
             stream.write(text)
@@ -159,18 +159,18 @@ def _make_exclusively(path: Path, text: str) -> bool:
 
 
 @contextmanager
-def _told(folder: Path) -> Iterator[None]:
+def _store_errors(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
         raise StoreError(
-            f"claims cannot be kept in {folder}: {error.strerror or error}",
-            remedy="make the folder of results writable, or name another with --results or BRAINSCORE_RESULTS",
+            f"claims cannot be written to {folder}: {error.strerror or error}",
+            remedy="make the folder of results writable, or use another with --results or BRAINSCORE_RESULTS",
         ) from error
 
 
 class FolderBackend:
-    """Files of receipts below a folder, which is made when the first is written."""
+    """Files of receipts below a folder, which is created when the first receipt is written."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -178,34 +178,36 @@ class FolderBackend:
 
     @property
     def address(self) -> str:
-        """The folder, as a path that does not depend on the working directory."""
+        """The folder, as an absolute path."""
         return str(self.folder.absolute())
 
     def address_of(self, name: str) -> str:
-        """Give the path of a file."""
+        """Return the path of a file."""
         return str(self.folder / name)
 
     def require_writable(self) -> None:
-        """Make the folder if it is missing, and see whether it can be written."""
-        with self._told():
+        """Create the folder if it is missing, and check that it is writable."""
+        with self._store_errors():
             self.folder.mkdir(parents=True, exist_ok=True)
             with TemporaryFile(dir=self.folder):
                 pass
 
     def names(self, benchmark: str | None, model: str | None) -> list[str]:
         """List receipts and attachments, sorted."""
-        found = []
+        names = []
         for upper in _folders(self.folder) if benchmark is None else [benchmark]:
             for lower in _folders(self.folder / upper) if model is None else [model]:
-                found += [f"{upper}/{lower}/{name}" for name in _listed(self.folder / upper / lower)]
-        return sorted(found)
+                names += [f"{upper}/{lower}/{name}" for name in _listed(self.folder / upper / lower)]
+        return sorted(names)
 
     def read(self, names: Sequence[str]) -> Iterator[tuple[str, bytes | OSError]]:
         """Read files, in the order of `names`."""
         for name in names:
             content: bytes | OSError
             try:
-                with open(os.path.join(self.folder, name), "rb") as stream:  # thousands of times: paths take longer
+                with open(
+                    os.path.join(self.folder, name), "rb"
+                ) as stream:  # os.path is faster than pathlib for thousands of files
                     content = stream.read(LARGEST + 1)
                 if len(content) > LARGEST:
                     raise too_large(name)
@@ -215,25 +217,25 @@ class FolderBackend:
 
     @contextmanager
     def writing(self, pair: str) -> Iterator["_FolderWriting"]:
-        """Write files of a pair; an error or an interrupt before the end leaves nothing."""
-        with self._told():
-            place = _FolderWriting(self.folder / pair)
+        """Write files of a pair; an error or interrupt before the end leaves no file."""
+        with self._store_errors():
+            writing = _FolderWriting(self.folder / pair)
             try:
-                yield place
+                yield writing
             except BaseException:
-                place.undo()
+                writing.undo()
                 raise
 
     def local_file(self, name: str, digest: str) -> Path:
-        """Give the file itself."""
+        """Return the file itself."""
         path = self.folder / name
         if not path.is_file():
             raise FileNotFoundError(name)
         return path
 
     def remove(self, name: str) -> bool:
-        """Remove a file; False if there is none."""
-        with self._told():
+        """Remove a file; False if it does not exist."""
+        with self._store_errors():
             try:
                 (self.folder / name).unlink()
             except FileNotFoundError:
@@ -241,7 +243,7 @@ class FolderBackend:
         return True
 
     def sweep(self, pair: str) -> None:
-        """Remove what killed writers left a day ago: unfinished files, and attachments without their receipt."""
+        """Remove day-old remains of killed writers: unfinished files, and attachments without a receipt."""
         folder = self.folder / pair
         try:
             sweep(folder)
@@ -251,30 +253,30 @@ class FolderBackend:
                 if name.split(".")[0] not in receipts and time.time() - (folder / name).stat().st_mtime > STALE:
                     (folder / name).unlink()
         except OSError:
-            return  # somebody else's, or somebody else was faster; the next writer tries again
+            return  # files of another user, or already removed
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _store_errors(self) -> Iterator[None]:
         try:
             yield
         except OSError as error:
             raise StoreError(
                 f"receipts cannot be written to {self.folder}: {error.strerror or error}",
-                remedy="name another folder with --results or BRAINSCORE_RESULTS, or make this one writable",
+                remedy="use another folder with --results or BRAINSCORE_RESULTS, or make this one writable",
             ) from error
 
 
 class _FolderWriting:
-    """Files of one receipt; nothing has its final name before it is on the disk."""
+    """Files of one receipt; a file gets its final name only when it is on the disk."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._receipt: Path | None = None
-        self._left: list[Path] = []  # what must go if this is interrupted
+        self._left: list[Path] = []  # to be removed after an interrupt
         folder.mkdir(parents=True, exist_ok=True)
 
     def new_file(self) -> Path:
-        """Name a file that may be written, in the same folder."""
+        """Return a path to write to, in the same folder."""
         path = self._folder / f".{uuid4().hex}{PART_SUFFIX}"
         self._left.append(path)
         return path
@@ -297,7 +299,7 @@ class _FolderWriting:
         _sync(self._folder)
 
     def undo(self) -> None:
-        # an interrupt may come right after the last step: then the receipt is there, and stays
+        # an interrupt may come right after the last step, when the receipt exists and stays
         if self._receipt is None or not self._receipt.exists():
             for path in self._left:
                 path.unlink(missing_ok=True)
@@ -319,7 +321,7 @@ def _listed(folder: Path) -> list[str]:
 
 
 def _sync(path: Path) -> None:
-    """Make sure that a file or a folder's entries are on the disk."""
+    """Ensure that a file or the entries of a folder are on the disk."""
     if os.name == "nt" and path.is_dir():
         return  # folders cannot be opened there
     descriptor = os.open(path, os.O_RDONLY)

@@ -1,4 +1,4 @@
-"""The store of receipts: a folder or a bucket that several processes read and write at once."""
+"""The store of receipts: a folder or a bucket that several processes can read and write at once."""
 
 import os
 import re
@@ -11,6 +11,7 @@ from typing import Any
 from brainscore_core.errors import UserError
 from brainscore_core.files import file_digest
 from brainscore_core.identifiers import from_folder_name, to_folder_name
+from brainscore_core.paths import default_results_address
 from brainscore_core.receipts.attachments import Arrays, write_attachment
 from brainscore_core.receipts.receipt import AttachmentInfo, Receipt
 from brainscore_core.receipts.schema import ReceiptError
@@ -18,32 +19,13 @@ from brainscore_core.results.backend import Backend
 from brainscore_core.results.claims import Claim, ClaimInfo, all_claims, claim_pair
 from brainscore_core.results.folder import FolderBackend
 
-__all__ = ["Listing", "Problem", "ResultsStore", "Scan", "default_results_address"]
+__all__ = ["Listing", "Problem", "ResultsStore", "Scan"]
 
 _S3 = re.compile(r"s3:/{1,2}(?!/)")  # a path object has lost one of the two slashes
 
 
-def default_results_address() -> str:
-    """Where receipts go when nobody says otherwise.
-
-    Returns
-    -------
-    str
-        ``$BRAINSCORE_RESULTS``, a folder or ``s3://bucket/prefix``; else ``$BRAINSCORE_HOME/results``, else
-        ``~/.brain-score/results``.
-
-    Examples
-    --------
-    >>> Path(default_results_address()).name
-    'results'
-    """
-    if address := os.environ.get("BRAINSCORE_RESULTS"):
-        return address if _S3.match(address) else str(Path(address).expanduser())
-    return str(Path(os.environ.get("BRAINSCORE_HOME") or "~/.brain-score").expanduser() / "results")
-
-
 def backend_of(address: str | os.PathLike[str]) -> Backend:
-    """Give what reads and writes files at an address.
+    """Return the backend that reads and writes files at an address.
 
     Raises
     ------
@@ -56,7 +38,7 @@ def backend_of(address: str | os.PathLike[str]) -> Backend:
 
         return BucketBackend(f"s3://{address[match.end() :]}")
     if "://" in address:
-        raise UserError(f"receipts cannot be kept at {address}", remedy="name a folder or s3://bucket/folder")
+        raise UserError(f"receipts cannot be stored at {address}", remedy="use a folder or s3://bucket/folder")
     return FolderBackend(Path(address).expanduser())
 
 
@@ -69,9 +51,9 @@ class Problem:
     path : str
         The file, or its address in a bucket.
     message : str
-        What is wrong with it.
+        The problem.
     remedy : str or None
-        What to do about it.
+        How to fix it.
     """
 
     path: str
@@ -97,16 +79,16 @@ class Listing:
 
 @dataclass(frozen=True)
 class Scan:
-    """Receipts of a store that somebody does not know yet.
+    """Receipts of a store that are not known yet.
 
     Attributes
     ----------
     known : int
-        How many are known, and were not read.
+        Number of known receipts, which are not read.
     unread : int
-        How many there are to read.
+        Number of receipts to read.
     found : iterator
-        Reads one after the other, each once; the oldest of a pair first. A `Problem` stands for what is no receipt.
+        Reads one after the other; the oldest of a pair first. A `Problem` stands for an invalid receipt.
     """
 
     known: int
@@ -118,17 +100,17 @@ _ID_START = re.compile(r"[0-9]{8}[0-9TZa-f-]*")
 
 
 class ResultsStore:
-    """Receipts as ``<benchmark>/<model>/<receipt id>.json``, their arrays and logs beside them.
+    """Receipts as ``<benchmark>/<model>/<receipt id>.json``, with their arrays and logs beside them.
 
-    A receipt appears whole or not at all, after its attachments. Any number of processes may write and read; nothing
-    is ever changed or overwritten. A store can be sent to other processes.
+    A receipt appears whole or not at all, after its attachments. Any number of processes may write and read; files are
+    never changed or overwritten. A store can be sent to other processes.
 
     Parameters
     ----------
     address : str or path, optional
-        A folder, which is made when the first receipt is written; or ``s3://bucket/prefix``, with ``brainscore[s3]``
-        installed, AWS credentials, and the server's address in ``AWS_ENDPOINT_URL`` where it is not Amazon's. By
-        default :func:`default_results_address`.
+        A folder, which is created when the first receipt is written; or ``s3://bucket/prefix``, which requires
+        ``brainscore[s3]``, AWS credentials, and for other servers than Amazon's their address in ``AWS_ENDPOINT_URL``.
+        By default :func:`~brainscore_core.paths.default_results_address`.
 
     Examples
     --------
@@ -152,7 +134,7 @@ class ResultsStore:
 
     @property
     def address(self) -> str:
-        """Where it is: an absolute path or ``s3://bucket/prefix``; another process finds the same store there."""
+        """An absolute path or ``s3://bucket/prefix``, valid in any process."""
         return self._backend.address
 
     @property
@@ -165,15 +147,17 @@ class ResultsStore:
             If the receipts are in a bucket.
         """
         if not isinstance(self._backend, FolderBackend):
-            raise UserError(f"{self.address} is no folder", remedy="name a folder with --results or BRAINSCORE_RESULTS")
+            raise UserError(
+                f"{self.address} is not a folder", remedy="use a folder with --results or BRAINSCORE_RESULTS"
+            )
         return self._backend.folder
 
     def folder_of(self, model: str, benchmark: str) -> Path:
-        """Folder of one pair's receipts, whether it exists or not; a UserError where they are in a bucket."""
+        """Folder of one pair's receipts, which need not exist; a UserError if they are in a bucket."""
         return self.folder / _pair(model, benchmark)
 
     def path_of(self, receipt: Receipt) -> Path:
-        """File of a receipt; a UserError where it is in a bucket."""
+        """File of a receipt; a UserError if it is in a bucket."""
         return self.folder / _name(receipt)
 
     def address_of(self, receipt: Receipt) -> str:
@@ -181,7 +165,7 @@ class ResultsStore:
         return self._backend.address_of(_name(receipt))
 
     def address_of_pair(self, model: str, benchmark: str) -> str:
-        """Folder of one pair's receipts, or its address in a bucket, whether there are any or not.
+        """Folder of one pair's receipts, or its address in a bucket; there need not be any.
 
         Raises
         ------
@@ -191,12 +175,12 @@ class ResultsStore:
         return self._backend.address_of(_pair(model, benchmark))
 
     def require_writable(self) -> None:
-        """See whether receipts can be written; makes a folder that is missing.
+        """Check that receipts can be written; create the folder if it is missing.
 
         Raises
         ------
         UserError
-            If not; better known before hours of scoring than after.
+            If they cannot be written.
         """
         self._backend.require_writable()
 
@@ -206,15 +190,15 @@ class ResultsStore:
         Parameters
         ----------
         receipt : Receipt
-            Without an id; it gets one.
+            Without an id, which it gets here.
         attachments : mapping of str to Arrays or str, optional
-            ``'raw'``, ``'predictions'``, ``'log'``. An array that netCDF cannot hold is left out, and the receipt's
-            notes say so.
+            ``'raw'``, ``'predictions'``, ``'log'``. An array that netCDF cannot store is left out, with a note in
+            the receipt.
 
         Returns
         -------
         Receipt
-            As stored, with id and attachments.
+            The stored receipt, with id and attachments.
 
         Raises
         ------
@@ -222,10 +206,10 @@ class ResultsStore:
             If the folder or the bucket cannot be written; nothing is left behind.
         """
         pair = _pair(receipt.model.identifier, receipt.benchmark.identifier)
-        with self._backend.writing(pair) as place:
-            made: dict[str, Path] = {}
+        with self._backend.writing(pair) as writing:
+            written: dict[str, Path] = {}
             for kind, content in sorted((attachments or {}).items()):
-                path = place.new_file()
+                path = writing.new_file()
                 try:
                     write_attachment(content, path)
                 except (UserError, TypeError, ValueError, NotImplementedError) as error:
@@ -235,12 +219,12 @@ class ResultsStore:
                     continue
                 info = AttachmentInfo(kind=kind, name="", sha256=file_digest(path, "sha256"), bytes=path.stat().st_size)
                 receipt = replace(receipt, attachments=(*receipt.attachments, info))
-                made[kind] = path
+                written[kind] = path
             receipt = receipt.identified()
             text = receipt.to_json()
             for attachment in receipt.attachments:
-                place.keep(made[attachment.kind], attachment.name)
-            place.finish(f"{receipt.id}.json", text)
+                writing.keep(written[attachment.kind], attachment.name)
+            writing.finish(f"{receipt.id}.json", text)
         self._backend.sweep(pair)
         return receipt
 
@@ -250,16 +234,16 @@ class ResultsStore:
         Raises
         ------
         UserError
-            If the receipt is not there, or what is there cannot be removed.
+            If the receipt does not exist, or cannot be removed.
         """
         name = _name(receipt)
         if not self._backend.remove(name):
-            raise UserError(f"no receipt {receipt.id} in {self.address}", remedy=self._how_to_list())
+            raise UserError(f"there is no receipt {receipt.id} in {self.address}", remedy=self._how_to_list())
         for attachment in receipt.attachments:
             self._backend.remove(f"{name.rpartition('/')[0]}/{attachment.name}")
 
     def pairs(self) -> Iterator[tuple[str, str]]:
-        """Yield (model, benchmark) of all pairs that have a receipt, from the folders' names alone."""
+        """Yield (model, benchmark) of all pairs that have a receipt, reading only the names of folders."""
         last = ""
         for name in self._names(None, None):
             pair = name.rpartition("/")[0]
@@ -269,7 +253,7 @@ class ResultsStore:
                 last = pair
 
     def listing(self, *, model: str | None = None, benchmark: str | None = None) -> Listing:
-        """Read all receipts, or those of a model, a benchmark, a pair.
+        """Read all receipts, or those of a model, a benchmark, or a pair.
 
         Returns
         -------
@@ -277,17 +261,17 @@ class ResultsStore:
             ``receipts``, oldest first; ``problems``: files that cannot be read, with their addresses.
         """
         receipts, problems = [], []
-        for found in self._read(self._names(model, benchmark)):
-            if isinstance(found, Problem):
-                problems.append(found)
-            # two identifiers may share a folder where the file system takes upper and lower case for the same
-            elif model in {None, found.model.identifier} and benchmark in {None, found.benchmark.identifier}:
-                receipts.append(found)
+        for entry in self._read(self._names(model, benchmark)):
+            if isinstance(entry, Problem):
+                problems.append(entry)
+            # two identifiers may share a folder if the file system ignores case
+            elif model in {None, entry.model.identifier} and benchmark in {None, entry.benchmark.identifier}:
+                receipts.append(entry)
         receipts.sort(key=lambda receipt: receipt.id)
         return Listing(tuple(receipts), tuple(problems))
 
     def scan(self, known: Container[str] = ()) -> Scan:
-        """Read all receipts but those known, one after the other; only the names of those known are looked at.
+        """Read all receipts except known ones, of which only the names are read.
 
         Parameters
         ----------
@@ -297,7 +281,7 @@ class ResultsStore:
         Returns
         -------
         Scan
-            How many are known, how many are not, and an iterator that reads these.
+            Numbers of known and unknown receipts, and an iterator that reads the unknown ones.
         """
         names = self._names(None, None)
         unread = [name for name in names if _file(name).removesuffix(".json") not in known]
@@ -305,56 +289,56 @@ class ResultsStore:
         return Scan(len(names) - len(unread), len(unread), (found for part in parts for found in self._read(part)))
 
     def __iter__(self) -> Iterator[Receipt]:
-        """Go through all receipts, oldest first; one that cannot be read gives a warning with its address."""
+        """Iterate over all receipts, oldest first; warn about those that cannot be read."""
         listing = self.listing()
         for problem in listing.problems:
             warnings.warn(f"a receipt cannot be read: {problem}", stacklevel=2)
         yield from listing.receipts
 
     def latest(self, model: str, benchmark: str) -> Receipt | None:
-        """Newest readable receipt of a pair, or None; one that cannot be read gives a warning with its address."""
+        """Newest readable receipt of a pair, or None; warn about receipts that cannot be read."""
         for newest in reversed(self._names(model, benchmark)):
-            for found in self._read([newest]):
-                if isinstance(found, Problem):
-                    warnings.warn(f"a receipt cannot be read: {found}", stacklevel=2)
-                elif (found.model.identifier, found.benchmark.identifier) == (model, benchmark):
-                    return found
+            for entry in self._read([newest]):
+                if isinstance(entry, Problem):
+                    warnings.warn(f"a receipt cannot be read: {entry}", stacklevel=2)
+                elif (entry.model.identifier, entry.benchmark.identifier) == (model, benchmark):
+                    return entry
         return None
 
     def load(self, receipt_id: str) -> Receipt:
-        """Read the receipt of an id, or of the beginning of one.
+        """Read the receipt with an id, or with the beginning of an id.
 
         Raises
         ------
         UserError
-            If no receipt has that id, or several begin so.
+            If no receipt has that id, or several ids begin so.
         ReceiptError
             If it cannot be read.
         """
-        found = []
+        names = []
         if _ID_START.fullmatch(receipt_id):
-            found = [name for name in self._names(None, None) if _file(name).startswith(receipt_id)]
-        if len(found) > 1:
-            several = ", ".join(sorted(_file(name).removesuffix(".json") for name in found)[:5])
-            problem = f"{len(found)} receipts begin with {receipt_id!r}: {several}"
+            names = [name for name in self._names(None, None) if _file(name).startswith(receipt_id)]
+        if len(names) > 1:
+            several = ", ".join(sorted(_file(name).removesuffix(".json") for name in names)[:5])
+            problem = f"{len(names)} receipts begin with {receipt_id!r}: {several}"
             raise UserError(problem, remedy=self._how_to_list())
-        for receipt in self._read(found):
+        for receipt in self._read(names):
             if isinstance(receipt, Problem):
                 raise ReceiptError(str(receipt), receipt.remedy)
             return receipt
-        raise UserError(f"no receipt {receipt_id!r} in {self.address}", remedy=self._how_to_list())
+        raise UserError(f"there is no receipt {receipt_id!r} in {self.address}", remedy=self._how_to_list())
 
     def attachment_path(self, receipt: Receipt, kind: str) -> Path:
-        """File of an attachment, after checking that it is the one that was written.
+        """File of an attachment, after checking that it has not changed.
 
-        Of a store in a bucket this is a copy, which is removed when this process ends.
+        For a store in a bucket this is a copy, which is removed when this process ends.
 
         Raises
         ------
         UserError
             If the receipt has no such attachment.
         ReceiptError
-            If the file is missing or was changed.
+            If the file is missing or has changed.
         """
         kinds = {attachment.kind: attachment for attachment in receipt.attachments}
         if kind not in kinds:
@@ -370,7 +354,7 @@ class ResultsStore:
             raise ReceiptError(f"{address} is missing", remedy="score the pair again") from error
         if file_digest(path, "sha256") != kinds[kind].sha256:
             address = self._backend.address_of(name)
-            raise ReceiptError(f"{address} was changed since it was written", remedy="score the pair again")
+            raise ReceiptError(f"{address} has changed since it was written", remedy="score the pair again")
         return path
 
     def open_attachment(self, receipt: Receipt, kind: str, *, group: str | None = None) -> Any:
@@ -379,11 +363,11 @@ class ResultsStore:
         Parameters
         ----------
         receipt : Receipt
-            Whose attachment.
+            The receipt.
         kind : str
             ``'raw'`` or ``'predictions'``.
         group : str, optional
-            ``'targets'`` reads what the predictions predict.
+            ``'targets'`` reads the measurements that the predictions predict.
 
         Returns
         -------
@@ -396,29 +380,29 @@ class ResultsStore:
         return read_netcdf(self.attachment_path(receipt, kind), DataAssembly, group=group)
 
     def read_log(self, receipt: Receipt) -> str | None:
-        """What the pair printed; None if nothing was kept."""
+        """What the pair printed; None if there is no log."""
         if all(attachment.kind != "log" for attachment in receipt.attachments):
             return None
         return self.attachment_path(receipt, "log").read_text(encoding="utf-8")
 
     def claim(self, model: str, benchmark: str, *, owner: str = "") -> Claim | None:
-        """Claim a pair, so that of many processes one works on it.
+        """Claim a pair, so that only one of several processes scores it.
 
-        A claim holds for `CLAIM_SECONDS` after it was last renewed: use it as a context manager, which renews it, or
-        call ``renew()``. One that ran out, or whose process on this machine has ended, is taken over. Storing a
-        receipt and releasing a claim are two steps: who gets a claim looks whether there is a receipt meanwhile.
+        A claim is valid for `CLAIM_SECONDS` after it was last renewed: use it as a context manager, which renews it,
+        or call ``renew()``. A claim that has expired, or whose process on this machine has ended, is taken over. A
+        receipt is stored before the claim is released, so check for a new receipt after you get a claim.
 
         Parameters
         ----------
         model, benchmark : str
             The pair.
         owner : str
-            A name to show to others.
+            Name of the owner, shown to others.
 
         Returns
         -------
         Claim or None
-            None if somebody else works on the pair.
+            None if another process has claimed the pair.
 
         Raises
         ------
@@ -439,18 +423,18 @@ class ResultsStore:
         return claim_pair(self._backend.claims, pair, model=model, benchmark=benchmark, owner=owner)
 
     def claims(self) -> tuple[ClaimInfo, ...]:
-        """List the claims that hold, by benchmark and model."""
+        """List the valid claims, by benchmark and model."""
         return all_claims(self._backend.claims)
 
     def owner(self, model: str, benchmark: str) -> str:
-        """Name of the one who works on a pair, as it named itself; empty if nobody does.
+        """Name of the owner who has claimed a pair; empty if it is not claimed.
 
         Raises
         ------
         StoreError
             If the folder or the bucket cannot be read.
         """
-        held = self._backend.claims.found(_pair(model, benchmark))
+        held = self._backend.claims.get(_pair(model, benchmark))
         return "" if held is None or held.is_free else str(held.content.get("owner", ""))
 
     def _names(self, model: str | None, benchmark: str | None) -> list[str]:
@@ -472,10 +456,10 @@ class ResultsStore:
             if f"{receipt.id}.json" == _file(name):
                 yield receipt
             else:
-                yield Problem(self._backend.address_of(name), f"it says that its id is {receipt.id}")
+                yield Problem(self._backend.address_of(name), f"its id is {receipt.id}, which is not its name")
 
     def _how_to_list(self) -> str:
-        return f"list them with: brainscore results ls --results {self.address}"
+        return f"list the receipts with: brainscore results ls --results {self.address}"
 
 
 def _pair(model: str, benchmark: str) -> str:

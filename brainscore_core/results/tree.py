@@ -1,4 +1,4 @@
-"""The tree that results are averaged along: benchmarks are its leaves."""
+"""The tree along which results are averaged; benchmarks are its leaves."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -9,12 +9,12 @@ __all__ = ["Tree", "TreeError", "TreeNode"]
 
 
 class TreeError(UserError, ValueError):
-    """Nodes that form no tree: one twice, an unknown parent, a cycle, something below a benchmark."""
+    """Nodes that do not form a tree: duplicates, an unknown parent, a cycle, a node below a benchmark."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class TreeNode:
-    """A benchmark, or what benchmarks are gathered under.
+    """A benchmark, or a node with benchmarks below it.
 
     Attributes
     ----------
@@ -25,11 +25,11 @@ class TreeNode:
     benchmark : bool
         Whether it is a benchmark, a leaf. Other nodes have a mean instead of results.
     version : int, str or None
-        The version of the benchmark that counts; None if every version does.
+        The version of the benchmark that counts; None if any version counts.
     order : int
         Siblings are ordered by this number, then by identifier.
     title : str or None
-        What to show instead of the identifier.
+        Title to show instead of the identifier.
     """
 
     identifier: str
@@ -70,18 +70,18 @@ class Tree:
         self._nodes: dict[str, TreeNode] = {}
         for node in nodes:
             if node.identifier in self._nodes:
-                raise TreeError(f"{node.identifier!r} is in the tree twice", remedy="keep one of the two")
+                raise TreeError(f"{node.identifier!r} is in the tree twice", remedy="remove one of the two")
             self._nodes[node.identifier] = node
         self._require_parents()
         self._require_no_cycle()
         below: dict[str | None, list[TreeNode]] = {}
         for node in sorted(self._nodes.values(), key=lambda node: (node.order, node.identifier)):
             below.setdefault(node.parent, []).append(node)
-        self._children = {parent: tuple(node.identifier for node in found) for parent, found in below.items()}
+        self._children = {parent: tuple(node.identifier for node in nodes) for parent, nodes in below.items()}
         self._order = tuple(self._walk())
 
     def __iter__(self) -> Iterator[str]:
-        """Go through all identifiers, depth first, each before what is below it."""
+        """Iterate over all identifiers, depth first, each before those below it."""
         return iter(self._order)
 
     def __len__(self) -> int:
@@ -120,18 +120,18 @@ class Tree:
         return tuple(above)
 
     def extended(self, nodes: Iterable[TreeNode]) -> "Tree":
-        """Make a tree that has further nodes, too."""
+        """Make a tree with additional nodes."""
         return Tree([*self._nodes.values(), *nodes])
 
     def pruned(self, benchmarks: Iterable[str]) -> "Tree":
         """Make a tree of some of the benchmarks, in the same order; nodes without any of them below are left out.
 
-        Raises TreeError if one is not in the tree, or is no benchmark.
+        Raises TreeError if one is not in the tree, or is not a benchmark.
         """
         kept: dict[str, None] = {}
         for identifier in benchmarks:
             if not self[identifier].benchmark:
-                raise TreeError(f"{identifier!r} is no benchmark of the tree", remedy="name the benchmarks below it")
+                raise TreeError(f"{identifier!r} is not a benchmark of the tree", remedy="name the benchmarks below it")
             kept.update(dict.fromkeys((identifier, *self.ancestors(identifier))))
         return Tree(self._nodes[identifier] for identifier in kept)
 
@@ -140,7 +140,7 @@ class Tree:
             if node.parent is None:
                 if node.benchmark:
                     raise TreeError(
-                        f"the benchmark {node.identifier!r} has no parent", remedy="give it one, or leave it out"
+                        f"the benchmark {node.identifier!r} has no parent", remedy="give it a parent, or leave it out"
                     )
             elif node.parent not in self._nodes:
                 raise TreeError(
@@ -154,7 +154,7 @@ class Tree:
                 )
 
     def _require_no_cycle(self) -> None:
-        ends: set[str] = set()  # from these the way up is known to end at a root
+        ends: set[str] = set()  # nodes whose ancestors are known to end at a root
         for start in self._nodes:
             path: dict[str, None] = {}
             at: str | None = start

@@ -1,7 +1,8 @@
-"""The process that scores. Its worker starts it as a script, asks it for one pair after the other, and may end it.
+"""The scoring process: a worker starts it as a script, requests one pair after the other, and may end it.
 
-Requests and answers are lines of JSON over the pipes that were standard input and output. What plugins print goes to
-standard error, which the worker reads. Only the standard library is imported before the request that says from where.
+Requests and answers are lines of JSON over the pipes that were standard input and output. Output of plugins goes to
+standard error, which the worker reads. Only the standard library is imported before the first request, which contains
+the search path of modules.
 """
 
 import contextlib
@@ -18,18 +19,18 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 _DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG of Linux
-_OOM_SCORE = "500"  # where the system runs out of memory it shall take this process, not the worker or the terminal
+_OOM_SCORE = "500"  # if the system runs out of memory, it should kill this process, not the worker or the terminal
 
 
 def main(parent: int) -> None:
     """Answer requests until there are no more."""
     _end_with(parent)
-    # a copy: a scorer may send standard error elsewhere meanwhile
+    # a copy, since a scorer may redirect standard error
     faulthandler.enable(file=os.fdopen(os.dup(2), "w"))
     requests = os.fdopen(os.dup(0), "rb")
     answers = os.fdopen(os.dup(1), "wb")
-    with open(os.devnull) as nothing:
-        os.dup2(nothing.fileno(), 0)
+    with open(os.devnull) as null:
+        os.dup2(null.fileno(), 0)
     os.dup2(2, 1)
     lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     threading.Thread(target=_read, args=(requests, lines), daemon=True).start()
@@ -37,15 +38,15 @@ def main(parent: int) -> None:
     sys.path[:] = start["path"]
     try:
         score = _prepare(start)
-    except BaseException as error:  # noqa: BLE001 - the worker says it
-        _answer(answers, {"unavailable": _described(error)})
+    except BaseException as error:  # noqa: BLE001 - the worker reports it
+        _answer(answers, {"unavailable": _error_fields(error)})
         return
     _answer(answers, {"ready": True})
     while True:
         request = json.loads(lines.get())
         if request.get("end"):
             return
-        before = time.perf_counter()
+        started = time.perf_counter()
         try:
             receipt = score(request["model"], request["benchmark"])
             answer: dict[str, Any] = {
@@ -56,9 +57,9 @@ def main(parent: int) -> None:
             }
         except BaseException as error:  # noqa: BLE001 - a plugin may even call sys.exit
             if isinstance(error, SystemExit) and error.code == 128 + signal.SIGTERM:
-                return  # its worker wants no answer
-            answer = {"error": _described(error)}
-        _answer(answers, {**answer, "seconds": time.perf_counter() - before})
+                return  # the worker ended this process
+            answer = {"error": _error_fields(error)}
+        _answer(answers, {**answer, "seconds": time.perf_counter() - started})
 
 
 def _prepare(start: dict[str, Any]) -> Any:
@@ -75,7 +76,7 @@ def _prepare(start: dict[str, Any]) -> Any:
     return score
 
 
-def _described(error: BaseException) -> dict[str, Any]:
+def _error_fields(error: BaseException) -> dict[str, Any]:
     from brainscore_core.errors import UserError
     from brainscore_core.receipts.privacy import scrub_text, scrub_traceback
 
@@ -96,7 +97,7 @@ def _answer(answers: BinaryIO, content: dict[str, Any]) -> None:
 def _read(requests: BinaryIO, lines: "queue.SimpleQueue[bytes]") -> None:
     for line in requests:
         lines.put(line)
-    # the worker is gone, or wants no more; what this process started goes, too
+    # the worker has ended or closed the pipe: end this process and all that it started
     with contextlib.suppress(AttributeError, OSError):
         if os.getpgrp() == os.getpid():
             os.killpg(os.getpid(), signal.SIGKILL)
@@ -104,7 +105,7 @@ def _read(requests: BinaryIO, lines: "queue.SimpleQueue[bytes]") -> None:
 
 
 def _end_with(parent: int) -> None:
-    """Ask the system to end this process with its worker, also while it holds Python's lock."""
+    """Let the system end this process together with its worker, even if it holds Python's lock."""
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGTERM})
     if sys.platform == "linux":

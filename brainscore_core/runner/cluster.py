@@ -1,4 +1,4 @@
-"""Clusters that pairs are scored on: workers of this machine, a Dask scheduler, SLURM jobs."""
+"""Clusters: workers on this machine, an existing Dask scheduler, or SLURM jobs."""
 
 from __future__ import annotations
 
@@ -40,32 +40,32 @@ __all__ = [
 
 @dataclass(frozen=True, kw_only=True)
 class ClusterOptions:
-    """Where pairs are scored, and what each may use.
+    """Where pairs are scored, and the resources of each.
 
     Attributes
     ----------
     workers : int
-        Processes on this machine that score at the same time; with `slurm` jobs at most.
+        Processes on this machine that score at the same time; with `slurm` the largest number of jobs.
     threads_per_worker : int
-        Threads of the numerical libraries in each. With `slurm` the profile's cores count.
+        Threads of the numerical libraries in each worker. With `slurm`, the profile's cores are used.
     memory : int, optional
-        Bytes that each may use, models in processes of their own included; by default
-        :func:`~brainscore_core.memory.memory_limit`, shared equally. With `scheduler` and `slurm` the workers know.
+        Bytes that each worker may use, including isolated models; by default an equal share of
+        :func:`~brainscore_core.memory.memory_limit`. With `scheduler` and `slurm`, workers have their own limits.
     scheduler : str, optional
-        Address of a Dask scheduler that runs already, such as ``'tcp://10.0.0.1:8786'``.
+        Address of an existing Dask scheduler, such as ``'tcp://10.0.0.1:8786'``.
     slurm : path, optional
         Profile of a SLURM cluster, a YAML file (docs/scaling.md).
     gpus : int
-        How many of this machine's GPUs are shared out to workers; 0 leaves them alone.
+        Number of this machine's GPUs that are distributed to workers; 0: GPUs are not assigned.
     timeout : float, optional
-        Seconds after which a pair is given up.
+        Seconds after which a pair fails.
     start_timeout : float
         Seconds to wait for a scheduler, and for its first worker.
 
     Raises
     ------
     UserError
-        If numbers are impossible, or `scheduler` and `slurm` are both given.
+        If a number is invalid, or `scheduler` and `slurm` are both given.
 
     Examples
     --------
@@ -87,16 +87,16 @@ class ClusterOptions:
         for name, smallest in (("workers", 1), ("threads_per_worker", 1), ("gpus", 0)):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < smallest:
-                raise UserError(f"{name} is {value!r}", remedy=f"give a whole number from {smallest} on")
+                raise UserError(f"{name} is {value!r}", remedy=f"use a whole number of at least {smallest}")
         for name in ("memory", "timeout", "start_timeout"):
             value = getattr(self, name)
             if value is not None and not (math.isfinite(value) and value > 0):
-                raise UserError(f"{name} is {value!r}", remedy="give a number above 0, or leave it out")
+                raise UserError(f"{name} is {value!r}", remedy="use a number above 0, or leave it out")
         if self.scheduler is not None and self.slurm is not None:
-            raise UserError("a scheduler that runs already and SLURM were both asked for", remedy="leave one out")
+            raise UserError("a scheduler and SLURM cannot be used together", remedy="leave one out")
         if self.scheduler is not None and "://" not in self.scheduler:
             raise UserError(
-                f"{self.scheduler!r} is no address of a scheduler", remedy="write it like tcp://10.0.0.1:8786"
+                f"{self.scheduler!r} is not an address of a scheduler", remedy="write it as tcp://10.0.0.1:8786"
             )
 
     @property
@@ -106,10 +106,9 @@ class ClusterOptions:
 
     @property
     def bigger_memory(self) -> int:
-        """Bytes of the one worker on this machine that repeats what was killed for its memory.
+        """Bytes of the single worker on this machine that repeats pairs that were killed for their memory.
 
-        All that the workers have together, but not more than :func:`~brainscore_core.memory.memory_limit`; where there
-        is one worker, it has everything already.
+        The total of all workers, up to :func:`~brainscore_core.memory.memory_limit`. A single worker already has all.
         """
         return max(self.worker_memory, min(self.worker_memory * self.workers, memory_limit()))
 
@@ -124,16 +123,16 @@ class Cluster:
     Attributes
     ----------
     client : distributed.Client
-        Connected to it.
+        The connected client.
     memory : int or None
-        Bytes of each worker, where all have the same.
+        Bytes of each worker, if all have the same.
     threads : int
-        Of the numerical libraries.
+        Threads of the numerical libraries.
     slots : callable
-        How many tasks may be submitted at a time.
+        Returns how many tasks may be submitted at a time.
     where : callable
-        Bytes and GPUs that a task asks for → arguments of `Client.submit`. What is more than any worker has is
-        lowered to what the largest has: an expectation may be wrong, and nobody would ever take the task.
+        Requested bytes and GPUs of a task → arguments of `Client.submit`. Requests are limited to the largest worker,
+        since an expectation may be wrong, and no worker would take the task.
     """
 
     client: Any
@@ -145,12 +144,12 @@ class Cluster:
 
 def resources(need: int, gpus: int) -> dict[str, Any]:
     """Resources that Dask reserves for a task: memory in MB and GPUs."""
-    wanted: dict[str, float] = {}
+    reserved: dict[str, float] = {}
     if need:
-        wanted["memory"] = need / 1e6
+        reserved["memory"] = need / 1e6
     if gpus:
-        wanted["GPU"] = gpus
-    return {"resources": wanted} if wanted else {}
+        reserved["GPU"] = gpus
+    return {"resources": reserved} if reserved else {}
 
 
 def wait_for_workers(client: Any, count: int, seconds: float) -> None:
@@ -160,23 +159,23 @@ def wait_for_workers(client: Any, count: int, seconds: float) -> None:
     except TimeoutError as error:
         raise UserError(
             f"no worker after {seconds:g} seconds",
-            remedy="start workers with `dask worker ADDRESS`, or look into their logs",
+            remedy="start workers with `dask worker ADDRESS`, or check their logs",
         ) from error
 
 
 def close(*parts: Any, seconds: float = CLOSE_SECONDS) -> None:
-    """Close clients and clusters; what cannot be closed is gone already."""
+    """Close clients and clusters, ignoring errors of those that have already ended."""
     with deferring_interrupts():
-        for one in parts:
-            if one is not None:
+        for part in parts:
+            if part is not None:
                 with contextlib.suppress(Exception):
-                    one.close(timeout=seconds)
+                    part.close(timeout=seconds)
 
 
-_HERE = "127.0.0.1"
-_LOOK = 0.1
+_LOCAL_ADDRESS = "127.0.0.1"
+_TICK = 0.1
 _LOCAL = {
-    # memory is watched by the workers themselves, where models in processes of their own count, too
+    # workers watch the memory themselves, including that of isolated models
     "distributed.worker.memory.target": False,
     "distributed.worker.memory.spill": False,
     "distributed.worker.memory.pause": False,
@@ -194,7 +193,7 @@ _LOCAL = {
 
 @contextmanager
 def local_cluster(options: ClusterOptions, tasks: int, bigger_than: int | None) -> Iterator[Cluster]:
-    """Start workers on this machine; one with the memory of all, if a bigger one is wanted."""
+    """Start workers on this machine, or with `bigger_than` a single one with the memory of all."""
     import dask
     from distributed import Client, SpecCluster
     from distributed.utils import LoopRunner
@@ -210,7 +209,7 @@ def local_cluster(options: ClusterOptions, tasks: int, bigger_than: int | None) 
     ):
         with without_interrupts():
             runner = LoopRunner()
-            runner.start()  # what its thread starts leaves Ctrl-C to the one who started the run
+            runner.start()  # processes started by its thread ignore Ctrl-C
         client = None
         try:
             shared = _local_connections()
@@ -228,36 +227,36 @@ def local_cluster(options: ClusterOptions, tasks: int, bigger_than: int | None) 
                 client=client,
                 memory=memory,
                 threads=options.threads_per_worker,
-                # some may wait for a GPU while others are free
+                # some tasks may wait for a GPU while other workers are free
                 slots=lambda: workers * (2 if options.gpus else 1),
                 where=lambda need, gpus: resources(min(need or 0, memory), min(gpus, -(-options.gpus // workers))),
             )
         finally:
-            # also one whose start was interrupted
+            # also a cluster whose start was interrupted
             with deferring_interrupts(), _ending_workers(runner._loop):
-                own = [one for one in list(SpecCluster._instances) if one.loop is runner._loop]
+                own = [instance for instance in list(SpecCluster._instances) if instance.loop is runner._loop]
                 close(client, *own, seconds=CLOSE_SECONDS if client is not None else 1)
                 runner.stop()
-                SpecCluster._instances.difference_update(own)  # at its end Python would close them once more
+                SpecCluster._instances.difference_update(own)  # else Python would close them again at its end
 
 
 @contextmanager
 def _ending_workers(loop: Any) -> Iterator[None]:
-    """End this machine's worker processes meanwhile: nothing in them is worth a long farewell."""
+    """Kill this machine's worker processes while the cluster closes, which is faster than letting them finish."""
     from distributed import Nanny, Status
 
     closed = False
 
     async def end() -> None:
-        asyncio.get_running_loop().set_exception_handler(lambda loop, context: None)  # of a start that was interrupted
+        asyncio.get_running_loop().set_exception_handler(lambda loop, context: None)  # errors of an interrupted start
         while not closed:
             for nanny in [nanny for nanny in list(Nanny._instances) if nanny.io_loop is loop]:
                 if nanny.status == Status.running:
-                    nanny.close_gracefully()  # it shall not start another
+                    nanny.close_gracefully()  # so that it does not start another worker
                 if nanny.pid:
                     with contextlib.suppress(OSError):
                         os.kill(nanny.pid, getattr(signal, "SIGKILL", signal.SIGTERM))
-            await asyncio.sleep(_LOOK)
+            await asyncio.sleep(_TICK)
 
     loop.add_callback(end)
     try:
@@ -267,38 +266,39 @@ def _ending_workers(loop: Any) -> Iterator[None]:
 
 
 def _local_connections() -> dict[str, Any]:
-    """Say how processes of this machine talk: out of others' reach, and with keys that only they know, where possible.
+    """Settings of the connections between processes of this machine: local, with temporary keys if possible.
 
-    Without keys, whoever is logged in on the same machine could have code run here.
+    Without keys, any user of the same machine could run code in these processes.
     """
     from distributed.security import Security
 
     try:
-        return {"host": _HERE, "protocol": "tls://", "security": Security.temporary()}
+        return {"host": _LOCAL_ADDRESS, "protocol": "tls://", "security": Security.temporary()}
     except ImportError:  # cryptography is not installed
-        return {"host": _HERE, "protocol": "tcp://", "security": None}
+        return {"host": _LOCAL_ADDRESS, "protocol": "tcp://", "security": None}
 
 
 def _local_scheduler(shared: dict[str, Any]) -> dict[str, Any]:
     from distributed import Scheduler
 
-    options = {**shared, "port": 0, "dashboard": False, "dashboard_address": f"{_HERE}:0"}  # 0: any that is free
+    options = {**shared, "port": 0, "dashboard": False, "dashboard_address": f"{_LOCAL_ADDRESS}:0"}  # 0: any free port
     return {"cls": Scheduler, "options": options}
 
 
 def _local_workers(
     shared: dict[str, Any], workers: int, *, memory: int, gpus: int, folder: str
 ) -> dict[int, dict[str, Any]]:
-    """Say what each worker is: its memory and GPUs, which tasks ask for."""
+    """Specify each worker with its memory and GPUs, which tasks reserve."""
     from distributed import Nanny
 
     visible = [number for number in os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",") if number]
     devices = (visible or [str(number) for number in range(gpus)])[:gpus]
     if len(devices) < gpus:
         raise UserError(
-            f"{gpus} GPUs were asked for, CUDA_VISIBLE_DEVICES names {len(devices)}", remedy="ask for as many"
+            f"{gpus} GPUs were requested, but CUDA_VISIBLE_DEVICES names {len(devices)}",
+            remedy="request at most as many",
         )
-    found = {}
+    specifications = {}
     for number in range(workers):
         own = devices[number::workers]
         options = {
@@ -312,8 +312,8 @@ def _local_workers(
             "dashboard": False,
             "silence_logs": logging.CRITICAL,
         }
-        found[number] = {"cls": Nanny, "options": options}
-    return found
+        specifications[number] = {"cls": Nanny, "options": options}
+    return specifications
 
 
 def require_distributed() -> Any:
@@ -327,22 +327,22 @@ def require_distributed() -> Any:
     try:
         import distributed
     except ImportError as error:
-        raise UserError("runs need Dask", remedy='pip install "brainscore[cluster]"') from error
+        raise UserError("runs require Dask", remedy='pip install "brainscore[cluster]"') from error
     return distributed
 
 
 @contextmanager
 def open_cluster(options: ClusterOptions, *, tasks: int, bigger_than: int | None = None) -> Iterator[Cluster]:
-    """Open a cluster, and close it in the end whatever happens.
+    """Open a cluster, and close it at the end, also after errors.
 
     Parameters
     ----------
     options : ClusterOptions
-        Which.
+        Which cluster.
     tasks : int
-        How many there are; on this machine no more workers are started.
+        Number of tasks, which limits the number of workers on this machine.
     bigger_than : int, optional
-        Only workers with more memory than these bytes are wanted.
+        Use only workers with more memory than this, in bytes.
 
     Yields
     ------
@@ -362,7 +362,7 @@ def open_cluster(options: ClusterOptions, *, tasks: int, bigger_than: int | None
 
 
 def largest_memory(options: ClusterOptions, client: Any) -> int | None:
-    """Bytes of the largest worker that there is, or that can be had; None where no worker has a limit."""
+    """Bytes of the largest worker that exists or can be started; None if no worker has a limit."""
     if options.scheduler is not None:
         return max((memory for memory in _memories(client).values() if memory), default=None)
     if options.slurm is not None:
@@ -403,7 +403,7 @@ def _slurm(options: ClusterOptions, bigger_than: int | None) -> Iterator[Cluster
     try:
         from dask_jobqueue import SLURMCluster
     except ImportError as error:
-        raise UserError("SLURM needs dask-jobqueue", remedy='pip install "brainscore[cluster]"') from error
+        raise UserError("SLURM requires dask-jobqueue", remedy='pip install "brainscore[cluster]"') from error
     assert options.slurm is not None
     profile = SlurmProfile.read(options.slurm)
     memory = profile.memory if bigger_than is None else profile.retry_memory or profile.memory
@@ -419,7 +419,7 @@ def _slurm(options: ClusterOptions, bigger_than: int | None) -> Iterator[Cluster
         )
         client = Client(cluster, set_as_default=False)
         _submit_first(cluster)
-        # as many jobs as there are tasks; an idle one goes after a minute
+        # as many jobs as tasks; an idle job ends after a minute
         cluster.adapt(
             minimum_jobs=0, maximum_jobs=options.workers, target_duration="10ms", interval="2s", wait_count=30
         )
@@ -435,14 +435,15 @@ def _slurm(options: ClusterOptions, bigger_than: int | None) -> Iterator[Cluster
 
 
 def _submit_first(cluster: Any) -> None:
-    """Submit a job now: what SLURM has against it is lost where the cluster grows by itself."""
+    """Submit a job now, since errors of SLURM are lost when the cluster grows by itself."""
     try:
         # not by scale, which submits in the background
         cluster.worker_spec.update(cluster.new_worker_spec())
         cluster.sync(cluster._correct_state)
     except (OSError, RuntimeError, ValueError) as error:
         raise UserError(
-            f"SLURM takes no job: {error}", remedy="mend the profile; the run must be started where sbatch is"
+            f"SLURM accepts no job: {error}",
+            remedy="correct the profile, and start the run on a machine that has sbatch",
         ) from error
 
 
@@ -455,66 +456,66 @@ def _security(profile: SlurmProfile) -> Any:
         return Security.temporary()
     except ImportError as error:
         raise UserError(
-            "keys between workers and scheduler need the package cryptography",
-            remedy="pip install cryptography; or write tls: false where nobody else reaches this machine's ports",
+            "keys between workers and scheduler require the package cryptography",
+            remedy="pip install cryptography; or write tls: false if no other user can reach this machine's ports",
         ) from error
 
 
 def _among(client: Any, need: int | None, gpus: int, bigger_than: int | None) -> dict[str, Any]:
-    """Which of the workers of a scheduler that was there before may take a task."""
+    """Restrict a task to suitable workers of an existing scheduler."""
     advertised = _workers(client, "resources")
-    wanted: dict[str, float] = {}
-    # where nobody says that there are GPUs, a model has to do without
-    if gpus := int(min(gpus, max(((has or {}).get("GPU", 0) for has in advertised.values()), default=0))):
-        wanted["GPU"] = gpus
+    reserved: dict[str, float] = {}
+    # if no worker advertises GPUs, the model runs without one
+    if gpus := int(min(gpus, max(((own or {}).get("GPU", 0) for own in advertised.values()), default=0))):
+        reserved["GPU"] = gpus
     memories = _memories(client)
     largest = max((memory for memory in memories.values() if memory), default=0)
     lowest = min(max(need or 0, 0 if bigger_than is None else bigger_than + 1), largest)
     arguments: dict[str, Any] = {}
-    if lowest and all("memory" in (has or {}) for has in advertised.values()):
-        wanted["memory"] = lowest / 1e6
+    if lowest and all("memory" in (own or {}) for own in advertised.values()):
+        reserved["memory"] = lowest / 1e6
     elif lowest:
         fitting = [address for address, memory in memories.items() if memory is None or memory >= lowest]
-        if len(fitting) < len(memories):  # else workers that come later may take it, too
+        if len(fitting) < len(memories):  # else leave it open to workers that start later
             arguments["workers"] = fitting
-    if wanted:
-        arguments["resources"] = wanted
+    if reserved:
+        arguments["resources"] = reserved
     return arguments
 
 
-def _workers(client: Any, what: str) -> dict[str, Any]:
+def _workers(client: Any, field: str) -> dict[str, Any]:
     workers = client.scheduler_info(n_workers=-1)["workers"]
-    return {address: info.get(what) for address, info in workers.items()}
+    return {address: info.get(field) for address, info in workers.items()}
 
 
 def _memories(client: Any) -> dict[str, int | None]:
-    """Bytes that each worker has for a task, as :func:`advertised_memory` finds it there."""
-    found: dict[str, int | None] = {}
+    """Bytes that each worker has for a task, like :func:`~brainscore_core.runner.worker.advertised_memory`."""
+    memories: dict[str, int | None] = {}
     for address, info in client.scheduler_info(n_workers=-1)["workers"].items():
         megabytes = (info.get("resources") or {}).get("memory")
         limit = info.get("memory_limit")
-        found[address] = int(megabytes * 1e6) if megabytes else int(limit / info["nthreads"]) if limit else None
-    return found
+        memories[address] = int(megabytes * 1e6) if megabytes else int(limit / info["nthreads"]) if limit else None
+    return memories
 
 
 def _check_versions(client: Any) -> None:
-    """Refuse workers that run other versions: they would fail later, or give other numbers."""
-    found = client.get_versions(packages=["brainscore_core"])
-    own = found["client"]
-    for place, theirs in (("the scheduler", found["scheduler"]), *found["workers"].items()):
+    """Refuse workers with other versions, which would fail later or give other results."""
+    versions = client.get_versions(packages=["brainscore_core"])
+    own = versions["client"]
+    for place, theirs in (("the scheduler", versions["scheduler"]), *versions["workers"].items()):
         if theirs is None:
             continue
         for package in ("distributed", "dask", "cloudpickle"):
             here, there = own["packages"].get(package), theirs["packages"].get(package)
             if here != there:
                 raise UserError(
-                    f"{place} runs {package} {there}, here it is {here}",
+                    f"{place} has {package} {there}, but this process has {here}",
                     remedy="use the same environment on both sides",
                 )
         here, there = own["host"]["python"].split(".")[:2], theirs["host"]["python"].split(".")[:2]
         if here != there:
             raise UserError(
-                f"{place} runs Python {'.'.join(there)}, here it is {'.'.join(here)}",
+                f"{place} has Python {'.'.join(there)}, but this process has {'.'.join(here)}",
                 remedy="use the same environment on both sides",
             )
     code = platform_code()
@@ -528,7 +529,7 @@ _LOGGERS = ("distributed", "dask_jobqueue", "tornado.application", "tornado.gene
 
 @contextmanager
 def silent() -> Iterator[None]:
-    """Let no log line of Dask's into the terminal."""
+    """Suppress the log messages of Dask."""
     loggers = [logging.getLogger(name) for name in _LOGGERS]
     before = [logger.level for logger in loggers]
     for logger in loggers:
@@ -542,7 +543,7 @@ def silent() -> Iterator[None]:
 
 @contextmanager
 def keeping_environment() -> Iterator[None]:
-    """Undo what starting workers does to this process's environment."""
+    """Restore environment variables that the start of workers changes."""
     names = (*THREAD_VARIABLES, "PYTHONHASHSEED", "__DASK_PARENT_PID")
     before = {name: os.environ.get(name) for name in names}
     try:
@@ -557,16 +558,16 @@ def keeping_environment() -> Iterator[None]:
 
 @contextmanager
 def without_interrupts() -> Iterator[None]:
-    """Block Ctrl-C for threads that are started meanwhile, and for the processes that these start.
+    """Block Ctrl-C for threads that are started meanwhile, and for their processes.
 
-    A terminal sends it to all processes at once, and this one alone should answer it.
+    A terminal sends it to all processes at once, but only this one should handle it.
     """
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
     from multiprocessing import resource_tracker
 
-    resource_tracker.ensure_running()  # it would lift the block if it were started later
+    resource_tracker.ensure_running()  # started later, it would lift the block
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -576,7 +577,7 @@ def without_interrupts() -> Iterator[None]:
 
 @contextmanager
 def deferring_interrupts() -> Iterator[None]:
-    """Let a second Ctrl-C wait until everything is in order."""
+    """Ignore a second Ctrl-C during cleanup."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -17,10 +17,10 @@ __all__ = ["Cost", "Costs", "Observation", "Prediction", "costs_table", "fit_eff
 _PRIOR_EFFECT = 1.5  # standard deviation of an effect before anything is known, as a factor: e ** 1.5 = 4.5
 _PRIOR_RESIDUAL = 0.6
 _PRIOR_COUNT = 4
-_HUBER = 1.345  # keeps 95 % of the efficiency of least squares where nothing is an outlier
+_HUBER = 1.345  # 95 % of the efficiency of least squares if there are no outliers
 _STEPS = 20
 _SMALLER = 0.8  # share of the residuals
-_QUANTILE = 1.2816  # so many standard deviations that share of a normal distribution lies within
+_QUANTILE = 1.2816  # that share of a normal distribution lies within as many standard deviations
 
 
 class Observation(NamedTuple):
@@ -29,11 +29,11 @@ class Observation(NamedTuple):
     Attributes
     ----------
     row, column : str
-        What the value belongs to.
+        Row and column of the value.
     value : float
         Above 0.
     elsewhere : bool
-        Whether it was observed under other circumstances, which multiply all such values by one unknown factor.
+        Whether it was observed on another machine, whose values all have one unknown factor.
     """
 
     row: str
@@ -44,18 +44,18 @@ class Observation(NamedTuple):
 
 @dataclass(frozen=True)
 class Effects:
-    """What :func:`fit_effects` found, in natural logarithms.
+    """Result of :func:`fit_effects`, in natural logarithms.
 
     Attributes
     ----------
     centre : float
         Median of the logarithms.
     rows, columns : dict
-        What each adds to it.
+        Effect of each row and column, relative to the centre.
     row_counts, column_counts : dict
-        How many observations each rests on.
+        Number of observations of each.
     residual : float
-        Standard deviation of what rows and columns leave unexplained.
+        Standard deviation of the residuals.
     """
 
     centre: float
@@ -68,7 +68,7 @@ class Effects:
     def predict(self, row: str, column: str) -> tuple[float, float] | None:
         """Logarithm of the value of a row and a column, and its standard deviation.
 
-        None where neither is known. Where one of them is not, the spread of those that are makes the deviation wide.
+        None if neither is known. If one of them is unknown, the spread of the known effects widens the deviation.
         """
         if row not in self.rows and column not in self.columns:
             return None
@@ -77,7 +77,7 @@ class Effects:
             (row, self.rows, self.row_counts),
             (column, self.columns, self.column_counts),
         ):
-            # twice: what an effect is compared with is estimated from as little
+            # twice, since the reference of an effect is estimated from as few observations
             variance += 2 * self.residual**2 / counts[name] if name in effects else _spread(effects)
         return self.centre + self.rows.get(row, 0.0) + self.columns.get(column, 0.0), float(np.sqrt(variance))
 
@@ -97,8 +97,8 @@ def fit_effects(observations: Sequence[Observation]) -> Effects | None:
 
     Notes
     -----
-    Huber's loss, by least squares with weights that are computed anew [1]_. Effects are drawn weakly towards 0, which
-    makes them unique, also where some rows share no column with the others.
+    Huber's loss, by iteratively reweighted least squares [1]_. Effects are weakly shrunk towards 0, which makes them
+    unique even if some rows share no column with the others.
 
     References
     ----------
@@ -120,15 +120,15 @@ def fit_effects(observations: Sequence[Observation]) -> Effects | None:
     centre = float(np.median(logarithms if elsewhere.all() else logarithms[~elsewhere]))
     position = {("row", name): number for number, name in enumerate(rows)}
     position |= {("column", name): len(rows) + number for number, name in enumerate(columns)}
-    last = len(position)  # the factor of what was observed elsewhere; without anything from here it is 1
-    places = np.array(
+    last = len(position)  # the factor of observations from elsewhere; it is 1 if all observations are from elsewhere
+    positions = np.array(
         [(position["row", observation.row], position["column", observation.column]) for observation in observations]
     )
     offset = elsewhere & (not elsewhere.all())
-    estimates, residuals = _solve(places, offset, logarithms - centre, last + 1)
-    counts = np.bincount(places.ravel(), minlength=last)
+    estimates, residuals = _solve(positions, offset, logarithms - centre, last + 1)
+    counts = np.bincount(positions.ravel(), minlength=last)
     free = max(len(observations) - len(rows) - len(columns), 0)
-    # outliers count as much as three standard deviations, as the smaller residuals tell these
+    # outliers count as three standard deviations, which are estimated from the smaller residuals
     most = 3 * float(np.quantile(np.abs(residuals), _SMALLER)) / _QUANTILE
     squares = float(np.sum(np.minimum(np.abs(residuals), most) ** 2)) if free else 0.0
     variance = (squares + _PRIOR_COUNT * _PRIOR_RESIDUAL**2) / (free + _PRIOR_COUNT)
@@ -143,16 +143,16 @@ def fit_effects(observations: Sequence[Observation]) -> Effects | None:
 
 
 def _solve(
-    places: NDArray[np.int_], offset: NDArray[np.bool_], values: NDArray[np.float64], width: int
+    positions: NDArray[np.int_], offset: NDArray[np.bool_], values: NDArray[np.float64], width: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Effects, and what they leave of the values."""
+    """Return effects and residuals."""
     from scipy.sparse import csr_array
     from scipy.sparse.linalg import lsqr
 
     count = len(values)
     entries = np.concatenate([np.ones(2 * count), offset.astype(float)])
     at_row = np.concatenate([np.arange(count), np.arange(count), np.arange(count)])
-    at_column = np.concatenate([places[:, 0], places[:, 1], np.full(count, width - 1)])
+    at_column = np.concatenate([positions[:, 0], positions[:, 1], np.full(count, width - 1)])
     design = csr_array((entries, (at_row, at_column)), shape=(count, width))
     damping = _PRIOR_RESIDUAL / _PRIOR_EFFECT / 2
     weights = np.ones(count)
@@ -170,30 +170,30 @@ def _solve(
 
 
 def _spread(effects: dict[str, float]) -> float:
-    """Variance of effects, from those that are known and from what is assumed before."""
+    """Variance of effects, from the known ones and the prior."""
     known = np.array([*effects.values()])
     return float((np.sum(known**2) + 2 * (_PRIOR_EFFECT / 1.5) ** 2) / (len(known) + 2))
 
 
 Source = Literal["measured", "fitted", "table"]
 
-_WIDTH = 1.645  # of a normal distribution, 90 % lie within as many standard deviations
-_REPEAT = 0.3  # standard deviation of a pair's logarithm between two runs of it, before it is known
-_MACHINE = 0.7  # and between two machines
-_RUN = ("scored", "undefined")  # states that stand for the whole of the work
+_WIDTH = 1.645  # 90 % of a normal distribution lie within as many standard deviations
+_REPEAT = 0.3  # prior standard deviation of a pair's logarithm between two runs
+_MACHINE = 0.7  # the same between two machines
+_RUN = ("scored", "undefined")  # states of pairs that were scored completely
 _VERSION = 1
 
 
 class Prediction(NamedTuple):
-    """A number that is expected, and the range that holds it in 90 % of cases.
+    """An expected number, and its 90 % range.
 
     Attributes
     ----------
     value, low, high : float
         Seconds or bytes.
     source : str
-        ``'measured'``: of this very pair; ``'fitted'``: from receipts of this model and of this benchmark, as far as
-        there are; ``'table'``: from measurements that came with the package, made on another machine.
+        ``'measured'``: from receipts of the same pair; ``'fitted'``: from receipts of this model or benchmark;
+        ``'table'``: from measurements on another machine that come with the package.
     """
 
     value: float
@@ -204,12 +204,12 @@ class Prediction(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Cost:
-    """What a pair takes; None where nothing is known.
+    """Expected cost of a pair; None if unknown.
 
     Attributes
     ----------
     seconds : Prediction or None
-        By the wall clock, loading included.
+        Wall-clock time, including loading.
     memory : Prediction or None
         Highest resident memory of the process, in bytes.
     """
@@ -219,19 +219,19 @@ class Cost:
 
 
 class Costs:
-    """Predicts from what pairs took before.
+    """Predicts the cost of pairs from earlier receipts.
 
-    The same pair's own receipts say most. Otherwise the logarithm of the seconds (of the bytes) is the sum of what
-    the model and what the benchmark add, estimated robustly from all pairs that were scored. Memory counts only where
-    a pair raised that of its process; elsewhere the number is an earlier pair's. Nor does it count where the model ran
-    isolated, in a process of its own.
+    Receipts of the same pair are used if they exist. Otherwise the logarithm of the seconds (or bytes) is the sum of an
+    effect of the model and one of the benchmark, estimated robustly from all scored pairs. Memory counts only if the
+    pair raised the peak of its process, since otherwise the number is that of an earlier pair, and only if the model
+    did not run isolated in another process.
 
     Parameters
     ----------
     receipts : iterable of Receipt
         In any order.
     table : mapping, optional
-        What :func:`costs_table` made on another machine, whose speed is estimated, too.
+        Result of :func:`costs_table` on another machine, whose relative speed is estimated.
 
     Examples
     --------
@@ -267,32 +267,32 @@ class Costs:
 
     @classmethod
     def none(cls) -> Self:
-        """Make costs that know nothing."""
+        """Make an empty instance, whose costs are all unknown."""
         return cls()
 
     def of(self, model: str, benchmark: str) -> Cost:
-        """Predict what a pair takes."""
+        """Predict the cost of a pair."""
         return Cost(seconds=self._seconds.predict(model, benchmark), memory=self._memory.predict(model, benchmark))
 
 
 class _Quantity:
-    """Seconds, or bytes."""
+    """Predictions of seconds, or of bytes."""
 
     def __init__(
         self,
-        found: Mapping[tuple[str, str], list[float]],
+        measured: Mapping[tuple[str, str], list[float]],
         worked: set[tuple[str, str]],
         listed: list[tuple[str, str, float]],
     ) -> None:
-        self._found = found
-        here = [Observation(*pair, float(np.median(values))) for pair, values in found.items() if pair in worked]
+        self._measured = measured
+        here = [Observation(*pair, float(np.median(values))) for pair, values in measured.items() if pair in worked]
         self._known = {observation.row for observation in here}, {observation.column for observation in here}
         self._nothing_here = not here
-        away = [Observation(*entry, elsewhere=True) for entry in listed]
-        self._effects: Effects | None = fit_effects([*here, *away])
+        elsewhere = [Observation(*entry, elsewhere=True) for entry in listed]
+        self._effects: Effects | None = fit_effects([*here, *elsewhere])
 
     def predict(self, model: str, benchmark: str) -> Prediction | None:
-        if values := self._found.get((model, benchmark)):
+        if values := self._measured.get((model, benchmark)):
             logarithms = np.log(values)
             squares = float(np.sum((logarithms - np.median(logarithms)) ** 2))
             deviation = np.sqrt((squares + 2 * _REPEAT**2) / (len(values) + 2))
@@ -313,12 +313,12 @@ def _prediction(value: float, deviation: float, source: Source) -> Prediction:
 
 
 def costs_table(receipts: "Iterable[Receipt]") -> dict[str, Any]:
-    """Write what pairs took, for machines that have no receipts yet.
+    """Make a table of the costs of pairs, for machines that have no receipts yet.
 
     Parameters
     ----------
     receipts : iterable of Receipt
-        Of one machine. Pairs without a score are left out.
+        Receipts of one machine. Pairs without a score are left out.
 
     Returns
     -------
@@ -342,7 +342,7 @@ def costs_table(receipts: "Iterable[Receipt]") -> dict[str, Any]:
 
 
 def _own_memory(receipt: "Receipt") -> bool:
-    """Whether its memory is the pair's, and all of it: an isolated model's is that of another process."""
+    """Whether the memory of a receipt is that of its pair, and complete: an isolated model uses another process."""
     isolated = receipt.run is not None and receipt.run.isolated
     return bool(receipt.memory.raised_here and receipt.memory.peak_bytes) and not isolated
 
@@ -351,5 +351,5 @@ def _read_table(table: Mapping[str, Any] | None) -> list[tuple[str, str, float, 
     if table is None:
         return []
     if table.get("version") != _VERSION:
-        raise UserError(f"a table of costs of version {table.get('version')!r}; this one reads {_VERSION}")
+        raise UserError(f"the table of costs has version {table.get('version')!r}, but must have {_VERSION}")
     return [(str(m), str(b), float(seconds or 0), float(size or 0)) for m, b, seconds, size in table["pairs"]]

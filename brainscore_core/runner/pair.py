@@ -1,4 +1,4 @@
-"""Score one model on one benchmark and write down how."""
+"""Score one model on one benchmark and write a receipt."""
 
 import importlib
 import os
@@ -42,22 +42,22 @@ from brainscore_core.results.store import ResultsStore
 __all__ = ["Outcome", "PairRecorder", "PluginFolders", "import_scorer", "run_info", "run_pair", "split_scorer"]
 
 PluginFolders = Mapping[str, Path | None] | Callable[[str, str], Path | None]
-"""Folder of the ``'model'`` and the ``'benchmark'``; a function gets (kind, identifier) and is asked for data, too."""
+"""Folders of the ``'model'`` and the ``'benchmark'``; or a function of (kind, identifier), also called for data."""
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _NOT_DATA = {"file", "weights", "seed", "device", "cache", "time", "remark", "readout"}
 
 
 class Outcome(NamedTuple):
-    """What scoring one pair gives.
+    """Result of scoring one pair.
 
     Attributes
     ----------
     score : Score
-        NaN where the pair is not applicable or failed; ``attrs['state']`` and ``attrs['reason']`` then say why.
+        NaN if the pair is not applicable or failed; ``attrs['state']`` and ``attrs['reason']`` then say why.
         ``attrs['model_identifier']`` and ``attrs['benchmark_identifier']`` name the pair.
     receipt : Receipt
-        Everything about it.
+        The pair's receipt.
     """
 
     score: Score
@@ -313,34 +313,33 @@ def run_pair(
     Parameters
     ----------
     model_identifier, benchmark_identifier : str
-        Given to the loaders, and the names in the results.
+        Arguments of the loaders, and the names in the results.
     load_model, load_benchmark : callable
         Called with the identifier.
     results : ResultsStore or path, optional
-        Where to write the receipt; without it none is written, but one is returned.
+        Where to write the receipt. By default it is only returned.
     plugins : mapping or callable, optional
         Folders of the plugins, whose code is hashed: a mapping from ``'model'`` and ``'benchmark'``, or a function of
-        kind and identifier, which is then asked for data sets, stimulus sets and metrics, too.
+        kind and identifier, which is also called for data sets, stimulus sets and metrics.
     raise_errors : bool
-        Whether an error is raised again once its receipt is written.
+        Whether to raise an error again after its receipt is written.
     run : RunInfo, optional
-        The run that this pair belongs to; goes into the receipt.
+        The run that this pair belongs to, for the receipt.
     log : str or callable, optional
-        What the pair printed, or a function that is asked for it after the scoring, whatever came of that. It is kept
-        beside the receipt, at most 1 MB of it, without paths, names of users and machines, and credentials.
+        What the pair printed, or a function that returns it after scoring, also if that failed. At most 1 MB is kept
+        beside the receipt, without paths, names of users and machines, and credentials.
 
     Returns
     -------
     Outcome
-        ``score`` and ``receipt``. ``score.attrs['readout']`` says where behaviour was read out by a fitted readout. The
-        receipt's state is ``'scored'``; ``'undefined'`` if the score is NaN;
-        ``'not applicable'`` if the model cannot do what the benchmark asks (`NotApplicable`); ``'failed'`` after any
-        other error.
+        ``score`` and ``receipt``. ``score.attrs['readout']`` describes the readout if behaviour was read out by a
+        fitted one. The receipt's state is ``'scored'``; ``'undefined'`` if the score is NaN; ``'not applicable'`` if
+        the model cannot do what the benchmark requires (`NotApplicable`); ``'failed'`` after any other error.
 
     Raises
     ------
     UserError
-        If an identifier cannot name a folder; before anything is loaded.
+        If an identifier cannot be the name of a folder; raised before anything is loaded.
     Exception
         What the model or the benchmark raised, unless `raise_errors` is False. An interrupt (Ctrl-C) is passed on
         and writes nothing.
@@ -411,8 +410,8 @@ def _files(items: list[dict[str, Any]]) -> tuple[FileItem, ...]:
 
 def _weights(items: list[dict[str, Any]]) -> tuple[WeightsItem, ...]:
     noted = {(str(item["identifier"]), str(item["sha256"])) for item in items if item["kind"] == "weights"}
-    found = {(name, digest) for name, digest in noted if name and _SHA256.fullmatch(digest)}
-    return tuple(WeightsItem(identifier=identifier, sha256=digest) for identifier, digest in sorted(found))
+    valid = {(name, digest) for name, digest in noted if name and _SHA256.fullmatch(digest)}
+    return tuple(WeightsItem(identifier=identifier, sha256=digest) for identifier, digest in sorted(valid))
 
 
 def _extraction_seconds(items: list[dict[str, Any]]) -> float | None:
@@ -458,7 +457,7 @@ def _text(value: Any) -> str | None:
 
 
 def _peak_memory() -> int | None:
-    """Highest resident memory of this process in bytes; None where the system does not tell."""
+    """Highest resident memory of this process in bytes; None if the system does not report it."""
     try:
         import resource
     except ImportError:  # Windows
@@ -473,7 +472,7 @@ def split_scorer(scorer: str) -> tuple[str, str]:
     Raises
     ------
     UserError
-        If it is not written like that.
+        If it is not of this form.
 
     Examples
     --------
@@ -482,7 +481,7 @@ def split_scorer(scorer: str) -> tuple[str, str]:
     """
     module, colon, function = scorer.partition(":")
     if not (colon and all(part.isidentifier() for part in (*module.split("."), function))):
-        raise UserError(f"{scorer!r} names no function", remedy="write it like package.module:function")
+        raise UserError(f"{scorer!r} is not the name of a function", remedy="write it as package.module:function")
     return module, function
 
 
@@ -501,15 +500,15 @@ def import_scorer(scorer: str) -> Callable[..., Any]:
     """
     module, function = split_scorer(scorer)
     try:
-        found: Callable[..., Any] = getattr(importlib.import_module(module), function)
+        imported: Callable[..., Any] = getattr(importlib.import_module(module), function)
     except (ImportError, AttributeError) as error:
         raise UserError(
             f"the worker cannot import {scorer!r}: {error}",
             remedy="install the same version of brainscore, and of private packages, where the workers run",
         ) from error
-    return found
+    return imported
 
 
 def run_info(identifier: str, *, isolated: bool) -> Any:
-    """Which run makes a receipt, as receipts say it."""
+    """Describe a run for its receipts."""
     return RunInfo(id=identifier, isolated=isolated, environment=None, packages={})

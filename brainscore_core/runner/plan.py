@@ -1,4 +1,4 @@
-"""Which pairs of model and benchmark are still to be scored, and what that will take."""
+"""Which pairs of model and benchmark remain to be scored, and their expected cost."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -29,7 +29,7 @@ __all__ = [
 
 Again = Literal["failed", "none", "all"]
 AGAIN: tuple[Again, ...] = ("failed", "none", "all")
-"""What of the pairs that have a receipt is scored again."""
+"""Which pairs that have a receipt are scored again."""
 
 Why = Literal["missing", "failed", "version changed", "code changed", "again"]
 """Why a pair is scored."""
@@ -44,20 +44,20 @@ class Pair(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Pending:
-    """A pair that is to be scored.
+    """A pair that remains to be scored.
 
     Attributes
     ----------
     pair : Pair
-        Which.
+        The pair.
     why : str
         ``'missing'``: it has no receipt; ``'failed'``: it failed; ``'version changed'``, ``'code changed'``: the
-        benchmark's version, or the code of one of the plugins, is another than when it was scored; ``'again'``: it is
-        done, but everything was asked for.
+        version of the benchmark or the code of a plugin has changed since it was scored; ``'again'``: it is done, but
+        all pairs were requested.
     detail : str
-        More of it, for people; may be empty.
+        Description for the user; may be empty.
     cost : Cost
-        What it is expected to take.
+        Its expected cost.
     """
 
     pair: Pair
@@ -68,20 +68,20 @@ class Pending:
 
 @dataclass(frozen=True, kw_only=True)
 class ModelTask:
-    """A model and the benchmarks that it is still to be scored on, one after the other in one process.
+    """A model and its remaining benchmarks, which are scored one after the other in one process.
 
     Attributes
     ----------
     model : str
         Its name in the results.
     benchmarks : tuple of str
-        In the order in which they were asked for.
+        In the requested order.
     memory : int or None
-        Bytes that are expected to be needed; None where nothing is known.
+        Expected memory in bytes; None if unknown.
     gpu : int
-        How many GPUs it needs.
+        Number of GPUs that it needs.
     seconds : float or None
-        How long all of it is expected to take; None where that is not known of every pair.
+        Expected total time; None if it is unknown for any pair.
     """
 
     model: str
@@ -93,23 +93,23 @@ class ModelTask:
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """What is to be done, and what is done.
+    """The pairs that remain to be scored, and those that are done.
 
     Attributes
     ----------
     tasks : tuple of ModelTask
-        One a model that has something left; in the order in which they should begin: those that are not known to be
-        short first.
+        One per model with remaining pairs, in the order in which they should start: tasks of unknown time, then the
+        longest.
     done : tuple of Pair
-        Pairs whose newest receipt still holds.
+        Pairs whose newest receipt is up to date.
     pending : tuple of Pending
-        The others, model by model in the order in which they were asked for.
+        The other pairs, model by model in the requested order.
     skipped : tuple of Pending
-        Pairs that would be scored again, but were not asked for.
+        Outdated or failed pairs that `again` excludes.
     problems : tuple of Problem
-        Receipts that cannot be read, which do not count.
+        Receipts that cannot be read and are ignored.
     created : str
-        When it was made, in UTC, ISO 8601: receipts that are newer do its work.
+        Time of the plan in UTC, ISO 8601. Newer receipts complete its pairs.
     """
 
     tasks: tuple[ModelTask, ...] = ()
@@ -121,20 +121,20 @@ class Plan:
 
     @property
     def unknown(self) -> int:
-        """Of how many pending pairs the time is not known."""
-        return sum(1 for one in self.pending if one.cost.seconds is None)
+        """Number of pending pairs whose time is unknown."""
+        return sum(1 for pending in self.pending if pending.cost.seconds is None)
 
     @property
     def seconds(self) -> tuple[float, float, float]:
-        """Seconds on one worker of all pairs whose time is known: expected, and the sums of the lower and upper ends.
+        """Total seconds on one worker of the pairs whose time is known: expected value, lower end, upper end.
 
-        The range is a cautious one: all pairs would have to be off in the same direction.
+        The range is cautious: all pairs would have to deviate in the same direction.
         """
-        known = [one.cost.seconds for one in self.pending if one.cost.seconds is not None]
-        return sum(one.value for one in known), sum(one.low for one in known), sum(one.high for one in known)
+        known = [pending.cost.seconds for pending in self.pending if pending.cost.seconds is not None]
+        return sum(cost.value for cost in known), sum(cost.low for cost in known), sum(cost.high for cost in known)
 
     def wall_seconds(self, workers: int) -> float:
-        """Seconds on so many workers that take one task after the other, from what is known.
+        """Seconds on several workers that take one task after the other, from the pairs whose time is known.
 
         Parameters
         ----------
@@ -142,8 +142,8 @@ class Plan:
             At least 1.
         """
         if workers < 1:
-            raise UserError(f"{workers} workers cannot score anything", remedy="at least 1 is needed")
-        known = {one.pair: one.cost.seconds.value for one in self.pending if one.cost.seconds is not None}
+            raise UserError(f"{workers} workers cannot score anything", remedy="use at least 1 worker")
+        known = {each.pair: each.cost.seconds.value for each in self.pending if each.cost.seconds is not None}
         ends = [0.0] * workers
         for task in self.tasks:
             first = min(range(workers), key=ends.__getitem__)
@@ -163,43 +163,41 @@ def make_plan(
     table: Mapping[str, Any] | None = None,
     gpu: int | Mapping[str, int] = 0,
 ) -> Plan:
-    """Find out what is missing. Imports no plugin and writes nothing.
+    """Determine which pairs remain to be scored, without importing plugins or writing files.
 
-    A pair is done when its newest receipt is *scored*, *not applicable* or *undefined*, and was made with the
-    benchmark's version and the code of now: that of the plugins of the model, of the benchmark, and of the data sets,
-    stimulus sets and metrics that took part. Where code or version changed, it is scored again; the earlier receipt
-    stays.
+    A pair is done if its newest receipt is *scored*, *not applicable* or *undefined*, and was made with the current
+    version of the benchmark and the current code of the plugins of the model, the benchmark, and the data sets,
+    stimulus sets and metrics that it used. If code or version changed, it is scored again; the earlier receipt stays.
 
     Parameters
     ----------
     models, benchmarks : sequence of str
         Their names in the results; every model is scored on every benchmark.
     store : ResultsStore or Listing
-        What there is.
+        Existing receipts.
     again : {'failed', 'none', 'all'}
-        Of the pairs that have a receipt: ``'failed'`` scores again what failed and what is outdated, ``'none'``
-        nothing, ``'all'`` everything.
+        Which pairs that have a receipt are scored again: ``'failed'``: failed and outdated ones; ``'none'``; ``'all'``.
     plugins : callable, optional
         Kind (``'model'``, ``'benchmark'``, ``'data'``, ``'stimulus_set'``, ``'metric'``) and identifier → folder or
-        file of the plugin, None where there is none. Without it, code is not compared.
+        file of the plugin, or None. Without this function, code is not compared.
     version_of : callable, optional
-        Benchmark → its version where that is known without importing it, else None, which compares to nothing.
+        Benchmark → its version if known without importing it; else None, and the version is not compared.
     costs : Costs, optional
         By default from the receipts in `store` and `table`.
     table : mapping, optional
-        What pairs took on another machine (:func:`costs_table`).
+        Costs of pairs on another machine (:func:`costs_table`).
     gpu : int or mapping
-        How many GPUs each model, or each of these models, needs.
+        Number of GPUs that each model needs, or a mapping from models to this number.
 
     Returns
     -------
     Plan
-        Tasks, and everything that is known of them.
+        Tasks, pairs and their expected costs.
 
     Raises
     ------
     UserError
-        If `again` is none of the three.
+        If `again` is not one of the three values.
 
     Examples
     --------
@@ -208,8 +206,7 @@ def make_plan(
     (['pixels', 'gabor'], ('A2026-pls', 'B2026-rdm'), 'missing', 4)
     """
     if again not in AGAIN:
-        raise UserError(f"again={again!r} is not known", remedy=f"it can be {', '.join(AGAIN)}")
-    created = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%f}Z"
+        raise UserError(f"again={again!r} is not valid", remedy=f"choose one of {', '.join(AGAIN)}")
     created = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%f}Z"
     listing = store if isinstance(store, Listing) else store.listing()
     newest = {Pair(r.model.identifier, r.benchmark.identifier): r for r in listing.newest_of_each()}
@@ -227,8 +224,8 @@ def make_plan(
             if why is None:
                 done.append(pair)
                 continue
-            one = Pending(pair=pair, why=why, detail=detail, cost=costs.of(model, benchmark))
-            (skipped if again == "none" and why != "missing" else pending).append(one)
+            entry = Pending(pair=pair, why=why, detail=detail, cost=costs.of(model, benchmark))
+            (skipped if again == "none" and why != "missing" else pending).append(entry)
     return Plan(
         tasks=_tasks(pending, gpu),
         done=tuple(done),
@@ -244,20 +241,20 @@ class _Code:
 
     def __init__(self, plugins: Callable[[str, str], Path | None] | None) -> None:
         self._plugins = plugins
-        self._places: dict[tuple[str, str], Path | None] = {}
+        self._folders: dict[tuple[str, str], Path | None] = {}
         self._hashes: dict[Path, str | None] = {}
 
     def of(self, kind: str, identifier: str) -> str | None:
         if self._plugins is None:
             return None
-        if (kind, identifier) not in self._places:
-            self._places[kind, identifier] = self._plugins(kind, identifier)
-        place = self._places[kind, identifier]
-        if place is None:
+        if (kind, identifier) not in self._folders:
+            self._folders[kind, identifier] = self._plugins(kind, identifier)
+        folder = self._folders[kind, identifier]
+        if folder is None:
             return None
-        if place not in self._hashes:
-            self._hashes[place] = describe_plugin(Path(place)).sha256
-        return self._hashes[place]
+        if folder not in self._hashes:
+            self._hashes[folder] = describe_plugin(Path(folder)).sha256
+        return self._hashes[folder]
 
 
 def _why(
@@ -270,33 +267,33 @@ def _why(
     version = version_of(pair.benchmark) if version_of is not None else None
     if version is not None and receipt.benchmark.version is not None and str(version) != str(receipt.benchmark.version):
         return "version changed", f"scored with version {receipt.benchmark.version}, now {version}"
-    took_part: list[tuple[str, str, ModelInfo | BenchmarkInfo | DataItem]]
-    took_part = [("model", "model", receipt.model), ("benchmark", "benchmark", receipt.benchmark)]
-    took_part += [(item.kind, f"{item.kind.replace('_', ' ')} {item.identifier!r}", item) for item in receipt.data]
+    used: list[tuple[str, str, ModelInfo | BenchmarkInfo | DataItem]]
+    used = [("model", "model", receipt.model), ("benchmark", "benchmark", receipt.benchmark)]
+    used += [(item.kind, f"{item.kind.replace('_', ' ')} {item.identifier!r}", item) for item in receipt.data]
     changed = []
-    for kind, name, info in took_part:
-        now = code.of(kind, info.identifier)
-        if now is not None and now != (info.plugin.sha256 if info.plugin else None):
+    for kind, name, info in used:
+        current = code.of(kind, info.identifier)
+        if current is not None and current != (info.plugin.sha256 if info.plugin else None):
             changed.append(name)
     return ("code changed", f"of the {' and the '.join(changed)}") if changed else (None, "")
 
 
 def _tasks(pending: Sequence[Pending], gpu: int | Mapping[str, int]) -> tuple[ModelTask, ...]:
     by_model: dict[str, list[Pending]] = {}
-    for one in pending:
-        by_model.setdefault(one.pair.model, []).append(one)
+    for entry in pending:
+        by_model.setdefault(entry.pair.model, []).append(entry)
     tasks = []
-    for model, ones in by_model.items():
-        seconds = [one.cost.seconds.value for one in ones if one.cost.seconds is not None]
-        memory = [one.cost.memory.value for one in ones if one.cost.memory is not None]
+    for model, entries in by_model.items():
+        seconds = [entry.cost.seconds.value for entry in entries if entry.cost.seconds is not None]
+        memory = [entry.cost.memory.value for entry in entries if entry.cost.memory is not None]
         tasks.append(
             ModelTask(
                 model=model,
-                benchmarks=tuple(one.pair.benchmark for one in ones),
+                benchmarks=tuple(entry.pair.benchmark for entry in entries),
                 memory=int(max(memory)) if memory else None,
                 gpu=gpu.get(model, 0) if isinstance(gpu, Mapping) else gpu,
-                seconds=sum(seconds) if len(seconds) == len(ones) else None,
+                seconds=sum(seconds) if len(seconds) == len(entries) else None,
             )
         )
-    # the longest first, so that no worker starts on it when all others are done
+    # the longest first, so that no worker starts one of them after all others have finished
     return tuple(sorted(tasks, key=lambda task: (task.seconds is not None, -(task.seconds or 0.0))))

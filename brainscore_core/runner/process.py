@@ -1,4 +1,4 @@
-"""Scoring processes as their worker sees them: asked for pairs, watched, ended if they take too much."""
+"""Scoring processes as their worker sees them: it requests pairs, watches them, and ends them at a limit."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ _PROPORTIONAL = ("Pss_Anon:", "Pss_Shmem:", "SwapPss:")
 
 
 def memory_of(pids: list[int]) -> int:
-    """Bytes that processes hold together and that the system cannot take back.
+    """Bytes that processes hold together and that the system cannot reclaim.
 
-    Pages of mapped files, such as stored activations, do not count: they can be had back at any time. Shared memory
-    counts once; but what a forked process has in common with its parent counts twice, see
+    Pages of mapped files, such as stored activations, do not count, as they can be reclaimed at any time. Shared memory
+    counts once, but pages that a forked process shares with its parent count twice; see
     :func:`proportional_memory_of`.
 
     Parameters
     ----------
     pids : list of int
-        Those that are gone count nothing.
+        Processes; those that have ended count as 0.
 
     Examples
     --------
@@ -54,9 +54,9 @@ def memory_of(pids: list[int]) -> int:
 
 
 def proportional_memory_of(pids: list[int]) -> int:
-    """As :func:`memory_of`, and what forked processes have in common counts once.
+    """Same as :func:`memory_of`, but pages shared by forked processes count once.
 
-    It takes the longer, the more memory they hold. Where the system does not tell, the sum of what each holds.
+    The time that it takes grows with their memory. If the system does not report shares, the sum over processes.
 
     Examples
     --------
@@ -72,8 +72,8 @@ def _proportional(pid: int) -> int:
         lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
     except OSError:
         lines = []
-    found = [int(line.split()[1]) * 1024 for line in lines if line.startswith(_PROPORTIONAL)]
-    return sum(found) if len(found) == len(_PROPORTIONAL) else sum(_private_and_shared(pid))
+    sizes = [int(line.split()[1]) * 1024 for line in lines if line.startswith(_PROPORTIONAL)]
+    return sum(sizes) if len(sizes) == len(_PROPORTIONAL) else sum(_private_and_shared(pid))
 
 
 def _private_and_shared(pid: int) -> tuple[int, int]:
@@ -100,7 +100,7 @@ def _resident(pid: int) -> int:
 
 
 def descendants(pid: int) -> list[int]:
-    """Processes that a process started, and those that these started."""
+    """All descendants of a process."""
     import psutil
 
     try:
@@ -110,10 +110,10 @@ def descendants(pid: int) -> list[int]:
 
 
 def end_all(pids: Iterable[int]) -> None:
-    """End processes, all that they started, and the process groups that they lead. Returns at once."""
+    """End processes, all their descendants, and the process groups that they lead, without waiting."""
     known = list(pids)
-    everybody = {*known, *(child for pid in known for child in descendants(pid))}
-    for pid in everybody:
+    processes = {*known, *(child for pid in known for child in descendants(pid))}
+    for pid in processes:
         with contextlib.suppress(OSError, AttributeError):
             if os.getpgid(pid) == pid:
                 os.killpg(pid, signal.SIGKILL)
@@ -122,7 +122,7 @@ def end_all(pids: Iterable[int]) -> None:
 
 
 def system_oom_kills() -> int:
-    """How many processes the system has ended for want of memory since it started; 0 where it does not tell.
+    """Number of processes that the system killed for lack of memory since it started; 0 if it does not report it.
 
     Examples
     --------
@@ -137,8 +137,8 @@ def system_oom_kills() -> int:
 
 
 _SCRIPT = Path(__file__).with_name("_child.py")
-_TICK = 0.05  # seconds between two looks at the memory of the process
-_TREE_TICKS = 10  # looks between two at what it started
+_TICK = 0.05  # seconds between two checks of the process's memory
+_TREE_TICKS = 10  # checks between two searches for descendants
 _TIDY_SECONDS = 1.0
 _FINISH_SECONDS = 10.0
 _READY_SECONDS = 600  # imports from a slow shared disk
@@ -146,7 +146,7 @@ _READY_SECONDS = 600  # imports from a slow shared disk
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """What the scoring process gave: its receipt's content, or the error that the scorer raised."""
+    """Answer of a scoring process: main fields of the receipt, or the error that the scorer raised."""
 
     content: dict[str, Any]
     seconds: float
@@ -159,14 +159,14 @@ class Death:
     Attributes
     ----------
     kind : str
-        ``'memory'``: it held more than it may, or the system had none left; ``'time'``: it took too long;
+        ``'memory'``: it exceeded its limit, or the system had no memory left; ``'time'``: it took too long;
         ``'crash'``: it ended by itself; ``'stopped'``: the run was stopped.
     message : str
-        For people.
+        Description for the user.
     seconds : float
-        After which it died.
+        Time from the request to its end.
     tail : str
-        What it printed since it began the pair; where that was much, the beginning and the end.
+        What it printed since it started the pair; if that is very long, the beginning and the end.
     """
 
     kind: Literal["memory", "time", "crash", "stopped"]
@@ -181,11 +181,11 @@ class ScoringProcess:
     Parameters
     ----------
     settings : mapping
-        ``scorer``, ``store``, ``run``, ``isolated``, ``options``, as JSON holds them.
+        ``scorer``, ``store``, ``run``, ``isolated``, ``options``, as JSON types.
     environment : mapping
         Its environment variables.
     limit : int or None
-        Bytes that it may hold, processes that it started included.
+        Bytes that it may hold, including its descendants.
 
     Raises
     ------
@@ -195,13 +195,13 @@ class ScoringProcess:
 
     def __init__(self, settings: Mapping[str, Any], *, environment: Mapping[str, str], limit: int | None) -> None:
         self.limit = limit
-        self._printed = unnamed_file()  # the process empties it when it begins a pair
+        self._printed = unnamed_file()  # the process empties it when it starts a pair
         self._answers: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self._oom_kills = system_oom_kills()
         self._ticks = 0
         self._others: list[int] = []
-        self._counted_again = 0  # bytes that forked processes share, in what is counted cheaply
-        # -P: the folder of the script is no place to import from
+        self._counted_again = 0  # bytes of shared pages that `memory_of` counts more than once
+        # -P: do not import from the folder of the script
         self._process = subprocess.Popen(  # noqa: S603 - this package's own script
             [sys.executable, "-P", str(_SCRIPT), str(os.getpid())],
             stdin=subprocess.PIPE,
@@ -216,17 +216,17 @@ class ScoringProcess:
 
     @property
     def pid(self) -> int:
-        """Of the process."""
+        """Id of the process."""
         return self._process.pid
 
     def wait_ready(self, stopped: Callable[[], bool]) -> Death | None:
-        """Wait until it has imported what it needs."""
+        """Wait until the process is ready."""
         if self._ready:
             return None
-        found = self._wait(_READY_SECONDS, stopped)
-        if isinstance(found, Death):
-            return found
-        if problem := found.content.get("unavailable"):
+        answer = self._wait(_READY_SECONDS, stopped)
+        if isinstance(answer, Death):
+            return answer
+        if problem := answer.content.get("unavailable"):
             self.close()
             raise UserError(problem["message"], remedy=problem["remedy"] or problem["traceback"])
         self._ready = True
@@ -240,16 +240,16 @@ class ScoringProcess:
         Parameters
         ----------
         model, benchmark : str
-            Handed to the scorer.
+            Arguments of the scorer.
         timeout : float or None
             Seconds that it may take.
         stopped : callable
-            Asked again and again; where it says True, the process is ended.
+            Called repeatedly; if it returns True, the process is ended.
 
         Returns
         -------
         Answer or Death
-            After a death the process is gone, with all that it started.
+            After a death, the process and all its descendants have ended.
         """
         if death := self.wait_ready(stopped):
             return death
@@ -257,17 +257,17 @@ class ScoringProcess:
         return self._wait(timeout, stopped)
 
     def finish(self) -> None:
-        """Let it come to its end, now that there is nothing more to score."""
+        """Let the process end by itself; nothing remains to be scored."""
         self._send({"end": True})
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(timeout=_FINISH_SECONDS)
         self.close()
 
     def close(self, *, seconds: float = 0.0) -> None:
-        """End it, and all that it started; it has so many seconds to put its things in order."""
+        """End the process and its descendants; it has `seconds` to clean up."""
         others: list[int] = []
         if seconds and self._process.poll() is None:
-            others = descendants(self._process.pid)  # which are nobody's children once it is gone
+            others = descendants(self._process.pid)  # which cannot be found after its end
             self._process.terminate()
             with contextlib.suppress(subprocess.TimeoutExpired):
                 self._process.wait(timeout=seconds)
@@ -285,36 +285,36 @@ class ScoringProcess:
                 line = self._answers.get(timeout=_TICK)
             except queue.Empty:
                 seconds = time.monotonic() - start
-                if self._gone():
-                    return self._last_word(seconds)
+                if self._has_ended():
+                    return self._last_answer(seconds)
                 death: Death | None = None
                 if stopped():
                     death = Death(kind="stopped", message="the run was stopped", seconds=seconds)
                 elif timeout is not None and seconds > timeout:
                     death = Death(kind="time", message=f"took longer than {timeout:g} seconds", seconds=seconds)
-                elif used := self._too_much():
+                elif used := self._excess_memory():
                     limit = format_size(self.limit or 0)
                     message = f"was killed for using more than {limit} (it held {format_size(used)})"
                     death = Death(kind="memory", message=message, seconds=seconds)
                 if death is None:
                     continue
                 self.close(seconds=0.0 if death.kind == "memory" else _TIDY_SECONDS)
-                return replace(death, tail=self._said())
+                return replace(death, tail=self._printed_text())
             seconds = time.monotonic() - start
             if line is not None:
                 return Answer(content=json.loads(line), seconds=seconds)
             return self._post_mortem(seconds)
 
-    def _gone(self) -> bool:
-        """Whether it has ended; its process id stays its own, where the system can look without taking note."""
+    def _has_ended(self) -> bool:
+        """Whether the process has ended; without reaping it if possible, so that its id is not reused."""
         if hasattr(os, "waitid") and self._process.returncode is None:
             with contextlib.suppress(ChildProcessError):
                 flags = os.WEXITED | os.WNOHANG | os.WNOWAIT
                 return os.waitid(os.P_PID, self._process.pid, flags) is not None
         return self._process.poll() is not None
 
-    def _last_word(self, seconds: float) -> Answer | Death:
-        """What it answered before it ended. What it forked may hold the pipe, which then comes to no end."""
+    def _last_answer(self, seconds: float) -> Answer | Death:
+        """Return the last answer of an ended process, whose pipe a forked process may keep open."""
         end_all([self._process.pid])
         try:
             line = self._answers.get(timeout=_TIDY_SECONDS)
@@ -322,25 +322,25 @@ class ScoringProcess:
             line = None
         return self._post_mortem(seconds) if line is None else Answer(content=json.loads(line), seconds=seconds)
 
-    def _too_much(self) -> int | None:
-        """Bytes that it holds, where these are too many."""
+    def _excess_memory(self) -> int | None:
+        """Bytes that the process and its descendants hold, if above the limit; else None."""
         if self.limit is None:
             return None
         thorough = self._ticks % _TREE_TICKS == 0
         if thorough:
             self._others = descendants(self._process.pid)
         self._ticks += 1
-        everybody = [self._process.pid, *self._others]
-        used = memory_of(everybody)
-        # to look closer takes long: at once where it may be too much by now, else now and then
+        processes = [self._process.pid, *self._others]
+        used = memory_of(processes)
+        # the exact count is slow: use it if the limit may be exceeded, else now and then
         if used > self.limit and (thorough or used - self._counted_again > self.limit):
-            exact = proportional_memory_of(everybody)
+            exact = proportional_memory_of(processes)
             self._counted_again = max(used - exact, 0)
         used -= self._counted_again
         return used if used > self.limit else None
 
     def _post_mortem(self, seconds: float) -> Death:
-        end_all([self._process.pid])  # what it started may be left
+        end_all([self._process.pid])  # its descendants may still run
         try:
             code = self._process.wait(timeout=10)
         except subprocess.TimeoutExpired:
@@ -348,11 +348,11 @@ class ScoringProcess:
             code = self._process.wait()
         if code == -getattr(signal, "SIGKILL", 9) and system_oom_kills() > self._oom_kills:
             message = "was killed by the system, which had no memory left"
-            return Death(kind="memory", message=message, seconds=seconds, tail=self._said())
-        return Death(kind="crash", message=_ended(code), seconds=seconds, tail=self._said())
+            return Death(kind="memory", message=message, seconds=seconds, tail=self._printed_text())
+        return Death(kind="crash", message=_ended(code), seconds=seconds, tail=self._printed_text())
 
     def _send(self, request: Mapping[str, Any]) -> None:
-        # a broken pipe: it is dead, which shows when its answer is awaited
+        # a broken pipe means that the process has ended, which the wait for its answer detects
         with contextlib.suppress(OSError):
             if self._process.stdin is not None and not self._process.stdin.closed:
                 self._process.stdin.write(json.dumps(request).encode() + b"\n")
@@ -364,8 +364,8 @@ class ScoringProcess:
                 self._answers.put(line)
         self._answers.put(None)
 
-    def _said(self) -> str:
-        """What it printed since it began the pair."""
+    def _printed_text(self) -> str:
+        """What the process printed since it started the pair."""
         with contextlib.suppress(ValueError):  # closed
             return Captured(self._printed).text()
         return ""

@@ -1,4 +1,4 @@
-"""Runs of a plan on a cluster: every pair ends with a receipt, or is left to another run."""
+"""Run a plan on a cluster: every pair gets a receipt, or is left to another run."""
 
 from __future__ import annotations
 
@@ -47,19 +47,19 @@ __all__ = [
 
 @dataclass(frozen=True, kw_only=True)
 class Event:
-    """Base of everything that a run tells."""
+    """Base class of the events of a run."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ClusterReady(Event):
-    """Workers are there.
+    """Workers are ready.
 
     Attributes
     ----------
     workers : int
-        How many at this moment; those of a batch system come later.
+        Present number of workers; those of a batch system start later.
     memory : int or None
-        Bytes that each may use, where that is known.
+        Bytes that each may use, if known.
     """
 
     workers: int
@@ -68,7 +68,7 @@ class ClusterReady(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class PairStarted(Event):
-    """A worker scores a pair, for the first or for the second time (`attempt` 1 or 2)."""
+    """A worker starts to score a pair, for the first or second time (`attempt` 1 or 2)."""
 
     model: str
     benchmark: str
@@ -78,12 +78,12 @@ class PairStarted(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class PairFinished(Event):
-    """A pair has its receipt.
+    """A pair has a receipt.
 
     Attributes
     ----------
     receipt_id, state, score, reason
-        As in the receipt; `score` is None where there is no number.
+        As in the receipt; `score` is None if it is not defined.
     seconds : float
         From the request to the answer.
     """
@@ -99,7 +99,7 @@ class PairFinished(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class PairSkipped(Event):
-    """A pair was left to somebody else, who works on it or has finished it since the plan was made."""
+    """A pair is not scored, since another process is scoring it, or has finished it since the plan was made."""
 
     model: str
     benchmark: str
@@ -108,7 +108,7 @@ class PairSkipped(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class PairRetried(Event):
-    """A pair will be scored a second time, because what scored it died."""
+    """A pair will be scored a second time, because the scoring process died."""
 
     model: str
     benchmark: str
@@ -117,7 +117,7 @@ class PairRetried(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class WorkerLost(Event):
-    """A worker is gone that was not sent away; `pairs` are those (model, benchmark) that it was scoring."""
+    """A worker ended unexpectedly; `pairs` are those (model, benchmark) that it was scoring."""
 
     worker: str
     pairs: tuple[tuple[str, str], ...] = ()
@@ -125,18 +125,18 @@ class WorkerLost(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class RunReport:
-    """What became of every pair of a plan.
+    """The outcome of every pair of a plan.
 
     Attributes
     ----------
     id : str
-        Of the run; its receipts say the same.
+        Id of the run, also in its receipts.
     finished, skipped : tuple
-        Each pair is in one of the two, once.
+        Each pair is in exactly one of the two.
     retried, lost : tuple
-        What happened on the way.
+        Events on the way.
     seconds : float
-        By the wall clock, clusters' start included.
+        Wall-clock time, including the start of clusters.
 
     Examples
     --------
@@ -156,12 +156,12 @@ class RunReport:
 
     @property
     def failed(self) -> tuple[PairFinished, ...]:
-        """Pairs whose receipt says *failed*."""
+        """Pairs whose receipt has the state *failed*."""
         return tuple(event for event in self.finished if event.state == "failed")
 
     @property
     def states(self) -> dict[str, int]:
-        """How many receipts of each state."""
+        """Number of receipts of each state."""
         return dict(Counter(event.state for event in self.finished))
 
 
@@ -171,13 +171,13 @@ Pair = tuple[str, str]
 
 @dataclass
 class Work:
-    """A task that is not done."""
+    """A task that is not finished."""
 
     model: str
     benchmarks: tuple[str, ...]
     memory: int | None
     gpu: int
-    floor: int = 0  # bytes that were too few before
+    floor: int = 0  # bytes that were not enough before
     due: float = 0.0
     losses: int = 0
     pairs: tuple[Pair, ...] = field(init=False)
@@ -187,15 +187,15 @@ class Work:
 
 
 def longest_first(tasks: Iterable[ModelTask]) -> list[ModelTask]:
-    """Those whose time is not known first: they may be the longest."""
+    """Sort tasks by time, the longest first; before them those of unknown time, which may be the longest."""
     return sorted(tasks, key=lambda task: (task.seconds is not None, -(task.seconds or 0.0)))
 
 
 def merged(works: Sequence[Work]) -> list[Work]:
-    """One task a model."""
-    found: dict[str, Work] = {}
+    """Merge tasks of the same model."""
+    by_model: dict[str, Work] = {}
     for work in works:
-        before = found.get(work.model)
+        before = by_model.get(work.model)
         if before is not None:
             work = Work(
                 work.model,
@@ -204,14 +204,14 @@ def merged(works: Sequence[Work]) -> list[Work]:
                 max(before.gpu, work.gpu),
                 max(before.floor, work.floor),
             )
-        found[work.model] = work
-    return list(found.values())
+        by_model[work.model] = work
+    return list(by_model.values())
 
 
-_LOOK = 0.2  # seconds between two looks at what is due
-_CLAIM_LOOK = 10.0  # seconds until a pair is asked for again that a lost worker of this run still claims
+_TICK = 0.2  # seconds between two checks of the waiting tasks
+_CLAIM_SECONDS = 10.0  # seconds until a pair claimed by a lost worker of this run is tried again
 _STOP_SECONDS = 6.0
-_LOSSES = 3  # of workers, or of the store, without any pair done, before a task is given up
+_LOSSES = 3  # losses of workers or of the store, without any finished pair, after which a task is given up
 
 
 def run_plan(
@@ -224,42 +224,42 @@ def run_plan(
     isolated: bool = False,
     scorer_options: Mapping[str, Any] | None = None,
 ) -> RunReport:
-    """Score what a plan says, on workers of a Dask cluster.
+    """Score the pairs of a plan on workers of a Dask cluster.
 
-    A task is a model with its benchmarks; the longest begin first. On a worker each model is scored in a process of
-    its own, which may crash, hang or take too much memory without harm to others. A pair whose process dies is scored
-    a second time, on a bigger worker where it was killed for its memory; then its receipt says *failed*. A pair that
-    takes longer than `cluster.timeout` fails at once. A pair of a worker that is lost goes to another one.
+    A task is a model with its benchmarks; the longest start first. On a worker, each model is scored in a process of
+    its own, which may crash, hang or take too much memory without affecting others. A pair whose process dies is
+    scored a second time, on a bigger worker if it was killed for its memory; after that, it fails. A pair that takes
+    longer than `cluster.timeout` fails at once. A pair of a lost worker is moved to another one.
 
     Parameters
     ----------
     plan : Plan
-        Of :func:`~brainscore_core.runner.plan.make_plan`.
+        Result of :func:`~brainscore_core.runner.plan.make_plan`.
     store_address : str
         Folder or ``s3://`` address of the results, the same for all workers.
     scorer : str
-        ``'package.module:function'``, imported where pairs are scored. Called as ``function(model, benchmark,
+        ``'package.module:function'``, imported on the workers. Called as ``function(model, benchmark,
         store=ResultsStore, run=RunInfo, isolated=bool, **scorer_options)``; writes a receipt and returns it.
     cluster : ClusterOptions, optional
         By default one worker on this machine.
     on_event : callable, optional
-        Told, in the calling thread, what happens as it happens.
+        Called with each event, in the calling thread.
     isolated : bool
-        Whether models run in environments and processes of their own; handed to the scorer.
+        Whether models run in environments and processes of their own; passed to the scorer.
     scorer_options : mapping, optional
-        Further keyword arguments, as JSON holds them.
+        Further keyword arguments of the scorer, as JSON types.
 
     Returns
     -------
     RunReport
-        Every pair of the plan once, as finished or as skipped.
+        Every pair of the plan once, as finished or skipped.
 
     Raises
     ------
     UserError
-        If Dask is not installed, the cluster cannot be had, or the scorer cannot be imported on its workers.
+        If Dask is not installed, the cluster is not available, or its workers cannot import the scorer.
     KeyboardInterrupt
-        After Ctrl-C, once workers of this machine are gone, and claims are free.
+        After Ctrl-C, once workers on this machine have ended and claims are released.
     """
     require_distributed()
     split_scorer(scorer)
@@ -272,11 +272,11 @@ def run_plan(
         isolated=isolated,
         scorer_options=_plain(scorer_options or {}),
     )
-    return run.go()
+    return run.execute()
 
 
 class _Run:
-    """A plan while it is carried out."""
+    """A plan in execution."""
 
     def __init__(
         self,
@@ -301,23 +301,22 @@ class _Run:
             # workers of this machine import what was imported here
             "code": platform_code() if options.scheduler is not None or options.slurm is not None else "",
         }
-        # of a pair without receipt any receipt will do; one that is to be scored again needs a newer one
-        missing = {tuple(one.pair) for one in plan.pending if one.why == "missing"}
+        # any receipt completes a pair without one; a pair that is scored again needs a newer one
+        self.missing = {tuple(pending.pair) for pending in plan.pending if pending.why == "missing"}
         self.since = plan.created or f"{now:%Y-%m-%dT%H:%M:%S.%f}Z"
-        self.missing = missing
         self.works = [Work(task.model, task.benchmarks, task.memory, task.gpu) for task in longest_first(plan.tasks)]
-        self.count = 0  # of tasks that were submitted
+        self.count = 0  # submitted tasks
         self.waiting: deque[Work] = deque()
         self.running: dict[str, tuple[Any, Work]] = {}
-        self.begun: dict[Pair, int] = {}
-        self.places: dict[Pair, str] = {}  # of pairs that are being scored
+        self.attempts: dict[Pair, int] = {}
+        self.workers: dict[Pair, str] = {}  # of pairs that are being scored
         self.too_large: dict[Pair, tuple[Work, int]] = {}
         self.ended: dict[Pair, PairFinished | PairSkipped] = {}
         self.retried: list[PairRetried] = []
         self.lost: list[WorkerLost] = []
         self.inbox: queue.SimpleQueue[tuple[str, Any]] = queue.SimpleQueue()
 
-    def go(self) -> RunReport:
+    def execute(self) -> RunReport:
         start = time.monotonic()
         if self.works:
             works, large = self._by_size(self.works)
@@ -337,7 +336,7 @@ class _Run:
         )
 
     def _by_size(self, works: list[Work]) -> tuple[list[Work], list[Work]]:
-        """Set aside what is expected to need more than a worker of this machine has, if one can have more."""
+        """Separate tasks that need more than a worker of this machine has, if a bigger worker is possible."""
         options = self.options
         if options.scheduler is not None or options.slurm is not None:
             return works, []
@@ -347,7 +346,7 @@ class _Run:
         return [work for work in works if work not in large], large
 
     def _limits(self, large: list[Work]) -> Iterator[int]:
-        """How much the workers had where something did not fit."""
+        """Memory of the workers that was not enough."""
         yield from (limit for _, limit in self.too_large.values())
         if self.options.scheduler is None and self.options.slurm is None:
             yield self.options.worker_memory
@@ -371,11 +370,11 @@ class _Run:
                 raise
 
     def _submit(self, cluster: Cluster) -> None:
-        """Hand out as many tasks as the cluster takes at a time, so that the longest begin first."""
+        """Submit as many tasks as the cluster takes at a time, so that the longest start first."""
         now = time.monotonic()
         due = [work for work in self.waiting if work.due <= now]
-        room = max(cluster.slots() - len(self.running), 0) if due else 0
-        for work in due[:room]:
+        free = max(cluster.slots() - len(self.running), 0) if due else 0
+        for work in due[:free]:
             self.waiting.remove(work)
             self.count += 1
             key = f"{self.id}-{self.count}"
@@ -385,7 +384,7 @@ class _Run:
                 key=key,
                 model=work.model,
                 benchmarks=work.benchmarks,
-                attempts={benchmark: self.begun.get((work.model, benchmark), 0) for benchmark in work.benchmarks},
+                attempts={benchmark: self.attempts.get((work.model, benchmark), 0) for benchmark in work.benchmarks},
                 since={pair[1]: "" if pair in self.missing else self.since for pair in work.pairs},
                 threads=cluster.threads,
                 memory=work.memory,
@@ -407,11 +406,11 @@ class _Run:
 
     def _receive(self, client: Any) -> None:
         try:
-            kind, content = self.inbox.get(timeout=_LOOK)
+            kind, content = self.inbox.get(timeout=_TICK)
         except queue.Empty:
             return
         if kind == "event":
-            self._happened(content)
+            self._record(content)
         elif kind == "lost":
             self._worker_lost(content)
         elif content in self.running:
@@ -423,23 +422,23 @@ class _Run:
             self.inbox.put(("lost", message["worker"]))
 
     def _worker_lost(self, worker: str) -> None:
-        pairs = tuple(pair for pair, place in self.places.items() if place == worker)
+        pairs = tuple(pair for pair, address in self.workers.items() if address == worker)
         for pair in pairs:
-            del self.places[pair]
+            del self.workers[pair]
         event = WorkerLost(worker=worker, pairs=pairs)
         self.lost.append(event)
         self.on_event(event)
         for pair in pairs:
-            if self.begun[pair] < ATTEMPTS:
+            if self.attempts[pair] < ATTEMPTS:
                 self._retried(pair, "its worker was lost")
 
-    def _happened(self, message: Mapping[str, Any], work: Work | None = None) -> None:
-        """Take note of an outcome; each comes as an event and, unless its worker was lost, once more in the end."""
+    def _record(self, message: Mapping[str, Any], work: Work | None = None) -> None:
+        """Record an outcome, which arrives as an event and, unless its worker was lost, in the task's result."""
         pair = (message["model"], message["benchmark"])
         what = message["what"]
         if what == "started":
-            self.begun[pair] = message["attempt"]
-            self.places[pair] = message["worker"]
+            self.attempts[pair] = message["attempt"]
+            self.workers[pair] = message["worker"]
             self.on_event(
                 PairStarted(model=pair[0], benchmark=pair[1], worker=message["worker"], attempt=message["attempt"])
             )
@@ -462,19 +461,21 @@ class _Run:
         elif what == "skipped":
             self._ended(PairSkipped(model=pair[0], benchmark=pair[1], reason=message["reason"]))
         elif what == "memory" and pair not in self.too_large:
-            # already when it is told: the task's result is lost where a later pair of it fails
-            work = work or next((one for _, one in self.running.values() if pair in one.pairs), None)
+            # on the event, since the task's result is lost if a later pair raises an error
+            work = work or next((running for _, running in self.running.values() if pair in running.pairs), None)
             if work is None:
                 return
-            self.places.pop(pair, None)
+            self.workers.pop(pair, None)
             self.too_large[pair] = (work, message["limit"])
-            self._retried(pair, f"what scored it {message['reason']}; it gets a bigger worker")
+            self._retried(pair, f"the scoring process {message['reason']}; it gets a bigger worker")
         elif work is not None and what == "claimed":
-            if message["owner"] == f"{OWNER}{self.id}":  # by a worker of this run that was lost, or cut off
-                self._later(replace(work, benchmarks=(pair[1],)), _CLAIM_LOOK)
+            if message["owner"] == f"{OWNER}{self.id}":  # by a lost or disconnected worker of this run
+                self._postpone(replace(work, benchmarks=(pair[1],)), _CLAIM_SECONDS)
             else:
                 owner = f" ({message['owner']})" if message["owner"] else ""
-                self._ended(PairSkipped(model=pair[0], benchmark=pair[1], reason=f"another process works on it{owner}"))
+                self._ended(
+                    PairSkipped(model=pair[0], benchmark=pair[1], reason=f"another process is scoring it{owner}")
+                )
 
     def _retried(self, pair: Pair, reason: str) -> None:
         event = PairRetried(model=pair[0], benchmark=pair[1], reason=reason)
@@ -483,11 +484,11 @@ class _Run:
 
     def _ended(self, event: PairFinished | PairSkipped) -> None:
         pair = (event.model, event.benchmark)
-        self.places.pop(pair, None)
+        self.workers.pop(pair, None)
         self.ended[pair] = event
         self.on_event(event)
 
-    def _later(self, work: Work, seconds: float) -> None:
+    def _postpone(self, work: Work, seconds: float) -> None:
         work.due = time.monotonic() + seconds
         self.waiting.append(work)
 
@@ -496,54 +497,54 @@ class _Run:
         if status == "finished":
             handled = set()
             for outcome in future.result():
-                self._happened(outcome, work)
+                self._record(outcome, work)
                 if outcome["what"] != "stopped":
                     handled.add((outcome["model"], outcome["benchmark"]))
-            left = tuple(pair[1] for pair in work.pairs if pair not in handled)
-            if left:
-                self._later(replace(work, benchmarks=left), 0.0)
+            remaining = tuple(pair[1] for pair in work.pairs if pair not in handled)
+            if remaining:
+                self._postpone(replace(work, benchmarks=remaining), 0.0)
             return
         if status != "error":
             raise UserError(
-                f"the scheduler{f' at {self.options.scheduler}' if self.options.scheduler else ''} is gone",
-                remedy="run the same again: what is done stays done",
+                f"the scheduler{f' at {self.options.scheduler}' if self.options.scheduler else ''} has ended",
+                remedy="start the same run again: finished pairs stay finished",
             )
         error = future.exception()
         if isinstance(error, StoreError | OSError):
             self._store_lost(work, error)
             return
-        again = self._left(work)
+        again = self._remaining(work)
         if type(error).__name__ != "KilledWorker":
             raise error
         if again is not None and again.losses > _LOSSES:
             raise UserError(
-                f"workers die again and again while they score {work.model!r}",
-                remedy="look into their logs; do they run the same version of brainscore?",
+                f"workers die repeatedly while they score {work.model!r}",
+                remedy="check their logs, and whether they have the same version of brainscore",
             )
         if again is not None:
-            self._later(again, 0.0)
+            self._postpone(again, 0.0)
 
-    def _left(self, work: Work) -> Work | None:
-        """What is left of a task that came to no end; None if nothing."""
-        left = tuple(pair[1] for pair in work.pairs if pair not in self.ended and pair not in self.too_large)
-        losses = work.losses + 1 if left == work.benchmarks else 0  # it got on, so that the next loss is another
-        return replace(work, benchmarks=left, losses=losses) if left else None
+    def _remaining(self, work: Work) -> Work | None:
+        """Return the unfinished pairs of a task that did not complete; None if there are none."""
+        remaining = tuple(pair[1] for pair in work.pairs if pair not in self.ended and pair not in self.too_large)
+        losses = work.losses + 1 if remaining == work.benchmarks else 0  # only losses without progress add up
+        return replace(work, benchmarks=remaining, losses=losses) if remaining else None
 
     def _store_lost(self, work: Work, error: Exception) -> None:
-        """Go on later with a task for which the results could not be reached; that is no fault of its pairs."""
-        again = self._left(work)
+        """Continue a task later after the results store could not be reached, without counting an attempt."""
+        again = self._remaining(work)
         if again is None:
             return
         if again.losses > _LOSSES:
             raise error
         for pair in again.pairs:
-            if self.places.pop(pair, None) is not None:
-                self.begun[pair] -= 1
-                self._retried(pair, f"the results could not be reached: {error}")
-        self._later(again, _CLAIM_LOOK)
+            if self.workers.pop(pair, None) is not None:
+                self.attempts[pair] -= 1
+                self._retried(pair, f"the results store could not be reached: {error}")
+        self._postpone(again, _CLAIM_SECONDS)
 
     def _stop(self, client: Any) -> None:
-        """End what runs, so that claims are free when this process ends."""
+        """Stop running tasks, so that their claims are released before this process ends."""
         with contextlib.suppress(Exception):
             client.cancel([future for future, _ in self.running.values()], force=True)
         with contextlib.suppress(Exception):
@@ -555,6 +556,6 @@ def _plain(options: Mapping[str, Any]) -> dict[str, Any]:
         copied: dict[str, Any] = json.loads(json.dumps(dict(options)))
     except (TypeError, ValueError) as error:
         raise UserError(
-            f"options of the scorer cannot travel to workers: {error}", remedy="use text, numbers, lists and mappings"
+            f"options of the scorer cannot be sent to workers: {error}", remedy="use text, numbers, lists and mappings"
         ) from error
     return copied

@@ -1,4 +1,4 @@
-"""Profiles of SLURM clusters: a YAML file with what a job asks for."""
+"""Profiles of SLURM clusters: YAML files with the resources of a job."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ __all__ = ["SlurmProfile"]
 
 @dataclass(frozen=True, kw_only=True)
 class SlurmProfile:
-    """What each job of a SLURM cluster asks for. One job holds one worker.
+    """Resources of each job of a SLURM cluster. One job contains one worker.
 
     Attributes
     ----------
     cores : int
-        A job; the threads of the numerical libraries.
+        Cores per job, and threads of the numerical libraries.
     memory : int
-        Bytes a job.
+        Bytes per job.
     retry_memory : int or None
-        Bytes a job for pairs that were killed for using more than `memory`.
+        Bytes per job for pairs that were killed for using more than `memory`.
     walltime : str
-        As sbatch takes it; longer than the longest pair takes.
+        In the format of sbatch; longer than the longest pair.
     queue, account : str or None
         Partition and account.
     gpus : int
-        A job; adds ``--gres=gpu:N``.
+        GPUs per job; adds ``--gres=gpu:N``.
     interface : str or None
         Network interface over which nodes reach this machine, such as ``ib0``.
     python : str or None
-        Interpreter on the nodes; by default the path of the one that runs here.
+        Interpreter on the nodes; by default the path of the running one.
     env : dict
         Environment variables of the workers.
     prologue : tuple of str
@@ -42,12 +42,12 @@ class SlurmProfile:
     job_extra_directives, job_directives_skip : tuple of str
         ``#SBATCH`` lines to add, and parts of lines to leave out.
     log_directory, local_directory : str or None
-        For the jobs' logs, and for workers' temporary files.
+        Folders of the jobs' logs and of the workers' temporary files.
     tls : bool
-        Whether workers and scheduler prove who they are to each other. Without, whoever can reach this machine's
-        port can run code here.
+        Whether workers and scheduler authenticate each other. Without it, anyone who can reach this machine's port can
+        run code here.
     shared_directory : str or None
-        Where the keys for that lie, readable from the nodes; by default the current folder.
+        Folder of the keys for this, readable on the nodes; by default the current folder.
     """
 
     cores: int
@@ -75,21 +75,21 @@ class SlurmProfile:
         Raises
         ------
         UserError
-            If there is no such file, it is no YAML mapping, a key is unknown or missing, or a value is of the wrong
-            kind.
+            If the file does not exist or is not a YAML mapping, a key is unknown or missing, or a value has the wrong
+            type.
         """
         try:
             import yaml
         except ImportError as error:
-            raise UserError("reading YAML needs PyYAML", remedy='pip install "brainscore[cluster]"') from error
+            raise UserError("reading YAML requires PyYAML", remedy='pip install "brainscore[cluster]"') from error
         try:
             content = yaml.safe_load(Path(path).expanduser().read_text(encoding="utf-8"))
         except OSError as error:
             raise UserError(f"the SLURM profile {path} cannot be read: {error.strerror or error}") from error
         except yaml.YAMLError as error:
-            raise UserError(f"the SLURM profile {path} is no YAML: {error}") from error
+            raise UserError(f"the SLURM profile {path} is not YAML: {error}") from error
         if not isinstance(content, dict):
-            raise UserError(f"the SLURM profile {path} holds no keys", remedy="cores and memory are needed")
+            raise UserError(f"the SLURM profile {path} is not a mapping", remedy="give at least cores and memory")
         try:
             return cls.from_dict(content)
         except UserError as error:
@@ -97,7 +97,7 @@ class SlurmProfile:
 
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> Self:
-        """Check plain values.
+        """Make a profile from plain values, and check them.
 
         Examples
         --------
@@ -106,16 +106,16 @@ class SlurmProfile:
         """
         known = [entry.name for entry in fields(cls)]
         if unknown := sorted(map(str, set(content).difference(known))):
-            raise UserError(f"unknown: {', '.join(unknown)}", remedy=f"known are {', '.join(known)}")
+            raise UserError(f"unknown keys: {', '.join(unknown)}", remedy=f"valid keys are {', '.join(known)}")
         if missing := [name for name in ("cores", "memory") if content.get(name) is None]:
-            raise UserError(f"missing: {', '.join(missing)}", remedy="say what a job needs, as in memory: 32GB")
+            raise UserError(f"missing keys: {', '.join(missing)}", remedy="add what a job needs, such as memory: 32GB")
         values: dict[str, Any] = {}
         for name, value in content.items():
             if value is not None:
                 values[name] = _checked(name, value)
         profile = cls(**values)
         if profile.retry_memory is not None and profile.retry_memory <= profile.memory:
-            raise UserError("retry_memory is not above memory", remedy="leave it out, or ask for more")
+            raise UserError("retry_memory is not larger than memory", remedy="leave it out, or increase it")
         return profile
 
     def cluster_arguments(self, memory: int) -> dict[str, Any]:
@@ -124,9 +124,9 @@ class SlurmProfile:
         Parameters
         ----------
         memory : int
-            Bytes a job.
+            Bytes per job.
         """
-        # to the last digit: what asks for all of it must fit
+        # with all digits, so that a task that needs all of it fits
         resources = f"memory={memory / 1e6!r}" + (f",GPU={self.gpus}" if self.gpus else "")
         gpu = [f"--gres=gpu:{self.gpus}"] if self.gpus else []
         exports = [f"export {name}={shlex.quote(value)}" for name, value in self.env.items()]
@@ -134,7 +134,7 @@ class SlurmProfile:
             "queue": self.queue,
             "account": self.account,
             "walltime": self.walltime,
-            # one thread of the worker is one task at a time; the cores are for the libraries
+            # one thread of the worker runs one task at a time; the cores are for the libraries
             "cores": 1,
             "processes": 1,
             "job_cpu": self.cores,
@@ -159,27 +159,27 @@ _LISTS = ("prologue", "job_extra_directives", "job_directives_skip")
 def _checked(name: str, value: Any) -> Any:
     if name in _SIZES:
         if not isinstance(value, str | int | float) or isinstance(value, bool):
-            raise UserError(f"{name} is {value!r}", remedy="write it like 32GB")
+            raise UserError(f"{name} is {value!r}", remedy="write it as 32GB")
         return parse_size(value)
     if name in {"cores", "gpus"}:
         smallest = 1 if name == "cores" else 0
         if isinstance(value, bool) or not isinstance(value, int) or value < smallest:
-            raise UserError(f"{name} is {value!r}", remedy=f"give a whole number from {smallest} on")
+            raise UserError(f"{name} is {value!r}", remedy=f"use a whole number of at least {smallest}")
         return value
     if name in _LISTS:
         if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-            raise UserError(f"{name} is {value!r}", remedy="give a list of lines of text")
+            raise UserError(f"{name} is {value!r}", remedy="use a list of lines of text")
         return tuple(value)
     if name == "env":
         plain = isinstance(value, dict) and all(isinstance(item, str | int | float) for item in value.values())
         if not plain or not all(isinstance(key, str) and key.isidentifier() for key in value):
-            raise UserError(f"env is {value!r}", remedy="give names and values, as in OMP_PROC_BIND: close")
+            raise UserError(f"env is {value!r}", remedy="use names and values, such as OMP_PROC_BIND: close")
         return {key: str(item) for key, item in value.items()}
     if name == "tls":
         if not isinstance(value, bool):
             raise UserError(f"tls is {value!r}", remedy="write true or false")
         return value
     if not isinstance(value, str):
-        quotes = ' in quotes, as in "12:00:00"' if name == "walltime" else ""
+        quotes = ' in quotes, such as "12:00:00"' if name == "walltime" else ""
         raise UserError(f"{name} is {value!r}", remedy=f"write it as text{quotes}")
     return value

@@ -1,4 +1,4 @@
-"""Score a pair again and compare with the receipt that there is."""
+"""Score a pair again and compare the result with its receipt."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -22,14 +22,14 @@ _COMPARED = ("raw", "predictions")
 
 
 class Stored(NamedTuple):
-    """A receipt and a way to read what is stored beside it.
+    """A receipt, and a function that reads its attachments.
 
     Attributes
     ----------
     receipt : Receipt
         The receipt.
     open_attachment : callable
-        Called with a kind, gives the array; raises a `UserError` where there is none.
+        Called with a kind, returns the array; raises a `UserError` if it does not exist.
     """
 
     receipt: Receipt
@@ -38,7 +38,7 @@ class Stored(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Verification:
-    """What verifying a receipt gives.
+    """Result of verifying a receipt.
 
     Attributes
     ----------
@@ -47,13 +47,13 @@ class Verification:
     expected : Receipt
         The receipt that was verified.
     found : Receipt or None
-        The new one; None where the pair could not be scored.
+        The new receipt; None if the pair could not be scored.
     foreseen : tuple of Change
-        What was known to differ before anything was scored.
+        Differences that were known before scoring.
     difference : Difference or None
-        Of the two receipts.
+        Difference of the two receipts.
     problem, remedy : str or None
-        Why it could not be verified, and what to do.
+        Why it could not be verified, and how to fix it.
     """
 
     verdict: Literal["same", "within tolerance", "different", "not verified"]
@@ -66,11 +66,11 @@ class Verification:
 
     @property
     def exit_code(self) -> int:
-        """0 where the result is the same or within tolerance, 1 where it is different, 2 where it is not verified."""
+        """0 if the result is the same or within tolerance, 1 if it is different, 2 if it is not verified."""
         return {"same": 0, "within tolerance": 0, "different": 1, "not verified": 2}[self.verdict]
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain JSON types."""
+        """Convert to plain JSON types."""
         return {
             "verdict": self.verdict,
             "expected": self.expected.to_dict(),
@@ -83,14 +83,14 @@ class Verification:
 
 
 def read_receipt(path: Path) -> Stored:
-    """Read a receipt from a file anywhere, with what lies beside it.
+    """Read a receipt from any file, with access to the attachments beside it.
 
     Raises
     ------
     UserError
-        If there is no such file.
+        If the file does not exist.
     ReceiptError
-        If it is no receipt.
+        If it is not a receipt.
     """
     try:
         if path.stat().st_size > LARGEST:
@@ -110,24 +110,24 @@ def read_receipt(path: Path) -> Stored:
         (attachment,) = [item for item in receipt.attachments if item.kind == kind]
         file = path.parent / attachment.name
         if not file.is_file():
-            raise UserError(f"{attachment.name} is not beside the receipt")
+            raise UserError(f"{attachment.name} does not exist beside the receipt")
         if file_digest(file, "sha256") != attachment.sha256:
-            raise UserError(f"{attachment.name} was changed since it was written")
+            raise UserError(f"{attachment.name} has changed since it was written")
         return read_netcdf(file, DataAssembly)
 
     return Stored(receipt, open_attachment)
 
 
 def foresee(receipt: Receipt, *, plugins: Callable[[str, str], Path | None] | None = None) -> tuple[Change, ...]:
-    """Say what is known to differ here from when a receipt was made, without scoring or loading anything.
+    """List what differs between this machine and that of a receipt, without scoring or loading anything.
 
     Parameters
     ----------
     receipt : Receipt
-        What is to be scored again.
+        Receipt of the pair.
     plugins : callable, optional
-        Gives the folder of the plugin that registers something, from its kind and identifier; None for what is not
-        registered. Without it, plugins are not compared.
+        Kind and identifier → folder of the plugin that registers it, or None. Without this function, plugins are not
+        compared.
 
     Returns
     -------
@@ -151,17 +151,17 @@ def foresee(receipt: Receipt, *, plugins: Callable[[str, str], Path | None] | No
 
 
 def compare_attachments(a: Stored, b: Stored) -> tuple[ArrayDifference, ...]:
-    """Compare the raw values and the predictions of two receipts, where both have them."""
-    found = []
+    """Compare the raw values and the predictions of two receipts, if both have them."""
+    differences = []
     for kind in _COMPARED:
         if not all(any(item.kind == kind for item in stored.receipt.attachments) for stored in (a, b)):
             continue
         try:
-            found.append(array_difference(kind, a.open_attachment(kind), b.open_attachment(kind)))
+            differences.append(array_difference(kind, a.open_attachment(kind), b.open_attachment(kind)))
         except (UserError, OSError, TypeError, ValueError) as error:
             problem = getattr(error, "message", None) or f"{type(error).__name__}: {error}"
-            found.append(ArrayDifference(kind=kind, problem=problem))
-    return tuple(found)
+            differences.append(ArrayDifference(kind=kind, problem=problem))
+    return tuple(differences)
 
 
 def verify(
@@ -173,23 +173,23 @@ def verify(
     tolerance: Tolerance | None = None,
     on_foreseen: Callable[[Sequence[Change]], None] | None = None,
 ) -> Verification:
-    """Score a pair again and say whether the result is the one of its receipt, and if not, which part differs.
+    """Score a pair again and check whether the result equals that of its receipt; if not, find what differs.
 
     Parameters
     ----------
     stored : Stored or Receipt
-        What is verified. Of a `Stored`, raw values and predictions are compared, too.
+        The receipt to verify. For a `Stored`, raw values and predictions are compared as well.
     score : callable
-        Scores the receipt's pair, given the store to write to; mostly :func:`~brainscore_core.scoring.run_pair` with
-        loaders. A `UserError` that it raises means that the pair cannot be scored here.
+        Scores the receipt's pair, given the store to write to; usually :func:`~brainscore_core.scoring.run_pair` with
+        loaders. If it raises a `UserError`, the pair cannot be scored here.
     store : ResultsStore
-        Where the new receipt goes.
+        Store of the new receipt.
     plugins : callable, optional
         As for :func:`foresee`.
     tolerance : Tolerance, optional
-        What counts as the same result though the last digits differ.
+        Largest differences that count as the same result.
     on_foreseen : callable, optional
-        Told what is known to differ, before the pair is scored.
+        Called with the known differences before the pair is scored.
 
     Returns
     -------
@@ -212,18 +212,18 @@ def verify(
     'same'
     """
     if isinstance(stored, Receipt):
-        stored = Stored(stored, _nothing)
+        stored = Stored(stored, _no_attachment)
     expected = stored.receipt
     foreseen = foresee(expected, plugins=plugins)
     if on_foreseen is not None:
         on_foreseen(foreseen)
     before = _ids(store, expected)
     try:
-        found = score(store).receipt
+        new = score(store).receipt
     except Exception as error:
         failed = _failed(store, expected, before)
-        as_before = expected.error is not None and expected.error.type == type(error).__qualname__
-        if isinstance(error, UserError) and not as_before:
+        is_expected = expected.error is not None and expected.error.type == type(error).__qualname__
+        if isinstance(error, UserError) and not is_expected:
             return Verification(
                 verdict="not verified",
                 expected=expected,
@@ -234,20 +234,20 @@ def verify(
             )
         if failed is None:  # not a failure of the pair
             raise
-        found = failed
-    arrays = compare_attachments(stored, Stored(found, lambda kind: store.open_attachment(found, kind)))
-    result = difference(expected, found, tolerance=tolerance, arrays=arrays)
+        new = failed
+    arrays = compare_attachments(stored, Stored(new, lambda kind: store.open_attachment(new, kind)))
+    result = difference(expected, new, tolerance=tolerance, arrays=arrays)
     if result.verdict == "other pair":
         raise UserError(
-            f"receipt {expected.id} is of {expected.model.identifier} on {expected.benchmark.identifier}, but scored "
-            f"was {found.model.identifier} on {found.benchmark.identifier}",
+            f"receipt {expected.id} is of {expected.model.identifier} on {expected.benchmark.identifier}, but "
+            f"{new.model.identifier} on {new.benchmark.identifier} was scored",
             remedy="score the same model on the same benchmark",
         )
-    return Verification(verdict=result.verdict, expected=expected, found=found, foreseen=foreseen, difference=result)
+    return Verification(verdict=result.verdict, expected=expected, found=new, foreseen=foreseen, difference=result)
 
 
-def _nothing(kind: str) -> Any:
-    raise UserError(f"{kind} is not at hand")
+def _no_attachment(kind: str) -> Any:
+    raise UserError(f"{kind} is not available")
 
 
 def _ids(store: ResultsStore, receipt: Receipt) -> set[str]:
@@ -256,7 +256,7 @@ def _ids(store: ResultsStore, receipt: Receipt) -> set[str]:
 
 
 def _failed(store: ResultsStore, receipt: Receipt, before: set[str]) -> Receipt | None:
-    """Give the receipt of the failure that was just written."""
+    """Return the receipt of the failure that was just written."""
     listing = store.listing(model=receipt.model.identifier, benchmark=receipt.benchmark.identifier)
     new = [each for each in listing.receipts if each.id not in before and each.state == "failed"]
     return new[-1] if new else None

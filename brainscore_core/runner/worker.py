@@ -1,4 +1,4 @@
-"""What a worker does with a task: the pairs of one model, each in its scoring process."""
+"""Tasks on a worker: the pairs of one model, scored in a process of their own."""
 
 from __future__ import annotations
 
@@ -46,29 +46,29 @@ def write_failed(
     seconds: float | None = None,
     run: Any = None,
 ) -> Receipt:
-    """Write a receipt that says *failed*.
+    """Write a receipt with the state *failed*.
 
     Parameters
     ----------
     store : ResultsStore
-        Where to.
+        Where to write it.
     model, benchmark : str
         The pair.
     kind, message : str
-        What went wrong.
+        Type and message of the error.
     printed : str
-        The end of what the process printed; kept as its log.
+        The end of what the process printed, kept as its log.
     traceback : str
-        Where it went wrong; by default `printed`, which holds the stack of a crash.
+        The traceback; by default `printed`, which contains the stack after a crash.
     seconds : float, optional
-        After which it did.
+        Time until the error.
     run : RunInfo, optional
-        Which run.
+        The run.
 
     Returns
     -------
     Receipt
-        As stored.
+        The stored receipt.
     """
     log = kept_log(printed)
     receipt = Receipt(
@@ -87,7 +87,7 @@ def write_failed(
 def error_receipt(
     store: ResultsStore, model: str, benchmark: str, error: Mapping[str, Any], run: Any = None
 ) -> Receipt:
-    """Write a receipt of what the scorer raised instead of a receipt of its own."""
+    """Write a receipt for an error that the scorer raised without writing a receipt."""
     return write_failed(
         store,
         model,
@@ -100,10 +100,10 @@ def error_receipt(
 
 
 OWNER = "run "
-"""What claims of a run begin with; its id follows."""
+"""Prefix of the owner in claims of a run; the id of the run follows."""
 
 ATTEMPTS = 2
-"""A pair whose process or worker dies is scored once more."""
+"""Number of attempts: a pair whose process or worker dies is scored once more."""
 
 THREAD_VARIABLES = (
     "OMP_NUM_THREADS",
@@ -113,7 +113,7 @@ THREAD_VARIABLES = (
     "VECLIB_MAXIMUM_THREADS",
     "NUMEXPR_NUM_THREADS",
 )
-_PLANNED_SHARE = 0.9  # of its limit that a scoring process may plan with; the rest is for what a plan cannot foresee
+_PLANNED_SHARE = 0.9  # share of its limit that a scoring process plans with; the rest is a reserve
 
 _stopped: set[str] = set()  # runs
 _active: Counter[str] = Counter()  # tasks of each run
@@ -121,28 +121,28 @@ _active: Counter[str] = Counter()  # tasks of each run
 
 @dataclass(frozen=True, kw_only=True)
 class TaskSpec:
-    """A task as it travels to a worker; plain values only.
+    """A task as it is sent to a worker, in plain values.
 
     Attributes
     ----------
     run, topic, key : str
-        The run; where its events go; this task's own topic.
+        The run, the topic of its events, and the topic of this task.
     model, benchmarks, attempts
-        Pairs, in order, and how often each was begun before.
+        Pairs, in order, and the number of earlier attempts of each.
     store, scorer, isolated, options
         As for `run_plan`.
     since : mapping
-        Of each benchmark, from when on a receipt makes scoring it unnecessary; empty: any.
+        For each benchmark, the time from which on a receipt makes scoring unnecessary; empty: any receipt does.
     threads : int
-        Of the numerical libraries.
+        Threads of the numerical libraries.
     memory, limit : int or None
-        Bytes that the task was expected to need; that pairs may use, None: what the worker advertises.
+        Expected memory of the task, and memory that pairs may use, in bytes; limit None: what the worker advertises.
     largest : int or None
-        Bytes of the largest worker that can be had, for pairs that need more than this one has.
+        Memory in bytes of the largest available worker, for pairs that need more than this one has.
     timeout : float or None
-        Seconds a pair.
+        Seconds per pair.
     code : str
-        The platform's own code, as `platform_code` has it where the run was started; empty: any will do.
+        `platform_code` where the run was started; empty: not compared.
     """
 
     run: str
@@ -164,7 +164,7 @@ class TaskSpec:
     code: str = ""
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
+        """Convert to plain values."""
         return asdict(self)
 
 
@@ -174,7 +174,7 @@ def run_task(plain: Mapping[str, Any]) -> list[dict[str, Any]]:
     Returns
     -------
     list of dict
-        One outcome a pair: ``{"what": "finished" | "skipped" | "claimed" | "memory" | "stopped", "benchmark": …}``.
+        One outcome per pair: ``{"what": "finished" | "skipped" | "claimed" | "memory" | "stopped", "benchmark": …}``.
     """
     from distributed import get_worker
 
@@ -190,15 +190,15 @@ def run_task(plain: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def other_code(place: str) -> UserError:
-    """Make the error that a worker's code is not that of the run."""
+    """Make the error for a worker whose code differs from that of the run."""
     return UserError(
-        f"{place} runs another state of brainscore's own code than is installed here",
-        remedy="install the same version on both sides, and start the workers anew",
+        f"the code of brainscore at {place} differs from the code here",
+        remedy="install the same version on both sides, and restart the workers",
     )
 
 
 async def stop_run(run: str, seconds: float = 4.0) -> None:
-    """Stop a run's tasks on this worker, and wait until they have."""
+    """Stop a run's tasks on this worker, and wait until they have stopped."""
     _stopped.add(run)
     for _ in range(int(seconds / 0.05)):
         if not _active[run]:
@@ -207,14 +207,14 @@ async def stop_run(run: str, seconds: float = 4.0) -> None:
 
 
 class _Task:
-    """A task while it runs."""
+    """A running task."""
 
     def __init__(self, spec: TaskSpec, worker: Any) -> None:
         self.spec = spec
         self.worker = worker
         self.store = ResultsStore(spec.store)
         self.limit = spec.limit if spec.limit is not None else advertised_memory(worker)
-        self.bigger = spec.largest is not None and self.limit is not None and spec.largest > self.limit
+        self.bigger_exists = spec.largest is not None and self.limit is not None and spec.largest > self.limit
         self.process: ScoringProcess | None = None
         try:
             self.key: str | None = worker.get_current_task()
@@ -222,46 +222,46 @@ class _Task:
             self.key = None
 
     def run(self) -> list[dict[str, Any]]:
-        begun, ended = self._before()
+        attempts, ended = self._history()
         outcomes = list(ended.values())
         waiting: list[str] = []
         try:
             for benchmark in self.spec.benchmarks:
                 if benchmark in ended:
                     continue
-                outcome = self._pair(benchmark, begun[benchmark])
+                outcome = self._pair(benchmark, attempts[benchmark])
                 if outcome["what"] == "claimed":
                     waiting.append(benchmark)
                 else:
-                    outcomes.append(self._tell(outcome))
-            # somebody else had these; perhaps they are done or given up by now
-            outcomes += [self._tell(self._pair(benchmark, begun[benchmark])) for benchmark in waiting]
+                    outcomes.append(self._report(outcome))
+            # other processes had claimed these pairs; they may be finished or released by now
+            outcomes += [self._report(self._pair(benchmark, attempts[benchmark])) for benchmark in waiting]
         finally:
             if self.process is not None:
                 self.process.finish()
         return outcomes
 
     def stopped(self) -> bool:
-        """Whether the run was stopped, or nobody waits for this task any more."""
+        """Whether the run was stopped or this task was cancelled."""
         if self.spec.run in _stopped:
             return True
         task = self.worker.state.tasks.get(self.key) if self.key is not None else None
         return task is not None and task.state == "cancelled"
 
-    def _before(self) -> tuple[Counter[str], dict[str, dict[str, Any]]]:
-        """How often each pair was begun, and what has ended, if this task ran on a worker that was lost."""
+    def _history(self) -> tuple[Counter[str], dict[str, dict[str, Any]]]:
+        """Attempts of each pair, and outcomes of ended pairs, also of this task's earlier run on a lost worker."""
         from distributed.utils import sync
 
-        begun = Counter(dict(self.spec.attempts))
+        attempts = Counter(dict(self.spec.attempts))
         ended: dict[str, dict[str, Any]] = {}
         for _, message in sync(self.worker.loop, self.worker.scheduler.events, topic=self.spec.key):
             if message["what"] == "started":
-                begun[message["benchmark"]] += 1
+                attempts[message["benchmark"]] += 1
             elif message["what"] in {"finished", "skipped", "memory"}:
                 ended[message["benchmark"]] = dict(message)
-        return begun, ended
+        return attempts, ended
 
-    def _pair(self, benchmark: str, begun: int) -> dict[str, Any]:
+    def _pair(self, benchmark: str, attempts: int) -> dict[str, Any]:
         if self.stopped():
             return self._outcome("stopped", benchmark)
         claim = self.store.claim(self.spec.model, benchmark, owner=f"{OWNER}{self.spec.run}")
@@ -272,39 +272,39 @@ class _Task:
             if latest is not None and latest.created >= self.spec.since[benchmark]:
                 if latest.run is None or latest.run.id != self.spec.run:
                     return self._outcome("skipped", benchmark, reason=f"scored meanwhile by another run: {latest.id}")
-                if begun >= ATTEMPTS or not _model_lacked_memory(latest):
-                    return self._finished(benchmark, latest, 0.0)  # its worker died before it could say so
-            if begun >= ATTEMPTS:
+                if attempts >= ATTEMPTS or not _model_lacked_memory(latest):
+                    return self._finished(benchmark, latest, 0.0)  # its worker died before it reported the receipt
+            if attempts >= ATTEMPTS:
                 return self._failed(
-                    benchmark, Death(kind="crash", message="lost its worker, twice", seconds=0.0), "WorkerLost"
+                    benchmark, Death(kind="crash", message="lost its worker twice", seconds=0.0), "WorkerLost"
                 )
-            return self._attempts(benchmark, begun)
+            return self._score(benchmark, attempts)
 
-    def _attempts(self, benchmark: str, begun: int) -> dict[str, Any]:
+    def _score(self, benchmark: str, attempts: int) -> dict[str, Any]:
         while True:
-            begun += 1
-            self._tell(self._outcome("started", benchmark, attempt=begun))
+            attempts += 1
+            self._report(self._outcome("started", benchmark, attempt=attempts))
             if self.process is None:
                 self.process = self._start()
-            found = self.process.score(self.spec.model, benchmark, timeout=self.spec.timeout, stopped=self.stopped)
-            if isinstance(found, Answer):
-                if self.bigger and begun < ATTEMPTS and self._wants_more(benchmark, found):
-                    reason = "says that its model ran out of memory"
+            result = self.process.score(self.spec.model, benchmark, timeout=self.spec.timeout, stopped=self.stopped)
+            if isinstance(result, Answer):
+                if self.bigger_exists and attempts < ATTEMPTS and self._needs_more_memory(benchmark, result):
+                    reason = "reported that its model ran out of memory"
                     return self._outcome("memory", benchmark, reason=reason, limit=self.limit)
-                return self._answered(benchmark, found)
+                return self._answered(benchmark, result)
             self.process = None
-            if found.kind == "stopped":
+            if result.kind == "stopped":
                 return self._outcome("stopped", benchmark)
-            if found.kind == "memory" and begun < ATTEMPTS and self.bigger:
-                return self._outcome("memory", benchmark, reason=found.message, limit=self.limit)
-            if found.kind == "time":
-                return self._failed(benchmark, found, "PairTimeout")
-            if found.kind == "memory" or begun >= ATTEMPTS:
-                return self._failed(benchmark, found, "OutOfMemory" if found.kind == "memory" else "ProcessDied")
-            self._tell(self._outcome("retried", benchmark, reason=f"what scored it {found.message}"))
+            if result.kind == "memory" and attempts < ATTEMPTS and self.bigger_exists:
+                return self._outcome("memory", benchmark, reason=result.message, limit=self.limit)
+            if result.kind == "time":
+                return self._failed(benchmark, result, "PairTimeout")
+            if result.kind == "memory" or attempts >= ATTEMPTS:
+                return self._failed(benchmark, result, "OutOfMemory" if result.kind == "memory" else "ProcessDied")
+            self._report(self._outcome("retried", benchmark, reason=f"the scoring process {result.message}"))
 
-    def _wants_more(self, benchmark: str, answer: Answer) -> bool:
-        """Whether the pair failed because an isolated model's process was ended for its memory."""
+    def _needs_more_memory(self, benchmark: str, answer: Answer) -> bool:
+        """Whether the pair failed because the process of an isolated model ran out of memory."""
         if not self.spec.isolated or answer.content.get("state") != "failed":
             return False
         latest = self.store.latest(self.spec.model, benchmark)
@@ -312,7 +312,7 @@ class _Task:
 
     def _answered(self, benchmark: str, answer: Answer) -> dict[str, Any]:
         content = answer.content
-        if "error" in content:  # of the scorer itself; what plugins raise it has written down
+        if "error" in content:  # an error of the scorer itself, which writes receipts for errors of plugins
             receipt = error_receipt(self.store, self.spec.model, benchmark, content["error"], self._run_info())
             return self._finished(benchmark, receipt, answer.seconds)
         return self._outcome(
@@ -326,9 +326,9 @@ class _Task:
         )
 
     def _failed(self, benchmark: str, death: Death, kind: str) -> dict[str, Any]:
-        message = f"what scored it {death.message}" if kind != "WorkerLost" else death.message
+        message = f"the scoring process {death.message}" if kind != "WorkerLost" else death.message
         if kind == "OutOfMemory":
-            message += "" if self.bigger else "; there is no bigger worker"
+            message += "" if self.bigger_exists else "; no worker has more memory"
             if self.spec.memory:
                 message += f" (the pair was expected to need {format_size(self.spec.memory)})"
         receipt = write_failed(
@@ -366,13 +366,12 @@ class _Task:
         return ScoringProcess(settings, environment=scoring_environment(spec.threads, self.limit), limit=self.limit)
 
     def _run_info(self) -> Any:
-
         return run_info(self.spec.run, isolated=self.spec.isolated)
 
     def _outcome(self, what: str, benchmark: str, **details: Any) -> dict[str, Any]:
         return {"what": what, "model": self.spec.model, "benchmark": benchmark, **details}
 
-    def _tell(self, outcome: dict[str, Any]) -> dict[str, Any]:
+    def _report(self, outcome: dict[str, Any]) -> dict[str, Any]:
         self.worker.log_event([self.spec.topic, self.spec.key], {**outcome, "worker": self.worker.address})
         return outcome
 
@@ -382,7 +381,7 @@ def _model_lacked_memory(receipt: Receipt) -> bool:
 
 
 def scoring_environment(threads: int, limit: int | None) -> dict[str, str]:
-    """Environment of a scoring process: its threads, set before any library reads them, and its memory."""
+    """Environment variables of a scoring process, with its number of threads and its memory."""
     environment = dict(os.environ)
     environment.update(dict.fromkeys(THREAD_VARIABLES, str(threads)))
     environment["PYTHONHASHSEED"] = "0"
@@ -392,7 +391,7 @@ def scoring_environment(threads: int, limit: int | None) -> dict[str, str]:
 
 
 def advertised_memory(worker: Any) -> int | None:
-    """Bytes that a worker has for a task: its resource *memory*, in MB, else its own limit, shared by its threads."""
+    """Bytes that a worker has for a task: its resource *memory* (in MB), else its limit divided by its threads."""
     resources = getattr(worker.state, "total_resources", {})
     if megabytes := resources.get("memory"):
         return int(megabytes * 1_000_000)
@@ -401,8 +400,8 @@ def advertised_memory(worker: Any) -> int | None:
 
 
 def dask_setup(worker: Any) -> None:
-    """Send what Dask prints nowhere; called by it in each worker."""
+    """Suppress the output of Dask, which calls this function in each worker."""
     logging.getLogger("distributed").setLevel(logging.CRITICAL + 1)
-    with open(os.devnull, "w") as nothing:
+    with open(os.devnull, "w") as null:
         for descriptor in (1, 2):
-            os.dup2(nothing.fileno(), descriptor)
+            os.dup2(null.fileno(), descriptor)

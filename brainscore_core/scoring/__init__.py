@@ -1,5 +1,6 @@
 """Score one model on one benchmark and keep what is needed to redo and compare it."""
 
+from brainscore_core.paths import default_results_address
 from brainscore_core.receipts.changes import Change
 from brainscore_core.receipts.difference import (
     ArrayDifference,
@@ -32,7 +33,7 @@ from brainscore_core.receipts.schema import SCHEMA_VERSION, ReceiptError, receip
 from brainscore_core.results.backend import StoreError
 from brainscore_core.results.claims import CLAIM_SECONDS, Claim, ClaimInfo
 from brainscore_core.results.export import EXPORT_COLUMNS, ExportColumn, export_rows, export_table
-from brainscore_core.results.store import Listing, Problem, ResultsStore, Scan, default_results_address
+from brainscore_core.results.store import Listing, Problem, ResultsStore, Scan
 from brainscore_core.runner.pair import Outcome, run_pair
 from brainscore_core.runner.verification import Stored, Verification, compare_attachments, foresee, read_receipt, verify
 

@@ -30,29 +30,29 @@ class Comparison:
     benchmark, first, second : str
         Identifiers.
     scores : (float, float)
-        Before they were clamped to [0, 1]; None of a model without a score. On `scale`.
+        Scores before they were clamped to [0, 1], on `scale`; None for a model without a score.
     biases : (float, float)
-        Known biases of the two scores, which are taken off `difference`.
+        Known biases of the two scores, which are subtracted in `difference`.
     difference : float or None
-        First less second, without the known biases of the two.
+        First minus second, corrected for the known biases.
     error, df : float or None
         Standard error, and degrees of freedom of Student's t.
     ci : (float, float) or None
         Confidence interval, with the uncertainty of the ceiling.
     p, p_corrected : float or None
-        Two-sided, of there being no difference; corrected for all comparisons that were made together.
+        Two-sided p-value of no difference; corrected for all comparisons made together.
     level : float
-        Of the interval; what has p_corrected ≤ 1 − level is said to differ.
+        Level of the interval; models with p_corrected ≤ 1 − level differ significantly.
     scale : str
-        ``'ceiled'``, ``'unceiled'``, or ``'raw'`` where the raw scores were compared.
+        ``'ceiled'``, ``'unceiled'``, or ``'raw'`` if raw scores were compared.
     units : str
         What was resampled, and how many.
     receipts : (str, str)
-        Ids; None where there is no receipt.
+        Ids of the receipts; None if there is no receipt.
     reason : str or None
         Why there is no difference, or no interval.
     notes : tuple of str
-        What else to know.
+        Further remarks.
     """
 
     benchmark: str
@@ -75,7 +75,7 @@ class Comparison:
 
     @property
     def better(self) -> str | None:
-        """The model that was found to be better; None if neither was."""
+        """The significantly better model; None if there is none."""
         p = self.p if self.p_corrected is None else self.p_corrected
         if p is None or self.difference is None or p > 1 - self.level or self.difference == 0:
             return None
@@ -83,7 +83,7 @@ class Comparison:
 
     @property
     def verdict(self) -> str:
-        """The outcome in words."""
+        """The outcome as text."""
         if self.p is None:
             return "not compared"
         return "no difference found" if self.better is None else f"{self.better} is better"
@@ -98,11 +98,11 @@ class RankedModel:
     model : str
         Identifier.
     score : float
-        Before it was clamped, without its known bias; the raw score where raw scores were compared.
+        Score before it was clamped, corrected for its known bias; the raw score if raw scores were compared.
     rank, best, worst : int
-        Rank of the score, and the ranks that it may have.
+        Rank of the score, and the range of its possible ranks.
     groups : str
-        Letters of the groups that the model is in; between models with a letter in common no difference was found.
+        Groups of the model, as letters; models with a common letter do not differ significantly.
     """
 
     model: str
@@ -124,13 +124,13 @@ class Ranking:
     models : tuple of RankedModel
         The best one first.
     left_out : dict
-        Models that could not be ranked, and why.
+        Models that could not be ranked, with reasons.
     level : float
-        Confidence in all intervals at once, or in each if not `simultaneous`.
+        Confidence level of all intervals together, or of each if not `simultaneous`.
     simultaneous : bool
-        Whether the intervals hold together.
+        Whether the intervals hold simultaneously.
     notes : tuple of str
-        Pairs without a test: they count as not told apart.
+        Pairs without a test, which count as not significantly different.
     """
 
     benchmark: str
@@ -148,11 +148,11 @@ class Comparisons(Sequence[Comparison]):
     Attributes
     ----------
     items : tuple of Comparison
-        In the order of benchmarks and models asked for.
+        In the requested order of benchmarks and models.
     correction : str
         ``'holm'``, ``'benjamini-hochberg'`` or ``'none'``.
     level : float
-        Of intervals and tests.
+        Level of intervals and tests.
     """
 
     items: tuple[Comparison, ...]
@@ -171,9 +171,9 @@ class Comparisons(Sequence[Comparison]):
         Parameters
         ----------
         benchmark : str
-            One of those compared.
+            One of the compared benchmarks.
         simultaneous : bool
-            Whether the intervals shall hold together; False: each alone, for a question about one model.
+            Whether the intervals hold simultaneously; if False, each holds separately, for a question about one model.
 
         Returns
         -------
@@ -184,17 +184,16 @@ class Comparisons(Sequence[Comparison]):
         UserError
             If the benchmark was not compared.
         """
-        pairs = [one for one in self.items if one.benchmark == benchmark]
+        pairs = [comparison for comparison in self.items if comparison.benchmark == benchmark]
         if not pairs:
             raise UserError(f"{benchmark!r} was not compared", remedy="name it in `benchmarks`")
         raw = any(pair.scale == "raw" and pair.p is not None for pair in pairs)
         scores: dict[str, float] = {}
         reasons: dict[str, str] = {}
-        for pair in sorted(
-            pairs, key=lambda pair: pair.p is not None
-        ):  # the biases of those without a test are unknown
+        # pairs without a test first, since their biases are unknown
+        for pair in sorted(pairs, key=lambda pair: pair.p is not None):
             for model, score, bias in zip((pair.first, pair.second), pair.scores, pair.biases, strict=True):
-                if score is None or (raw and pair.scale != "raw"):  # among raw scores a ceiled one has no rank
+                if score is None or (raw and pair.scale != "raw"):  # a ceiled score has no rank among raw scores
                     reasons.setdefault(model, pair.reason or "it has no score")
                 else:
                     scores[model] = score - bias
@@ -211,9 +210,9 @@ class Comparisons(Sequence[Comparison]):
                     p[i, j] = p[j, i] = pair.p
         values = [scores[model] for model in models]
         intervals = rank_intervals(values, p, level=self.level, simultaneous=simultaneous)
-        found = significantly_better(values, p, level=self.level, simultaneous=simultaneous)
+        better = significantly_better(values, p, level=self.level, simultaneous=simultaneous)
         letters = dict.fromkeys(models, "")
-        for number, group in enumerate(tie_groups(values, found | found.T)):
+        for number, group in enumerate(tie_groups(values, better | better.T)):
             for member in group:
                 letters[models[member]] += group_letters(number)
         ranked = [
@@ -227,7 +226,7 @@ class Comparisons(Sequence[Comparison]):
             )
             for model, interval in zip(models, intervals, strict=True)
         ]
-        ranked.sort(key=lambda one: (one.rank, one.model))
+        ranked.sort(key=lambda entry: (entry.rank, entry.model))
         return Ranking(
             benchmark=benchmark,
             models=tuple(ranked),
@@ -246,10 +245,10 @@ def compare(
     correction: Correction = "holm",
     level: float = 0.95,
 ) -> Comparisons:
-    """Compare the newest scores of models, each with each, on each benchmark.
+    """Compare the newest scores of all pairs of models on each benchmark.
 
     The difference of two scores is tested on the units that both were measured on: stimuli and neuroids from the stored
-    out-of-fold predictions, or stimuli, subjects or objects from what each of them does to the score. Nothing is scored
+    out-of-fold predictions, or stimuli, subjects or objects from their stored influence on the score. Nothing is scored
     or fitted again.
 
     Parameters
@@ -257,16 +256,16 @@ def compare(
     models, benchmarks : iterable of str
         Identifiers; at least two models.
     results : ResultsStore or path, optional
-        Where the receipts are; by default where scores are kept.
+        The store of receipts; by default :func:`~brainscore_core.paths.default_results_address`.
     correction : ``'holm'``, ``'benjamini-hochberg'`` or ``'none'``
-        Of the p-values, over all pairs and benchmarks.
+        Correction of the p-values for all pairs and benchmarks.
     level : float
         Confidence level in (0, 1).
 
     Returns
     -------
     Comparisons
-        One for each benchmark and pair. A pair that cannot be compared has a reason and no p.
+        One comparison for each benchmark and pair. A pair that cannot be compared has a reason and no p.
 
     Raises
     ------
@@ -275,27 +274,30 @@ def compare(
 
     Notes
     -----
-    The interval of a ceiled difference includes the uncertainty of the ceiling; p does not depend on it. How often
-    intervals hold the truth, and how often differences are found where there are none: docs/comparison.md.
+    The interval of a ceiled difference includes the uncertainty of the ceiling; p does not depend on it. For coverage
+    of the intervals and false positive rates see docs/comparison.md.
     """
-    names, wanted = list(dict.fromkeys(models)), list(dict.fromkeys(benchmarks))
+    names, chosen = list(dict.fromkeys(models)), list(dict.fromkeys(benchmarks))
     if len(names) < 2:
         raise UserError(f"{len(names)} model cannot be compared", remedy="name at least two")
-    if not wanted:
-        raise UserError("no benchmark is named", remedy="name at least one")
+    if not chosen:
+        raise UserError("no benchmark was given", remedy="name at least one")
     if not 0 < level < 1:
         raise UserError(f"the confidence level is {level}", remedy="pass a number between 0 and 1, such as 0.95")
     store = results if isinstance(results, ResultsStore) else ResultsStore(results)
-    found: list[Comparison] = []
-    for benchmark in wanted:
+    comparisons: list[Comparison] = []
+    for benchmark in chosen:
         sides = {model: _side(store, model, benchmark) for model in names}
-        found += [_compared(benchmark, pair, sides, level) for pair in combinations(names, 2)]
+        comparisons += [_compared(benchmark, pair, sides, level) for pair in combinations(names, 2)]
     try:
-        adjusted = corrected([math.nan if one.p is None else one.p for one in found], correction)
+        adjusted = corrected(
+            [math.nan if comparison.p is None else comparison.p for comparison in comparisons], correction
+        )
     except ValueError as error:
         raise UserError(str(error)) from error
     items = (
-        replace(one, p_corrected=None if one.p is None else float(p)) for one, p in zip(found, adjusted, strict=True)
+        replace(comparison, p_corrected=None if comparison.p is None else float(p))
+        for comparison, p in zip(comparisons, adjusted, strict=True)
     )
     return Comparisons(tuple(items), correction, level)
 
@@ -308,11 +310,11 @@ def compare_scores(
     Parameters
     ----------
     first, second : Score
-        Single values, with what was attached to them when they were computed.
+        Single values, with the attributes that were attached when they were computed.
     level : float
         Confidence level in (0, 1).
     names : (str, str)
-        What to call the two.
+        Names of the two scores.
 
     Returns
     -------
@@ -340,7 +342,7 @@ def compare_scores(
     sides = []
     for score, name in zip((first, second), names, strict=True):
         if np.size(score) != 1 or not math.isfinite(float(score)):
-            raise UserError(f"the {name} score is {score.values}; a single number is needed to compare it")
+            raise UserError(f"the {name} score is {score.values}; it must be a single number")
         raw, ceiling = score.attrs.get("raw"), score.attrs.get("ceiling")
         receipt = Receipt(
             model=ModelInfo(identifier=name),
@@ -383,7 +385,7 @@ def _compared(
     both = [sides[model] for model in pair]
     receipts = [side.receipt if isinstance(side, Side) else side[0] for side in both]
     ids = tuple(None if receipt is None else receipt.id for receipt in receipts)
-    made = Comparison(
+    comparison = Comparison(
         benchmark=benchmark,
         first=pair[0],
         second=pair[1],
@@ -393,22 +395,22 @@ def _compared(
     )
     reasons = [side[1] for side in both if not isinstance(side, Side)]
     if reasons:
-        return replace(made, reason="; ".join(reasons))
+        return replace(comparison, reason="; ".join(reasons))
     first, second = (side for side in both if isinstance(side, Side))
     try:
         notes = _same_benchmark(first.receipt, second.receipt)
         test, scale, units, more, biases = compare_sides(first, second, level=level)
     except Incomparable as error:
-        return replace(made, reason=error.message)
-    return _with_test(replace(made, biases=biases), (first, second), test, scale, units, [*notes, *more])
+        return replace(comparison, reason=error.message)
+    return _with_test(replace(comparison, biases=biases), (first, second), test, scale, units, [*notes, *more])
 
 
 def _with_test(
-    made: Comparison, sides: Sequence[Side], test: PairedTest, scale: str, units: str, notes: Sequence[str]
+    comparison: Comparison, sides: Sequence[Side], test: PairedTest, scale: str, units: str, notes: Sequence[str]
 ) -> Comparison:
     value = _raw if scale == "raw" else _score
     return replace(
-        made,
+        comparison,
         scores=(value(sides[0].receipt), value(sides[1].receipt)),
         difference=_number(test.difference),
         error=_number(test.error),
@@ -423,7 +425,7 @@ def _with_test(
 
 
 def _same_benchmark(first: Receipt, second: Receipt) -> list[str]:
-    """Refuse what was not scored on the same; notes on what may be no longer the same."""
+    """Check that two receipts are comparable; return notes on possible changes."""
     a, b = first.benchmark, second.benchmark
     if str(a.version) != str(b.version):
         raise Incomparable(f"scored on different versions of {a.identifier}: {a.version} and {b.version}")
@@ -431,7 +433,7 @@ def _same_benchmark(first: Receipt, second: Receipt) -> list[str]:
     for file in second.files:
         ours = hashes.get(file.url)
         if ours and any(
-            one and other and one != other for one, other in zip(ours, (file.sha1, file.sha256), strict=True)
+            left and right and left != right for left, right in zip(ours, (file.sha1, file.sha256), strict=True)
         ):
             raise Incomparable(f"scored on different data: {file.url} has changed between the two")
     limits = [receipt.ceiling.value if receipt.ceiling is not None else None for receipt in (first, second)]
@@ -441,7 +443,7 @@ def _same_benchmark(first: Receipt, second: Receipt) -> list[str]:
         raise Incomparable(f"scored against different ceilings: {limits[0]} and {limits[1]}")
     notes = []
     if a.plugin and b.plugin and a.plugin.sha256 != b.plugin.sha256:
-        notes.append("the benchmark's code has changed between the two, its version has not")
+        notes.append("the benchmark's code has changed between the two, but not its version")
     code = {(item.kind, item.identifier): item.plugin.sha256 for item in first.data if item.plugin}
     changed = [
         item.identifier

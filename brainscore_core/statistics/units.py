@@ -1,4 +1,4 @@
-"""What is stored of a score by which two models can be compared: predictions, or what each unit does to the score."""
+"""Stored data by which two models are compared: predictions, or the influence of each unit on the score."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -17,8 +17,8 @@ from brainscore_core.results.store import ResultsStore
 
 __all__ = ["Incomparable", "Influence", "Predicted", "Side", "compare_sides", "link_of", "read_side", "units_of"]
 
-_NAMES = ("stimulus_id", "subject", "neuroid_id", "truth")
-_WORDS = {
+_UNIT_COORDINATES = ("stimulus_id", "subject", "neuroid_id", "truth")
+_UNIT_UNIT_COORDINATES = {
     "stimulus_id": "stimuli",
     "subject": "subjects",
     "neuroid_id": "neuroids",
@@ -29,7 +29,7 @@ _WORDS = {
 
 
 class Incomparable(UserError):
-    """Two receipts that cannot be compared, and why."""
+    """Two receipts cannot be compared; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Predicted:
 
 @dataclass(frozen=True)
 class Influence:
-    """What each unit does to a value; several presentations of one unit were put together."""
+    """Influence of each unit on a value, summed over presentations of the same unit."""
 
     values: NDArray[np.float64]
     ids: tuple[NDArray[Any], ...]
@@ -57,7 +57,7 @@ class Influence:
 
 @dataclass(frozen=True)
 class Side:
-    """One model's receipt and what is stored beside it."""
+    """One model's receipt and its stored units."""
 
     receipt: Receipt
     units: Predicted | Influence
@@ -70,7 +70,7 @@ class Side:
 
 @dataclass(frozen=True)
 class Link:
-    """How a score follows from the raw score and the ceiling."""
+    """How a score is computed from the raw score and the ceiling."""
 
     transform: Callable[[Any, float], Any]
     power: int
@@ -86,12 +86,12 @@ _LINKS = {
 
 
 def read_side(store: ResultsStore, receipt: Receipt) -> Side:
-    """Read what is stored beside a receipt.
+    """Read the units stored beside a receipt.
 
     Raises
     ------
     Incomparable
-        If there is nothing by which models can be compared.
+        If nothing is stored by which models can be compared.
     """
     kinds = {attachment.kind for attachment in receipt.attachments}
     if "influence" in kinds:
@@ -107,7 +107,7 @@ def read_side(store: ResultsStore, receipt: Receipt) -> Side:
 
 
 def units_of(arrays: Mapping[str, Arrays], receipt: Receipt) -> Predicted | Influence:
-    """The same, of arrays that are in memory.
+    """Read the units from arrays in memory.
 
     Raises
     ------
@@ -124,26 +124,26 @@ def units_of(arrays: Mapping[str, Arrays], receipt: Receipt) -> Predicted | Infl
 
 def _nothing_stored(receipt: Receipt) -> Incomparable:
     return Incomparable(
-        f"the score of {receipt.model.identifier} keeps neither predictions nor what stimuli, neuroids or subjects do "
-        "to it",
-        remedy="score it again if that was done by an earlier version; some benchmarks have nothing to resample "
+        f"neither predictions nor the influence of stimuli, neuroids or subjects are stored for the score of "
+        f"{receipt.model.identifier}",
+        remedy="score it again if it was scored by an earlier version; some benchmarks have no units to resample "
         "(docs/comparison.md)",
     )
 
 
 class Compared(NamedTuple):
-    """What comparing two models gives.
+    """Result of comparing two models.
 
     Attributes
     ----------
     test : PairedTest
-        Of the difference, without the biases.
+        Test of the difference, corrected for biases.
     scale : str
         ``'ceiled'``, ``'unceiled'`` or ``'raw'``.
     units : str
         What was resampled.
     notes : list of str
-        What else to know.
+        Further remarks.
     biases : (float, float)
         Known biases of the two scores.
     """
@@ -161,25 +161,25 @@ def compare_sides(first: Side, second: Side, *, level: float) -> Compared:
     Raises
     ------
     Incomparable
-        If they were not scored on the same.
+        If they were not scored on the same units.
     """
     a, b = first.units, second.units
     if isinstance(a, Predicted) and isinstance(b, Predicted):
         return _test_predicted(first, second, a, b, level=level)
     if isinstance(a, Influence) and isinstance(b, Influence):
         return _test_influence(first, second, a, b, level=level)
-    raise Incomparable("one of the receipts holds predictions, the other what units do to the score")
+    raise Incomparable("one receipt has predictions, the other the influence of units on the score")
 
 
 def link_of(*receipts: Receipt) -> Link | None:
-    """How these scores follow from their raw scores and ceilings; None if in no known way."""
+    """Find how these scores are computed from their raw scores and ceilings; None if unknown."""
     names = ["raw", "ratio", "explained", "squared ratio"]
     first = receipts[0]
     if first.raw is not None and first.raw.scale == "correlation":
         names = ["raw", "explained", "ratio", "squared ratio"]
     if first.ceiling is not None and first.ceiling.meaning != "none" and first.score and first.score.scale == "ceiled":
         names.remove("raw")
-    return next((_LINKS[name] for name in names if all(_fits(_LINKS[name], one) for one in receipts)), None)
+    return next((_LINKS[name] for name in names if all(_fits(_LINKS[name], receipt) for receipt in receipts)), None)
 
 
 def _fits(link: Link, receipt: Receipt) -> bool:
@@ -198,15 +198,15 @@ def _unclamped(receipt: Receipt) -> float:
     return receipt.score.value if receipt.score.unclamped is None else receipt.score.unclamped
 
 
-def _close(one: float, other: float | None, tolerance: float = 1e-6) -> bool:
-    return other is not None and math.isclose(one, other, rel_tol=tolerance, abs_tol=tolerance)
+def _close(a: float, b: float | None, tolerance: float = 1e-6) -> bool:
+    return b is not None and math.isclose(a, b, rel_tol=tolerance, abs_tol=tolerance)
 
 
 def _test_influence(first: Side, second: Side, a: Influence, b: Influence, *, level: float) -> Compared:
     notes: list[str] = []
     values, units = _matched(a, b)
     link = link_of(first.receipt, second.receipt)
-    if all(_close(side.units.estimate, side.score) for side in (first, second)):  # type: ignore[union-attr] # of both, the units are Influence
+    if all(_close(side.units.estimate, side.score) for side in (first, second)):  # type: ignore[union-attr] # both have units of type Influence
         difference, slopes, scale = first.score - second.score, (1.0, 1.0), _scale(first)
         power = 0 if link is None else link.power
         if link is None and scale == "ceiled":
@@ -217,19 +217,19 @@ def _test_influence(first: Side, second: Side, a: Influence, b: Influence, *, le
             difference, slopes, scale, power = raws[0] - raws[1], (1.0, 1.0), "raw", 0
             notes.append(_NO_LINK)
         else:
-            change = _bound(link, first.receipt)
-            slopes = (_slope(change, raws[0]), _slope(change, raws[1]))
+            transform = _bound(link, first.receipt)
+            slopes = (_slope(transform, raws[0]), _slope(transform, raws[1]))
             difference, scale, power = first.score - second.score, _scale(first), link.power
     else:
-        raise Incomparable("what is stored of the units is of another value than the score")
+        raise Incomparable("the stored influence belongs to another value than the score")
     biases = (slopes[0] * a.bias, slopes[1] * b.bias)
     bias = biases[0] - biases[1]
     if not math.isfinite(bias):
         biases = (0.0, 0.0)
-        notes.append("a score's bias is not known and not taken off")
+        notes.append("a score's bias is unknown and not corrected")
     elif abs(bias) > 1e-12:
         difference -= bias
-        notes.append(f"less the difference of the scores' biases, {bias:.4f}")
+        notes.append(f"corrected for the difference of the scores' biases, {bias:.4f}")
     scaled = [slope * part for slope, part in zip(slopes, values, strict=True)]
     if a.paired:
         test = paired_test(difference, scaled[0] - scaled[1], level=level)
@@ -241,9 +241,9 @@ def _test_influence(first: Side, second: Side, a: Influence, b: Influence, *, le
 def _test_predicted(first: Side, second: Side, a: Predicted, b: Predicted, *, level: float) -> Compared:
     notes: list[str] = []
     if not np.array_equal(a.rows, b.rows):
-        raise Incomparable("the two were tested on different stimuli, or with other splits")
+        raise Incomparable("the two were tested on different stimuli or splits")
     if a.paired != b.paired:
-        raise Incomparable("one predicts the model's own neuroids, the other those recorded")
+        raise Incomparable("one predicts the model's own neuroids, the other recorded ones")
     if a.paired:
         if not np.array_equal(a.neuroids, b.neuroids):
             raise Incomparable(f"the two predict different neuroids: {len(a.neuroids)} and {len(b.neuroids)}")
@@ -273,7 +273,7 @@ def _test_predicted(first: Side, second: Side, a: Predicted, b: Predicted, *, le
     return Compared(_with_ceiling(test, first, power, level, notes), scale, units_text, notes, (0.0, 0.0))
 
 
-_NO_LINK = "raw scores are compared: the score does not follow from raw score and ceiling alone"
+_NO_LINK = "raw scores are compared: the score cannot be computed from raw score and ceiling alone"
 
 
 def _with_ceiling(test: PairedTest, side: Side, power: int, level: float, notes: list[str]) -> PairedTest:
@@ -300,8 +300,8 @@ def _bound(link: Link, receipt: Receipt) -> Callable[[Any], Any]:
     return lambda raw: link.transform(raw, ceiling)
 
 
-def _slope(change: Callable[[Any], Any], value: float, step: float = 1e-6) -> float:
-    return float((change(np.float64(value + step)) - change(np.float64(value - step))) / (2 * step))
+def _slope(transform: Callable[[Any], Any], value: float, step: float = 1e-6) -> float:
+    return float((transform(np.float64(value + step)) - transform(np.float64(value - step))) / (2 * step))
 
 
 def _influence(array: Any) -> Influence:
@@ -318,7 +318,7 @@ def _influence(array: Any) -> Influence:
     return Influence(
         values,
         tuple(ids),
-        tuple(_WORDS.get(name, name) for name in names),
+        tuple(_UNIT_UNIT_COORDINATES.get(name, name) for name in names),
         float(array.attrs["estimate"]),
         float(array.attrs.get("bias", 0.0)),
         bool(array.attrs.get("paired", 1)),
@@ -329,19 +329,19 @@ def _coordinate(array: Any, dim: str) -> str:
     along = [str(name) for name, coord in array.coords.items() if dim in coord.dims and name != dim]
     if dim in array.coords and array.indexes[dim].nlevels == 1:
         along.append(dim)
-    return next((name for name in _NAMES if name in along), along[0] if along else dim)
+    return next((name for name in _UNIT_COORDINATES if name in along), along[0] if along else dim)
 
 
 def _matched(a: Influence, b: Influence) -> tuple[list[NDArray[np.float64]], str]:
     if a.kinds != b.kinds or a.paired != b.paired:
-        raise Incomparable(f"of one {' and '.join(a.kinds)} were resampled, of the other {' and '.join(b.kinds)}")
+        raise Incomparable(f"{' and '.join(a.kinds)} were resampled for one, {' and '.join(b.kinds)} for the other")
     if not a.paired:
         return [a.values, b.values], f"{a.values.size:,} and {b.values.size:,} {a.kinds[0]} of the models"
     for kind, ours, theirs in zip(a.kinds, a.ids, b.ids, strict=True):
         differing = np.setxor1d(ours, theirs)
         if len(differing):
             raise Incomparable(
-                f"the two were not scored on the same {kind}: {len(differing)} are of one of them only, such as "
+                f"the two were not scored on the same {kind}: {len(differing)} belong to only one of them, such as "
                 f"{differing[0]}",
                 remedy="score both on the same data",
             )
@@ -354,8 +354,8 @@ def _predicted(predictions: Any, targets: Any, receipt: Receipt) -> Predicted:
     if len(dims) < 2 or set(predictions.dims) != set(dims):
         raise Incomparable(
             f"the stored predictions of {receipt.model.identifier} ({' × '.join(map(str, predictions.dims))}) are not "
-            "of neuroids, and nothing says what units do to the score",
-            remedy="score it again if it was made by an earlier version",
+            "of neuroids, and no influence of units is stored",
+            remedy="score it again if it was scored by an earlier version",
         )
     x, y = (np.asarray(array.transpose(*dims).values, dtype=np.float64) for array in (predictions, targets))
     n = x.shape[0]
@@ -371,8 +371,8 @@ def _predicted(predictions: Any, targets: Any, receipt: Receipt) -> Predicted:
     groups = None if name is None else predictions[str(name)].values[columns]
     x, y = x[rows][:, columns], y[rows][:, columns]
     try:
-        found = predictivity(x, y, splits=splits[rows], stimuli=stimuli[rows], groups=groups, squared=x.ndim == 3)
+        computed = predictivity(x, y, splits=splits[rows], stimuli=stimuli[rows], groups=groups, squared=x.ndim == 3)
     except ValueError as error:
         raise Incomparable(f"the predictions of {receipt.model.identifier} cannot be compared: {error}") from error
     labels = np.char.add(np.char.add(splits[rows].astype(str), " "), stimuli[rows].astype(str))
-    return Predicted(found, labels, neuroids[columns], y, paired)
+    return Predicted(computed, labels, neuroids[columns], y, paired)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from brainscore_core.errors import UserError
 from brainscore_core.files import PART_SUFFIX, file_digest
+from brainscore_core.paths import screen_home
 from brainscore_core.provenance import timed
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 
@@ -219,18 +220,6 @@ class ImageConverter:
 def identifier_before_screen(identifier: str | None) -> str | None:
     """Identifier of a stimulus set before it was placed on a screen (once or several times)."""
     return None if identifier is None else identifier.split(_MARK)[0]
-
-
-def screen_home() -> Path:
-    """Folder of the files that :func:`place_on_screen` writes.
-
-    Examples
-    --------
-    >>> screen_home().name
-    'stimuli_on_screen'
-    """
-    home = os.environ.get("BRAINSCORE_HOME") or "~/.brain-score"
-    return Path(home).expanduser().absolute() / "stimuli_on_screen"
 
 
 def stimulus_files(stimulus_set: StimulusSet) -> dict[str, Path]:

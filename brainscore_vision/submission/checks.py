@@ -391,7 +391,7 @@ def check_requirements(package: Package, plugin: SubmittedPlugin, root: Path) ->
     except (RequirementsError, OSError, RecursionError) as error:
         yield Finding("error", "requirements", path, None, str(error).splitlines()[0], "write one requirement per line")
         return
-    for line, why, remedy in refusals.found:
+    for line, why, remedy in refusals.entries:
         yield Finding("error", "requirements", _place(line, root), line.number, f"{line.shown}: {why}", remedy)
     if len(lines) > _MAX_LINES:
         what = f"{len(lines)} lines of requirements; {_MAX_LINES} are allowed"

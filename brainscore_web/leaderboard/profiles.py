@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from brainscore_core.errors import UserError
+from brainscore_core.paths import layer_profiles_home
 from brainscore_web.leaderboard.clean import json_value
 from brainscore_web.leaderboard.models import Benchmark, LayerProfile, VisionModel
 from brainscore_web.leaderboard.revision import exclusive_write
@@ -52,8 +52,7 @@ def keep_profiles(folder: Path | None = None) -> ProfileReport:
     UserError
         If there is no such folder.
     """
-    home = Path(os.environ.get("BRAINSCORE_HOME") or "~/.brain-score").expanduser()
-    folder = folder or home / "layers"
+    folder = folder or layer_profiles_home()
     if not folder.is_dir():
         raise UserError(f"there is no folder {folder}", remedy="make profiles with brainscore layers, or name another")
     found, problems = _read_profiles(folder)

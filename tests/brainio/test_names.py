@@ -40,7 +40,7 @@ def test_modules_give_what_is_defined_below(module):
     missing = {"fetch": {"AssemblyLoader", "resolve_assembly_class", "unzip"}, "stimuli": {"StimulusSet"}}
     assert missing.get(module, set()) <= set(named.__all__)
     if module == "assemblies":
-        assert set(below.__all__) - {"ASSEMBLY_CLASSES", "resolve_assembly_class"} < set(named.__all__)
+        assert set(below.__all__) - {"ASSEMBLY_CLASSES", "resolve_assembly_class"} == set(named.__all__)
     assert getattr(brainio, module) is named
 
 

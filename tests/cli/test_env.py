@@ -55,8 +55,8 @@ def test_making(cli, model, home):
     assert done.exit_code == 0
     [key] = done.stdout.split()
     assert (home / key / "environment.json").is_file()
-    assert "making the environment of lab-net" in done.stderr
-    assert "requirements.txt:2: brainscore_vision: is the platform that runs" in done.stderr
+    assert "building the environment of lab-net" in done.stderr
+    assert "requirements.txt:2: brainscore_vision: is the running platform" in done.stderr
     again = cli("env", "make", "lab-net", "--json")
     [made] = json.loads(again.stdout)["environments"]
     assert (made["model"], made["key"], made["installed"]) == ("lab-net", key, {})

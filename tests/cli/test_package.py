@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
+from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, NeuroidAssembly
 from brainscore_core.supported_data_standards.brainio.netcdf import read_netcdf, write_netcdf
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 
@@ -100,7 +100,7 @@ def test_assembly(package, measured):
         "assembly", measured, "--identifier", "Small2024", "--class", "NeuroidAssembly", "--allow-nan", "lost"
     )
     assert answer["cls"] == "NeuroidAssembly"
-    assert read_netcdf(answer["path"]).attrs == {
+    assert read_netcdf(answer["path"], DataAssembly).attrs == {
         "identifier": "Small2024",
         "stimulus_set_identifier": "Small2024",
         "nan_allowed": "lost",

@@ -302,7 +302,10 @@ def test_after_a_kill_no_pair_is_computed_twice(start, run, cli, tmp_path, folde
         (["--models", "lab-able", "--benchmarks", "all:nerual"], "nearest: neural"),
         (["--models", "lab-able", "--benchmarks", "Lab2026.one-x", "--max-memory", "much"], "is not a size"),
         (["--models", "lab-able", "--benchmarks", "Lab2026.one-x", "--again", "maybe"], "Invalid value for '--again'"),
-        (["--models", "lab-able", "--benchmarks", "Lab2026.one-x", "--scheduler", "here"], "no address of a scheduler"),
+        (
+            ["--models", "lab-able", "--benchmarks", "Lab2026.one-x", "--scheduler", "here"],
+            "not an address of a scheduler",
+        ),
         (["--dry-run", "lab-able"], "unexpected extra argument"),
     ],
 )

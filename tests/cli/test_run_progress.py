@@ -45,10 +45,10 @@ EVENTS = (
     started("m", "A2026-x"),
     started("n", "A2026-x"),
     finished("m", "A2026-x"),
-    PairRetried(model="n", benchmark="A2026-x", reason="what scored it died"),
+    PairRetried(model="n", benchmark="A2026-x", reason="the scoring process died"),
     WorkerLost(worker="tcp://w", pairs=(("n", "A2026-x"),)),
     finished("n", "A2026-x", state="failed", reason="ValueError: no"),
-    PairSkipped(model="m", benchmark="B2026-x", reason="another process works on it"),
+    PairSkipped(model="m", benchmark="B2026-x", reason="another process is scoring it"),
     started("m", "C2026-x"),
 )
 
@@ -59,10 +59,10 @@ def test_outside_a_terminal_a_line_a_pair(plan, capsys):
             progress(event)
     assert capsys.readouterr().err.splitlines() == [
         "1/6  m  A2026-x  0.2500 (1.7 min)",
-        "again: n on A2026-x: what scored it died",
+        "again: n on A2026-x: the scoring process died",
         "a worker is gone: tcp://w",
         "2/6  n  A2026-x  failed: ValueError: no (1.7 min)",
-        "3/6  m  B2026-x  left out: another process works on it",
+        "3/6  m  B2026-x  left out: another process is scoring it",
     ]
     assert [event.state for event in progress.finished] == ["scored", "failed"]
     assert len(progress.skipped) == 1

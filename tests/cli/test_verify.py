@@ -192,7 +192,7 @@ def test_mistakes(cli, tmp_path, arguments, message):
 
 STORING = """
 from brainscore_core.provenance import note
-from brainscore_vision.model_helpers.activations.store import activations_home
+from brainscore_core.paths import activations_home
 
 
 def look():

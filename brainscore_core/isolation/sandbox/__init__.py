@@ -1,6 +1,6 @@
-"""Sandboxes: submitted code runs without network, and sees and uses only what it is given.
+"""Sandboxes: code runs without network access, sees only what it is given, and has limited resources.
 
-Bubblewrap makes them from namespaces of Linux; as root, an unprivileged user enters them.
+Bubblewrap creates them from namespaces of Linux. If started as root, the code runs as an unprivileged user.
 """
 
 from brainscore_core.isolation.sandbox.commands import Ended, run_in_sandbox

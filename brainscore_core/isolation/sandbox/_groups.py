@@ -1,4 +1,4 @@
-"""Control groups, where they can be made: limits that nothing outruns. With the standard library alone."""
+"""Control groups: limits that cannot be exceeded. This module uses only the standard library."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ _ROOT = Path("/sys/fs/cgroup")
 
 
 class Groups:
-    """Control groups of one cage, versions 1 and 2; none where this process may not make any.
+    """Control groups of one sandbox, versions 1 and 2; none if this process may not create any.
 
     Parameters
     ----------
     name : str
-        Of the cage.
+        Name of the sandbox.
     memory, processes : int
-        Limits: bytes, tasks.
+        Limits, in bytes and tasks.
     """
 
     def __init__(self, name: str, *, memory: int, processes: int) -> None:
         self._made: list[Path] = []
         self._events: list[tuple[Path, str]] = []
         name = f"brainscore-{os.getpid()}-{name}"
-        for controller, parents in _places():
-            wanted = {
+        for controller, parents in _parent_folders():
+            limits = {
                 "": {"memory.max": memory, "memory.swap.max": 0, "memory.oom.group": 1, "pids.max": processes + 24},
                 "memory": {"memory.limit_in_bytes": memory, "memory.memsw.limit_in_bytes": memory},
                 "pids": {"pids.max": processes + 24},
             }[controller]
             for parent in parents:
-                if self._make(parent / name, wanted):
+                if self._make(parent / name, limits):
                     break
 
     @property
@@ -42,23 +42,23 @@ class Groups:
         """Whether one of them limits memory."""
         return bool(self._events)
 
-    def _make(self, folder: Path, wanted: dict[str, int]) -> bool:
-        if "memory.max" in wanted:
-            with contextlib.suppress(OSError):  # not ours to say, or processes of the parent's own prevent it
+    def _make(self, folder: Path, limits: dict[str, int]) -> bool:
+        if "memory.max" in limits:
+            with contextlib.suppress(OSError):  # no permission, or the parent group has processes of its own
                 (folder.parent / "cgroup.subtree_control").write_text("+memory +pids\n")
         try:
             folder.mkdir()
         except OSError:
             return False
-        first, *others = wanted.items()
+        first, *others = limits.items()
         try:
             (folder / first[0]).write_text(f"{first[1]}\n")
-        except OSError:  # the controller is not handed on to here
+        except OSError:  # the controller is not delegated to this group
             with contextlib.suppress(OSError):
                 folder.rmdir()
             return False
         for file, limit in others:
-            with contextlib.suppress(OSError):  # no swap, or no pids
+            with contextlib.suppress(OSError):  # no accounting of swap, or no controller of pids
                 (folder / file).write_text(f"{limit}\n")
         self._made.append(folder)
         events = {"memory.max": "memory.events", "memory.limit_in_bytes": "memory.oom_control"}.get(first[0])
@@ -67,25 +67,25 @@ class Groups:
         return True
 
     def join(self) -> None:
-        """Put this process, and what will descend from it, into the groups."""
+        """Put this process and its future descendants into the groups."""
         for folder in self._made:
-            with contextlib.suppress(OSError):  # whoever watches adds up, too
+            with contextlib.suppress(OSError):  # the watching process sums up memory as well
                 (folder / "cgroup.procs").write_text(f"{os.getpid()}\n")
 
     def out_of_memory(self) -> bool:
-        """Whether the system killed something in them for its memory."""
-        for file, word in self._events:
+        """Whether the system killed a process in the groups because of their memory limit."""
+        for file, counter in self._events:
             with contextlib.suppress(OSError):
                 for line in file.read_text().splitlines():
-                    if line.split()[0] == word and line.split()[1] != "0":
+                    if line.split()[0] == counter and line.split()[1] != "0":
                         return True
         return False
 
     def remove(self) -> None:
-        """Remove them, once the last process in them has gone."""
-        until = time.monotonic() + 2
+        """Remove the groups once their last process has ended."""
+        deadline = time.monotonic() + 2
         for folder in self._made:
-            while time.monotonic() < until:
+            while time.monotonic() < deadline:
                 try:
                     folder.rmdir()
                     break
@@ -95,19 +95,19 @@ class Groups:
                     time.sleep(0.01)
 
 
-def _places() -> list[tuple[str, list[Path]]]:
-    """For version 2 (``''``) or each controller of version 1: folders in which a group may be possible."""
+def _parent_folders() -> list[tuple[str, list[Path]]]:
+    """Folders in which a group may be possible, for version 2 (``''``) or each controller of version 1."""
     own: dict[str, str] = {}
     with contextlib.suppress(OSError):
         for line in Path("/proc/self/cgroup").read_text().splitlines():
             _, controllers, path = line.split(":", 2)
             own.update(dict.fromkeys(controllers.split(","), path.lstrip("/")))
-    places = []
+    folders = []
     for controller in ("memory", "pids"):
         root = _ROOT / controller
         if (root / "cgroup.procs").exists():
-            places.append((controller, [root / own.get(controller, ""), root]))
+            folders.append((controller, [root / own.get(controller, ""), root]))
     if (_ROOT / "cgroup.controllers").exists():
         mine = _ROOT / own.get("", "")
-        places.append(("", list(dict.fromkeys([mine, mine.parent, _ROOT] if mine != _ROOT else [_ROOT]))))
-    return places
+        folders.append(("", list(dict.fromkeys([mine, mine.parent, _ROOT] if mine != _ROOT else [_ROOT]))))
+    return folders

@@ -1,4 +1,4 @@
-"""A filter of system calls that nothing in a cage needs. With the standard library alone, for `_launch`."""
+"""A filter of system calls that a sandbox does not need. Uses only the standard library, for `_launch`."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ __all__ = ["arguments"]
 _LOAD, _EQUAL, _AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06
 _ALLOW, _REFUSE = 0x7FFF0000, 0x00050000
 _NUMBER, _ARCHITECTURE, _FIRST_ARGUMENT = 0, 4, 16
-_FAMILIES = (1, 2, 10, 16)  # Unix, IPv4, IPv6, netlink: those that a network namespace holds in; not vsock
+_FAMILIES = (1, 2, 10, 16)  # Unix, IPv4, IPv6, netlink: families that a network namespace isolates; not vsock
 
 _SYSTEMS: dict[str, tuple[int, int, tuple[int, ...]]] = {  # audit number, socket, refused
     "x86_64": (
         0xC000003E,
         41,
         # ptrace, process_vm_readv/writev, process_madvise, pidfd_getfd, kcmp: other processes' memory
-        # add_key, request_key, keyctl: keys are the user's, also outside
+        # add_key, request_key, keyctl: keys belong to the user, also outside
         # bpf, perf_event_open, userfaultfd, io_uring_*, kexec, modules, mount family, quotactl, acct, swap, reboot
-        # shmget, semget, msgget: memory that no limit sees
+        # shmget, semget, msgget: memory that no limit counts
         (101, 310, 311, 440, 438, 312, 248, 249, 250, 321, 298, 323, 425, 426, 427, 246, 320, 175, 176, 313, 165, 166,
          155, 167, 168, 169, 179, 163, 272, 308, 428, 429, 430, 431, 432, 433, 442, 29, 64, 68, 304, 303, 134,
          180, 212),
@@ -35,30 +35,30 @@ _SYSTEMS: dict[str, tuple[int, int, tuple[int, ...]]] = {  # audit number, socke
 }  # fmt: skip
 
 
-def _one(code: int, value: int, yes: int = 0, no: int = 0) -> bytes:
+def _instruction(code: int, value: int, yes: int = 0, no: int = 0) -> bytes:
     return struct.pack("=HBBI", code, yes, no, value)
 
 
 def _program(audit: int, socket: int, refused: tuple[int, ...]) -> bytes:
-    refuse = _one(_RETURN, _REFUSE | errno.EPERM)
+    refuse = _instruction(_RETURN, _REFUSE | errno.EPERM)
     program = [
-        _one(_LOAD, _ARCHITECTURE),
-        _one(_EQUAL, audit, 1, 0),
-        _one(_RETURN, _REFUSE | errno.ENOSYS),  # calls of another architecture have other numbers
-        _one(_LOAD, _NUMBER),
-        _one(_AT_LEAST, 0x40000000, 0, 1),
-        _one(_RETURN, _REFUSE | errno.ENOSYS),
+        _instruction(_LOAD, _ARCHITECTURE),
+        _instruction(_EQUAL, audit, 1, 0),
+        _instruction(_RETURN, _REFUSE | errno.ENOSYS),  # calls of another architecture have other numbers
+        _instruction(_LOAD, _NUMBER),
+        _instruction(_AT_LEAST, 0x40000000, 0, 1),
+        _instruction(_RETURN, _REFUSE | errno.ENOSYS),
     ]
     for number in refused:
-        program += [_one(_EQUAL, number, 0, 1), refuse]
-    program += [_one(_EQUAL, socket, 1, 0), _one(_RETURN, _ALLOW), _one(_LOAD, _FIRST_ARGUMENT)]
+        program += [_instruction(_EQUAL, number, 0, 1), refuse]
+    program += [_instruction(_EQUAL, socket, 1, 0), _instruction(_RETURN, _ALLOW), _instruction(_LOAD, _FIRST_ARGUMENT)]
     for family in _FAMILIES:
-        program += [_one(_EQUAL, family, 0, 1), _one(_RETURN, _ALLOW)]
-    return b"".join([*program, _one(_RETURN, _REFUSE | errno.EAFNOSUPPORT)])
+        program += [_instruction(_EQUAL, family, 0, 1), _instruction(_RETURN, _ALLOW)]
+    return b"".join([*program, _instruction(_RETURN, _REFUSE | errno.EAFNOSUPPORT)])
 
 
 def arguments() -> list[str]:
-    """Arguments of bubblewrap: none for processors whose system calls are not known here."""
+    """Return the arguments of bubblewrap; none for processors whose system calls are not listed here."""
     known = _SYSTEMS.get(platform.machine())
     if known is None:
         return []

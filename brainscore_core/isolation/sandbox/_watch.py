@@ -1,4 +1,4 @@
-"""Adds up what a cage uses, and ends it when that is too much. With the standard library alone, for `_launch`."""
+"""Sum up what a sandbox uses, and end it if a limit is exceeded. Uses only the standard library, for `_launch`."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from typing import Any, NamedTuple
 __all__ = ["SLACK", "tasks_of", "watch"]
 
 SLACK = 24
-"""Tasks that the system lets through beyond the limit, so that it can be seen who went beyond."""
+"""Tasks that the system allows beyond the limit, so that exceeding the limit can be observed."""
 
-_TICK, _CLOSE_TICK = 0.03, 0.3  # looking closely takes the system long
+_TICK, _CLOSE_TICK = 0.03, 0.3  # seconds; exact accounting is slow
 _PAGE = 1024
 
 
 class Used(NamedTuple):
-    """What a cage uses: tasks, bytes of memory, entries of its folders; and whether that took a closer look."""
+    """Resources used by a sandbox: tasks, bytes of memory, entries of its folders; `closely`: by exact accounting."""
 
     tasks: int
     memory: int
@@ -28,7 +28,7 @@ class Used(NamedTuple):
 
 
 def watch(child: int, plan: dict[str, Any], groups: Any) -> tuple[int, dict[str, Any]]:
-    """Wait for the end of a process; its wait status, and why it was ended, if it was."""
+    """Wait for the end of a process; return its wait status, and the verdict if it was ended (else empty)."""
     end = time.monotonic() + plan["seconds"] if plan["seconds"] is not None else None
     verdict: dict[str, Any] = {}
     while True:
@@ -49,7 +49,7 @@ def watch(child: int, plan: dict[str, Any], groups: Any) -> tuple[int, dict[str,
             verdict = {"cause": "timeout", "limit": plan["seconds"]}
         if verdict:
             with contextlib.suppress(OSError):
-                os.kill(child, signal.SIGKILL)  # the rest of the cage dies with it
+                os.kill(child, signal.SIGKILL)  # the rest of the sandbox ends with it
             _, status = os.waitpid(child, 0)
             break
         time.sleep(_CLOSE_TICK if used.closely else _TICK)
@@ -59,7 +59,7 @@ def watch(child: int, plan: dict[str, Any], groups: Any) -> tuple[int, dict[str,
 
 
 def tasks_of(user: int) -> int:
-    """How many tasks a user runs."""
+    """Number of tasks of a user."""
     count = 0
     for entry in os.scandir("/proc"):
         if entry.name.isdigit():
@@ -70,7 +70,7 @@ def tasks_of(user: int) -> int:
 
 
 def _used(root: int, limit: int) -> Used:
-    """Add up what a process and all that descend from it use."""
+    """Sum up what a process and all its descendants use."""
     processes = _tree(root)
     tasks = private = shared = 0
     for pid in processes:
@@ -83,7 +83,7 @@ def _used(root: int, limit: int) -> Used:
     scratch, entries = _scratch(processes)
     memory = private + max(shared, files) + scratch
     closely = memory > limit
-    if closely:  # forks share pages, and each counts them as its own: look closer
+    if closely:  # forked processes share pages, and each counts them as its own
         private = shared = 0
         for pid in processes:
             with contextlib.suppress(OSError):
@@ -95,19 +95,19 @@ def _used(root: int, limit: int) -> Used:
 
 
 def _tree(root: int) -> list[int]:
-    found, ahead = [], [root]
-    while ahead:
-        pid = ahead.pop()
-        found.append(pid)
+    pids, waiting = [], [root]
+    while waiting:
+        pid = waiting.pop()
+        pids.append(pid)
         with contextlib.suppress(OSError):
             for task in os.listdir(f"/proc/{pid}/task"):
                 with contextlib.suppress(OSError):
-                    ahead += [int(one) for one in Path(f"/proc/{pid}/task/{task}/children").read_text().split()]
-    return found
+                    waiting += map(int, Path(f"/proc/{pid}/task/{task}/children").read_text().split())
+    return pids
 
 
 def _in_memory_files(processes: list[int]) -> int:
-    """Bytes of files without a name in memory that somebody holds open, whether mapped or not."""
+    """Bytes of anonymous files in memory that a process holds open, mapped or not."""
     sizes: dict[tuple[int, int], int] = {}
     for pid in processes:
         folder = f"/proc/{pid}/fd"
@@ -121,7 +121,7 @@ def _in_memory_files(processes: list[int]) -> int:
 
 
 def _scratch(processes: list[int]) -> tuple[int, int]:
-    """Bytes and entries in the cage's own folders in memory."""
+    """Bytes and entries of the sandbox's own folders in memory."""
     total = entries = 0
     for pid in processes[2:3]:  # bubblewrap outside, bubblewrap inside, the command
         for folder in ("tmp", "dev/shm"):
@@ -141,9 +141,9 @@ def _size_of(files: list[str]) -> int:
 
 
 def _fields(file: str) -> dict[str, int]:
-    found = {}
+    fields = {}
     for line in Path(file).read_text().splitlines():
         parts = line.split()
         if len(parts) > 1 and parts[1].isdigit():
-            found[parts[0]] = int(parts[1])
-    return found
+            fields[parts[0]] = int(parts[1])
+    return fields

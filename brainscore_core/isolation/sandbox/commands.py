@@ -1,4 +1,4 @@
-"""Commands in a cage."""
+"""Run commands in a sandbox."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ _TICK = 0.1
 
 @dataclass(frozen=True, kw_only=True)
 class Ended:
-    """What became of a command.
+    """How a command ended.
 
     Attributes
     ----------
     cause : str
-        Empty for exit status 0; ``'exit'`` for another, ``'crash'`` for a signal; else what was too much:
-        ``'timeout'``, ``'memory'``, ``'processes'``, ``'scratch'``, ``'entries'``, ``'output'``; or ``'stopped'``.
+        Empty for exit status 0; ``'exit'`` for another one; ``'crash'`` for a signal; ``'stopped'``; or the limit that
+        was exceeded: ``'timeout'``, ``'memory'``, ``'processes'``, ``'scratch'``, ``'entries'``, ``'output'``.
     status : int
         Exit status; negative for a signal.
     message : str
-        The cause in words; empty for exit status 0.
+        Description of the cause; empty for exit status 0.
     output : str
-        What it printed; of very much the beginning and the end.
+        What it printed; if that is very long, the beginning and the end.
     seconds : float
-        How long it ran.
+        Run time.
     """
 
     cause: Cause
@@ -49,29 +49,29 @@ class Ended:
 
 def run_in_sandbox(
     command: Sequence[str],
-    cage: Sandbox,
+    sandbox: Sandbox,
     *,
     timeout: float,
     max_output: int = 16 << 20,
     on_output: Callable[[str], None] | None = None,
     stopped: Callable[[], bool] | None = None,
 ) -> Ended:
-    """Run a command in a cage, to its end.
+    """Run a command in a sandbox until it ends.
 
     Parameters
     ----------
     command : sequence of str
-        Program, by its path in the cage, and arguments.
-    cage : Cage
-        What it sees and may use.
+        Program, by its path in the sandbox, and arguments.
+    sandbox : Sandbox
+        What the command sees and may use.
     timeout : float
-        Seconds until it is killed.
+        Seconds after which it is killed.
     max_output : int
-        Bytes that it may print until it is killed.
+        Bytes that it may print before it is killed.
     on_output : callable, optional
         Called, from another thread, with each piece of text that it prints.
     stopped : callable, optional
-        Asked several times a second whether to end it.
+        Called several times a second; returns whether to end the command.
 
     Returns
     -------
@@ -81,46 +81,46 @@ def run_in_sandbox(
     Raises
     ------
     UserError
-        There can be no cage here.
+        If this machine cannot run a sandbox.
     """
-    begun = time.monotonic()
-    with cage.opened() as opened:
+    started = time.monotonic()
+    with sandbox.opened() as opened:
         process = guarded([*opened.prefix, *command])
         assert process.stdout is not None
         output = Output(os.dup(process.stdout.fileno()), limit=max_output, on_flood=ender(process), on_text=on_output)
         process.stdout.close()
         try:
-            why = _wait(process, begun + timeout, stopped)
+            reason = _wait(process, started + timeout, stopped)
         finally:
             status = end(process, os.getpid())
             output.finish(2.0)
-        seconds = time.monotonic() - begun
+        seconds = time.monotonic() - started
         verdict = opened.verdict
     if verdict is not None and verdict.cause == "start":
-        raise UserError(f"the command {verdict.message}", remedy="see docs/sandbox.md for what a cage needs")
-    cause, message = _told(status, verdict)
+        raise UserError(f"the command {verdict.message}", remedy="see docs/sandbox.md for what a sandbox requires")
+    cause, message = _cause(status, verdict)
     if output.flooded:
         cause, message = "output", f"printed more than {format_size(max_output)}"
-    elif why == "timeout":
+    elif reason == "timeout":
         cause, message = "timeout", f"ran longer than {timeout:,g} s"
-    elif why == "stopped":
+    elif reason == "stopped":
         cause, message = "stopped", "was stopped"
     return Ended(cause=cause, status=status, message=message, output=output.text, seconds=seconds)
 
 
-def _wait(process: subprocess.Popen[bytes], until: float, stopped: Callable[[], bool] | None) -> Cause:
+def _wait(process: subprocess.Popen[bytes], deadline: float, stopped: Callable[[], bool] | None) -> Cause:
     while True:
         try:
             process.wait(_TICK)
             return ""
         except subprocess.TimeoutExpired:
-            if time.monotonic() > until:
+            if time.monotonic() > deadline:
                 return "timeout"
             if stopped is not None and stopped():
                 return "stopped"
 
 
-def _told(status: int, verdict: Verdict | None) -> tuple[Cause, str]:
+def _cause(status: int, verdict: Verdict | None) -> tuple[Cause, str]:
     if verdict is not None and verdict.cause != "start":
         return verdict.cause, verdict.message
     if status == 0:

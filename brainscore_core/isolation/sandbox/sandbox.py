@@ -1,4 +1,4 @@
-"""Sandboxes: whether this machine can make one, what it shows, and what it allows."""
+"""Sandboxes: what they need of this machine, what is visible in them, and their limits."""
 
 from __future__ import annotations
 
@@ -41,40 +41,42 @@ _NAMESPACES = (
 
 
 def bubblewrap() -> str:
-    """The program.
+    """Return the path of bubblewrap.
 
     Raises
     ------
     UserError
-        It is not installed.
+        If it is not installed.
     """
     if sys.platform != "linux":
-        raise UserError("cages need Linux", remedy="score without a cage, or in a virtual machine with Linux")
-    found = shutil.which("bwrap", path=f"{os.environ.get('PATH', '')}:/usr/bin:/usr/local/bin")
-    if found is None:
+        raise UserError(
+            "a sandbox requires Linux", remedy="score without a sandbox, or in a virtual machine with Linux"
+        )
+    program = shutil.which("bwrap", path=f"{os.environ.get('PATH', '')}:/usr/bin:/usr/local/bin")
+    if program is None:
         raise UserError("bubblewrap is not installed; submitted code needs it", remedy=_INSTALL)
-    return found
+    return program
 
 
 def require_sandbox(*, control_group: bool = False) -> None:
-    """Try whether there can be a cage here.
+    """Check whether this machine can run a sandbox.
 
     Parameters
     ----------
     control_group : bool
-        Whether its memory must be limited by a control group. Without one it is added up from outside, which misses
-        what no process holds open, such as a file in memory whose descriptor is under way in a socket.
+        Whether a control group must limit its memory. Without one, memory is summed up from outside, which misses
+        what no process holds open, such as a file in memory whose descriptor is in transit in a socket.
 
     Raises
     ------
     UserError
-        What is missing, and the command that mends it.
+        If something is missing; the remedy is the command that fixes it.
     """
     _try(bubblewrap(), os.getuid())
     if control_group and not _limits_memory(os.getpid()):
         raise UserError(
-            "no control group can be made here, so that the memory of submitted code cannot be limited safely",
-            remedy="start the worker by its systemd unit, which has Delegate=yes and DelegateSubgroup=worker (systemd "
+            "no control group can be created here, so the memory of submitted code cannot be limited safely",
+            remedy="start the worker with its systemd unit (Delegate=yes and DelegateSubgroup=worker; systemd "
             "254 or later), in a scope (systemd-run --user --scope -p Delegate=yes …), or as root",
         )
 
@@ -91,18 +93,18 @@ def _limits_memory(process: int) -> bool:
 @cache
 def _try(program: str, user: int) -> None:
     command = [program, "--unshare-all", "--die-with-parent", "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev"]
-    nobody: dict[str, Any] = {"user": 65534, "group": 65534, "extra_groups": ()} if user == 0 else {}
+    unprivileged: dict[str, Any] = {"user": 65534, "group": 65534, "extra_groups": ()} if user == 0 else {}
     done = subprocess.run(  # noqa: S603 - arguments are ours
-        [*command, "/bin/true"], capture_output=True, text=True, timeout=60, check=False, cwd="/", **nobody
+        [*command, "/bin/true"], capture_output=True, text=True, timeout=60, check=False, cwd="/", **unprivileged
     )
-    if done.returncode == 0 and user == 0:  # root brings things to where an unprivileged user may reach them
+    if done.returncode == 0 and user == 0:  # root mounts files where users can reach them
         done = subprocess.run(  # noqa: S603 - as above
             [sys.executable, "-I", "-S", "-c", _UNSHARE], capture_output=True, text=True, timeout=60, check=False
         )
     if done.returncode == 0:
         return
-    said = (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1]
-    raise UserError(f"bubblewrap cannot make a cage here: {said}", remedy=_remedy())
+    message = (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1]
+    raise UserError(f"bubblewrap cannot create a sandbox here: {message}", remedy=_remedy())
 
 
 def _remedy() -> str:
@@ -114,55 +116,55 @@ def _remedy() -> str:
         except OSError:
             continue
     return (
-        "allow user namespaces; in a container, start it so that they are possible, for instance with: "
+        "allow user namespaces; start a container with options that permit them, for instance: "
         "docker run --security-opt seccomp=unconfined --security-opt apparmor=unconfined --cap-add SYS_ADMIN"
     )
 
 
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store")
-"""Folders of programs and libraries; those that are there."""
+"""Folders of programs and libraries, as far as they exist."""
 
 ETC = (
     "alternatives", "fonts", "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime", "mime.types", "timezone",
 )  # fmt: skip
-"""What is shown of ``/etc``."""
+"""Entries of ``/etc`` that are visible."""
 
 _PLATFORM = ("brainio", "brainscore", "brainscore_core", "brainscore_vision")  # not the site
 
 
 @cache
 def platform_folders() -> tuple[Path, ...]:
-    """Packages of this platform, where they lie."""
-    beside = Path(brainscore_core.__file__).absolute().parent.parent
-    return tuple(beside / name for name in _PLATFORM if (beside / name / "__init__.py").is_file())
+    """Folders of this platform's packages."""
+    root = Path(brainscore_core.__file__).absolute().parent.parent
+    return tuple(root / name for name in _PLATFORM if (root / name / "__init__.py").is_file())
 
 
 @cache
 def interpreter_folders() -> tuple[Path, ...]:
-    """Folders that the running interpreter reads: its own, those of its environment, of installed packages.
+    """Folders that the running interpreter reads: its own, its environment, and installed packages.
 
-    Others on its path are left out: projects that were installed from their folders (``pip install -e``),
-    and what ``PYTHONPATH`` names. Of these, :func:`platform_folders` alone is shown.
+    Other folders on its path are left out: projects installed in place (``pip install -e``) and the folders in
+    ``PYTHONPATH``. Of these, only :func:`platform_folders` are visible.
     """
     base = base_of()
-    shown: list[Path] = []
+    visible: list[Path] = []
     for folder in sorted({*base.prefixes, base.prefix, *base.sites}):
-        if folder != Path("/") and folder.is_dir() and not lies_in(folder, [*map(Path, SYSTEM), *shown]):
-            shown.append(folder)
-    return tuple(shown)
+        if folder != Path("/") and folder.is_dir() and not lies_in(folder, [*map(Path, SYSTEM), *visible]):
+            visible.append(folder)
+    return tuple(visible)
 
 
 def lies_in(path: Path, folders: Iterable[Path]) -> bool:
-    """Whether a path lies in one of the folders, or is one."""
+    """Whether a path is one of the folders or inside one."""
     return any(path.is_relative_to(folder) for folder in folders)
 
 
 def stubs(folder: Path) -> dict[str, Path]:
-    """Write what programs look up in ``/etc``, and nothing of this machine; path in the cage → file."""
+    """Write replacements of files that programs read in ``/etc``; return the file of each path in the sandbox."""
     texts = {
-        "passwd": "cage:x:1000:1000:cage:/tmp/home:/bin/sh\n",
-        "group": "cage:x:1000:\n",
-        "hosts": "127.0.0.1 localhost cage\n::1 localhost\n",
+        "passwd": "sandbox:x:1000:1000:sandbox:/tmp/home:/bin/sh\n",
+        "group": "sandbox:x:1000:\n",
+        "hosts": "127.0.0.1 localhost sandbox\n::1 localhost\n",
         "nsswitch.conf": "passwd: files\ngroup: files\nhosts: files\n",
     }
     written = {}
@@ -175,45 +177,45 @@ def stubs(folder: Path) -> dict[str, Path]:
 
 
 class Exchange:
-    """A folder that a cage sees read-only, and into which files are put while they are needed.
+    """A folder that a sandbox sees read-only, and that holds files while they are needed.
 
     Parameters
     ----------
     folder : Path
-        Outside.
+        Its path outside the sandbox.
     inside : PurePosixPath
-        What it is called in the cage.
+        Its path in the sandbox.
     """
 
     def __init__(self, folder: Path, inside: PurePosixPath) -> None:
         self._folder = folder
         self._inside = inside
         self._numbers = count(1)
-        self._there: dict[str, tuple[str, int]] = {}  # file → its name there, and how many loans it is part of
+        self._lent: dict[str, tuple[str, int]] = {}  # file → its name in the folder, number of loans
 
     def lend(self, files: Iterable[str | Path]) -> Loan:
-        """Show files until they are given back; those that are no files are left out.
+        """Make files visible until they are given back; paths that are not files are left out.
 
-        Names there tell nothing but the kind of file.
+        Their names in the sandbox reveal only the type of file.
         """
         lent = {}
-        for file in dict.fromkeys(str(one) for one in files):
-            name, loans = self._there.get(file, ("", 0))
+        for file in dict.fromkeys(map(str, files)):
+            name, loans = self._lent.get(file, ("", 0))
             if not loans:
                 name = self._put(file)
             if name:
-                self._there[file] = name, loans + 1
+                self._lent[file] = name, loans + 1
                 lent[file] = Path(self._inside / name)
         return Loan(self, lent)
 
     def take_back(self, files: Iterable[str]) -> None:
-        """Remove files of which no loan is left."""
+        """Remove files that are not part of another loan."""
         for file in files:
-            name, loans = self._there[file]
+            name, loans = self._lent[file]
             if loans > 1:
-                self._there[file] = name, loans - 1
+                self._lent[file] = name, loans - 1
             else:
-                del self._there[file]
+                del self._lent[file]
                 (self._folder / name).unlink(missing_ok=True)
 
     def _put(self, file: str) -> str:
@@ -225,26 +227,26 @@ class Exchange:
         if not stat.S_ISREG(status.st_mode):
             return ""
         name = f"{next(self._numbers):08d}{Path(file).suffix}"
-        place = self._folder / name
-        if status.st_mode & 0o004:  # its rights are the file's, whatever it is called
+        target = self._folder / name
+        if status.st_mode & 0o004:  # a link has the permissions of the file
             try:
-                os.link(source, place)
-            except OSError:  # on another disk, or of another user
-                shutil.copyfile(source, place)
+                os.link(source, target)
+            except OSError:  # another disk or another owner
+                shutil.copyfile(source, target)
         else:
-            shutil.copyfile(source, place)
-        if not place.stat().st_mode & 0o004:
-            place.chmod(0o644)
+            shutil.copyfile(source, target)
+        if not target.stat().st_mode & 0o004:
+            target.chmod(0o644)
         return name
 
 
 class Loan:
-    """Files that are shown until they are given back.
+    """Files that are visible until they are given back.
 
     Attributes
     ----------
     inside : dict
-        File → its path in the cage.
+        File → its path in the sandbox.
     """
 
     def __init__(self, exchange: Exchange, inside: dict[str, Path]) -> None:
@@ -252,22 +254,23 @@ class Loan:
         self.inside = inside
 
     def give_back(self) -> None:
-        """Show them no longer; again does nothing."""
+        """Hide the files again; further calls do nothing."""
         lent, self.inside = self.inside, {}
         self._exchange.take_back(lent)
 
 
-HOME = "/tmp/home"  # noqa: S108 - in a cage, where all of /tmp is its own
+HOME = "/tmp/home"  # noqa: S108 - in a sandbox, which has its own /tmp
 STIMULI = PurePosixPath("/stimuli")
 
-FOLDERS = "brainscore-cage-"
-"""What the names of the temporary folders of cages begin with."""
+FOLDERS = "brainscore-sandbox-"
+"""Prefix of the names of temporary folders of sandboxes."""
 
 _LAUNCHER = Path(__file__).with_name("_launch.py")
 _KEPT = ("LANG", "LC_ALL", "TZ", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
-_ALONE = (
+_ISOLATION = (
     "--unshare-user", "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try",
-    "--die-with-parent", "--new-session", "--hostname", "cage", "--uid", "1000", "--gid", "1000", "--cap-drop", "ALL",
+    "--die-with-parent", "--new-session", "--hostname", "sandbox", "--uid", "1000", "--gid", "1000",
+    "--cap-drop", "ALL",
 )  # fmt: skip
 _VERDICTS = {
     "memory": "used more than {} of memory",
@@ -275,12 +278,12 @@ _VERDICTS = {
     "timeout": "ran longer than {} s",
     "scratch": "wrote more than {}",
     "entries": "made more than {} files and folders",
-    "start": "could not be put into a cage: {}",
+    "start": "could not be put into a sandbox: {}",
 }
 
 
 class Verdict(NamedTuple):
-    """Why a cage was ended."""
+    """Why a sandbox was ended."""
 
     cause: Literal["memory", "processes", "timeout", "scratch", "entries", "start"]
     message: str
@@ -288,31 +291,31 @@ class Verdict(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Sandbox:
-    """What a cage shows of this machine, all of it read-only, and how much of it may be used.
+    """What is visible in a sandbox, read-only, and the limits of its resources.
 
-    System libraries, the running interpreter with the packages installed for it, and this platform are always there.
+    System libraries, the running interpreter with its installed packages, and this platform are always visible.
 
     Attributes
     ----------
     folders, files : sequence of Path
-        What is shown beyond these, under the same paths.
+        What else is visible, under the same paths.
     writable : sequence of Path
-        Files of the machine that may be written, together up to `scratch` bytes. They must be there. The cage can
-        neither remove nor replace them, nor make others beside them.
+        Existing files of the machine that may be written, together up to `scratch` bytes. The sandbox can neither
+        remove nor replace them, nor create others beside them.
     environment : mapping
-        Environment variables beyond the few that are always there; none of this process's come along.
+        Environment variables in addition to the few that are always set; those of this process are not passed on.
     memory : int
-        Bytes for all processes together, with their files in memory.
+        Bytes for all processes together, including files in memory.
     processes : int
         Processes and threads, together.
     seconds : float
         From the start to the end.
     file_size : int, optional
-        Bytes of a file that is written, large arrays handed over among them; by default as `memory`.
+        Bytes of one written file, including large arrays that are transferred; by default as `memory`.
     scratch : int
-        Bytes of ``/tmp``, where the home folder lies, and as much of ``/dev/shm``; both are in memory, and count there.
+        Bytes of ``/tmp``, which contains the home folder, and the same for ``/dev/shm``; both count as memory.
     entries : int
-        Files and folders in these, together.
+        Number of files and folders in both together.
     """
 
     folders: Sequence[Path] = ()
@@ -329,16 +332,16 @@ class Sandbox:
     def __post_init__(self) -> None:
         for name in ("memory", "processes", "scratch", "entries", "seconds"):
             if not getattr(self, name) > 0:
-                raise UserError(f"a cage with {name}={getattr(self, name)}", remedy="give a number above 0")
+                raise UserError(f"a sandbox cannot have {name}={getattr(self, name)}", remedy="give a number above 0")
 
     @contextmanager
     def opened(self, *, socket: bool = False) -> Iterator[OpenSandbox]:
-        """Make ready what a command in this cage needs; it is gone at the end.
+        """Prepare this sandbox for a command; everything is removed at the end.
 
         Parameters
         ----------
         socket : bool
-            Whether the last argument of the command is the number of a descriptor that is to be handed on.
+            Whether the last argument of the command is the number of a descriptor that the command inherits.
         """
         require_sandbox()
         with temporary_folder(FOLDERS) as folder:
@@ -346,41 +349,41 @@ class Sandbox:
 
 
 class OpenSandbox:
-    """A cage that is ready for one command; made by `Cage.opened`.
+    """A sandbox that is ready for one command; made by `Sandbox.opened`.
 
     Attributes
     ----------
     prefix : list of str
-        What stands before the command.
+        Start of the command line, before the command.
     exchange : Exchange
-        Files that are shown for a while.
+        Files that are visible temporarily.
     """
 
-    def __init__(self, cage: Sandbox, folder: Path, *, socket: bool) -> None:
+    def __init__(self, sandbox: Sandbox, folder: Path, *, socket: bool) -> None:
         self._folder = folder
         self._verdict = folder / "verdict.json"
         self._sources: list[str] = []
         shared = folder / "stimuli"
-        for made in (shared, folder / "stage", folder / "etc", folder / "copies"):
-            made.mkdir(mode=0o755)
-            made.chmod(0o755)
+        for created in (shared, folder / "stage", folder / "etc", folder / "copies"):
+            created.mkdir(mode=0o755)
+            created.chmod(0o755)
         self.exchange = Exchange(shared, STIMULI)
         plan = {
             "folder": str(folder),
             "verdict": str(self._verdict),
             "bwrap": bubblewrap(),
-            "arguments": self._arguments(cage, shared),
+            "arguments": self._arguments(sandbox, shared),
             "sources": self._sources,
-            "environment": _variables(cage),
+            "environment": _variables(sandbox),
             "socket": socket,
-            "writable": [str(file.resolve()) for file in cage.writable],
-            "memory": cage.memory,
-            "data": 2 * cage.memory + (1 << 30),  # of each process; what is reserved is not used yet
-            "processes": cage.processes,
-            "seconds": None if math.isinf(cage.seconds) else cage.seconds,
-            "file_size": cage.memory if cage.file_size is None else cage.file_size,
-            "scratch": cage.scratch,
-            "entries": cage.entries,
+            "writable": [str(file.resolve()) for file in sandbox.writable],
+            "memory": sandbox.memory,
+            "data": 2 * sandbox.memory + (1 << 30),  # of each process; reserved memory need not be used
+            "processes": sandbox.processes,
+            "seconds": None if math.isinf(sandbox.seconds) else sandbox.seconds,
+            "file_size": sandbox.memory if sandbox.file_size is None else sandbox.file_size,
+            "scratch": sandbox.scratch,
+            "entries": sandbox.entries,
         }
         file = folder / "plan.json"
         file.write_text(json.dumps(plan))
@@ -388,60 +391,62 @@ class OpenSandbox:
 
     @property
     def verdict(self) -> Verdict | None:
-        """Why it was ended; None where it was not."""
+        """Why the sandbox was ended; None if it was not."""
         try:
-            told = json.loads(self._verdict.read_text())
+            verdict = json.loads(self._verdict.read_text())
         except FileNotFoundError:
             return None
-        limit = told["limit"]
-        shown = limit if isinstance(limit, str) else f"{limit:,g}"
-        if told["cause"] in ("memory", "scratch"):
-            shown = format_size(limit)
-        return Verdict(told["cause"], _VERDICTS[told["cause"]].format(shown))
+        cause, limit = verdict["cause"], verdict["limit"]
+        text = limit if isinstance(limit, str) else f"{limit:,g}"
+        if cause in ("memory", "scratch"):
+            text = format_size(limit)
+        return Verdict(cause, _VERDICTS[cause].format(text))
 
-    def _arguments(self, cage: Sandbox, shared: Path) -> list[str | int]:
-        """Arguments of bubblewrap; a number stands for one of the sources."""
-        arguments: list[str | int] = [*_ALONE, *(["--disable-userns"] if _can_disable() else [])]
+    def _arguments(self, sandbox: Sandbox, shared: Path) -> list[str | int]:
+        """Return the arguments of bubblewrap; a number is an index of `_sources`."""
+        arguments: list[str | int] = [*_ISOLATION, *(["--disable-userns"] if _can_forbid_namespaces() else [])]
         for name in SYSTEM:
             path = Path(name)
             if path.is_symlink():
                 arguments += ["--symlink", os.readlink(path), name]
             elif path.is_dir():
-                arguments += self._shown(path)
+                arguments += self._bind(path)
         for name in ETC:
             if (path := Path("/etc", name)).exists():
-                arguments += self._shown(path)
+                arguments += self._bind(path)
         for name, file in stubs(self._folder / "etc").items():
-            arguments += self._shown(file, name)
-        arguments += ["--dev", "/dev", "--size", str(cage.scratch), "--tmpfs", "/dev/shm"]  # noqa: S108 - the cage's own
+            arguments += self._bind(file, name)
+        arguments += ["--dev", "/dev", "--size", str(sandbox.scratch), "--tmpfs", "/dev/shm"]  # noqa: S108 - the sandbox's own
         arguments += ["--remount-ro", "/dev", "--proc", "/proc"]
-        arguments += ["--size", str(cage.scratch), "--tmpfs", "/tmp"]  # noqa: S108 - the cage's own
+        arguments += ["--size", str(sandbox.scratch), "--tmpfs", "/tmp"]  # noqa: S108 - the sandbox's own
         arguments += ["--dir", HOME]
         if (processors := Path("/sys/devices/system/cpu")).is_dir():
-            arguments += self._shown(processors)
-        for folder in _outermost([*interpreter_folders(), *platform_folders(), *cage.folders]):
+            arguments += self._bind(processors)
+        for folder in _outermost([*interpreter_folders(), *platform_folders(), *sandbox.folders]):
             if not folder.is_dir():
-                raise UserError(f"there is no folder {folder} to show", remedy="name one that is there")
+                raise UserError(f"the folder {folder} does not exist", remedy="make existing folders visible")
             self._check_access(folder)
-            arguments += self._shown(folder)
-        for file in dict.fromkeys(Path(os.path.abspath(one)) for one in cage.files):
+            arguments += self._bind(folder)
+        for file in dict.fromkeys(Path(os.path.abspath(path)) for path in sandbox.files):
             if not file.is_file():
-                raise UserError(f"there is no file {file} to show", remedy="name one that is there")
-            arguments += self._shown(self._open_to_all(file), str(file))
-        arguments += self._shown(shared, str(STIMULI))
-        for file in cage.writable:
+                raise UserError(f"the file {file} does not exist", remedy="make existing files visible")
+            arguments += self._bind(self._readable_file(file), str(file))
+        arguments += self._bind(shared, str(STIMULI))
+        for file in sandbox.writable:
             if not file.is_file():
-                raise UserError(f"there is no file {file} to write", remedy="make it before, empty")
+                raise UserError(
+                    f"the file {file}, which is to be written, does not exist", remedy="create it beforehand, empty"
+                )
             self._sources.append(str(file.resolve()))
             arguments += ["--bind", len(self._sources) - 1, os.path.abspath(file)]
         return [*arguments, "--remount-ro", "/", "--chdir", HOME]
 
-    def _shown(self, source: Path, name: str | None = None) -> list[str | int]:
+    def _bind(self, source: Path, name: str | None = None) -> list[str | int]:
         self._sources.append(str(source.resolve()))
         return ["--ro-bind", len(self._sources) - 1, name or str(source)]
 
-    def _open_to_all(self, file: Path) -> Path:
-        """The file, or a copy that the unprivileged user of the cage may read."""
+    def _readable_file(self, file: Path) -> Path:
+        """Return the file, or a copy that the sandbox's unprivileged user can read."""
         if os.getuid() != 0 or file.stat().st_mode & 0o004:
             return file
         copy = self._folder / "copies" / f"{len(self._sources)}{file.suffix}"
@@ -452,38 +457,38 @@ class OpenSandbox:
     def _check_access(self, folder: Path) -> None:
         if os.getuid() == 0 and folder.stat().st_mode & 0o005 != 0o005:
             raise UserError(
-                f"the folder {folder} is closed to the unprivileged user that a cage has",
-                remedy=f"open it for reading: chmod -R o+rX {folder}",
+                f"the sandbox's unprivileged user cannot read the folder {folder}",
+                remedy=f"make it readable: chmod -R o+rX {folder}",
             )
 
 
 @cache
-def _can_disable() -> bool:
-    """Whether it can forbid namespaces within the cage; the filter of system calls forbids most of them anyway."""
-    asked = [bubblewrap(), "--help"]
-    done = subprocess.run(asked, capture_output=True, text=True, timeout=20, check=False)  # noqa: S603 - ours
+def _can_forbid_namespaces() -> bool:
+    """Whether bubblewrap can forbid namespaces; the filter of system calls forbids most of them anyway."""
+    command = [bubblewrap(), "--help"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)  # noqa: S603 - ours
     return "--disable-userns" in done.stdout + done.stderr
 
 
-def _variables(cage: Sandbox) -> dict[str, str]:
+def _variables(sandbox: Sandbox) -> dict[str, str]:
     return {
         "PATH": f"{Path(sys.executable).parent}:/usr/local/bin:/usr/bin:/bin",
         "LANG": "C.UTF-8",
         **{name: os.environ[name] for name in _KEPT if name in os.environ},
         "HOME": HOME,
-        "USER": "cage",
-        "TMPDIR": "/tmp",  # noqa: S108 - the cage's own
+        "USER": "sandbox",
+        "TMPDIR": "/tmp",  # noqa: S108 - the sandbox's own
         "PYTHONDONTWRITEBYTECODE": "1",
-        "BRAINSCORE_MAX_MEMORY": str(int(0.8 * cage.memory)),
+        "BRAINSCORE_MAX_MEMORY": str(int(0.8 * sandbox.memory)),
         "BRAINSCORE_ACTIVATIONS": "off",
-        **cage.environment,
+        **sandbox.environment,
     }
 
 
 def _outermost(folders: Sequence[Path]) -> list[Path]:
-    """Folders by their absolute names, without those within another of them."""
+    """Return the absolute paths of folders, without those inside another one."""
     kept: list[Path] = []
-    for folder in sorted({Path(os.path.abspath(one)) for one in folders}):
+    for folder in sorted({Path(os.path.abspath(path)) for path in folders}):
         if not lies_in(folder, [*map(Path, SYSTEM), *kept]):
             kept.append(folder)
     return kept

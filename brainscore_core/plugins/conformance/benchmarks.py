@@ -1,4 +1,4 @@
-"""The single checks of a benchmark, by what they check; each raises with an explanation and a remedy."""
+"""Checks of benchmarks; each raises an error with an explanation and a remedy."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _PLACEHOLDERS = ("your paper title", "your title", "journal name", "author, a. a
 
 @dataclass(frozen=True)
 class Circumstances:
-    """What a benchmark is checked with."""
+    """Arguments of the checks of a benchmark."""
 
     model: Any
     parents: Collection[str] | None
@@ -177,7 +177,7 @@ def require_tests(folder: Path | None) -> TestsRead:
 
 
 def tests_load(folder: Path | None, kind: str) -> None:
-    """Fail unless the tests load something of a kind by its identifier."""
+    """Fail unless the tests load a plugin of this kind by its identifier."""
     if kind not in require_tests(folder).loads:
         loader = "load_dataset" if kind == "data" else f"load_{kind}"
         raise Failed("no test loads it by its identifier", f"write def test_loads(): …, with {loader}('identifier')")

@@ -1,4 +1,4 @@
-"""Does a plugin do what every plugin of its kind must do? Checks that its author can run."""
+"""Checks that a plugin meets the requirements of its kind, which its author can run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["check_benchmark", "check_data", "check_metric", "check_model", "exam
 
 
 def check_model(model: Any, *, stimuli: StimulusSet | None = None, raise_errors: bool = True) -> tuple[Check, ...]:
-    """Check that a model does what every model must do.
+    """Check that a model meets the requirements of models.
 
     It names itself and the visual angle of its input; it can be recorded from or does a task, and refuses with
     `NotApplicable` what it cannot do; its recordings hold each stimulus once, in order, with the coordinates that
@@ -32,7 +32,7 @@ def check_model(model: Any, *, stimuli: StimulusSet | None = None, raise_errors:
     stimuli : StimulusSet, optional
         At least six, with ``image_label`` of two kinds or more; by default :func:`example_stimuli`.
     raise_errors : bool
-        Whether to raise where a check failed.
+        Whether to raise an error if a check fails.
 
     Returns
     -------
@@ -70,29 +70,29 @@ def check_benchmark(
     folder: str | Path | None = None,
     raise_errors: bool = True,
 ) -> tuple[Check, ...]:
-    """Check that a benchmark does what every benchmark must do: the checklist of a submission.
+    """Check that a benchmark meets the requirements of benchmarks: the checklist of a submission.
 
     It is named ``AuthorYear-metric``, has a version, a known parent and a complete citation; its ceiling is a `Score`
-    in (0, 1] that says how sure it is; it scores a model, and says where the score came from. Its tests load it, look
-    at the ceiling, run it, and compare one score with a number.
+    in (0, 1] with a standard error; it scores a model, and its score has the raw score and the ceiling. Its tests load
+    it, use the ceiling, run it, and compare one score with a number.
 
     Parameters
     ----------
     benchmark : Benchmark
         The benchmark.
     model : BrainModel, optional
-        A model to run it on; without one it is not run.
+        A model to run it on; without one, it is not run.
     parents : collection of str, optional
-        Parents that there are; without them any name will do. A group of the benchmark's own study is always one.
+        Valid parents; by default any name is valid. A group of the benchmark's own study is always valid.
     folder : path, optional
-        The plugin's folder, whose ``test.py`` is read, not run; without it tests are not looked at.
+        The plugin's folder, whose ``test.py`` is read, not run; without it, tests are not checked.
     raise_errors : bool
-        Whether to raise where a check failed.
+        Whether to raise an error if a check fails.
 
     Returns
     -------
     tuple of Check
-        One for each check. What needs data that cannot be reached is not applicable.
+        One for each check. Checks that need unavailable data are not applicable.
 
     Raises
     ------
@@ -117,22 +117,22 @@ def check_benchmark(
 def check_data(
     data: Any, *, identifier: str | None = None, folder: str | Path | None = None, raise_errors: bool = True
 ) -> tuple[Check, ...]:
-    """Check that an assembly or a stimulus set is as every one must be.
+    """Check that an assembly or a stimulus set meets the requirements of data.
 
     An assembly has the dimensions and coordinates of its class, no NaN (or says why), and its stimuli; each of its
-    ``stimulus_id`` is one of theirs. A stimulus set has unique ids, and files that are there and decode. Both are named
-    ``AuthorYear``. What is fetched is registered with its sha1, and the plugin's tests load it.
+    ``stimulus_id`` is one of theirs. A stimulus set has unique ids, and files that exist and can be decoded. Both are
+    named ``AuthorYear``. Fetched files are registered with their sha1, and the plugin's tests load the data.
 
     Parameters
     ----------
     data : DataAssembly or StimulusSet
-        What was loaded.
+        The loaded data.
     identifier : str, optional
-        Under which it is registered; by default its own.
+        Identifier of the registration; by default that of the data.
     folder : path, optional
-        The plugin's folder, whose source is read for hashes and tests; without it they are not looked at.
+        The plugin's folder, whose source is read for hashes and tests; without it, they are not checked.
     raise_errors : bool
-        Whether to raise where a check failed.
+        Whether to raise an error if a check fails.
 
     Returns
     -------
@@ -166,29 +166,29 @@ def check_metric(
     folder: str | Path | None = None,
     raise_errors: bool = True,
 ) -> tuple[Check, ...]:
-    """Check that a metric does what every metric must do.
+    """Check that a metric meets the requirements of metrics.
 
     It is a `Metric` that declares its scale (or a `Ceiling` that declares its meaning) and returns a `Score` with
     ``raw`` and ``error``, the same each time. It matches presentations by ``stimulus_id``: their order does not
     matter, and other stimuli are refused; nor does the order of dimensions, on either side. A neuroid of NaN is
-    refused, left out or makes the score NaN, but is never counted as 0. Its arguments are left as they were.
+    refused, left out or makes the score NaN, but is never counted as 0. Its arguments are not changed.
 
     Parameters
     ----------
     metric : Metric or Ceiling
         The metric.
     source, target : DataAssembly, optional
-        What it compares; a ceiling takes `target` alone. By default examples are tried: recordings, choices,
+        Its arguments; a ceiling takes only `target`. By default examples are used: recordings, choices,
         probabilities.
     folder : path, optional
-        The plugin's folder, whose ``test.py`` is read, not run; without it tests are not looked at.
+        The plugin's folder, whose ``test.py`` is read, not run; without it, tests are not checked.
     raise_errors : bool
-        Whether to raise where a check failed.
+        Whether to raise an error if a check fails.
 
     Returns
     -------
     tuple of Check
-        One for each check. Without arguments that it takes, most are not applicable.
+        One for each check. Without suitable arguments, most are not applicable.
 
     Raises
     ------
@@ -211,12 +211,12 @@ def check_metric(
 
 
 def example_stimuli(folder: Path) -> StimulusSet:
-    """Write nine small pictures of three kinds, and describe them.
+    """Write nine small images of three kinds as a stimulus set.
 
     Parameters
     ----------
     folder : Path
-        Where the files go.
+        Folder of the files.
 
     Returns
     -------
@@ -266,7 +266,7 @@ def _run_one(name: str, check: Callable[..., None], *arguments: Any) -> Check:
         return Check(name, "warning", str(error), error.remedy)
     except Failed as error:
         return Check(name, "failed", str(error), error.remedy)
-    except Exception as error:  # noqa: BLE001 - whatever a plugin raises is a finding
+    except Exception as error:  # noqa: BLE001 - any error of a plugin is a finding
         return Check(name, "failed", f"it raised {type(error).__name__}: {error}")
     return Check(name, "passed")
 
@@ -274,10 +274,10 @@ def _run_one(name: str, check: Callable[..., None], *arguments: Any) -> Check:
 def _finish(checks: tuple[Check, ...], name: str, *, raise_errors: bool) -> tuple[Check, ...]:
     failed = [check for check in checks if check.result == "failed"]
     if failed and raise_errors:
-        said = ("; ".join(text for text in (check.explanation, check.remedy) if text) for check in failed)
+        problems = ("; ".join(text for text in (check.explanation, check.remedy) if text) for check in failed)
         raise ConformanceError(
             f"{len(failed)} of {len(checks)} checks of {name!r} failed:\n"
-            + "\n".join(f"- {check.name}: {text}" for check, text in zip(failed, said, strict=True)),
+            + "\n".join(f"- {check.name}: {text}" for check, text in zip(failed, problems, strict=True)),
             checks=checks,
         )
     return checks

@@ -1,4 +1,4 @@
-"""The single checks of assemblies and stimulus sets; each raises with an explanation and a remedy."""
+"""Checks of assemblies and stimulus sets; each raises an error with an explanation and a remedy."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from brainscore_core.supported_data_standards.brainio.validation import (
 __all__ = ["DataInQuestion", "checks_for"]
 
 _SHA1 = re.compile(r"[0-9a-f]{40}")
-# hashes and versions that the loaders take, with the place at which each may be given without its name
+# arguments of loaders for hashes and versions, with their positions
 _HASHES: Mapping[str, Mapping[str, int | None]] = {
     "load_stimulus_set_from_s3": {"csv_sha1": 2, "zip_sha1": 3},
     "load_assembly_from_s3": {"sha1": 2},
@@ -54,12 +54,12 @@ _FILES = frozenset(
         "stimulus without a path", "path without a stimulus", "stimulus_paths", "kind of file",
     }
 )  # fmt: skip
-_OF_LOADING = frozenset({"'filename' column"})  # a packaged table has it, as it should
+_OF_LOADING = frozenset({"'filename' column"})  # packaged tables have this column
 
 
 @dataclass(frozen=True)
 class DataInQuestion:
-    """What is checked, and what validation found."""
+    """Data to check, and the findings of validation."""
 
     data: Any
     identifier: str | None
@@ -75,7 +75,7 @@ class DataInQuestion:
             findings = validate_assembly(data, identifier=name or "")
         else:
             findings = validate_stimulus_set(data, name or "")
-        return cls(data, name, folder, tuple(one for one in findings if one.check not in _OF_LOADING))
+        return cls(data, name, folder, tuple(finding for finding in findings if finding.check not in _OF_LOADING))
 
 
 def checks_for(data: Any) -> Mapping[str, Callable[[DataInQuestion], None]]:
@@ -84,13 +84,13 @@ def checks_for(data: Any) -> Mapping[str, Callable[[DataInQuestion], None]]:
 
 
 def _raise_among(given: DataInQuestion, kinds: Collection[str]) -> None:
-    found = [finding for finding in given.findings if finding.check in kinds]
-    errors = errors_among(found)
-    if not found:
+    findings = [finding for finding in given.findings if finding.check in kinds]
+    if not findings:
         return
-    told = errors or found
-    explanation = "; ".join(finding.culprit for finding in told)
-    remedy = "; ".join(dict.fromkeys(finding.remedy for finding in told))
+    errors = errors_among(findings)
+    reported = errors or findings
+    explanation = "; ".join(finding.culprit for finding in reported)
+    remedy = "; ".join(dict.fromkeys(finding.remedy for finding in reported))
     raise (Failed if errors else Unusual)(explanation, remedy)
 
 
@@ -109,7 +109,7 @@ def _assembly_form(given: DataInQuestion) -> None:
 def _aligned(given: DataInQuestion) -> None:
     if not isinstance(given.data.attrs.get("stimulus_set"), pd.DataFrame):
         raise Failed(
-            "attrs['stimulus_set'] is missing: nobody knows what was shown",
+            "attrs['stimulus_set'] is missing, so the shown stimuli are unknown",
             "register it with stimulus_set_loader=lambda: load_stimulus_set('identifier')",
         )
     _raise_among(given, _ALIGNMENT)
@@ -170,7 +170,7 @@ def _loading_calls(folder: Path) -> Iterator[tuple[Path, ast.Call, str]]:
 
 def _argument(call: ast.Call, name: str, place: int | None) -> ast.expr | None:
     for keyword in call.keywords:
-        if keyword.arg == name or keyword.arg is None:  # **arguments: read when it runs
+        if keyword.arg == name or keyword.arg is None:  # **arguments are only known at run time
             return keyword.value
     if any(isinstance(argument, ast.Starred) for argument in call.args):
         return call.args[-1]

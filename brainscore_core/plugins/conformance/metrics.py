@@ -1,4 +1,4 @@
-"""Checks of metrics, and the pairs of assemblies that they are tried on."""
+"""Checks of metrics, and example arguments for them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _LABELS = np.array(["cat", "dog"])
 
 
 class Arguments(NamedTuple):
-    """What a metric compares; a ceiling takes the target alone."""
+    """Arguments of a metric; a ceiling takes only the target."""
 
     source: DataAssembly | None
     target: DataAssembly
@@ -53,7 +53,7 @@ def _neural(values: NDArray[Any], prefix: str, repetitions: int = 1) -> NeuroidA
 
 
 def _recordings() -> Arguments:
-    """Features, and responses that they explain for the most part."""
+    """Features, and responses that they mostly explain."""
     random = np.random.default_rng(0)
     features = random.standard_normal((_STIMULI, 6)) @ random.standard_normal((6, _FEATURES))
     features += 0.3 * random.standard_normal(features.shape)
@@ -143,13 +143,13 @@ CEILING_EXAMPLES: dict[str, Callable[[], Arguments]] = {"repeated recordings": _
 
 _SAME = 1e-6
 _SPLITS_DIFFER = 0.1  # cross-validation may draw its splits in the order of one side
-_LEFT_OUT = 1e-3  # a neuroid that counts as 0 moves a mean over neuroids by more
+_LEFT_OUT = 1e-3  # counting a neuroid as 0 changes a mean over neuroids by more
 _REFUSALS = (UserError, ValueError, KeyError)
 
 
 @dataclass(frozen=True)
 class MetricInQuestion:
-    """A metric, what it is tried on, and what it gave for that."""
+    """A metric, example arguments, and its score for them."""
 
     metric: Any
     arguments: Arguments | None
@@ -161,7 +161,7 @@ class MetricInQuestion:
     def of(
         cls, metric: Any, source: DataAssembly | None, target: DataAssembly | None, *, folder: Path | None
     ) -> MetricInQuestion:
-        """Find arguments that the metric takes."""
+        """Find example arguments that the metric accepts."""
         if target is not None:
             arguments = Arguments(source, target)
             return cls(metric, arguments, _call(metric, arguments), (), folder)
@@ -170,7 +170,7 @@ class MetricInQuestion:
             arguments = make()
             try:
                 score = _call(metric, arguments)
-            except Exception as error:  # noqa: BLE001 - whatever it raises, it does not take this example
+            except Exception as error:  # noqa: BLE001 - after any error, the example is not accepted
                 refusals.append(f"{name}: {type(error).__name__}: {_first_line(error)}")
                 continue
             return cls(metric, arguments, score, (), folder)
@@ -183,7 +183,7 @@ class MetricInQuestion:
         return _call(self.metric, self.arguments._replace(**sides))
 
     def sides(self) -> dict[str, DataAssembly]:
-        """What it is called with, by name."""
+        """Its arguments by name."""
         if self.arguments is None:
             raise NotApplicable("no example suits it: pass source= and target=")
         return {name: side for name, side in self.arguments._asdict().items() if side is not None}
@@ -202,13 +202,13 @@ def _is_metric(given: MetricInQuestion) -> None:
     if isinstance(metric, Metric):
         if metric.scale not in get_args(Scale):
             raise Failed(
-                f"scale is {metric.scale!r}: nobody knows how a ceiling applies",
+                f"scale is {metric.scale!r}, so it is undefined how a ceiling applies",
                 f"declare it in the class: scale = one of {', '.join(map(repr, get_args(Scale)))}",
             )
     elif isinstance(metric, Ceiling):
         if metric.meaning not in get_args(Meaning):
             raise Failed(
-                f"meaning is {metric.meaning!r}: nobody knows how it applies to a score",
+                f"meaning is {metric.meaning!r}, so it is undefined how it applies to a score",
                 f"declare it in the class: meaning = one of {', '.join(map(repr, get_args(Meaning)))}",
             )
     else:
@@ -254,8 +254,8 @@ def _leaves_arguments(given: MetricInQuestion) -> None:
     given.changed()
     for name, side in sides.items():
         same_coords = all(
-            np.array_equal(one[2], other[2])
-            for one, other in zip(walk_coords(side), walk_coords(before[name]), strict=True)
+            np.array_equal(now[2], original[2])
+            for now, original in zip(walk_coords(side), walk_coords(before[name]), strict=True)
         )
         if not np.array_equal(side.values, before[name].values) or not same_coords:
             raise Failed(f"it changed the {name} that it was given", "work on a copy: assembly.copy()")
@@ -283,7 +283,7 @@ def _dimensions(given: MetricInQuestion) -> None:
         try:
             score = given.changed(**{name: side.transpose(*reversed(side.dims))})
         except _REFUSALS:
-            continue  # refused is no wrong score
+            continue  # a refusal is not a wrong score
         _require_same(
             given,
             score,
@@ -325,9 +325,9 @@ def _nan_neuroids(given: MetricInQuestion) -> None:
     for name, side in sides.items():
         values = np.array(side.values)
         np.moveaxis(values, side.dims.index("neuroid"), 0)[min(3, side.sizes["neuroid"] - 1)] = np.nan
-        spoilt = side.copy(data=values)
+        damaged = side.copy(data=values)
         try:
-            score = given.changed(**{name: spoilt})
+            score = given.changed(**{name: damaged})
         except _REFUSALS:
             continue
         except Exception as error:

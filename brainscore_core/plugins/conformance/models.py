@@ -1,4 +1,4 @@
-"""The single checks of a model, by what they check; each raises with an explanation, or `NotApplicable`."""
+"""Checks of models; each raises an error with an explanation, or `NotApplicable`."""
 
 from __future__ import annotations
 

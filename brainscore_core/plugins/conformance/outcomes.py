@@ -1,4 +1,4 @@
-"""Outcomes of checks, and the exceptions with which a check ends."""
+"""Outcomes of checks, and the exceptions that end a check."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,12 +20,12 @@ class Check:
     name : str
         What was checked.
     result : {'passed', 'not applicable', 'warning', 'failed'}
-        Not applicable: the plugin said that it cannot do it, or what the check needs cannot be had; no fault.
-        Warning: unusual, which may be meant.
+        Not applicable: the plugin does not support it, or data for the check are not available; not an error.
+        Warning: unusual, but possibly intended.
     explanation : str
-        Why it is not applicable, or what is wrong.
+        Why it is not applicable, or what the problem is.
     remedy : str
-        What to do about it, where the explanation does not say it.
+        How to fix it, if the explanation does not say so.
     """
 
     name: str
@@ -34,17 +34,17 @@ class Check:
     remedy: str = ""
 
     def __str__(self) -> str:
-        said = "; ".join(text for text in (self.explanation, self.remedy) if text)
-        return f"{self.name}: {self.result}" + (f" – {said}" if said else "")
+        details = "; ".join(text for text in (self.explanation, self.remedy) if text)
+        return f"{self.name}: {self.result}" + (f" – {details}" if details else "")
 
 
 class ConformanceError(UserError):
-    """A plugin does not do what every plugin of its kind must do.
+    """A plugin does not meet the requirements of its kind.
 
     Attributes
     ----------
     checks : tuple of Check
-        All of them, those that passed, too.
+        All checks, including those that passed.
     """
 
     def __init__(self, message: str, remedy: str | None = None, *, checks: Sequence[Check] = ()) -> None:
@@ -53,7 +53,7 @@ class ConformanceError(UserError):
 
 
 class Failed(Exception):
-    """Raised by a check with what is wrong, and what to do about it."""
+    """Raised by a check with the problem and its remedy."""
 
     def __init__(self, explanation: str, remedy: str = "") -> None:
         super().__init__(explanation)
@@ -61,4 +61,4 @@ class Failed(Exception):
 
 
 class Unusual(Failed):
-    """Raised by a check with what is unusual, but no fault."""
+    """Raised by a check for something unusual that is not an error."""

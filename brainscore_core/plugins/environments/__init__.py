@@ -1,4 +1,4 @@
-"""Environments for models that run in their own process: what a plugin requires, over what is installed here.
+"""Environments for models that run in their own process: a plugin's requirements on top of installed packages.
 
 Nothing is ever installed into the running interpreter.
 """
@@ -11,7 +11,6 @@ from brainscore_core.plugins.environments.folder import (
     StoredEnvironment,
     collect_garbage,
     environments,
-    environments_home,
     remove_environment,
 )
 from brainscore_core.plugins.environments.requirements import RequirementsError, plugin_requirements
@@ -25,7 +24,6 @@ __all__ = [
     "collect_garbage",
     "environment_of",
     "environments",
-    "environments_home",
     "plugin_requirements",
     "remove_environment",
     "without_python_settings",

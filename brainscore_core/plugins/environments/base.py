@@ -1,4 +1,4 @@
-"""The interpreter that environments lie over, and what is installed there."""
+"""The base interpreter of environments, and its installed packages."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from brainscore_core.errors import UserError
 
 __all__ = ["Base", "Installed", "base_of", "closure", "installed_in", "platform_needs", "without_python_settings"]
 
-_PATIENCE = 60.0  # seconds that an interpreter may take to start
+_START_SECONDS = 60.0  # in which an interpreter must start
 _DISTRIBUTION = re.compile(r"(?P<name>[^-]+)-(?P<version>[^-]+)(-.*)?\.(dist|egg)-info")
-# what a model needs to answer at all; the metadata of an installed platform add to it
+# packages that any model needs, in addition to the requirements of the installed platform
 _CORE = ("netcdf4", "numpy", "pandas", "pillow", "scikit-learn", "scipy", "xarray")
 _PROBE = """
 import json, os, platform, site, sys, sysconfig
@@ -63,7 +63,7 @@ print(json.dumps({
 
 
 class Installed(NamedTuple):
-    """An installed distribution: its name as it is written, version, and folder of metadata."""
+    """An installed distribution: its name as written, version, and folder of metadata."""
 
     name: str
     version: str
@@ -72,32 +72,32 @@ class Installed(NamedTuple):
 
 @dataclass(frozen=True)
 class Base:
-    """The interpreter that environments lie over.
+    """The base interpreter of environments.
 
     Attributes
     ----------
     python : Path
-        The interpreter, as it is called: a virtual environment's own.
+        The interpreter as it is called, such as that of a virtual environment.
     version, tag, platform : str
         ``'3.11.7'``, ``'cpython-311'``, ``'linux-x86_64'``.
     prefix : Path
         Folder of its environment.
     prefixes : tuple of Path
-        Folders of the interpreter proper, with the standard library.
+        Folders of the actual interpreter, with the standard library.
     sites : tuple of Path
         Folders of installed packages.
     path : tuple of Path
-        Where it looks for modules, those that ``.pth`` files add included.
+        Its search path of modules, including additions by ``.pth`` files.
     ahead : tuple of Path
-        What ``PYTHONPATH`` adds to it; on clusters, this is where modules put packages.
+        Folders of ``PYTHONPATH``, which environment modules of clusters use.
     extra : tuple of Path
-        Folders that are on no path of its own and hold this platform.
+        Folders of this platform that are not on its search path.
     markers : mapping
         Values of the variables in requirements' markers.
     standard : frozenset of str
         Names of the standard library's modules.
     interpreter : Path
-        The program itself, links resolved.
+        The program itself, with links resolved.
     """
 
     python: Path
@@ -115,74 +115,74 @@ class Base:
     standard: frozenset[str]
 
     def installed(self) -> dict[str, Installed]:
-        """Distributions that it sees now, by canonical name."""
+        """Present distributions on its search path, by canonical name."""
         return installed_in(self.everywhere)
 
     @property
     def everywhere(self) -> tuple[Path, ...]:
-        """All folders where it looks for modules."""
+        """All folders of its search path."""
         return tuple(dict.fromkeys((*self.ahead, *self.path, *self.extra)))
 
 
 def base_of(python: Path | None = None) -> Base:
-    """Ask an interpreter, by default the running one, what it is and where its packages lie."""
-    executable = Path(os.path.abspath(python or sys.executable))  # a link into another environment stays one
+    """Query an interpreter, by default the running one, for its version and the folders of its packages."""
+    executable = Path(os.path.abspath(python or sys.executable))  # keeps links into another environment
     try:
         changed = os.stat(executable).st_mtime_ns
     except OSError as error:
         raise UserError(
-            f"the interpreter {executable} cannot be used: {error.strerror}", remedy="name another one"
+            f"the interpreter {executable} cannot be used: {error.strerror}", remedy="use another one"
         ) from error
     return _base_of(executable, changed, os.environ.get("PYTHONPATH", ""))
 
 
 @functools.lru_cache(maxsize=8)
 def _base_of(executable: Path, changed: int, given: str) -> Base:
-    found = _ask(executable)
-    path = [Path(folder) for folder in found["path"]]
+    answers = _query(executable)
+    path = [Path(folder) for folder in answers["path"]]
     home = Path(brainscore_core.__file__).resolve().parent.parent
     ahead = [Path(folder).absolute() for folder in given.split(os.pathsep) if folder and Path(folder).is_dir()]
     known = {folder.resolve() for folder in (*ahead, *path)}
     return Base(
         python=executable,
-        version=found["version"],
-        tag=found["tag"],
-        platform=found["platform"],
-        prefix=Path(found["prefix"]),
-        prefixes=tuple(dict.fromkeys(map(Path, found["prefixes"]))),
-        interpreter=Path(found["interpreter"]),
-        sites=tuple(dict.fromkeys(map(Path, found["sites"]))),
+        version=answers["version"],
+        tag=answers["tag"],
+        platform=answers["platform"],
+        prefix=Path(answers["prefix"]),
+        prefixes=tuple(dict.fromkeys(map(Path, answers["prefixes"]))),
+        interpreter=Path(answers["interpreter"]),
+        sites=tuple(dict.fromkeys(map(Path, answers["sites"]))),
         path=tuple(dict.fromkeys(path)),
         ahead=tuple(dict.fromkeys(ahead)),
         extra=() if home in known or _editable([*ahead, *path]) else (home,),
-        markers=found["markers"],
-        standard=frozenset(found["standard"]),
+        markers=answers["markers"],
+        standard=frozenset(answers["standard"]),
     )
 
 
-def _ask(executable: Path) -> dict[str, Any]:
+def _query(executable: Path) -> dict[str, Any]:
     try:
-        done = subprocess.run(  # noqa: S603 (an interpreter that the caller names)
+        done = subprocess.run(  # noqa: S603 (an interpreter chosen by the caller)
             [executable, "-c", _PROBE],
             capture_output=True,
             text=True,
-            timeout=_PATIENCE,
+            timeout=_START_SECONDS,
             check=True,
             stdin=subprocess.DEVNULL,
-            cwd=executable.parent,  # nothing to import there
+            cwd=executable.parent,  # contains no modules
             env=without_python_settings(),
         )
         answer: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     except (OSError, subprocess.SubprocessError, ValueError, IndexError) as error:
-        said = (getattr(error, "stderr", None) or str(error)).strip().splitlines()
+        lines = (getattr(error, "stderr", None) or str(error)).strip().splitlines()
         raise UserError(
-            f"the interpreter {executable} cannot be used: {said[-1] if said else error}", remedy="name another one"
+            f"the interpreter {executable} cannot be used: {lines[-1] if lines else error}", remedy="use another one"
         ) from error
     return answer
 
 
 def without_python_settings() -> dict[str, str]:
-    """Environment variables, without those that change where Python looks for modules."""
+    """Environment variables, without those that change Python's search path."""
     return {
         name: value
         for name, value in os.environ.items()
@@ -191,31 +191,31 @@ def without_python_settings() -> dict[str, str]:
 
 
 def _editable(path: Sequence[Path]) -> bool:
-    """Whether the platform is there by an import hook, as some editable installations are."""
+    """Whether the platform is importable, possibly by the import hook of an editable installation."""
     return any((folder / "brainscore_core").is_dir() for folder in path) or any(
         next(folder.glob("__editable___brainscore*"), None) is not None for folder in path if folder.is_dir()
     )
 
 
 def installed_in(folders: Iterable[Path]) -> dict[str, Installed]:
-    """Distributions in folders of packages, by canonical name; the first of a name counts."""
-    found: dict[str, Installed] = {}
+    """Distributions in folders of packages, by canonical name; the first one of a name counts."""
+    distributions: dict[str, Installed] = {}
     for folder in folders:
         try:
             entries = sorted(os.listdir(folder))
         except OSError:
-            continue  # a ZIP file, or not there
+            continue  # a ZIP file, or missing
         for entry in entries:
             if entry.startswith(".") or not entry.endswith((".dist-info", ".egg-info")):
                 continue
             distribution = _read_name(folder / entry)
             if distribution is not None:
-                found.setdefault(canonicalize_name(distribution.name), distribution)
-    return found
+                distributions.setdefault(canonicalize_name(distribution.name), distribution)
+    return distributions
 
 
 def _read_name(folder: Path) -> Installed | None:
-    """Name and version, from the folder's name where it has both: reading every METADATA takes long."""
+    """Name and version, from the folder's name if possible, since reading every METADATA file is slow."""
     match = _DISTRIBUTION.fullmatch(folder.name)
     name: str | None
     version: str | None
@@ -227,32 +227,32 @@ def _read_name(folder: Path) -> Installed | None:
         version = metadata["Version"] if "Version" in metadata else None  # noqa: SIM401 - as above
     try:
         return Installed(name, str(Version(version)), folder) if name and version else None
-    except InvalidVersion:  # pip leaves such aside, too
+    except InvalidVersion:  # pip ignores it as well
         return None
 
 
 def requires(distribution: Installed) -> list[Requirement]:
-    """Requirements of an installed distribution; what cannot be read is left out."""
-    found = []
+    """Requirements of an installed distribution, without invalid ones."""
+    requirements = []
     for line in PathDistribution(distribution.folder).requires or []:
         try:
-            found.append(Requirement(line))
+            requirements.append(Requirement(line))
         except InvalidRequirement:
             continue
-    return found
+    return requirements
 
 
 def closure(
     names: Iterable[tuple[str, Iterable[str]]], installed: Mapping[str, Installed], markers: Mapping[str, str]
 ) -> dict[str, str]:
-    """Versions of distributions and of what they require, as far as it is installed.
+    """Versions of distributions and of their installed dependencies.
 
     Parameters
     ----------
     names : iterable of (name, extras)
-        Where to start.
+        Distributions to start from.
     installed : mapping of Installed
-        What is there, by canonical name.
+        Installed distributions, by canonical name.
     markers : mapping
         As `Base.markers`.
     """
@@ -274,14 +274,14 @@ def closure(
 
 
 def marker_holds(requirement: Requirement, markers: Mapping[str, str], extras: Iterable[str] = ()) -> bool:
-    """Whether a requirement's marker holds; a `ValueError` for one that compares what cannot be compared."""
+    """Whether a requirement's marker holds; a `ValueError` if it cannot be evaluated."""
     if requirement.marker is None:
         return True
     return any(requirement.marker.evaluate({**markers, "extra": extra}) for extra in ("", *extras))
 
 
 def applies(requirement: Requirement, markers: Mapping[str, str], extras: Iterable[str] = ()) -> bool:
-    """Whether a requirement of something installed holds; what cannot be read is left out."""
+    """Whether a requirement of an installed distribution applies; False if its marker cannot be evaluated."""
     try:
         return marker_holds(requirement, markers, extras)
     except ValueError:
@@ -289,5 +289,5 @@ def applies(requirement: Requirement, markers: Mapping[str, str], extras: Iterab
 
 
 def platform_needs(base: Base, installed: Mapping[str, Installed]) -> dict[str, str]:
-    """Versions of what this platform itself needs: they hold in every environment."""
+    """Versions of the platform's own requirements, which are fixed in every environment."""
     return closure([(name, ()) for name in ("brainscore", *_CORE)], installed, base.markers)

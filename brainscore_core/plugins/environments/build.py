@@ -1,4 +1,4 @@
-"""Making an environment: a virtual one over the base's packages, with wheels installed by pip."""
+"""Build an environment: a virtual environment over the base's packages, with wheels installed by pip."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from brainscore_core.plugins.environments.requirements import Item, Requirements
 
 __all__ = ["build", "install", "relocate"]
 
-# settings that say what to do or where to put it; those that say where to look are handed on
+# settings of actions and targets; settings of package sources are passed on
 _OVERRIDDEN = frozenset(
     {"ABI", "BREAK_SYSTEM_PACKAGES", "COMPILE", "CONFIG_SETTINGS", "DRY_RUN", "EDITABLE", "FORCE_REINSTALL"}
     | {"GLOBAL_OPTION", "IGNORE_INSTALLED", "IGNORE_REQUIRES_PYTHON", "IMPLEMENTATION", "LOG", "NO_BINARY"}
@@ -41,21 +41,21 @@ _OVERRIDDEN = frozenset(
     | {"UPGRADE_STRATEGY", "USER", "VERBOSE"}
 )
 ASKED = "requirements.txt"
-UMASK = 0o022 if os.name == "posix" else -1  # others, such as a sandbox's user, may read what is made
+UMASK = 0o022 if os.name == "posix" else -1  # readable for other users, such as that of a sandbox
 _SETTINGS = ("pip.conf", "pip.ini")
 
 
 class Outcome(NamedTuple):
-    """What pip did: whether it succeeded, what it said, and all that it noted."""
+    """Result of pip: whether it succeeded, its output, and its log."""
 
     succeeded: bool
-    said: str
+    output: str
     log: str
 
     @property
     def in_conflict(self) -> bool:
-        """Whether there is something to install, but not all of it together."""
-        return "conflict" in self.said
+        """Whether the packages exist, but conflict with each other."""
+        return "conflict" in self.output
 
 
 def install(
@@ -78,11 +78,11 @@ def install(
     base : Base
         The interpreter that the environment lies over; pip is its own.
     constraints : sequence of str
-        Limits of versions, beside those of the plugin.
+        Version constraints in addition to those of the plugin.
     work : Path
-        Folder for what pip reads and writes; goes with the build.
+        Folder of pip's input and log, removed after the build.
     say : callable
-        Told what is downloaded.
+        Called with each download.
     """
     work.mkdir(exist_ok=True)
     asked, limits, log = work / ASKED, work / "constraints.txt", work / "pip.log"
@@ -97,14 +97,14 @@ def install(
         *("--constraint", limits.name, "--requirement", asked.name),
     ]
     with _settings_of(base, python.parent.parent):
-        code, said = _run_pip(command, work, say)
-    noted = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
-    return Outcome(code == 0, said, noted)
+        code, output = _run_pip(command, work, say)
+    logged = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
+    return Outcome(code == 0, output, logged)
 
 
 def _run_pip(command: Sequence[str], folder: Path, say: Callable[[str], None]) -> tuple[int, str]:
-    """Run pip, and tell what it downloads; its exit status and all that it said."""
-    said = []
+    """Run pip and report its downloads; return exit status and output."""
+    lines = []
     with subprocess.Popen(  # noqa: S603 (pip of the base interpreter)
         command,
         stdin=subprocess.DEVNULL,
@@ -119,29 +119,29 @@ def _run_pip(command: Sequence[str], folder: Path, say: Callable[[str], None]) -
     ) as process:
         try:
             for line in process.stdout or ():
-                said.append(line)
+                lines.append(line)
                 if line.strip().startswith("Downloading ") and ".metadata" not in line:
                     say(line.strip())
         except BaseException:
             process.kill()
             raise
-    return process.returncode, "".join(said)
+    return process.returncode, "".join(lines)
 
 
 def requirement_lines(wanted: Wanted) -> list[str]:
-    """Write what pip reads: a line for each requirement, in their order, then options."""
+    """Format a requirement file: one line per requirement, in their order, then options."""
     lines = [" ".join([item.text, *(f"--hash={value}" for value in item.line.hashes)]) for item in wanted.items]
     return [*lines, *(f"{line.option} {line.text}".strip() for line in wanted.options)]
 
 
 def constraint_lines(versions: Mapping[str, str] | Mapping[str, Installed], but: Sequence[str] = ()) -> list[str]:
-    """Write ``name==version`` for what is installed."""
-    plain = {name: found if isinstance(found, str) else found.version for name, found in versions.items()}
+    """Format installed versions as ``name==version``."""
+    plain = {name: item if isinstance(item, str) else item.version for name, item in versions.items()}
     return [f"{name}=={version}" for name, version in sorted(plain.items()) if name not in but]
 
 
 def _pip(python: Path, base: Base) -> list[str]:
-    """Command that runs pip in the environment: the base's, which is visible there, or the one that Python brings."""
+    """Command that runs pip in the environment: the base's pip, which is visible there, or Python's bundled one."""
     if any((folder / "pip" / "__main__.py").is_file() for folder in base.everywhere):
         return [str(python), "-P", "-m", "pip"]
     for prefix in base.prefixes:
@@ -150,7 +150,7 @@ def _pip(python: Path, base: Base) -> list[str]:
         if bundled:
             return [str(python), "-P", str(bundled[-1] / "pip")]
     raise UserError(
-        f"{base.python} has no pip, which installs what plugins require",
+        f"{base.python} has no pip, which is needed to install requirements of plugins",
         remedy=f"install it: {base.python} -m ensurepip, or: uv pip install --python {base.python} pip",
     )
 
@@ -159,20 +159,20 @@ def _environment() -> dict[str, str]:
     variables = without_python_settings()
     for name in _OVERRIDDEN:
         variables.pop(f"PIP_{name}", None)
-    variables.setdefault("PIP_RETRIES", "2")  # where no index can be reached, five take long
+    variables.setdefault("PIP_RETRIES", "2")  # five retries without a reachable index take long
     variables |= {"PYTHONIOENCODING": "utf-8", "NO_COLOR": "1"}
     return variables
 
 
 @contextmanager
 def _settings_of(base: Base, folder: Path) -> Iterator[None]:
-    """Let the environment's pip read the settings of the base's (``pip.conf`` in its prefix); they do not stay."""
+    """Copy the base's pip settings (``pip.conf`` in its prefix) into the environment for the duration of the block."""
     copies = []
     try:
         for name in _SETTINGS:
             if (base.prefix / name).is_file():
                 copies.append(folder / name)
-                shutil.copy(base.prefix / name, folder / name)  # its mode, too: it may hold a password
+                shutil.copy(base.prefix / name, folder / name)  # with its mode, since it may contain a password
         yield
     finally:
         for copy in copies:
@@ -192,11 +192,11 @@ _FROM_LINE = re.compile(rf" \(from {_LINE.pattern}\)|->{_LINE.pattern}")
 _UNMATCHED = re.compile(rf"(?:No matching distribution found for|satisfies the requirement) {_NAME}")
 _ONLY_SOURCES = re.compile(r"No sources permitted for ([^\s:]+)")
 _REQUIRED_BY = re.compile(rf"\(from {_NAME}")
-_SHOWN = 12  # lines of pip's message
+_MAX_LINES = 12  # of pip's message
 
 
 class _Reading(NamedTuple):
-    """What pip's message is about."""
+    """Parsed message of pip."""
 
     items: list[Item]
     text: str
@@ -206,20 +206,20 @@ class _Reading(NamedTuple):
 
 
 def explain(outcome: Outcome, wanted: Wanted, *, plugin: str, base: Base, held: Mapping[str, str]) -> RequirementsError:
-    """Make an error of what pip said.
+    """Make an error from pip's message.
 
     Parameters
     ----------
     outcome : Outcome
-        Of pip.
+        Result of pip.
     wanted : Wanted
-        What was asked for.
+        The requirements.
     plugin : str
-        Whose requirements they are.
+        Name of the plugin.
     base : Base
         The interpreter.
     held : mapping
-        Versions that cannot be other ones.
+        Fixed versions.
     """
     reading = _read(outcome, wanted, held)
     items = reading.items or list(wanted.items)
@@ -234,19 +234,19 @@ def explain(outcome: Outcome, wanted: Wanted, *, plugin: str, base: Base, held: 
 
 
 def _unreachable(outcome: Outcome) -> bool:
-    """Whether an index that pip asked did not answer."""
+    """Whether a package index could not be reached."""
     return bool(_NO_CONNECTION.search(outcome.log))
 
 
 def unmatched(outcome: Outcome) -> list[str]:
-    """Names, in canonical form, of which pip found no version that is asked for."""
-    return list(dict.fromkeys(canonicalize_name(name) for name in _UNMATCHED.findall(outcome.said)))
+    """Canonical names of packages of which pip found no matching version."""
+    return list(dict.fromkeys(canonicalize_name(name) for name in _UNMATCHED.findall(outcome.output)))
 
 
 def _read(outcome: Outcome, wanted: Wanted, held: Mapping[str, str]) -> _Reading:
-    full = _in_short(outcome.said)
+    full = _in_short(outcome.output)
     texts = {number: item.text for number, item in enumerate(wanted.items, start=1)}
-    text = _LINE.sub(lambda found: texts.get(int(found[1]), found[0]), _FROM_LINE.sub("", full))
+    text = _LINE.sub(lambda match: texts.get(int(match[1]), match[0]), _FROM_LINE.sub("", full))
     missing = unmatched(outcome)
     sources = {canonicalize_name(name) for name in _ONLY_SOURCES.findall(outcome.log)}
     limited = {str(canonicalize_name(name)): version for name, version in _HELD.findall(text)}
@@ -257,22 +257,21 @@ def _read(outcome: Outcome, wanted: Wanted, held: Mapping[str, str]) -> _Reading
 
 
 def _items(full: str, text: str, missing: Sequence[str], wanted: Wanted) -> list[Item]:
-    """Requirements that pip's message is about, in their order."""
+    """Requirements that pip's message names, in their order."""
     named: set[str] = {canonicalize_name(name) for pattern in (_ASKED, _REQUIRED_BY) for name in pattern.findall(text)}
     numbers = {int(number) for number in _LINE.findall(full)}
     named |= set(missing)
     head = re.search(r"Cannot install (.+?) because", full, re.DOTALL)
     if head:
-        words = re.findall(_NAME, _LINE.sub("", head[1]))
-        named |= {canonicalize_name(word) for word in words}
+        named |= {canonicalize_name(name) for name in re.findall(_NAME, _LINE.sub("", head[1]))}
     return [item for number, item in enumerate(wanted.items, start=1) if item.name in named or number in numbers]
 
 
-def _in_short(said: str) -> str:
-    """Pip's errors and its account of the conflict, without progress and general advice."""
+def _in_short(output: str) -> str:
+    """Pip's errors and its description of the conflict, without progress and general advice."""
     kept = []
     inside = False
-    for line in said.splitlines():
+    for line in output.splitlines():
         plain = line.rstrip()
         if plain.startswith(("To fix this you could", "[notice]", "For further information", "hint:")):
             inside = False
@@ -288,9 +287,9 @@ def _in_short(said: str) -> str:
             kept.append(plain)
         elif plain:
             inside = False
-    kept = list(dict.fromkeys(kept)) or [line.strip() for line in said.splitlines()[-3:] if line.strip()]
-    more = len(kept) - _SHOWN
-    return "\n".join(kept[:_SHOWN] + ([f"… and {more} more lines"] if more > 0 else []))
+    kept = list(dict.fromkeys(kept)) or [line.strip() for line in output.splitlines()[-3:] if line.strip()]
+    more = len(kept) - _MAX_LINES
+    return "\n".join(kept[:_MAX_LINES] + ([f"… and {more} more lines"] if more > 0 else []))
 
 
 def _indented(text: str) -> str:
@@ -302,26 +301,28 @@ def _remedies(reading: _Reading, outcome: Outcome, base: Base, items: Sequence[I
     if _unreachable(outcome):
         files = " ".join(f"-r {shlex.quote(str(file))}" for file in dict.fromkeys(item.line.file for item in items))
         remedies.append(
-            "No package index could be reached. Set PIP_INDEX_URL to one that can; or, where there is a network, run "
-            f"python -m pip download --only-binary :all: {files} -d wheels, bring the folder here, and set "
+            "No package index could be reached. Set PIP_INDEX_URL to a reachable one; or, on a machine with one, run "
+            f"python -m pip download --only-binary :all: {files} -d wheels, copy the folder here, and set "
             "PIP_FIND_LINKS to it and PIP_NO_INDEX=1"
         )
     elif reading.only_sources:
         names = " ".join(reading.only_sources)
         remedies.append(
-            f"There are sources of {names}, but no wheels for {base.tag} on {base.platform}; nothing is built here. "
-            f"Look at the code, run python -m pip wheel --no-deps --wheel-dir wheels {names}, "
+            f"{names}: no wheels for {base.tag} on {base.platform}, only sources; nothing is built here. "
+            f"Review the code, run python -m pip wheel --no-deps --wheel-dir wheels {names}, "
             "and set PIP_FIND_LINKS to the folder wheels"
         )
     elif reading.missing:
         remedies.append(
-            f"Check the spelling; python -m pip index versions {reading.missing[0]} lists what there is. "
+            f"Check the spelling; python -m pip index versions {reading.missing[0]} lists the available versions.  "
             "Further indexes: PIP_EXTRA_INDEX_URL; folders of wheels: PIP_FIND_LINKS"
         )
     for name, version in reading.held.items():
-        remedies.append(f"{name} stays at {version}, on which Brain-Score itself runs here: ask for what goes with it")
+        remedies.append(
+            f"{name} stays at {version}, which Brain-Score itself uses here: require versions that work with it"
+        )
     if not remedies:
-        remedies.append("Ask for versions that go together")
+        remedies.append("Require versions that work together")
     return remedies
 
 
@@ -341,14 +342,14 @@ def build(
     installed: Mapping[str, Installed],
     say: Callable[[str], None],
 ) -> _folder.Manifest:
-    """Make an environment in the folder `part`, all but its place and its key.
+    """Build an environment in the folder `part`; its final path and key are set later.
 
     Raises
     ------
     RequirementsError
-        Requirements that cannot be met.
+        If requirements cannot be met.
     UserError
-        An interpreter that makes no environments, a full disk, and the like.
+        If the interpreter cannot create environments, the disk is full, and so on.
     """
     _make_overlay(part, base)
     missing = [item.text for item in wanted.items if not item.met_by(installed)]
@@ -366,7 +367,7 @@ def build(
         plugin=plugin,
         requirements=tuple(sorted({item.identity for item in wanted.items})),
         options=tuple(line.shown for line in wanted.options),
-        installed={name: found.version for name, found in own.items()},
+        installed={name: item.version for name, item in own.items()},
         relied={name: version for name, version in reached.items() if name not in own},
         shadowed=shadowed,
         notes=tuple(_broken(visible, own, shadowed, base)),
@@ -382,7 +383,7 @@ def build(
 
 
 def mounts(base: Base) -> list[Path]:
-    """Folders that an environment over this interpreter reads, none within another."""
+    """Folders that an environment over this interpreter reads, without those inside another one."""
     every = sorted({*base.prefixes, base.prefix, base.interpreter.parent.parent, *base.everywhere})
     kept: list[Path] = []
     for folder in every:
@@ -392,7 +393,7 @@ def mounts(base: Base) -> list[Path]:
 
 
 def relocate(part: Path, target: Path) -> None:
-    """Let scripts of an environment that is about to move name the place where it will be."""
+    """Replace the present path of an environment by its future path in its scripts."""
     before, after = os.fsencode(part), os.fsencode(target)
     scripts = _folder.python_of(part).parent
     for script in scripts.iterdir():
@@ -408,12 +409,12 @@ def _make_overlay(part: Path, base: Base) -> None:
         _run_command([str(base.python), "-m", "venv", "--without-pip", str(part)], part.parent)
     except subprocess.CalledProcessError as error:
         raise UserError(
-            f"{base.python} cannot make an environment in {part.parent}: {_last(error)}",
-            remedy="Python's venv module is needed (on Debian: apt install python3-venv), and space on the disk",
+            f"{base.python} cannot create an environment in {part.parent}: {_last(error)}",
+            remedy="install Python's venv module (on Debian: apt install python3-venv), and check the free disk space",
         ) from error
     part.chmod(0o755)
     for script in _folder.python_of(part).parent.glob("[Aa]ctivate*"):
-        script.unlink()  # they name the place where it is built, and nobody needs them
+        script.unlink()  # they contain the temporary path, and are not needed
     (part / ".gitignore").unlink(missing_ok=True)
     lines = [_APPEND.format(ascii(str(folder))) for folder in base.ahead]
     lines += [f"import site; site.addsitedir({str(folder)!a})" for folder in base.sites]
@@ -430,7 +431,7 @@ def _make_overlay(part: Path, base: Base) -> None:
 
 
 def _run_command(command: list[str], folder: Path) -> None:
-    subprocess.run(  # noqa: S603 (an interpreter, with what stands above)
+    subprocess.run(  # noqa: S603 (an interpreter with fixed arguments)
         command,
         check=True,
         capture_output=True,
@@ -456,7 +457,7 @@ def _install(
     installed: Mapping[str, Installed],
     say: Callable[[str], None],
 ) -> None:
-    """Install wheels: with everything of the base as it is, and where that cannot be, with what the platform needs."""
+    """Install wheels: first with all versions of the base fixed; if that fails, only those the platform needs."""
     held = platform_needs(base, installed)
     work = part / ".work"
     python, declared = _folder.python_of(part), _declared(base, installed)
@@ -472,7 +473,7 @@ def _install(
 
 
 def _empty(part: Path) -> None:
-    """Take out what an installation that failed half-way may have left."""
+    """Remove remains of a failed installation."""
     for entry in _folder.site_of(part).iterdir():
         if entry.name == _LINK:
             continue
@@ -483,7 +484,7 @@ def _empty(part: Path) -> None:
 
 
 def _declared(base: Base, installed: Mapping[str, Installed]) -> list[str]:
-    """Versions of torch that the platform goes with; its extra says so."""
+    """Version constraints of the platform's extra ``torch``."""
     if "brainscore" not in installed:
         return []
     optional = [
@@ -495,14 +496,14 @@ def _declared(base: Base, installed: Mapping[str, Installed]) -> list[str]:
 
 
 def _refuse_platform(part: Path, own: Mapping[str, Installed], wanted: Wanted, plugin: str) -> None:
-    """Refuse wheels that bring another platform along: the model would answer to that one."""
+    """Refuse wheels that install another copy of the platform, which the model would use."""
     brought = [name for name in _PACKAGES if (_folder.site_of(part) / name).exists()]
     if not brought:
         return
     asked = "\n".join(f"  {item.line}" for item in wanted.items if item.name in own)
     raise RequirementsError(
-        f"the requirements of {plugin} bring another {' and '.join(brought)} along:\n{asked}",
-        remedy="ask for a version that does not require Brain-Score, or install it where you score",
+        f"the requirements of {plugin} install another {' and '.join(brought)}:\n{asked}",
+        remedy="require a version that does not depend on Brain-Score, or install it where you score",
         plugin=plugin,
         places=[(item.line.file, item.line.number) for item in wanted.items if item.name in own],
     )
@@ -511,7 +512,7 @@ def _refuse_platform(part: Path, own: Mapping[str, Installed], wanted: Wanted, p
 def _broken(
     visible: Mapping[str, Installed], own: Mapping[str, Installed], shadowed: Mapping[str, str], base: Base
 ) -> list[str]:
-    """Packages of the base that do not go with what shadows another of its packages."""
+    """Packages of the base that are incompatible with a version that replaces one of its packages."""
     notes = []
     for name, distribution in visible.items() if shadowed else ():
         if name in own:
@@ -523,6 +524,6 @@ def _broken(
             if not requirement.specifier.contains(own[needed].version, prereleases=True):
                 notes.append(
                     f"{name} {distribution.version} of the base needs {needed}{requirement.specifier}; "
-                    f"here is {needed} {own[needed].version}"
+                    f"the environment has {needed} {own[needed].version}"
                 )
     return notes

@@ -1,4 +1,4 @@
-"""Environments of plugins: found by what they are asked for, else made."""
+"""Environments of plugins: find a suitable one, or build it."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from brainscore_core.errors import UserError
+from brainscore_core.paths import environments_home
 from brainscore_core.plugins.environments import folder as _folder
 from brainscore_core.plugins.environments import folder as locks
 from brainscore_core.plugins.environments.base import Base, Installed, base_of
@@ -23,35 +24,35 @@ from brainscore_core.plugins.environments.requirements import Wanted, what_is_wa
 
 __all__ = ["Environment", "environment_of"]
 
-_VERSION = 1  # of the way they are made; another one makes all anew
+_VERSION = 1  # of the build; a new version rebuilds all environments
 _DIGITS = 12
-_PAUSE = 0.01  # seconds between two looks at a lock
+_PAUSE = 0.01  # seconds between two checks of a lock
 _logger = logging.getLogger(__name__)
-_leases: dict[Path, list[int]] = {}  # of this process: the lock, and how many use it
+_leases: dict[Path, list[int]] = {}  # of this process: descriptor of the lock, number of users
 _guard = threading.Lock()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Environment:
-    """An interpreter that has what a plugin requires.
+    """An interpreter with the packages that a plugin requires.
 
     Attributes
     ----------
     python : Path
-        The interpreter. It sees the base's packages, the platform among them, and in front of them its own. Wheels'
-        ``.pth`` files run when it starts: start it where the plugin may run.
+        The interpreter. It sees its own packages first, then those of the base, including the platform. ``.pth`` files
+        of wheels run when it starts, so start it only where the plugin may run.
     key : str
-        Hash of what was asked for and of what it became: the same key, the same versions.
+        Hash of the request and of the result: the same key means the same versions.
     packages : dict of str
-        Versions of what requirements lead to, whether installed in it or taken from the base.
+        Versions of the required packages, installed in it or taken from the base.
     folder : Path
-        Where it lies. Nothing is written there when it is used.
+        Its folder, to which its use does not write.
     installed, shadowed : dict of str
-        Versions of what is installed in it; versions of the base that these hide.
+        Versions of packages installed in it; versions of packages of the base that these hide.
     notes : tuple of str
-        Requirements that were left out, and why; packages of the base that do not work with it.
+        Requirements that were left out, with reasons; packages of the base that do not work with it.
     mounts : tuple of Path
-        Folders outside of it that it reads: what a sandbox must show.
+        Other folders that it reads, which must be visible in a sandbox.
     """
 
     python: Path
@@ -64,7 +65,7 @@ class Environment:
     mounts: tuple[Path, ...]
 
     def release(self) -> None:
-        """Say that it is used no longer, once for each `environment_of`; the end of the process says so, too."""
+        """Release the environment, once for each `environment_of`; the end of the process releases it as well."""
         _give_back(self.folder)
 
 
@@ -76,24 +77,24 @@ def environment_of(
     root: Path | None = None,
     on_progress: Callable[[str], None] | None = None,
 ) -> Environment:
-    """Find or make the environment that requirement files ask for.
+    """Find or build the environment for requirement files.
 
-    It lies over the base interpreter: whatever is installed there is there, in the same version where the
-    requirements allow it, and wheels are installed in front of it for the rest. Nothing is installed into the base, and
-    nothing is built from source. Where the base has everything, no network is needed.
+    It is an overlay of the base interpreter: packages installed there are available, in the same version if the
+    requirements allow it, and wheels are installed in front of them for the rest. Nothing is installed into the base,
+    and nothing is built from source. If the base meets all requirements, no network is needed.
 
     Parameters
     ----------
     requirements : sequence of Path
-        Requirement files, as pip reads them; `plugin_requirements` names those of a plugin. None: the base as it is.
+        Requirement files in pip's format, as from `plugin_requirements`. Empty for the packages of the base.
     plugin : str
-        Whose they are, for messages.
+        Name of the plugin, for messages.
     base : Path, optional
-        The interpreter to lie over, by default the running one.
+        The base interpreter, by default the running one.
     root : Path, optional
         Folder of environments, by default `environments_home`.
     on_progress : callable, optional
-        Told in a line each what takes time: waiting, making, installing. By default it is logged.
+        Called with a line for each step that takes time: waiting, building, installing. By default it is logged.
 
     Returns
     -------
@@ -103,9 +104,9 @@ def environment_of(
     Raises
     ------
     RequirementsError
-        Requirements that cannot be met; the message names plugin, file and line, and what pip said.
+        If requirements cannot be met; the message contains plugin, file, line, and the message of pip.
     UserError
-        An interpreter or a folder that cannot be used.
+        If the interpreter or the folder cannot be used.
 
     Examples
     --------
@@ -114,31 +115,31 @@ def environment_of(
     {}
     """
     say = on_progress or _logger.info
-    home = _folder.environments_home(root)
+    home = environments_home(root)
     interpreter = base_of(base)
     installed = interpreter.installed()
     wanted = what_is_wanted(requirements, plugin=plugin, base=interpreter, installed=installed)
     request = _request(wanted, interpreter)
-    found = _find(home, request, installed, wanted)
-    if found is not None:
-        return found
+    environment = _find(home, request, installed, wanted)
+    if environment is not None:
+        return environment
     try:
         home.mkdir(parents=True, exist_ok=True)
         with locks.exclusive(
             _folder.lock_file(home, request),
-            waiting=lambda who: say(f"waiting: {who} is making the environment of {plugin}"),
+            waiting=lambda who: say(f"waiting: {who} is building the environment of {plugin}"),
         ) as alone:
-            found = _find(home, request, installed, wanted)
-            return found or _make(home, request, wanted, interpreter, installed, plugin, say, alone=alone)
+            environment = _find(home, request, installed, wanted)
+            return environment or _make(home, request, wanted, interpreter, installed, plugin, say, alone=alone)
     except OSError as error:
         raise UserError(
-            f"cannot make the environment of {plugin} in {home}: {error.strerror or error}",
+            f"cannot build the environment of {plugin} in {home}: {error.strerror or error}",
             remedy="set BRAINSCORE_HOME to a folder on a disk with space that you can write to",
         ) from error
 
 
 def _request(wanted: Wanted, base: Base) -> str:
-    """Hash of what is asked for, and of where."""
+    """Hash of the requirements and of the base."""
     document = {
         "version": _VERSION,
         "python": [base.version, base.tag, base.platform, str(base.interpreter)],
@@ -153,7 +154,7 @@ def _hash(document: object) -> str:
 
 
 def _find(root: Path, request: str, installed: dict[str, Installed], wanted: Wanted) -> Environment | None:
-    """Find an environment that was made for this and is whole, and keep it from removal."""
+    """Find an intact environment of this request, and protect it from removal."""
     present = {name: distribution.version for name, distribution in installed.items()}
     for key in _folder.keys(root, request):
         folder = _folder.folder_of(root, key)
@@ -168,7 +169,7 @@ def _find(root: Path, request: str, installed: dict[str, Installed], wanted: Wan
 
 
 def _keep(root: Path, key: str) -> bool:
-    """Take a lease on an environment, for this process; False where it has been removed."""
+    """Take a lease on an environment for this process; False if it has been removed."""
     folder = _folder.folder_of(root, key)
     while folder.is_dir():
         with _guard:
@@ -179,7 +180,7 @@ def _keep(root: Path, key: str) -> bool:
             if descriptor is not None and folder.is_dir():
                 _leases[folder] = [descriptor, 1]
                 return True
-        if descriptor is None:  # being removed, or looked at
+        if descriptor is None:  # being removed or checked
             time.sleep(_PAUSE)
         else:
             locks.release(descriptor)
@@ -221,11 +222,11 @@ def _make(
     *,
     alone: bool,
 ) -> Environment:
-    """Make an environment beside its place and move it there; `alone` says that the caller holds the request's lock."""
+    """Build an environment under a temporary name and rename it; `alone`: the caller holds the request's lock."""
     if alone:
         for remains in _folder.unfinished(root, request):
-            shutil.rmtree(remains, ignore_errors=True)  # of a process that was killed: it would hold the lock
-    say(f"making the environment of {plugin}")
+            shutil.rmtree(remains, ignore_errors=True)  # of a killed process, since a running one would hold the lock
+    say(f"building the environment of {plugin}")
     part = _folder.new_part(root, request)
     try:
         manifest = build(part, wanted, base=base, plugin=plugin, installed=installed, say=say)
@@ -235,15 +236,15 @@ def _make(
         relocate(part, target)
         _folder.write_manifest(part, dataclasses.replace(manifest, key=key))
         while not _moved(part, target):
-            if _intact_there(root, key, installed):
-                break  # made meanwhile, where there are no locks
+            if _is_intact(root, key, installed):
+                break  # built meanwhile by another process, on a system without locks
             _folder.move_away(root, key)
-        found = _find(root, request, installed, wanted)
+        environment = _find(root, request, installed, wanted)
     finally:
         shutil.rmtree(part, ignore_errors=True)
-    if found is None:
-        raise UserError(f"the environment of {plugin} was removed from {root} while it was made", remedy="try again")
-    return found
+    if environment is None:
+        raise UserError(f"the environment of {plugin} was removed from {root} while it was built", remedy="try again")
+    return environment
 
 
 def _moved(part: Path, target: Path) -> bool:
@@ -256,7 +257,7 @@ def _moved(part: Path, target: Path) -> bool:
     return True
 
 
-def _intact_there(root: Path, key: str, installed: dict[str, Installed]) -> bool:
+def _is_intact(root: Path, key: str, installed: dict[str, Installed]) -> bool:
     folder = _folder.folder_of(root, key)
     present = {name: distribution.version for name, distribution in installed.items()}
     return _folder.state_of(folder, _folder.read_manifest(folder), present) == "good"

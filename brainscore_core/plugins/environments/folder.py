@@ -1,4 +1,4 @@
-"""The folder of environments: locks, states, and removal of environments that are not used."""
+"""The folder of environments: locks, states, and removal of unused environments."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from typing import Any, Literal
 
 from brainscore_core.errors import UserError
 from brainscore_core.files import PART_SUFFIX, STALE, replacing
+from brainscore_core.paths import environments_home
 from brainscore_core.plugins.environments.base import installed_in
 
 __all__ = [
@@ -28,7 +29,6 @@ __all__ = [
     "StoredEnvironment",
     "collect_garbage",
     "environments",
-    "environments_home",
     "exclusive",
     "folder_of",
     "keys",
@@ -51,43 +51,43 @@ __all__ = [
 
 try:
     import fcntl
-except ImportError:  # not on Windows: two processes may build the same twice, and the second's is then dropped
+except ImportError:  # Windows: two processes may build the same environment, and the second result is discarded
     fcntl = None  # type: ignore[assignment] # Windows
 
 
-PATIENCE = 1800.0  # seconds; then it is built here, too: a lock only keeps from doing it twice
+PATIENCE = 1800.0  # seconds, after which it is built anyway: locks only avoid duplicate work
 _PAUSE = 0.05
 _logger = logging.getLogger(__name__)
 
 
 @contextmanager
 def exclusive(path: Path, *, waiting: Callable[[str], None], patience: float = PATIENCE) -> Iterator[bool]:
-    """Let one process at a time into the block.
+    """Let only one process at a time execute the block.
 
     Parameters
     ----------
     path : Path
-        File of the lock; says who holds it.
+        File of the lock, which contains its holder.
     waiting : callable
-        Told once, who holds it, when there is something to wait for.
+        Called once with the holder if this process has to wait.
     patience : float
         Seconds to wait.
 
     Yields
     ------
     bool
-        Whether this process is alone there; not where patience ran out, or there are no locks.
+        Whether this process holds the lock; False after `patience`, or without locks.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    deadline, told = time.monotonic() + patience, False
+    deadline, reported = time.monotonic() + patience, False
     while (descriptor := take_alone(path)) is None and time.monotonic() < deadline:
-        if not told:
+        if not reported:
             waiting(_holder(path))
-            told = True
+            reported = True
         time.sleep(_PAUSE)
     try:
         if descriptor is not None and descriptor >= 0:
-            _say_who(descriptor)
+            _write_holder(descriptor)
         yield descriptor is not None and descriptor >= 0
     finally:
         if descriptor is not None:
@@ -95,17 +95,17 @@ def exclusive(path: Path, *, waiting: Callable[[str], None], patience: float = P
 
 
 def take_alone(path: Path) -> int | None:
-    """Lock a file against everyone else; None while somebody holds it. A negative number where there are no locks."""
+    """Lock a file exclusively; None if it is locked, a negative number without locks."""
     return _take(path, alone=True)
 
 
 def lease(path: Path) -> int | None:
-    """Share a lock on a file with others that use the same; None while somebody removes it."""
+    """Take a shared lock on a file; None if it is locked exclusively for removal."""
     return _take(path, alone=False)
 
 
 def release(descriptor: int) -> None:
-    """Give a lock back."""
+    """Release a lock."""
     if descriptor >= 0:
         with contextlib.suppress(OSError):
             os.close(descriptor)
@@ -117,7 +117,7 @@ def _take(path: Path, *, alone: bool) -> int | None:
     while True:
         try:
             descriptor = _opened(path, alone=alone)
-        except OSError as error:  # a folder that cannot be written to: nothing is built or removed from here
+        except OSError as error:  # a read-only folder: this process neither builds nor removes there
             _logger.debug("no lock on %s: %s", path, error)
             return -1
         try:
@@ -129,9 +129,9 @@ def _take(path: Path, *, alone: bool) -> int | None:
             _logger.debug("no lock on %s: %s", path, error)
             os.close(descriptor)
             return -1
-        if _is_still(path, descriptor):
+        if _is_current(path, descriptor):
             return descriptor
-        os.close(descriptor)  # it was removed, with what it guards, between opening and locking
+        os.close(descriptor)  # removed together with the environment between opening and locking
 
 
 def _opened(path: Path, *, alone: bool) -> int:
@@ -141,17 +141,17 @@ def _opened(path: Path, *, alone: bool) -> int:
     except OSError:
         if alone:
             raise
-        return os.open(path, os.O_RDONLY)  # somebody else's folder: whoever may remove there sees the lock
+        return os.open(path, os.O_RDONLY)  # a folder of another user, who sees the lock
 
 
-def _is_still(path: Path, descriptor: int) -> bool:
+def _is_current(path: Path, descriptor: int) -> bool:
     try:
         return os.path.samestat(os.stat(path), os.fstat(descriptor))
     except OSError:
         return False
 
 
-def _say_who(descriptor: int) -> None:
+def _write_holder(descriptor: int) -> None:
     with contextlib.suppress(OSError):
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, f"process {os.getpid()} on {platform.node()}".encode(), 0)
@@ -168,31 +168,31 @@ _MANIFEST = "environment.json"
 _FILES = "files.json"
 _VERSION = 1
 _KEY = re.compile(r"[0-9a-f]{12}-[0-9a-f]{12}")
-_SETTLED = 600.0  # seconds; without locks, what was used since then counts as in use
+_IDLE_SECONDS = 600.0  # without locks, an environment used since then counts as in use
 State = Literal["good", "base changed", "base missing", "broken"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Manifest:
-    """What an environment is made of; stands in it as ``environment.json``.
+    """Content of an environment, stored in it as ``environment.json``.
 
     Attributes
     ----------
     key : str
-        Hash of what was asked for, hash of what it became.
+        Hash of the request, and hash of the result.
     plugin : str
-        For which it was made; others that ask for the same share it.
+        The plugin for which it was built; plugins with the same requirements share it.
     requirements, options : tuple of str
-        What was asked for.
+        The request.
     installed, relied, shadowed : dict
-        Versions of what is installed in it; of what requirements take from the base; of what the base has and the
-        environment has in another version.
+        Versions of packages installed in it; of packages used from the base; of packages of the base that it replaces
+        by other versions.
     notes : tuple of str
-        What of the base does not work with it.
+        Packages of the base that do not work with it.
     base : dict
         Interpreter: ``python``, ``version``, ``prefix``, ``path``, ``mounts``.
     made : float
-        When, in seconds since 1970.
+        Time of the build, in seconds since 1970.
     """
 
     key: str
@@ -218,12 +218,12 @@ class StoredEnvironment:
     folder : Path
         The folder.
     manifest : Manifest or None
-        None where it cannot be read.
+        None if it cannot be read.
     state : str
-        ``'good'``; ``'base changed'``, packages of the base that it relies on have other versions by now;
-        ``'base missing'``; ``'broken'``, files are missing.
+        ``'good'``; ``'base changed'``: packages of the base that it uses have other versions now;
+        ``'base missing'``; ``'broken'``: files are missing.
     used : float
-        When it was last used, in seconds since 1970.
+        Time of the last use, in seconds since 1970.
     nbytes : int
         Its size.
     in_use : bool
@@ -239,19 +239,6 @@ class StoredEnvironment:
     in_use: bool
 
 
-def environments_home(root: Path | None = None) -> Path:
-    """Folder of environments: ``$BRAINSCORE_HOME/environments``, by default ``~/.brain-score/environments``.
-
-    Examples
-    --------
-    >>> environments_home().name
-    'environments'
-    """
-    if root is not None:
-        return Path(root).expanduser().absolute()
-    return Path(os.environ.get("BRAINSCORE_HOME") or "~/.brain-score").expanduser().absolute() / "environments"
-
-
 def folder_of(root: Path, key: str) -> Path:
     """Folder of an environment."""
     return root / key
@@ -259,8 +246,8 @@ def folder_of(root: Path, key: str) -> Path:
 
 def site_of(folder: Path) -> Path:
     """Folder of packages of an environment."""
-    found = next(iter(sorted(folder.glob("lib/python*/site-packages"))), None)
-    return found or folder / "Lib" / "site-packages"
+    site = next(iter(sorted(folder.glob("lib/python*/site-packages"))), None)
+    return site or folder / "Lib" / "site-packages"
 
 
 def python_of(folder: Path) -> Path:
@@ -269,17 +256,17 @@ def python_of(folder: Path) -> Path:
 
 
 def lock_file(root: Path, request: str) -> Path:
-    """File that the builder of what was asked for locks."""
+    """File that is locked while a request is built."""
     return root / ".locks" / f"{request}.build"
 
 
 def lease_file(root: Path, key: str) -> Path:
-    """File that the users of an environment share a lock on."""
+    """File on which users of an environment hold a shared lock."""
     return root / ".locks" / f"{key}.use"
 
 
 def keys(root: Path, request: str = "") -> Iterator[str]:
-    """Keys of what lies there, of one request or all."""
+    """Keys of the environments in a folder, of one request or all."""
     try:
         names = sorted(os.listdir(root))
     except FileNotFoundError:
@@ -293,17 +280,17 @@ def keys(root: Path, request: str = "") -> Iterator[str]:
 
 
 def unfinished(root: Path, request: str = "") -> list[Path]:
-    """What is being built, or a killed process left."""
+    """Unfinished environments, which are being built or left by a killed process."""
     return sorted(root.glob(f".{request or '*'}.*{PART_SUFFIX}"))
 
 
 def new_part(root: Path, request: str) -> Path:
-    """Path for something unfinished."""
+    """Temporary path for an unfinished environment."""
     return root / f".{request}.{uuid.uuid4().hex}{PART_SUFFIX}"
 
 
 def write_manifest(folder: Path, manifest: Manifest) -> None:
-    """Write what an environment is made of, and which files it has."""
+    """Write the manifest of an environment and the list of its files."""
     files = _files(folder)
     with replacing(folder / _FILES) as stream:
         stream.write(json.dumps(files, sort_keys=True).encode())
@@ -315,7 +302,7 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
 
 
 def read_manifest(folder: Path) -> Manifest | None:
-    """Read what an environment is made of; None where that cannot be read."""
+    """Read the manifest of an environment; None if it cannot be read."""
     try:
         content = json.loads((folder / _MANIFEST).read_bytes())
         if content.pop("version") != _VERSION or content["key"] != folder.name:
@@ -327,31 +314,31 @@ def read_manifest(folder: Path) -> Manifest | None:
 
 
 def state_of(folder: Path, manifest: Manifest | None, present: Mapping[str, str] | None = None) -> State:
-    """Whether an environment can be used.
+    """Determine whether an environment can be used.
 
     Parameters
     ----------
     folder : Path
         Its folder.
     manifest : Manifest or None
-        As read.
+        Its manifest.
     present : mapping, optional
-        Versions of what the base has now, where the caller knows.
+        Present versions of the base's packages, if known.
     """
     if manifest is None or not _intact(folder):
         return "broken"
-    # links are followed: an interpreter that is gone is missing
+    # follows links, so that a removed interpreter is missing
     if not Path(manifest.base["python"]).exists() or not python_of(folder).exists():
         return "base missing"
     if present is None:
-        found = installed_in(map(Path, manifest.base["path"]))
-        present = {name: distribution.version for name, distribution in found.items()}
+        distributions = installed_in(map(Path, manifest.base["path"]))
+        present = {name: distribution.version for name, distribution in distributions.items()}
     changed = any(present.get(name) != version for name, version in manifest.relied.items())
     return "base changed" if changed else "good"
 
 
 def touch(folder: Path) -> None:
-    """Note that an environment is used now; where that is not allowed it is not noted."""
+    """Record that an environment is used now, if the folder is writable."""
     with contextlib.suppress(OSError):
         os.utime(folder / _MANIFEST)
 
@@ -365,8 +352,8 @@ def environments(root: Path | None = None) -> list[StoredEnvironment]:
         Their folder, by default `environments_home`.
     """
     home = environments_home(root)
-    found = [_stored(home, key) for key in keys(home)]
-    return sorted((entry for entry in found if entry is not None), key=lambda entry: (-entry.used, entry.key))
+    stored = [_stored(home, key) for key in keys(home)]
+    return sorted((entry for entry in stored if entry is not None), key=lambda entry: (-entry.used, entry.key))
 
 
 def remove_environment(stored: StoredEnvironment) -> bool:
@@ -375,11 +362,11 @@ def remove_environment(stored: StoredEnvironment) -> bool:
     Returns
     -------
     bool
-        Whether it is gone.
+        Whether it was removed.
     """
     root = stored.folder.parent
     guard = take_alone(lease_file(root, stored.key))
-    if guard is None or (guard < 0 and time.time() - stored.used < _SETTLED):
+    if guard is None or (guard < 0 and time.time() - stored.used < _IDLE_SECONDS):
         return False
     try:
         move_away(root, stored.key)
@@ -392,7 +379,7 @@ def remove_environment(stored: StoredEnvironment) -> bool:
 
 
 def move_away(root: Path, key: str) -> None:
-    """Remove an environment's folder: renamed first, so that nobody finds half of it."""
+    """Remove an environment's folder, after renaming it so that no process finds it incomplete."""
     part = new_part(root, key)
     with contextlib.suppress(FileNotFoundError):
         os.replace(folder_of(root, key), part)
@@ -421,18 +408,18 @@ def _is_used(root: Path, key: str) -> bool:
 
 
 def _intact(folder: Path) -> bool:
-    """Whether every file is there, with its size."""
+    """Whether every file exists with its size."""
     try:
         expected = json.loads((folder / _FILES).read_bytes())
-        found = _files(folder)
+        sizes = _files(folder)
     except (OSError, ValueError):
         return False
-    return all(found.get(name) == size for name, size in expected.items())
+    return all(sizes.get(name) == size for name, size in expected.items())
 
 
 def _files(folder: Path) -> dict[str, int]:
-    """Sizes of all files by path in `folder`, links not followed; the two that describe it left out."""
-    found: dict[str, int] = {}
+    """Sizes of all files by path in `folder`, without following links and without the two that describe it."""
+    sizes: dict[str, int] = {}
     waiting = [str(folder)]
     start = len(str(folder)) + 1
     while waiting:
@@ -441,24 +428,24 @@ def _files(folder: Path) -> dict[str, int]:
                 if entry.is_dir(follow_symlinks=False):
                     waiting.append(entry.path)
                 elif not entry.is_symlink():
-                    found[entry.path[start:]] = entry.stat(follow_symlinks=False).st_size
-    found.pop(_MANIFEST, None)
-    found.pop(_FILES, None)
-    return found
+                    sizes[entry.path[start:]] = entry.stat(follow_symlinks=False).st_size
+    sizes.pop(_MANIFEST, None)
+    sizes.pop(_FILES, None)
+    return sizes
 
 
 @dataclass(frozen=True)
 class Collected:
-    """What was removed, or would be.
+    """Result of a garbage collection.
 
     Attributes
     ----------
     removed : tuple of StoredEnvironment
-        Environments that are gone.
+        Removed environments, or those that would be removed.
     kept : tuple of StoredEnvironment
-        Those that are left.
+        The others.
     remains : tuple of Path
-        What killed processes had left.
+        Remains of killed processes.
     """
 
     removed: tuple[StoredEnvironment, ...]
@@ -473,25 +460,25 @@ def collect_garbage(
     max_bytes: int | None = None,
     dry_run: bool = False,
 ) -> Collected:
-    """Remove environments that cannot be used any more, that were not used for long, or that take too much space.
+    """Remove environments that cannot be used, were not used for a long time, or take too much space.
 
-    One that a process uses always stays, where the file system has locks.
+    An environment in use is never removed if the file system supports locks.
 
     Parameters
     ----------
     root : Path, optional
         Folder of environments, by default `environments_home`.
     older_than : float, optional
-        Also remove what was not used for that many seconds.
+        Also remove environments that were not used for that many seconds.
     max_bytes : int, optional
-        Also remove the least recently used ones until the rest takes no more than that.
+        Also remove the least recently used ones until the others take at most that much space.
     dry_run : bool
-        Only say what would be removed.
+        Only determine what would be removed.
 
     Returns
     -------
     Collected
-        What is gone, and what is left.
+        Removed and remaining environments.
 
     Examples
     --------
@@ -499,38 +486,38 @@ def collect_garbage(
     ()
     """
     home = environments_home(root)
-    every = environments(home)
+    stored = environments(home)
     now = time.time()
-    unwanted = {
+    outdated = {
         entry.key
-        for entry in every
+        for entry in stored
         if entry.state != "good" or (older_than is not None and now - entry.used > older_than)
     }
     if max_bytes is not None:
-        unwanted |= _beyond([entry for entry in every if entry.key not in unwanted or entry.in_use], max_bytes)
+        outdated |= _beyond_limit([entry for entry in stored if entry.key not in outdated or entry.in_use], max_bytes)
     removed: list[StoredEnvironment] = []
     kept: list[StoredEnvironment] = []
-    for entry in every:
-        gone = entry.key in unwanted and not entry.in_use and (dry_run or remove_environment(entry))
-        (removed if gone else kept).append(entry)
+    for entry in stored:
+        is_removed = entry.key in outdated and not entry.in_use and (dry_run or remove_environment(entry))
+        (removed if is_removed else kept).append(entry)
     return Collected(tuple(removed), tuple(kept), tuple(_sweep(home, dry_run=dry_run)))
 
 
-def _beyond(entries: list[StoredEnvironment], limit: int) -> set[str]:
-    """Keys of the least recently used ones that must go; the others, in use or not, take at most `limit` bytes."""
+def _beyond_limit(entries: list[StoredEnvironment], limit: int) -> set[str]:
+    """Keys of the least recently used environments to remove so that the others take at most `limit` bytes."""
     total = sum(entry.nbytes for entry in entries)
-    found = set()
+    excess = set()
     for entry in reversed(entries):
         if total <= limit:
             break
         if not entry.in_use:
-            found.add(entry.key)
+            excess.add(entry.key)
             total -= entry.nbytes
-    return found
+    return excess
 
 
 def _sweep(root: Path, *, dry_run: bool) -> list[Path]:
-    """Remove what processes that were killed left: nobody holds its lock."""
+    """Remove remains of killed processes, whose locks are free."""
     swept = []
     for part in unfinished(root):
         guard = take_alone(lock_file(root, part.name.split(".")[1]))
@@ -539,7 +526,7 @@ def _sweep(root: Path, *, dry_run: bool) -> list[Path]:
         try:
             with contextlib.suppress(FileNotFoundError):
                 if guard < 0 and time.time() - part.stat().st_mtime < STALE:
-                    continue  # without locks, only time tells
+                    continue  # without locks, only old ones are removed
                 swept.append(part)
                 if not dry_run:
                     shutil.rmtree(part, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""Requirements of plugins: files read line by line, and what of them is to be installed."""
+"""Requirements of plugins: read requirement files, and determine what to install."""
 
 from __future__ import annotations
 
@@ -38,15 +38,15 @@ class RequirementsError(UserError):
     Parameters
     ----------
     message : str
-        Which plugin, which lines, and why.
+        The plugin, the lines, and the reason.
     remedy : str, optional
-        What to do about it.
+        How to fix it.
     plugin : str, optional
-        Whose requirements they are.
+        Name of the plugin.
     places : sequence of (path, int), optional
-        Files and lines that ask for what cannot be had.
+        Files and lines of the requirements that cannot be met.
     resolver : str, optional
-        What pip said, in short.
+        Summary of pip's message.
 
     Attributes
     ----------
@@ -72,9 +72,9 @@ class RequirementsError(UserError):
 
 
 FILE_NAME = "requirements.txt"
-_MOST_BYTES = 100_000  # of one file
-_MOST_LINES = 2_000  # of one file
-_MOST_CHARACTERS = 2_000  # of one line, with what a backslash continues
+_MAX_BYTES = 100_000  # of one file
+_MAX_LINES = 2_000  # of one file
+_MAX_CHARACTERS = 2_000  # of one line, including continuations
 _VARIABLE = re.compile(r"\$\{[A-Z0-9_]+\}")
 _WORD = re.compile(r"\S+")
 _OPTION = re.compile(r"--?[a-z]")
@@ -86,7 +86,7 @@ _LONG = {
     "-i": "--index-url",
     "-f": "--find-links",
 }
-_PLACES = frozenset({"--index-url", "--extra-index-url", "--find-links"})
+_SOURCES = frozenset({"--index-url", "--extra-index-url", "--find-links"})
 _SWITCHES = frozenset({"--no-index", "--pre", "--prefer-binary", "--require-hashes"})
 _IMPLIED = frozenset({"--only-binary", "--prefer-binary"})  # only wheels are used in any case
 
@@ -100,11 +100,11 @@ class Line:
     text : str
         The requirement, or the option's value; without comment.
     file, number : Path, int
-        Where it stands.
+        Its location.
     option : str
-        Name of an option, written out; empty for a requirement.
+        Long name of an option; empty for a requirement.
     hashes : tuple of str
-        ``'sha256:…'``, what may be installed.
+        Allowed hashes, ``'sha256:…'``.
     constraint : bool
         Whether it only limits versions.
     """
@@ -118,7 +118,7 @@ class Line:
 
     @property
     def shown(self) -> str:
-        """As it may be shown: addresses without user and password."""
+        """Text for messages: addresses without user and password."""
         return _USER_INFO.sub("", f"{self.option} {self.text}".strip())
 
     def __str__(self) -> str:
@@ -127,36 +127,36 @@ class Line:
 
 @dataclass
 class Refusals:
-    """Lines that are refused, all of them, to be shown at once."""
+    """All refused lines, to report them together."""
 
     plugin: str
-    found: list[tuple[Line, str, str]] = field(default_factory=list)
+    entries: list[tuple[Line, str, str]] = field(default_factory=list)
 
     def add(self, line: Line, why: str, remedy: str) -> None:
         """Refuse a line."""
-        self.found.append((line, why, remedy))
+        self.entries.append((line, why, remedy))
 
     def raise_any(self) -> None:
         """Raise an error that names every refused line."""
-        if not self.found:
+        if not self.entries:
             return
-        found = sorted(self.found, key=lambda refused: (refused[0].file, refused[0].number))
-        if len(found) == 1:
-            line, why, remedy = found[0]
-            shown = f"  {line}\n    {why}"
+        entries = sorted(self.entries, key=lambda entry: (entry[0].file, entry[0].number))
+        if len(entries) == 1:
+            line, why, remedy = entries[0]
+            listing = f"  {line}\n    {why}"
         else:
-            shown = "\n".join(f"  {line}\n    {why}: {remedy}" for line, why, remedy in found)
-            remedy = "mend these lines, each as it says"
+            listing = "\n".join(f"  {line}\n    {why}: {remedy}" for line, why, remedy in entries)
+            remedy = "fix these lines as described"
         raise RequirementsError(
-            f"the requirements of {self.plugin} cannot be met:\n{shown}",
+            f"the requirements of {self.plugin} cannot be met:\n{listing}",
             remedy=remedy,
             plugin=self.plugin,
-            places=[(line.file, line.number) for line, _, _ in found],
+            places=[(line.file, line.number) for line, _, _ in entries],
         )
 
 
 def plugin_requirements(folder: Path | None) -> tuple[Path, ...]:
-    """Name the requirement files of a plugin: ``requirements.txt`` in its folder, or none."""
+    """Return the requirement files of a plugin: ``requirements.txt`` in its folder, if it exists."""
     file = folder / FILE_NAME if folder is not None else None
     return (file,) if file is not None and file.is_file() else ()
 
@@ -164,8 +164,7 @@ def plugin_requirements(folder: Path | None) -> tuple[Path, ...]:
 def read_lines(files: Sequence[Path], refusals: Refusals) -> list[Line]:
     """Read requirement files and those that they include.
 
-    What a file includes must lie in its folder or below: a plugin holds all that it needs, and a message never
-    quotes another file.
+    Included files must be in its folder or below, so that a plugin is complete, and messages never quote other files.
     """
     lines: list[Line] = []
     for file in files:
@@ -184,32 +183,34 @@ class _Reader:
     def read(self, file: Path, *, constraint: bool) -> list[Line]:
         try:
             with file.open("rb") as opened:
-                content = opened.read(_MOST_BYTES + 1)
+                content = opened.read(_MAX_BYTES + 1)
         except OSError as error:
             raise self._unreadable(f"{file}: {error.strerror}", "check the path") from error
         text = content.decode("utf-8-sig", errors="replace")
-        if len(content) > _MOST_BYTES or text.count("\n") > _MOST_LINES:
-            what = f"{file} has more than {_MOST_BYTES:,} bytes or {_MOST_LINES:,} lines"
-            raise self._unreadable(what, "name only what the code imports")
+        if len(content) > _MAX_BYTES or text.count("\n") > _MAX_LINES:
+            problem = f"{file} has more than {_MAX_BYTES:,} bytes or {_MAX_LINES:,} lines"
+            raise self._unreadable(problem, "list only what the code imports")
         self._open.append(file.resolve())
         lines = []
         for number, content_of_line in _joined(text):
-            if len(content_of_line) > _MOST_CHARACTERS:
+            if len(content_of_line) > _MAX_CHARACTERS:
                 line = Line(f"{content_of_line[:60]} …", file, number)
-                self._refusals.add(line, f"a line has at most {_MOST_CHARACTERS:,} characters", "shorten it")
+                self._refusals.add(line, f"a line has at most {_MAX_CHARACTERS:,} characters", "shorten it")
             else:
                 lines += self._line(Line(content_of_line, file, number, constraint=constraint))
         self._open.pop()
         return lines
 
-    def _unreadable(self, what: str, remedy: str) -> RequirementsError:
+    def _unreadable(self, problem: str, remedy: str) -> RequirementsError:
         plugin = self._refusals.plugin
-        return RequirementsError(f"the requirements of {plugin} cannot be read: {what}", remedy=remedy, plugin=plugin)
+        return RequirementsError(
+            f"the requirements of {plugin} cannot be read: {problem}", remedy=remedy, plugin=plugin
+        )
 
     def _line(self, line: Line) -> list[Line]:
         if _VARIABLE.search(line.text):
             self._refusals.add(
-                line, "environment variables are not filled in", "write the value, or set it where pip reads it (PIP_…)"
+                line, "environment variables are not expanded", "write the value, or set a variable of pip (PIP_…)"
             )
             return []
         return self._option(line) if line.text.startswith("-") else self._requirement(line)
@@ -234,18 +235,18 @@ class _Reader:
             self._refuse_editable(option)
         elif name == "--no-binary":
             self._refusals.add(
-                option, "wheels only: what builds from source runs its code here", "name a version that has wheels"
+                option, "wheels only: building from source would run code here", "use a version that has wheels"
             )
         elif name == "--trusted-host":
-            self._refusals.add(option, "whom to trust is for who runs this to say", "set PIP_TRUSTED_HOST, if you must")
+            self._refusals.add(option, "plugins cannot declare trusted hosts", "set PIP_TRUSTED_HOST if necessary")
         elif name in _IMPLIED:
             pass
-        elif name in _PLACES:
+        elif name in _SOURCES:
             return self._place(option)
         elif name in _SWITCHES:
             return [option]
         else:
-            self._refusals.add(option, f"{name} is no option of requirement files that is known here", "leave it out")
+            self._refusals.add(option, f"{name} is not a supported option of requirement files", "leave it out")
         return []
 
     def _include(self, line: Line) -> list[Line]:
@@ -253,7 +254,7 @@ class _Reader:
             self._refusals.add(line, "a file on the network may change", "put a copy beside this file")
             return []
         path = self.within(line, line.text)
-        if path is None or path in self._open:  # pip, too, reads a file that includes itself once
+        if path is None or path in self._open:  # like pip, read a file that includes itself once
             return []
         return self.read(path, constraint=line.constraint or line.option == "--constraint")
 
@@ -270,29 +271,29 @@ class _Reader:
 
     def _refuse_editable(self, line: Line) -> None:
         if line.text in (".", "./"):
-            why, remedy = "the plugin itself is found without being installed", "leave the line out"
+            why, remedy = "the plugin itself need not be installed", "leave the line out"
         else:
-            why = "wheels only: an editable installation runs its code here"
-            remedy = f"name a released version, or build a wheel: {wheel_command(line.text)}"
+            why = "wheels only: an editable installation would run code here"
+            remedy = f"use a released version, or build a wheel:  {wheel_command(line.text)}"
         self._refusals.add(line, why, remedy)
 
     def within(self, line: Line, name: str) -> Path | None:
-        """Path of a file that a line names, where it lies in the plugin's folder."""
+        """Path of a file that a line names, if it is in the plugin's folder."""
         path = (line.file.parent / name).resolve()
         if not path.is_relative_to(self._folder):
-            self._refusals.add(line, "it lies outside of the plugin's folder", "put a copy beside this file")
+            self._refusals.add(line, "it is outside of the plugin's folder", "put a copy beside this file")
             return None
         if not path.exists():
-            self._refusals.add(line, "there is no such file", "check the path; it is relative to this file")
+            self._refusals.add(line, "the file does not exist", "check the path; it is relative to this file")
             return None
         return path
 
 
-def wheel_command(what: str) -> str:
-    """Command that builds a wheel, and where to name it."""
-    target = shlex.quote(_USER_INFO.sub("", what))
+def wheel_command(source: str) -> str:
+    """Instructions to build a wheel and to make it available."""
+    target = shlex.quote(_USER_INFO.sub("", source))
     return (
-        f"python -m pip wheel --no-deps --wheel-dir wheels {target}, after you have looked at its code, "
+        f"python -m pip wheel --no-deps --wheel-dir wheels {target}, after you have reviewed its code, "
         "and set PIP_FIND_LINKS to the folder wheels"
     )
 
@@ -307,22 +308,22 @@ def _split_option(text: str) -> tuple[str, str]:
 
 
 def _split_at_options(text: str) -> list[str]:
-    """The requirement of a line, and each of its options with its value. The time is linear in the length."""
+    """Split a line into its requirement and its options with values, in linear time."""
     starts = [word.start() for word in _WORD.finditer(text) if _OPTION.match(text, word.start())]
     ends = [*starts, len(text)]
     return [text[start:end].rstrip() for start, end in zip([0, *starts], ends, strict=True)]
 
 
 def _without_comment(line: str) -> str:
-    """A line without what follows a # at its start or after white space."""
-    place = line.find("#")
-    while place > 0 and not line[place - 1].isspace():
-        place = line.find("#", place + 1)
-    return line if place < 0 else line[:place]
+    """Remove a comment, which starts with a # at the start of the line or after white space."""
+    start = line.find("#")
+    while start > 0 and not line[start - 1].isspace():
+        start = line.find("#", start + 1)
+    return line if start < 0 else line[:start]
 
 
 def _joined(text: str) -> Iterator[tuple[int, str]]:
-    """Lines with what a backslash continues, without comments and blanks; each with its first number."""
+    """Yield lines with their continuations, without comments and blanks, each with its first number."""
     started: int = 0
     parts: list[str] = []
     for number, raw in enumerate([*text.splitlines(), ""], start=1):
@@ -341,18 +342,20 @@ _PLATFORM = frozenset(
     | {"brainio"}
 )
 _REPOSITORY = re.compile(r"[/:]brain-score/(?:brain-score|brainscore|vision|core|brainio)(?:\.git)?(?:[@/#]|$)")
-_FORMER = frozenset({"asynchat", "asyncore", "distutils", "imp", "smtpd"})  # left Python's library in 3.12
+_FORMER = frozenset(
+    {"asynchat", "asyncore", "distutils", "imp", "smtpd"}
+)  # removed from the standard library in Python 3.12
 _VERSION_CONTROL = ("git+", "hg+", "svn+", "bzr+")
 
 
 @dataclass(frozen=True)
 class Item:
-    """A requirement to meet, and the line that asks for it."""
+    """A requirement, and its line."""
 
     requirement: Requirement
     line: Line
     text: str
-    """As pip is told; it has the path of a wheel in the plugin's folder."""
+    """Text for pip, with the path of a wheel in the plugin's folder."""
     digest: str = ""
     """SHA-256 of such a wheel."""
 
@@ -363,32 +366,32 @@ class Item:
 
     @property
     def identity(self) -> str:
-        """What counts for the key: without the path of this machine."""
+        """Text for the key, without paths of this machine."""
         asked = f"{self.name} @ sha256:{self.digest}" if self.digest else self.text
         return " ".join([asked, *(f"--hash={value}" for value in self.line.hashes)])
 
     def met_by(self, installed: Mapping[str, Installed]) -> bool:
-        """Whether what is installed meets it, seen from its name and version alone."""
-        found = installed.get(self.name)
-        if found is None or self.requirement.url or self.requirement.extras or self.line.hashes:
+        """Whether installed distributions meet it, judged by name and version."""
+        distribution = installed.get(self.name)
+        if distribution is None or self.requirement.url or self.requirement.extras or self.line.hashes:
             return False
-        return self.requirement.specifier.contains(found.version, prereleases=True)
+        return self.requirement.specifier.contains(distribution.version, prereleases=True)
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """What there is to meet.
+    """All requirements of a plugin.
 
     Attributes
     ----------
     items, constraints : tuple of Item
-        Requirements, and what only limits versions.
+        Requirements, and constraints of versions.
     options : tuple of Line
-        Where to look, and how.
+        Options of pip, such as package sources.
     met : frozenset of str
-        Canonical names that the interpreter has from the very repository that a requirement names.
+        Canonical names of packages that the interpreter has from the repository that a requirement names.
     notes : tuple of str
-        What was left out, and why.
+        Lines that were left out, with reasons.
     """
 
     items: tuple[Item, ...]
@@ -398,7 +401,7 @@ class Wanted:
     notes: tuple[str, ...] = ()
 
     def document(self) -> dict[str, object]:
-        """What counts for the key, the same for every order of the lines."""
+        """Content for the key, independent of the order of lines."""
         return {
             "requirements": sorted({item.identity for item in self.items}),
             "constraints": sorted({item.identity for item in self.constraints}),
@@ -415,16 +418,16 @@ def what_is_wanted(files: Sequence[Path], *, plugin: str, base: Base, installed:
     files : sequence of path
         Requirement files.
     plugin : str
-        Whose they are, for messages.
+        Name of the plugin, for messages.
     base : Base
         The interpreter.
     installed : mapping of Installed
-        What it has.
+        Its installed distributions.
 
     Raises
     ------
     RequirementsError
-        Lines that are no requirements, or that nothing but a source build would meet: all of them.
+        If lines are not valid, or could be met only by building from source; the message lists all of them.
     """
     refusals = Refusals(plugin)
     sorter = _Sorter(base, installed, refusals)
@@ -464,9 +467,9 @@ class _Sorter:
             return
         name = canonicalize_name(requirement.name)
         if name in _PLATFORM or _REPOSITORY.search(requirement.url or ""):
-            self._notes[f"{line}: is the platform that runs, {self._platform()}"] = None
+            self._notes[f"{line}: is the running platform, {self._platform()}"] = None
         elif name in self._standard and requirement.url is None:
-            self._notes[f"{line}: is a module of Python's own library, nothing is installed"] = None
+            self._notes[f"{line}: is a module of Python's standard library, nothing is installed"] = None
         elif requirement.url is not None:
             self._add_url(requirement, line)
         else:
@@ -475,14 +478,14 @@ class _Sorter:
     def _applies(self, requirement: Requirement, line: Line) -> bool:
         try:
             return marker_holds(requirement, self._base.markers)
-        except ValueError as error:  # of packaging: what cannot be compared, no version, no such variable
+        except ValueError as error:  # errors of packaging: invalid comparison, version or variable
             why = " ".join(str(error).split())
-            self._refusals.add(line, f"its marker cannot be read: {why}", "mend the marker, which follows the ;")
+            self._refusals.add(line, f"its marker cannot be read: {why}", "correct the marker, which follows the ;")
             return False
 
     def _platform(self) -> str:
-        found = self._installed.get("brainscore")
-        return f"brainscore {found.version}" if found is not None else "brainscore"
+        distribution = self._installed.get("brainscore")
+        return f"brainscore {distribution.version}" if distribution is not None else "brainscore"
 
     def _keep(self, item: Item) -> None:
         where = self._constraints if item.line.constraint else self._items
@@ -498,10 +501,12 @@ class _Sorter:
             return Requirement(text)
         except InvalidRequirement as error:
             if line.text.startswith((".", "/")):
-                self._refusals.add(line, "wheels only: it is no wheel", wheel_command(line.text))
+                self._refusals.add(line, "wheels only: it is not a wheel", wheel_command(line.text))
             else:
                 why = " ".join(str(error).split("\n")[0].split())
-                self._refusals.add(line, f"this is no requirement: {why}", "write one requirement a line: name==1.2")
+                self._refusals.add(
+                    line, f"this is not a valid requirement: {why}", "write one requirement per line: name==1.2"
+                )
             return None
 
     def _add_url(self, requirement: Requirement, line: Line) -> None:
@@ -515,35 +520,35 @@ class _Sorter:
             asked = f"{requirement.name} @ {url}"
             self._refusals.add(
                 line,
-                "wheels only: what stands in a repository would have to be built here",
-                f"name a released version; or build a wheel: {wheel_command(asked)}, and write {requirement.name} "
-                f"alone; or install it where you score, into {self._base.prefix}, from where it is then taken",
+                "wheels only: the content of a repository would have to be built here",
+                f"use a released version; or build a wheel: {wheel_command(asked)}, and write {requirement.name} "
+                f"alone; or install it where you score, into {self._base.prefix}, from which it is then used",
             )
         elif not parts.path.endswith(".whl"):
-            self._refusals.add(line, "wheels only: this is none", wheel_command(url))
+            self._refusals.add(line, "wheels only: this is not a wheel", wheel_command(url))
         elif parts.scheme == "file":
             self._add_wheel(requirement, line, urllib.request.url2pathname(url.removeprefix("file:")))
         elif parts.scheme in ("https", "http"):
             self._keep(Item(requirement, line, _plain(requirement)))
         else:
-            self._refusals.add(line, f"{parts.scheme}: is no address that is read here", "use https")
+            self._refusals.add(line, f"addresses with {parts.scheme}: are not supported", "use https")
 
     def _add_wheel(self, requirement: Requirement, line: Line, name: str) -> None:
         path = (line.file.parent / re.sub("^//+", "/", name)).resolve()
         if not path.is_relative_to(line.file.parent.resolve()):
-            self._refusals.add(line, "it lies outside of the plugin's folder", "put a copy beside this file")
+            self._refusals.add(line, "it is outside of the plugin's folder", "put a copy beside this file")
         elif not path.is_file():
-            self._refusals.add(line, "there is no such file", "check the path; it is relative to this file")
+            self._refusals.add(line, "the file does not exist", "check the path; it is relative to this file")
         else:
             self._keep(Item(requirement, line, f"{requirement.name} @ {path.as_uri()}", file_digest(path, "sha256")))
 
     def _has_from(self, requirement: Requirement) -> bool:
-        """Whether the interpreter has it from that very address (PEP 610)."""
-        found = self._installed.get(canonicalize_name(requirement.name))
-        if found is None:
+        """Whether the interpreter has it from the same address (PEP 610)."""
+        distribution = self._installed.get(canonicalize_name(requirement.name))
+        if distribution is None:
             return False
         try:
-            record = json.loads((found.folder / "direct_url.json").read_bytes())
+            record = json.loads((distribution.folder / "direct_url.json").read_bytes())
             details = record.get("vcs_info") or {}
             address, revision = _address(requirement.url or "")
             same = _address(str(record["url"]))[0] == address
@@ -554,14 +559,14 @@ class _Sorter:
 
 
 def _plain(requirement: Requirement) -> str:
-    """Write a requirement in one way, without the marker, which holds."""
+    """Format a requirement in canonical form, without its marker, which holds."""
     extras = f"[{','.join(sorted(map(canonicalize_name, requirement.extras)))}]" if requirement.extras else ""
     ending = f" @ {requirement.url}" if requirement.url else ",".join(sorted(map(str, requirement.specifier)))
     return f"{canonicalize_name(requirement.name)}{extras}{ending}"
 
 
 def _named(text: str) -> str:
-    """Write a bare address as ``name @ address``; the name stands in ``#egg=`` or ends the address."""
+    """Write a bare address as ``name @ address``; the name is taken from ``#egg=`` or the end of the address."""
     address, _, marker = text.partition(" ;")
     fragment = urllib.parse.parse_qs(urllib.parse.urlsplit(address).fragment)
     name = fragment["egg"][0].partition("[")[0] if "egg" in fragment else _name_in(address)
@@ -576,7 +581,7 @@ def _name_in(address: str) -> str:
 
 
 def _address(url: str) -> tuple[str, str]:
-    """Address of a repository in one way of writing, and the revision."""
+    """Return the canonical address of a repository, and the revision."""
     plain = url.partition("+")[2] if url.startswith(_VERSION_CONTROL) else url
     parts = urllib.parse.urlsplit(plain.partition("#")[0])
     path, _, revision = parts.path.partition("@")
@@ -585,7 +590,7 @@ def _address(url: str) -> tuple[str, str]:
 
 
 def _identity_of_place(line: Line) -> str:
-    """An option's value; of a folder of wheels, what lies in it."""
+    """Return an option's value; for a folder of wheels, the hash of its content."""
     if line.option != "--find-links" or "://" in line.text:
         return line.text
     return _digest_of(sorted(Path(line.text).glob("*.whl")))

@@ -1,6 +1,8 @@
 """Arrays of measurements whose coordinates describe stimuli, neuroids and time bins."""
 
 import functools
+import os
+import warnings
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Self, TypeVar
@@ -10,7 +12,7 @@ import pandas as pd
 import xarray as xr
 from xarray.indexes import PandasMultiIndex
 
-from brainscore_core.errors import UnknownIdentifier, nearest
+from brainscore_core.errors import UnknownIdentifier, UserError, nearest
 from brainscore_core.supported_data_standards.brainio.levels import (
     build_array,
     coords_for_dim,
@@ -29,6 +31,8 @@ from brainscore_core.supported_data_standards.brainio.levels import (
     unknown_name_error,
     walk_coords,
 )
+from brainscore_core.supported_data_standards.brainio.netcdf import read_netcdf
+from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_core.supported_data_standards.brainio.transform import (
     MultiGroupBy,
     apply_to_cells,
@@ -37,10 +41,13 @@ from brainscore_core.supported_data_standards.brainio.transform import (
     merge_data_arrays,
     reduce_over_levels,
     stack_dims,
+    with_stimulus_columns,
+    with_stimulus_ids,
 )
 
 __all__ = [
     "ASSEMBLY_CLASSES",
+    "AssemblyLoader",
     "BehavioralAssembly",
     "DataAssembly",
     "MetadataAssembly",
@@ -284,8 +291,6 @@ class DataAssembly(xr.DataArray):
         merge_stimulus_set_meta : bool
             Whether the stimulus set's columns become levels of ``presentation``.
         """
-        from brainscore_core.supported_data_standards.brainio.fetch import AssemblyLoader
-
         return AssemblyLoader(
             cls, file_path, stimulus_set_identifier, stimulus_set, merge_stimulus_set_meta=merge_stimulus_set_meta
         ).load()  # type: ignore[return-value] # the loader returns the class that it is given
@@ -632,14 +637,6 @@ ASSEMBLY_CLASSES: dict[str, type[DataAssembly]] = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    if name in ("AssemblyLoader", "StimulusMergeAssemblyLoader"):  # existing plugins import them from here
-        from brainscore_core.supported_data_standards.brainio.fetch import AssemblyLoader
-
-        return AssemblyLoader
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
 def resolve_assembly_class(name: str | type[DataAssembly]) -> type[DataAssembly]:
     """Return the assembly class of this name.
 
@@ -665,3 +662,101 @@ def resolve_assembly_class(name: str | type[DataAssembly]) -> type[DataAssembly]
         near = nearest(str(name), ASSEMBLY_CLASSES, limit=3) or sorted(ASSEMBLY_CLASSES)
         raise UnknownIdentifier(f"there is no assembly class {name!r}", remedy=f"did you mean {' or '.join(near)}?")
     return ASSEMBLY_CLASSES[name]
+
+
+class AssemblyLoader:
+    """Reads an assembly and connects it with its stimulus set.
+
+    Parameters
+    ----------
+    cls : type or str
+        Class of the assembly, or its name.
+    file_path : path
+        The netCDF file.
+    stimulus_set_identifier : str, optional
+        By default the identifier of `stimulus_set`, else the one in the file.
+    stimulus_set : StimulusSet, optional
+        The stimuli that were shown.
+    merge_stimulus_set_meta : bool, default True
+        Whether the stimulus set's columns become levels of `presentation`.
+    identifier : str, optional
+        Name of the data set for error messages.
+
+    Notes
+    -----
+    The merge is a left join on `stimulus_id`: presentations keep their number and order. If the assembly already has a
+    level with the name of a column, the level is kept and the column is left out. A presentation of a stimulus that is
+    not in the stimulus set is an error. An assembly without a dimension `presentation` is not merged. Older files that
+    have only `image_id` also get `stimulus_id`, and integer ids become text.
+
+    The result's ``encoding['source']`` is the path of the file, for later error messages.
+    """
+
+    def __init__(
+        self,
+        cls: type[DataAssembly] | str,
+        file_path: str | os.PathLike[str],
+        stimulus_set_identifier: str | None = None,
+        stimulus_set: StimulusSet | None = None,
+        merge_stimulus_set_meta: bool = True,
+        *,
+        identifier: str | None = None,
+    ) -> None:
+        self.cls = resolve_assembly_class(cls)
+        self.file_path = Path(file_path)
+        self.stimulus_set_identifier = stimulus_set_identifier
+        self.stimulus_set = stimulus_set
+        self.merge_stimulus_set_meta = merge_stimulus_set_meta
+        self.identifier = identifier
+
+    def load(self) -> DataAssembly:
+        """Read the file; the result's ``attrs`` have `stimulus_set` and `stimulus_set_identifier`.
+
+        Raises
+        ------
+        UserError
+            If the file cannot be read, its dimensions are not those of its class, a coordinate is missing, or the
+            stimulus set lacks a stimulus. The message names the data set, the file and the coordinate.
+        """
+        with warnings.catch_warnings():
+            # similarity matrices are published as presentation × presentation × neuroid
+            warnings.filterwarnings("ignore", "Duplicate dimension names", UserWarning)
+            return self._load()
+
+    def _load(self) -> DataAssembly:
+        where = str(self.file_path) if self.identifier is None else f"{self.identifier} ({self.file_path})"
+        assembly = with_stimulus_ids(_with_class(read_netcdf(self.file_path, DataAssembly), self.cls, where))
+        stimulus_set = self.stimulus_set
+        if stimulus_set is not None:
+            if self.merge_stimulus_set_meta:
+                assembly = with_stimulus_columns(assembly, stimulus_set, where)
+            assembly.attrs["stimulus_set"] = stimulus_set
+        identifier = self.stimulus_set_identifier or getattr(stimulus_set, "identifier", None)
+        if identifier is not None:
+            assembly.attrs["stimulus_set_identifier"] = identifier
+        assembly.encoding["source"] = str(self.file_path)
+        return assembly
+
+
+StimulusMergeAssemblyLoader = AssemblyLoader  # existing plugins import it by this name
+
+
+def _with_class(assembly: DataAssembly, cls: type[DataAssembly], where: str) -> DataAssembly:
+    """Convert an assembly to the class with which it is registered, if it has that class's dimensions."""
+    actual = " × ".join(map(str, assembly.dims)) or "none"
+    if cls.DIMS and not any(set(assembly.dims) == set(dims) for dims in cls.DIMS):
+        expected = " or ".join(" × ".join(dims) for dims in cls.DIMS)
+        raise UserError(
+            f"{where} has the dimensions {actual}, but those of a {cls.__name__} are {expected}",
+            remedy="package the data again with these dimensions, or register them with another class, such as "
+            "DataAssembly or BehavioralAssembly, which accept any dimensions",
+        )
+    if issubclass(cls, NeuroidAssembly) and "time_bin" in assembly.dims:
+        dims_of = {name: dims for name, dims, _ in walk_coords(assembly)}
+        for name in ("time_bin_start", "time_bin_end"):
+            if dims_of.get(name) != ("time_bin",):
+                raise UserError(
+                    f"{where} has the dimensions {actual}, but no coordinate {name!r} on time_bin",
+                    remedy=f"package the data again with coords={{'{name}': ('time_bin', milliseconds)}}",
+                )
+    return cls(assembly)

@@ -4,23 +4,19 @@
 or by a catalog's identifier; for files in S3 see :mod:`s3`.
 """
 
-import os
 import urllib.parse
-import warnings
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from brainscore_core.errors import UserError
 from brainscore_core.paths import cache_home
 from brainscore_core.supported_data_standards.brainio.assemblies import (
+    AssemblyLoader,
     DataAssembly,
-    NeuroidAssembly,
     resolve_assembly_class,
-    walk_coords,
 )
 from brainscore_core.supported_data_standards.brainio.cache import unzip
 from brainscore_core.supported_data_standards.brainio.catalogs import installed_catalogs
@@ -41,7 +37,6 @@ from brainscore_core.supported_data_standards.brainio.lookup import (
     lookup_assembly,
     lookup_stimulus_set,
 )
-from brainscore_core.supported_data_standards.brainio.netcdf import read_netcdf
 from brainscore_core.supported_data_standards.brainio.remote_files import (
     FetchRequest,
     cache_folder,
@@ -50,14 +45,9 @@ from brainscore_core.supported_data_standards.brainio.remote_files import (
     object_request,
 )
 from brainscore_core.supported_data_standards.brainio.stimuli import (
-    LEGACY_STIMULUS_ID,
-    LISTED_AT_MOST,
-    STIMULUS_ID,
-    STIMULUS_ID_COLUMNS,
     StimulusSet,
     StimulusSetLoader,
     link_files,
-    list_first,
     read_stimulus_table,
     require_files,
 )
@@ -90,167 +80,6 @@ __all__ = [
     "resolve_assembly_class",
     "unzip",
 ]
-
-
-class AssemblyLoader:
-    """Reads an assembly and connects it with its stimulus set.
-
-    Parameters
-    ----------
-    cls : type or str
-        Class of the assembly, or its name.
-    file_path : path
-        The netCDF file.
-    stimulus_set_identifier : str, optional
-        By default the identifier of `stimulus_set`, else the one in the file.
-    stimulus_set : StimulusSet, optional
-        The stimuli that were shown.
-    merge_stimulus_set_meta : bool, default True
-        Whether the stimulus set's columns become levels of `presentation`.
-    identifier : str, optional
-        Name of the data set for error messages.
-
-    Notes
-    -----
-    The merge is a left join on `stimulus_id`: presentations keep their number and order. If the assembly already has a
-    level with the name of a column, the level is kept and the column is left out. A presentation of a stimulus that is
-    not in the stimulus set is an error. An assembly without a dimension `presentation` is not merged. Older files that
-    have only `image_id` also get `stimulus_id`, and integer ids become text.
-
-    The result's ``encoding['source']`` is the path of the file, for later error messages.
-    """
-
-    def __init__(
-        self,
-        cls: type[DataAssembly] | str,
-        file_path: str | os.PathLike[str],
-        stimulus_set_identifier: str | None = None,
-        stimulus_set: StimulusSet | None = None,
-        merge_stimulus_set_meta: bool = True,
-        *,
-        identifier: str | None = None,
-    ) -> None:
-        self.cls = resolve_assembly_class(cls)
-        self.file_path = Path(file_path)
-        self.stimulus_set_identifier = stimulus_set_identifier
-        self.stimulus_set = stimulus_set
-        self.merge_stimulus_set_meta = merge_stimulus_set_meta
-        self.identifier = identifier
-
-    def load(self) -> DataAssembly:
-        """Read the file; the result's ``attrs`` have `stimulus_set` and `stimulus_set_identifier`.
-
-        Raises
-        ------
-        UserError
-            If the file cannot be read, its dimensions are not those of its class, a coordinate is missing, or the
-            stimulus set lacks a stimulus. The message names the data set, the file and the coordinate.
-        """
-        with warnings.catch_warnings():
-            # similarity matrices are published as presentation × presentation × neuroid
-            warnings.filterwarnings("ignore", "Duplicate dimension names", UserWarning)
-            return self._load()
-
-    def _load(self) -> DataAssembly:
-        where = str(self.file_path) if self.identifier is None else f"{self.identifier} ({self.file_path})"
-        assembly = _with_stimulus_ids(_with_class(read_netcdf(self.file_path), self.cls, where))
-        stimulus_set = self.stimulus_set
-        if stimulus_set is not None:
-            if self.merge_stimulus_set_meta:
-                assembly = _with_stimulus_columns(assembly, stimulus_set, where)
-            assembly.attrs["stimulus_set"] = stimulus_set
-        identifier = self.stimulus_set_identifier or getattr(stimulus_set, "identifier", None)
-        if identifier is not None:
-            assembly.attrs["stimulus_set_identifier"] = identifier
-        assembly.encoding["source"] = str(self.file_path)
-        return assembly
-
-
-def _with_class(assembly: DataAssembly, cls: type[DataAssembly], where: str) -> DataAssembly:
-    """Convert an assembly to the class with which it is registered, if it has that class's dimensions."""
-    actual = " × ".join(map(str, assembly.dims)) or "none"
-    if cls.DIMS and not any(set(assembly.dims) == set(dims) for dims in cls.DIMS):
-        expected = " or ".join(" × ".join(dims) for dims in cls.DIMS)
-        raise UserError(
-            f"{where} has the dimensions {actual}, but those of a {cls.__name__} are {expected}",
-            remedy="package the data again with these dimensions, or register them with another class, such as "
-            "DataAssembly or BehavioralAssembly, which accept any dimensions",
-        )
-    if issubclass(cls, NeuroidAssembly) and "time_bin" in assembly.dims:
-        dims_of = {name: dims for name, dims, _ in walk_coords(assembly)}
-        for name in ("time_bin_start", "time_bin_end"):
-            if dims_of.get(name) != ("time_bin",):
-                raise UserError(
-                    f"{where} has the dimensions {actual}, but no coordinate {name!r} on time_bin",
-                    remedy=f"package the data again with coords={{'{name}': ('time_bin', milliseconds)}}",
-                )
-    return cls(assembly)
-
-
-def _with_stimulus_ids(assembly: DataAssembly) -> DataAssembly:
-    """Add the level `stimulus_id` if only the older `image_id` exists, and convert integer ids to text."""
-    coords = {name: (dims, values) for name, dims, values in walk_coords(assembly)}
-    corrected = {name: (coords[name][0], _text_ids(coords[name][1])) for name in STIMULUS_ID_COLUMNS if name in coords}
-    if STIMULUS_ID not in corrected and LEGACY_STIMULUS_ID in corrected:
-        corrected[STIMULUS_ID] = corrected[LEGACY_STIMULUS_ID]
-    if all(name in coords and values is coords[name][1] for name, (_, values) in corrected.items()):
-        return assembly
-    return _with_coords(assembly, coords | corrected)
-
-
-def _text_ids(values: np.ndarray) -> np.ndarray:
-    """Return ids as text if they are integers, and unchanged otherwise."""
-    if values.dtype.kind not in "iuf":
-        return values
-    if values.dtype.kind == "f" and np.array_equal(values, np.round(values)):
-        values = values.astype(np.int64)
-    return np.array([str(value) for value in values.ravel()], dtype=object).reshape(values.shape)
-
-
-def _with_stimulus_columns(assembly: DataAssembly, stimulus_set: StimulusSet, where: str) -> DataAssembly:
-    if "presentation" not in assembly.dims:
-        return assembly
-    coords = {name: (dims, values) for name, dims, values in walk_coords(assembly)}
-    if STIMULUS_ID not in coords:
-        raise UserError(
-            f"{where} has no coordinate 'stimulus_id' on presentation, so its stimuli are unknown",
-            remedy="add it, or pass merge_stimulus_set_meta=False",
-        )
-    ids = pd.Index(np.atleast_1d(coords[STIMULUS_ID][1]).astype(str), dtype=object)
-    table = pd.DataFrame(stimulus_set).set_index(pd.Index(stimulus_set[STIMULUS_ID].astype(str), dtype=object))
-    if not table.index.is_unique:
-        repeated = table.index[table.index.duplicated()].unique()
-        raise UserError(
-            f"the stimulus set of {where} has duplicate values of 'stimulus_id': {list_first(repeated)}",
-            remedy="give each stimulus its own id",
-        )
-    columns = [column for column in table.columns if column not in coords and column not in assembly.dims]
-    rows = table.index.get_indexer(ids)
-    unknown = ids[rows < 0].unique()
-    if len(unknown):
-        none = not (rows >= 0).any()
-        name = getattr(stimulus_set, "identifier", None)
-        named = f" {name!r}" if name else ""
-        raise UserError(
-            f"{'none' if none else f'{len(unknown)}'} of the stimuli of {where} {'is' if none else 'are not'} in the "
-            f"stimulus set{named}; coordinate 'stimulus_id' has {list_first(unknown)}, "
-            f"the stimulus set {list_first(table.index[:LISTED_AT_MOST])}",
-            remedy="load the stimulus set that belongs to the assembly, or pass merge_stimulus_set_meta=False",
-        )
-    joined = table[columns].reindex(ids)
-    merged = {str(column): (("presentation",), _column_values(joined[column])) for column in columns}
-    return _with_coords(assembly, {**coords, **merged})
-
-
-def _column_values(column: "pd.Series[Any]") -> np.ndarray:
-    """Return a column's values: text as objects, whatever string type pandas uses, and missing values as NaN."""
-    if isinstance(column.dtype, np.dtype):
-        return column.to_numpy()
-    return column.astype(object).where(column.notna(), np.nan).to_numpy(dtype=object)
-
-
-def _with_coords(assembly: DataAssembly, coords: Mapping[Any, Any]) -> DataAssembly:
-    return type(assembly)(assembly.values, coords=coords, dims=assembly.dims, attrs=assembly.attrs, name=assembly.name)
 
 
 def load_stimulus_set_from_url(

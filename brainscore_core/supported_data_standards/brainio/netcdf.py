@@ -4,9 +4,9 @@ import hashlib
 import re
 import threading
 import warnings
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -14,7 +14,6 @@ import xarray as xr
 
 from brainscore_core.errors import UserError
 from brainscore_core.files import replacing
-from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_core.supported_data_standards.brainio.levels import index_order, named_coords
 
 if TYPE_CHECKING:
@@ -185,7 +184,13 @@ def storable(value: Any) -> Any:
     return None
 
 
-Assembly = TypeVar("Assembly", bound=DataAssembly)
+class _Validated(Protocol):
+    """An assembly, as far as reading requires it."""
+
+    def validate(self) -> None: ...
+
+
+Assembly = TypeVar("Assembly", bound=_Validated)
 
 _DATA = "data"
 # global attributes written by the netCDF library or by xarray
@@ -327,7 +332,7 @@ def _write_group(
     group.setncatts(attrs)
 
 
-def read_netcdf(path: str | Path, cls: type[Assembly] = DataAssembly, group: str | None = None) -> Assembly:  # type: ignore[assignment] # a TypeVar's default
+def read_netcdf(path: str | Path, cls: Callable[..., Assembly], group: str | None = None) -> Assembly:
     """Read an assembly from a netCDF file, also of older formats.
 
     Parameters
@@ -381,7 +386,7 @@ def _find_group(file: "netCDF4.Dataset", group: str | None, path: Path) -> Any:
     return file.groups[group]
 
 
-def _read_group(group: Any, cls: type[Assembly], path: Path) -> Assembly:
+def _read_group(group: Any, cls: Callable[..., Assembly], path: Path) -> Assembly:
     attributes = {name: _attributes(variable) for name, variable in group.variables.items()}
     name = _data_name(group, attributes, path)
     data = group.variables[name]

@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 
 from brainscore_core.errors import UserError
 from brainscore_core.files import PART_SUFFIX, file_digest, replacing
-from brainscore_core.paths import cache_home
+from brainscore_core.paths import cache_home, weights_home
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_core.supported_data_standards.brainio.buckets import object_url, s3_object
 from brainscore_core.supported_data_standards.brainio.cache import digest_mismatch, parse_digest
@@ -196,7 +196,7 @@ def load_assembly_from_s3(
         Returns the stimulus set; called once.
     merge_stimulus_set_meta : bool, default True
         Whether the stimulus set's columns become levels of `presentation`; see
-        :class:`~brainscore_core.supported_data_standards.brainio.fetch.AssemblyLoader`.
+        :class:`~brainscore_core.supported_data_standards.brainio.assemblies.AssemblyLoader`.
     filename_prefix : str, default 'assy_'
         Prefix of the file name; None selects the default.
 
@@ -398,8 +398,7 @@ def load_file(
     folder = folder_name if folder_name is not None else os.environ.get("BRAINSCORE_S3_WEIGHT_FOLDER") or "models"
     _require_relative(relative_path)
     request = object_request(bucket, f"{folder.strip('/')}/{relative_path}", sha1=sha1, version_id=version_id)
-    home = Path(os.environ.get("BRAINSCORE_HOME") or "~/.brain-score").expanduser().absolute()
-    target = home / folder.strip("/") / relative_path
+    target = weights_home(folder.strip("/")) / relative_path
     if not is_in_place(request, target):
         (source,) = fetch_all([request])
         if source.is_relative_to(cache_home()):

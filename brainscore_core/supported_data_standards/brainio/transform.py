@@ -1,12 +1,13 @@
 """Stack, merge and group assemblies, and select subsets of them."""
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
+from brainscore_core.errors import UserError
 from brainscore_core.supported_data_standards.brainio.levels import (
     build_array,
     coords_for_dim,
@@ -18,10 +19,16 @@ from brainscore_core.supported_data_standards.brainio.levels import (
     level_dims,
     named_coords,
     unknown_name_error,
+    walk_coords,
 )
-
-if TYPE_CHECKING:
-    from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
+from brainscore_core.supported_data_standards.brainio.stimuli import (
+    LEGACY_STIMULUS_ID,
+    LISTED_AT_MOST,
+    STIMULUS_ID,
+    STIMULUS_ID_COLUMNS,
+    StimulusSet,
+    list_first,
+)
 
 __all__ = [
     "MultiGroupBy",
@@ -32,7 +39,11 @@ __all__ = [
     "reduce_over_levels",
     "stack_dims",
     "subset",
+    "with_stimulus_columns",
+    "with_stimulus_ids",
 ]
+
+Array = TypeVar("Array", bound=xr.DataArray)
 
 
 def array_is_element(arr: Any, element: Any) -> bool:
@@ -199,8 +210,8 @@ def reduce_groups(
 
 
 def with_groups(
-    array: "DataAssembly", variable: xr.Variable, dim: Hashable, first: np.ndarray, names: Sequence[Hashable]
-) -> "DataAssembly":
+    array: Array, variable: xr.Variable, dim: Hashable, first: np.ndarray, names: Sequence[Hashable]
+) -> Array:
     """Array with one entry per group, which has the levels ``names`` of the group's first member."""
     coords: dict[Hashable, xr.Variable] = {}
     for name, coordinate in named_coords(array).items():
@@ -212,8 +223,8 @@ def with_groups(
 
 
 def reduce_over_levels(
-    array: "DataAssembly", levels: Sequence[Hashable], reduce: Callable[[xr.Variable, list[Hashable]], xr.Variable]
-) -> "DataAssembly":
+    array: Array, levels: Sequence[Hashable], reduce: Callable[[xr.Variable, list[Hashable]], xr.Variable]
+) -> Array:
     """Reduce over levels of one dimension: group by all its other levels.
 
     Parameters
@@ -241,10 +252,10 @@ def reduce_over_levels(
     return with_groups(array, variable, dim, first, kept)
 
 
-class MultiGroupBy:
+class MultiGroupBy(Generic[Array]):
     """Groups of entries that are equal in several levels of one dimension; see :meth:`DataAssembly.multi_groupby`."""
 
-    def __init__(self, array: "DataAssembly", names: Sequence[Hashable]) -> None:
+    def __init__(self, array: Array, names: Sequence[Hashable]) -> None:
         names = [names] if isinstance(names, str) else list(names)
         dims = level_dims(array)
         for name in names:
@@ -262,7 +273,7 @@ class MultiGroupBy:
     def __len__(self) -> int:
         return len(self._first)
 
-    def __iter__(self) -> Iterator[tuple[Any, "DataAssembly"]]:
+    def __iter__(self) -> Iterator[tuple[Any, Array]]:
         """Yield each group's key (a tuple if there are several levels) and its part of the assembly."""
         columns = [self._array.coords.variables[name].values[self._first] for name in self._names]
         for number, positions in enumerate(self._members()):
@@ -273,7 +284,7 @@ class MultiGroupBy:
         order = np.argsort(self._codes, kind="stable")
         return np.split(order, np.cumsum(np.bincount(self._codes, minlength=len(self)))[:-1]) if len(self) else []
 
-    def _reduce(self, method: str, dim: Any, **kwargs: Any) -> "DataAssembly":
+    def _reduce(self, method: str, dim: Any, **kwargs: Any) -> Array:
         others = _other_dims(self._array, self._dim, dim)
         kwargs = {name: value for name, value in kwargs.items() if value is not None}
         attrs = dict(self._array.attrs)
@@ -286,7 +297,7 @@ class MultiGroupBy:
         result.attrs = attrs
         return result
 
-    def mean(self, dim: Any = None, *, skipna: bool | None = None, keep_attrs: bool = True) -> "DataAssembly":
+    def mean(self, dim: Any = None, *, skipna: bool | None = None, keep_attrs: bool = True) -> Array:
         """Mean of each group.
 
         Parameters
@@ -300,38 +311,36 @@ class MultiGroupBy:
         """
         return _attrs_kept(self._reduce("mean", dim, skipna=skipna), keep_attrs)
 
-    def median(self, dim: Any = None, *, skipna: bool | None = None, keep_attrs: bool = True) -> "DataAssembly":
+    def median(self, dim: Any = None, *, skipna: bool | None = None, keep_attrs: bool = True) -> Array:
         """Median of each group; parameters as for :meth:`mean`."""
         return _attrs_kept(self._reduce("median", dim, skipna=skipna), keep_attrs)
 
-    def sum(self, dim: Any = None, *, skipna: bool | None = None, keep_attrs: bool = True) -> "DataAssembly":
+    def sum(self, dim: Any = None, *, skipna: bool | None = None, keep_attrs: bool = True) -> Array:
         """Sum of each group; parameters as for :meth:`mean`."""
         return _attrs_kept(self._reduce("sum", dim, skipna=skipna), keep_attrs)
 
-    def std(
-        self, dim: Any = None, *, ddof: int = 0, skipna: bool | None = None, keep_attrs: bool = True
-    ) -> "DataAssembly":
+    def std(self, dim: Any = None, *, ddof: int = 0, skipna: bool | None = None, keep_attrs: bool = True) -> Array:
         """Standard deviation of each group, divided by n − ``ddof``; other parameters as for :meth:`mean`."""
         return _attrs_kept(self._reduce("std", dim, ddof=ddof, skipna=skipna), keep_attrs)
 
-    def min(self, dim: Any = None, *, skipna: bool | None = None, keep_attrs: bool = True) -> "DataAssembly":
+    def min(self, dim: Any = None, *, skipna: bool | None = None, keep_attrs: bool = True) -> Array:
         """Minimum of each group; parameters as for :meth:`mean`."""
         return _attrs_kept(self._reduce("min", dim, skipna=skipna), keep_attrs)
 
-    def max(self, dim: Any = None, *, skipna: bool | None = None, keep_attrs: bool = True) -> "DataAssembly":
+    def max(self, dim: Any = None, *, skipna: bool | None = None, keep_attrs: bool = True) -> Array:
         """Maximum of each group; parameters as for :meth:`mean`."""
         return _attrs_kept(self._reduce("max", dim, skipna=skipna), keep_attrs)
 
-    def count(self, dim: Any = None, *, keep_attrs: bool = True) -> "DataAssembly":
+    def count(self, dim: Any = None, *, keep_attrs: bool = True) -> Array:
         """Number of values of each group that are not missing; parameters as for :meth:`mean`."""
         return _attrs_kept(self._reduce("count", dim), keep_attrs)
 
-    def first(self) -> "DataAssembly":
+    def first(self) -> Array:
         """First entry of each group, missing or not."""
         variable = self._array.variable.isel({self._dim: self._first})
         return with_groups(self._array, variable, self._dim, self._first, self._names)
 
-    def apply(self, func: Callable[..., Any], *args: Any, **kwargs: Any) -> "DataAssembly":
+    def apply(self, func: Callable[..., Any], *args: Any, **kwargs: Any) -> Array:
         """Apply a function to each group and combine the results.
 
         Parameters
@@ -350,7 +359,8 @@ class MultiGroupBy:
             combined = xr.concat(results, dim=dim)
             if [result.sizes[dim] for result in results] == [len(positions) for positions in members]:
                 combined = combined.isel({dim: np.argsort(np.concatenate(members), kind="stable")})
-            return type(self._array)._plain(combined)
+            cls: Any = type(self._array)
+            return cls._plain(combined)
         variables = [
             result.variable if isinstance(result, xr.DataArray) else xr.Variable((), result) for result in results
         ]
@@ -361,7 +371,7 @@ class MultiGroupBy:
 MultiGroupBy.map = MultiGroupBy.apply  # type: ignore[attr-defined] # xarray's name; inside the class it would hide the builtin
 
 
-def _attrs_kept(result: "DataAssembly", keep_attrs: bool) -> "DataAssembly":
+def _attrs_kept(result: Array, keep_attrs: bool) -> Array:
     if not keep_attrs:
         result.attrs = {}
     return result
@@ -375,7 +385,7 @@ def _other_dims(array: xr.DataArray, grouped: Hashable, dim: Any) -> list[Hashab
     return [name for name in wanted if name != grouped]
 
 
-def apply_to_cells(array: "DataAssembly", groups: Sequence[Hashable], apply: Callable[..., Any]) -> Any:
+def apply_to_cells(array: Array, groups: Sequence[Hashable], apply: Callable[..., Any]) -> Any:
     """Apply a function to every combination of groups; see :meth:`DataAssembly.multi_dim_apply`."""
     dims = level_dims(array)
     for name in groups:
@@ -512,3 +522,85 @@ def _each(
     ends = np.cumsum(counts)
     offsets = np.arange(ends[-1] if len(ends) else 0) - np.repeat(ends - counts, counts)
     return order[np.repeat(starts, counts) + offsets]
+
+
+def with_stimulus_ids(assembly: Array) -> Array:
+    """Add the level `stimulus_id` if only the older `image_id` exists, and convert integer ids to text."""
+    coords = {name: (dims, values) for name, dims, values in walk_coords(assembly)}
+    corrected = {name: (coords[name][0], _text_ids(coords[name][1])) for name in STIMULUS_ID_COLUMNS if name in coords}
+    if STIMULUS_ID not in corrected and LEGACY_STIMULUS_ID in corrected:
+        corrected[STIMULUS_ID] = corrected[LEGACY_STIMULUS_ID]
+    if all(name in coords and values is coords[name][1] for name, (_, values) in corrected.items()):
+        return assembly
+    return _with_coords(assembly, coords | corrected)
+
+
+def _text_ids(values: np.ndarray) -> np.ndarray:
+    """Return ids as text if they are integers, and unchanged otherwise."""
+    if values.dtype.kind not in "iuf":
+        return values
+    if values.dtype.kind == "f" and np.array_equal(values, np.round(values)):
+        values = values.astype(np.int64)
+    return np.array([str(value) for value in values.ravel()], dtype=object).reshape(values.shape)
+
+
+def with_stimulus_columns(assembly: Array, stimulus_set: StimulusSet, where: str) -> Array:
+    """Add the columns of a stimulus set as levels of ``presentation``.
+
+    Parameters
+    ----------
+    assembly : DataAssembly
+        Without a dimension ``presentation`` it is returned unchanged. Its own levels take precedence over columns.
+    stimulus_set : StimulusSet
+        Its rows are joined on ``stimulus_id``.
+    where : str
+        Name of the assembly for error messages.
+
+    Raises
+    ------
+    UserError
+        If stimuli of the assembly are not in the stimulus set, or an id occurs twice in it.
+    """
+    if "presentation" not in assembly.dims:
+        return assembly
+    coords = {name: (dims, values) for name, dims, values in walk_coords(assembly)}
+    if STIMULUS_ID not in coords:
+        raise UserError(
+            f"{where} has no coordinate 'stimulus_id' on presentation, so its stimuli are unknown",
+            remedy="add it, or pass merge_stimulus_set_meta=False",
+        )
+    ids = pd.Index(np.atleast_1d(coords[STIMULUS_ID][1]).astype(str), dtype=object)
+    table = pd.DataFrame(stimulus_set).set_index(pd.Index(stimulus_set[STIMULUS_ID].astype(str), dtype=object))
+    if not table.index.is_unique:
+        repeated = table.index[table.index.duplicated()].unique()
+        raise UserError(
+            f"the stimulus set of {where} has duplicate values of 'stimulus_id': {list_first(repeated)}",
+            remedy="give each stimulus its own id",
+        )
+    columns = [column for column in table.columns if column not in coords and column not in assembly.dims]
+    rows = table.index.get_indexer(ids)
+    unknown = ids[rows < 0].unique()
+    if len(unknown):
+        none = not (rows >= 0).any()
+        name = getattr(stimulus_set, "identifier", None)
+        named = f" {name!r}" if name else ""
+        raise UserError(
+            f"{'none' if none else f'{len(unknown)}'} of the stimuli of {where} {'is' if none else 'are not'} in the "
+            f"stimulus set{named}; coordinate 'stimulus_id' has {list_first(unknown)}, "
+            f"the stimulus set {list_first(table.index[:LISTED_AT_MOST])}",
+            remedy="load the stimulus set that belongs to the assembly, or pass merge_stimulus_set_meta=False",
+        )
+    joined = table[columns].reindex(ids)
+    merged = {str(column): (("presentation",), _column_values(joined[column])) for column in columns}
+    return _with_coords(assembly, {**coords, **merged})
+
+
+def _column_values(column: "pd.Series[Any]") -> np.ndarray:
+    """Return a column's values: text as objects, whatever string type pandas uses, and missing values as NaN."""
+    if isinstance(column.dtype, np.dtype):
+        return column.to_numpy()
+    return column.astype(object).where(column.notna(), np.nan).to_numpy(dtype=object)
+
+
+def _with_coords(assembly: Array, coords: Mapping[Any, Any]) -> Array:
+    return type(assembly)(assembly.values, coords=coords, dims=assembly.dims, attrs=assembly.attrs, name=assembly.name)

@@ -2,7 +2,6 @@
 
 import json
 import math
-import os
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 
 from brainscore_core.benchmarks import Benchmark
 from brainscore_core.files import replacing
+from brainscore_core.paths import layer_profiles_home
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 
 __all__ = [
@@ -183,8 +183,7 @@ class LayerProfile:
 
 def profile_file(key: str) -> Path:
     """File of a stored profile, in ``$BRAINSCORE_HOME/layers`` (default ``~/.brain-score``)."""
-    home = Path(os.environ.get("BRAINSCORE_HOME") or "~/.brain-score").expanduser().absolute()
-    return home / "layers" / key[:2] / f"{key}.json"
+    return layer_profiles_home() / key[:2] / f"{key}.json"
 
 
 def read_profile(key: str) -> LayerProfile | None:

@@ -7,12 +7,10 @@ import contextlib
 import hashlib
 import json
 import logging
-import os
 import sys
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
@@ -20,6 +18,7 @@ import numpy as np
 from brainscore_core.errors import BrainScoreError, DataUnavailable, UnknownIdentifier, UserError
 from brainscore_core.files import file_digest, replacing
 from brainscore_core.metrics import Score
+from brainscore_core.paths import simulated_data_home
 from brainscore_core.plugins import PluginWarning
 from brainscore_core.provenance import note, recording
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
@@ -121,8 +120,7 @@ def _stimuli() -> "StimulusSet":
 
     from brainscore_vision.data.simulated2026.stimuli import CATEGORIES, draw
 
-    folder = Path(os.environ.get("BRAINSCORE_HOME") or "~/.brain-score").expanduser().absolute()
-    folder = folder / "simulated2026" / "selection-v1"
+    folder = simulated_data_home() / "selection-v1"
     rows, paths = [], {}
     for category in CATEGORIES:
         for number in _EXEMPLARS:

@@ -22,6 +22,7 @@ from unittest.mock import patch
 
 from brainscore_core.errors import UnknownIdentifier, UserError, nearest
 from brainscore_core.files import file_digest
+from brainscore_core.paths import stand_ins_home
 from brainscore_core.supported_data_standards.brainio import s3
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_core.supported_data_standards.brainio.buckets import signed_client
@@ -100,8 +101,7 @@ def list_stand_ins() -> dict[str, list[str]]:
 @cache
 def make_stimulus_set(identifier: str) -> StimulusSet:
     """Stand-in of a stimulus set, generated once per process."""
-    home = Path(os.environ.get("BRAINSCORE_HOME") or "~/.brain-score").expanduser().absolute()
-    home = home / "stand_ins"
+    home = stand_ins_home()
     home.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(dir=home, prefix=".") as made:
         folder = Path(made) / identifier

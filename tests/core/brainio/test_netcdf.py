@@ -347,7 +347,7 @@ class TestOlderFiles:
             file.createVariable("data", "f8", ("presentation",))[...] = 1
             for name in ("presentation_", "stimulus_id"):
                 file.createVariable(name, "i8", ("presentation",))[...] = [0, 1]
-        assert set(get_levels(read_netcdf(tmp_path / "a.nc"))) == {"presentation_", "stimulus_id"}
+        assert set(get_levels(read_netcdf(tmp_path / "a.nc", DataAssembly))) == {"presentation_", "stimulus_id"}
 
     def test_written_by_xarray(self, tmp_path):
         plain = xr.DataArray(
@@ -374,7 +374,7 @@ class TestOlderFiles:
             file.createDimension("presentation", 2)
             file.createVariable("data", "f4", ("presentation",), fill_value=-999.0)[...] = [-999.0, 1.0]
             file.createVariable("trial", "i4", ("presentation",), fill_value=-1)[...] = [-1, 4]
-        assembly = read_netcdf(tmp_path / "a.nc")
+        assembly = read_netcdf(tmp_path / "a.nc", DataAssembly)
         np.testing.assert_array_equal(assembly.values, [np.nan, 1])
         np.testing.assert_array_equal(assembly["trial"].values, [np.nan, 4])
 

@@ -19,7 +19,11 @@ from PIL import Image
 from brainscore_core import files
 from brainscore_core.errors import UserError
 from brainscore_core.supported_data_standards.brainio import netcdf, packaging
-from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly, NeuroidAssembly
+from brainscore_core.supported_data_standards.brainio.assemblies import (
+    BehavioralAssembly,
+    DataAssembly,
+    NeuroidAssembly,
+)
 from brainscore_core.supported_data_standards.brainio.fetch import AssemblyLoader, unzip
 from brainscore_core.supported_data_standards.brainio.netcdf import read_netcdf
 from brainscore_core.supported_data_standards.brainio.packaging import (
@@ -221,7 +225,7 @@ class TestAssembly:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             package = package_data_assembly_locally(assembly, NAME, NAME, "NeuroidAssembly", tmp_path)
-        assert "stimulus_set" not in read_netcdf(package["path"]).attrs
+        assert "stimulus_set" not in read_netcdf(package["path"], DataAssembly).attrs
 
     def test_class_itself(self, assembly, tmp_path):
         assert (
@@ -238,7 +242,7 @@ class TestAssembly:
     def test_extras(self, assembly, tmp_path):
         extras = {"reliability": assembly.mean("presentation")}
         package = package_data_assembly_locally(assembly, NAME, NAME, "NeuroidAssembly", tmp_path, extras=extras)
-        assert read_netcdf(package["path"], group="reliability").identical(extras["reliability"])
+        assert read_netcdf(package["path"], DataAssembly, group="reliability").identical(extras["reliability"])
 
     def test_faults_of_extras(self, assembly, tmp_path):
         with pytest.raises(ValidationError, match="extra 'broken': infinite values"):
@@ -253,7 +257,7 @@ class TestAssembly:
         package = package_data_assembly_locally(
             assembly, NAME, NAME, "NeuroidAssembly", tmp_path, allow_nan="electrode broke"
         )
-        assert read_netcdf(package["path"]).attrs["nan_allowed"] == "electrode broke"
+        assert read_netcdf(package["path"], DataAssembly).attrs["nan_allowed"] == "electrode broke"
         assert "nan_allowed" not in assembly.attrs
 
     def test_ids_against_the_stimulus_set(self, assembly, stimuli, tmp_path):
@@ -271,7 +275,7 @@ class TestAssembly:
     def test_without_stimuli(self, tmp_path):
         assembly = BehavioralAssembly([1.0], coords={"stimulus_id": ("presentation", ["a"])}, dims=["presentation"])
         package = package_data_assembly_locally(assembly, NAME, None, "BehavioralAssembly", tmp_path)
-        assert "stimulus_set_identifier" not in read_netcdf(package["path"]).attrs
+        assert "stimulus_set_identifier" not in read_netcdf(package["path"], DataAssembly).attrs
 
     def test_replacing_another_content_is_said(self, assembly, tmp_path):
         package_data_assembly_locally(assembly, NAME, NAME, "NeuroidAssembly", tmp_path)

@@ -148,8 +148,8 @@ class TestFailures:
         [
             ("segmentation_fault", [], "crash", r"ended by signal 11 \(segmentation fault\) \(in segmentation_fault\)"),
             ("be_killed", [], "crash", r"ended by signal 9 \(killed\).*memory ran out"),
-            ("noise", ["hello\n"], "protocol", "an answer that cannot be read .*no JSON"),
-            ("answer_another_question", [], "protocol", "an answer to another question"),
+            ("noise", ["hello\n"], "protocol", "an answer that cannot be read .*not JSON"),
+            ("answer_another_question", [], "protocol", "an answer to another request"),
             ("print_for_ever", [], "output", "printed more than 20.0 MB"),
             ("close_the_connection", [], "protocol", "closed its connection"),
         ],
@@ -163,7 +163,7 @@ class TestFailures:
         assert caught.value.cause == cause
         assert isinstance(caught.value, SubjectOutOfMemory) == (method == "be_killed")
         assert not lives(subject.pid)
-        with pytest.raises(SubjectFailed, match="cannot be asked any more"):
+        with pytest.raises(SubjectFailed, match="no longer answers"):
             subject.call("identifier")
 
     def test_leaving(self, start):
@@ -189,9 +189,9 @@ class TestFailures:
             ({"notes": [{"kind": "time", "step": "extraction", "seconds": "long"}]}, "whose seconds is a str"),
             ({"notes": [{"kind": "cache", "hits": "many"}]}, "whose hits is a str"),
             ({"notes": [{"kind": "weights", "identifier": "a"}]}, "without identifier, sha256"),
-            ({"notes": [{"identifier": "a"}]}, "NoneType where a str should be"),
+            ({"notes": [{"identifier": "a"}]}, "a NoneType instead of a str"),
             ({"notes": [{"kind": "file"}] * 10_001}, "10001 notes"),
-            ({"notes": [{"kind": "", "identifier": "a"}]}, "of no kind"),
+            ({"notes": [{"kind": "", "identifier": "a"}]}, "without a kind"),
             ({"notes": [{"kind": "device", "name": ""}]}, "impossible name"),
             ({"notes": [{"kind": "device", "name": 3}]}, "impossible name"),
             ({"notes": [{"kind": "seed", "value": 0.5}]}, "impossible value"),
@@ -204,9 +204,9 @@ class TestFailures:
             ({"notes": [{"kind": "time", "step": "extraction", "seconds": -0.1}]}, "impossible seconds"),
             ({"warnings": [["text", [], "file.py", 3]] * 101}, "101 warnings"),
             ({"warnings": [["x" * 100_001, [], "file.py", 3]]}, "a warning of 100001 characters"),
-            ({"warnings": [["text", [], "file.py"]]}, "a warning that is none"),
-            ({"warnings": [["text", [], "file.py", "3"]]}, "a str where a int should be"),
-            ({"peak_bytes": "much"}, "a str where a int should be"),
+            ({"warnings": [["text", [], "file.py"]]}, "an invalid warning"),
+            ({"warnings": [["text", [], "file.py", "3"]]}, "a str instead of a int"),
+            ({"peak_bytes": "much"}, "a str instead of a int"),
             ({"more": 1}, "an unknown part"),
         ],
     )
@@ -280,7 +280,7 @@ class TestFailures:
         python.symlink_to(os.path.realpath(sys.executable))
         with pytest.raises(SubjectFailed, match=r"did not start.*No module named 'brainscore_core'") as caught:
             start(python=python, more={"PYTHONPATH": ""})
-        assert caught.value.remedy == f"install what is missing: {python} -m pip install brainscore"
+        assert caught.value.remedy == f"install the missing package: {python} -m pip install brainscore"
 
     def test_no_such_interpreter(self, start, tmp_path):
         with pytest.raises(SubjectFailed, match=r"did not start: .*python cannot be started: No such file"):
@@ -299,7 +299,7 @@ class TestFailures:
         code = f"import os, sys, time\nos.write(int(sys.argv[-1]), {hello!r})\ntime.sleep(600)\n"
         python.write_text(f"#!{sys.executable}\n{code}")
         python.chmod(0o755)
-        with pytest.raises(SubjectFailed, match="speaks another protocol") as caught:
+        with pytest.raises(SubjectFailed, match="uses another protocol") as caught:
             start(python=python)
         assert "same version of Brain-Score" in caught.value.remedy
 

@@ -1,4 +1,4 @@
-"""Commands in cages: what they try there comes to nothing, and is named."""
+"""Commands in sandboxes: what they try there comes to nothing, and is named."""
 
 import json
 import os
@@ -16,7 +16,7 @@ from brainscore_core.errors import UserError
 from brainscore_core.isolation.sandbox import HOME, Sandbox, _groups, require_sandbox, run_in_sandbox, sandbox
 
 
-def can_cage():
+def can_sandbox():
     try:
         require_sandbox()
     except UserError:
@@ -25,7 +25,7 @@ def can_cage():
 
 
 # where CI is set they fail instead: nobody would notice that they are left out
-pytestmark = pytest.mark.skipif(not os.environ.get("CI") and not can_cage(), reason="there can be no cages here")
+pytestmark = pytest.mark.skipif(not os.environ.get("CI") and not can_sandbox(), reason="no sandboxes on this machine")
 
 ATTACKS = """
 import ctypes, errno, json, os, socket, sys
@@ -127,11 +127,11 @@ def machine(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def tried(machine):
-    """What came of everything that was tried in one cage."""
+    """What came of everything that was tried in one sandbox."""
     os.environ["SECRET_TOKEN"] = "abc"
     try:
-        cage = Sandbox(files=[Path(machine["shown"])], scratch=20_000_000, environment={"WANTED": "yes"})
-        ended = run_in_sandbox([sys.executable, "-c", ATTACKS, json.dumps(machine)], cage, timeout=60)
+        sandbox = Sandbox(files=[Path(machine["shown"])], scratch=20_000_000, environment={"WANTED": "yes"})
+        ended = run_in_sandbox([sys.executable, "-c", ATTACKS, json.dumps(machine)], sandbox, timeout=60)
     finally:
         del os.environ["SECRET_TOKEN"]
     assert ended.cause == "", ended.output
@@ -198,7 +198,7 @@ class TestAttacks:
         assert {int(rights[name], 16) for name in rights if name.startswith("Cap")} == {0}
         assert rights["NoNewPrivs:"] == "1"
         assert rights["Seccomp:"] == "2"
-        assert tried["user"] == [1000, 1000, [], "cage", HOME]
+        assert tried["user"] == [1000, 1000, [], "sandbox", HOME]
 
     def test_only_the_platform_is_shown_of_its_folder(self, tried):
         assert "brainscore_core" in tried["beside the platform"]
@@ -221,8 +221,10 @@ def descendants(root):
 
 
 def run(code, timeout=60, max_output=1 << 20, **options):
-    cage = Sandbox(**{"memory": 400_000_000, "processes": 40, "scratch": 100_000_000, **options})
-    return run_in_sandbox([sys.executable, "-c", textwrap.dedent(code)], cage, timeout=timeout, max_output=max_output)
+    sandbox = Sandbox(**{"memory": 400_000_000, "processes": 40, "scratch": 100_000_000, **options})
+    return run_in_sandbox(
+        [sys.executable, "-c", textwrap.dedent(code)], sandbox, timeout=timeout, max_output=max_output
+    )
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="who is not root keeps the user")
@@ -318,7 +320,7 @@ class TestLimits:
         ended = run("print('begun', flush=True)\nwhile True: pass", timeout=1.5)
         assert (ended.cause, ended.message) == ("timeout", "ran longer than 1.5 s")
 
-    def test_time_of_the_cage(self):
+    def test_time_of_the_sandbox(self):
         ended = run("while True: pass", seconds=0.7)
         assert (ended.cause, ended.message) == ("timeout", "ran longer than 0.7 s")
 
@@ -352,14 +354,14 @@ class TestLimits:
         assert "segmentation fault" in ended.message
 
     def test_nothing_is_left(self):
-        before, processes = set(Path("/tmp").glob("brainscore-cage-*")), set(descendants(os.getpid()))
+        before, processes = set(Path("/tmp").glob("brainscore-sandbox-*")), set(descendants(os.getpid()))
         run("""
             import os, time
             if not os.fork():
                 os.setsid()
                 time.sleep(600)
         """)
-        assert set(Path("/tmp").glob("brainscore-cage-*")) <= before
+        assert set(Path("/tmp").glob("brainscore-sandbox-*")) <= before
         assert set(descendants(os.getpid())) <= processes
 
 
@@ -431,7 +433,7 @@ class TestFolders:
     @pytest.mark.skipif(os.getuid() != 0, reason="another user cannot read them either")
     def test_closed_ones(self, tmp_path):
         (tmp_path / "closed").mkdir(mode=0o700)
-        with pytest.raises(UserError, match=r"closed to the unprivileged user(?s:.*)chmod -R o\+rX"):
+        with pytest.raises(UserError, match=r"unprivileged user cannot read(?s:.*)chmod -R o\+rX"):
             run("pass", folders=[tmp_path / "closed"])
         file = tmp_path / "weights"
         file.write_text("numbers")
@@ -440,9 +442,9 @@ class TestFolders:
         assert ended.output == "numbers\n"
 
     def test_missing_ones(self, tmp_path):
-        with pytest.raises(UserError, match="there is no folder"):
+        with pytest.raises(UserError, match=r"the folder .* does not exist"):
             run("pass", folders=[tmp_path / "nowhere"])
-        with pytest.raises(UserError, match="there is no file"):
+        with pytest.raises(UserError, match=r"the file .* does not exist"):
             run("pass", files=[tmp_path / "nowhere"])
         with pytest.raises(UserError, match="memory=0"):
             Sandbox(memory=0)
@@ -476,13 +478,13 @@ class TestMissing:
 
     def test_other_systems(self, monkeypatch):
         monkeypatch.setattr(sandbox.sys, "platform", "darwin")
-        with pytest.raises(UserError, match="cages need Linux"):
+        with pytest.raises(UserError, match="a sandbox requires Linux"):
             require_sandbox()
 
 
 @pytest.mark.slow(reason="in processes of its own")
 def test_without_the_process_that_wanted_it(tmp_path):
-    """When it is killed, the cage goes, too."""
+    """When it is killed, the sandbox goes, too."""
     code = """
         import sys
         from brainscore_core.isolation.sandbox import Sandbox, run_in_sandbox
@@ -491,7 +493,7 @@ def test_without_the_process_that_wanted_it(tmp_path):
             [sys.executable, "-c", inside], Sandbox(), timeout=600, on_output=lambda text: print(text, flush=True)
         )
     """
-    before = set(Path(tempfile.gettempdir()).glob("brainscore-cage-*"))
+    before = set(Path(tempfile.gettempdir()).glob("brainscore-sandbox-*"))
     process = subprocess.Popen([sys.executable, "-c", textwrap.dedent(code)], stdout=subprocess.PIPE, text=True)
     assert process.stdout.readline() == "ready\n"
     below = descendants(process.pid)
@@ -505,6 +507,6 @@ def test_without_the_process_that_wanted_it(tmp_path):
         threading.Event().wait(0.05)
     else:
         pytest.fail("still there")
-    left = [folder for folder in Path(tempfile.gettempdir()).glob("brainscore-cage-*") if folder not in before]
+    left = [folder for folder in Path(tempfile.gettempdir()).glob("brainscore-sandbox-*") if folder not in before]
     run("pass")
-    assert not any(folder.exists() for folder in left), "the next cage clears up"
+    assert not any(folder.exists() for folder in left), "the next sandbox clears up"

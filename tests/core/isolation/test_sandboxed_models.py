@@ -1,4 +1,4 @@
-"""Subjects in cages: they answer as they do without, and what they try is named."""
+"""Subjects in sandboxes: they answer as they do without, and what they try is named."""
 
 import os
 import textwrap
@@ -61,7 +61,7 @@ class Subject:
 """
 
 
-def can_cage():
+def can_sandbox():
     try:
         require_sandbox()
     except UserError:
@@ -70,7 +70,7 @@ def can_cage():
 
 
 # where CI is set they fail instead: nobody would notice that they are left out
-pytestmark = pytest.mark.skipif(not os.environ.get("CI") and not can_cage(), reason="there can be no cages here")
+pytestmark = pytest.mark.skipif(not os.environ.get("CI") and not can_sandbox(), reason="no sandboxes on this machine")
 
 
 @pytest.fixture(scope="module")
@@ -87,9 +87,11 @@ def start(folder):
 
     def start(*, timeout=60, max_output=1 << 20, **options):
         limits = {"memory": 600_000_000, "processes": 60, "scratch": 50_000_000, **options}
-        cage = Sandbox(folders=[folder], environment={"PYTHONPATH": str(folder), "OPENBLAS_NUM_THREADS": "1"}, **limits)
+        sandbox = Sandbox(
+            folders=[folder], environment={"PYTHONPATH": str(folder), "OPENBLAS_NUM_THREADS": "1"}, **limits
+        )
         subject = start_model_process(
-            "caged_subject:Subject", "mine", cage=cage, timeout=timeout, max_output=max_output
+            "caged_subject:Subject", "mine", sandbox=sandbox, timeout=timeout, max_output=max_output
         )
         started.append(subject)
         return subject
@@ -122,8 +124,8 @@ class TestAnswers:
         other.chmod(0o600)  # root's own, for instance
         with pytest.raises(SubjectFailed, match="FileNotFoundError"):
             subject.call("read", str(one))
-        first = subject.cage.exchange.lend([one, other, tmp_path / "missing", tmp_path])
-        second = subject.cage.exchange.lend([str(one)])
+        first = subject.sandbox.exchange.lend([one, other, tmp_path / "missing", tmp_path])
+        second = subject.sandbox.exchange.lend([str(one)])
         assert set(first.inside) == {str(one), str(other)}
         assert {"dog" in str(path) for path in first.inside.values()} == {False}
         assert [subject.call("read", str(path)) for path in first.inside.values()] == ["one", "other"]

@@ -146,7 +146,7 @@ def test_a_copy_must_leave_room(pair, monkeypatch):
             file.flush()
             raw.sendall(line([["file", 100_000]]))
             hand_over(raw, file.fileno())
-            with pytest.raises(WireError, match="more than half of the room") if refused else nullcontext():
+            with pytest.raises(WireError, match="more than half of the space") if refused else nullcontext():
                 assert receive(channel)[1][0][-1:] == b"x"
 
 

@@ -45,7 +45,7 @@ def test_several_entries_and_what_is_none():
     [
         ("@misc{a, title = {A}", "line 1: the entry is not closed"),
         ("@misc{a,\n title = {A", "line 2: } is missing"),
-        ("@misc{a, title {A}}", "'=' is expected behind 'title'"),
+        ("@misc{a, title {A}}", "'=' is expected after 'title'"),
         ("@misc{a,\n\n title = , year = 2001}", "line 3: the field 'title' has no value"),
         ("@misc{a, = {A}}", "the name of a field is expected"),
         ("@misc{a", "the entry is not closed"),

@@ -12,7 +12,8 @@ import threading
 import pytest
 
 from brainscore_core.errors import UnknownIdentifier
-from brainscore_core.plugins import DuplicateRegistrationError, PluginWarning, index_cache_file
+from brainscore_core.paths import plugin_index_file
+from brainscore_core.plugins import DuplicateRegistrationError, PluginWarning
 from brainscore_core.plugins import index as index_module
 
 
@@ -32,7 +33,7 @@ def scanned(monkeypatch):
 
 @pytest.fixture
 def distribution(tmp_path, domain):
-    """Installs a made-up distribution that announces plugins."""
+    """Installs a made-up distribution that declares plugins."""
 
     def install(name, value, files):
         for path, source in files.items():
@@ -90,7 +91,7 @@ class TestCache:
         assert list(domain.models) == ["b"]
         domain.write("models", "c", "")
         assert list(domain.models) == ["b"]
-        assert str(folder / "__init__.py") not in json.loads(index_cache_file().read_text())["files"]
+        assert str(folder / "__init__.py") not in json.loads(plugin_index_file().read_text())["files"]
 
     @pytest.mark.parametrize(
         "content",
@@ -110,7 +111,7 @@ class TestCache:
     )
     def test_a_damaged_cache_is_replaced(self, domain, content):
         domain.write("models", "a", "model_registry['a'] = dict")
-        file = index_cache_file()
+        file = plugin_index_file()
         file.parent.mkdir(parents=True)
         signature = f"{domain.package}: benchmark_registry model_registry"
         file.write_bytes(content.replace(b"SIGNATURE", signature.encode()))
@@ -128,23 +129,23 @@ class TestCache:
         assert sorted(os.listdir(tmp_path)) == sorted(["file", domain.package])
 
     def test_a_folder_in_place_of_the_file(self, domain):
-        index_cache_file().mkdir(parents=True)
+        plugin_index_file().mkdir(parents=True)
         domain.write("models", "a", "model_registry['a'] = dict")
         assert list(domain.models) == ["a"]
-        assert [file.name for file in index_cache_file().parent.iterdir()] == ["plugin-index.json"]
+        assert [file.name for file in plugin_index_file().parent.iterdir()] == ["plugin-index.json"]
 
     def test_writers_at_once_leave_one_whole_file(self, domain):
         for number in range(20):
             domain.write("models", f"m{number}", f"model_registry['m{number}'] = dict")
 
         def list_all(_):
-            index_cache_file().unlink(missing_ok=True)
+            plugin_index_file().unlink(missing_ok=True)
             return list(domain.models)
 
         with concurrent.futures.ThreadPoolExecutor(4) as pool:
             results = list(pool.map(list_all, range(12)))
         assert all(result == sorted(f"m{number}" for number in range(20)) for result in results)
-        assert [file.name for file in index_cache_file().parent.iterdir()] in (["plugin-index.json"], [])
+        assert [file.name for file in plugin_index_file().parent.iterdir()] in (["plugin-index.json"], [])
 
     def test_threads_that_ask_for_one_plugin(self, domain):
         domain.write("models", "a", "import time\ntime.sleep(0.05)\nmodel_registry['a'] = lambda: 1")
@@ -323,7 +324,7 @@ class TestEntryPoints:
 
     def test_what_is_announced_and_not_installed(self, domain, distribution):
         domain.write("models", "a", "model_registry['a'] = dict")
-        with pytest.warns(PluginWarning, match=r"distribution gone announces plugins in the module lab_c\.x"):
+        with pytest.warns(PluginWarning, match=r"distribution gone declares plugins in the module lab_c\.x"):
             distribution("gone", "lab_c.x", {"lab_c/__init__.py": ""})
         assert list(domain.models) == ["a"]
 

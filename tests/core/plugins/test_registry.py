@@ -45,7 +45,7 @@ class TestMapping:
             registry[key] = factory
 
     def test_refuses_a_finished_object(self, registry):
-        with pytest.raises(UserError, match=r"model_registry\['a'\] is given a object") as error:
+        with pytest.raises(UserError, match=r"model_registry\['a'\] is set to a object") as error:
             registry["a"] = object()
         assert "without calling it" in error.value.remedy
 

@@ -155,9 +155,9 @@ def test_the_inputs_stay_as_they_are():
 @pytest.mark.parametrize(
     ("values", "errors", "match"),
     [
-        (np.zeros((2, 59)), np.zeros((2, 60)), r"values has the shape \(2, 59\); models × 60"),
+        (np.zeros((2, 59)), np.zeros((2, 60)), r"values has the shape \(2, 59\); it must be models × 60"),
         (np.zeros((2, 60)), np.zeros(60), r"errors has the shape \(60,\)"),
-        (np.zeros((2, 60)), np.zeros((1, 60)), "values are of 2 models, errors of 1"),
+        (np.zeros((2, 60)), np.zeros((1, 60)), "values are of 2 models, but errors of 1"),
     ],
 )
 def test_other_shapes_are_refused(values, errors, match):

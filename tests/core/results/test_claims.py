@@ -152,7 +152,7 @@ def test_a_store_that_is_away_at_the_end_loses_no_result(address, monkeypatch):
 
     claim = ResultsStore(address).claim(*PAIR)
     monkeypatch.setattr(claim._place, "release", away)
-    with pytest.warns(UserWarning, match="runs out by itself: away"), claim:
+    with pytest.warns(UserWarning, match="it expires: away"), claim:
         pass
 
 
@@ -180,7 +180,7 @@ def test_of_two_takers_who_saw_the_same_one_is_first(address, run_out, elsewhere
     store = ResultsStore(address)
     store.claim(*PAIR, owner="dead")
     run_out()
-    seen = place.found("benchmark/model")
+    seen = place.get("benchmark/model")
     content = {**seen.content, "owner": "slow", "token": "slow"}
     quick = store.claim(*PAIR, owner="quick")
     run_out(False)
@@ -196,7 +196,7 @@ def test_a_claim_that_was_just_renewed_is_not_taken(address, run_out, elsewhere)
     place = ResultsStore(address)._backend.claims
     claim = ResultsStore(address).claim(*PAIR, owner="late")
     run_out()
-    seen = place.found("benchmark/model")
+    seen = place.get("benchmark/model")
     run_out(False)
     assert claim.renew()
     assert place.take("benchmark/model", {**seen.content, "token": "taker"}, seen) is None

@@ -174,10 +174,10 @@ def test_kinds_of_whole_numbers(kind):
 @pytest.mark.parametrize(
     ("changed", "match"),
     [
-        ({"models": np.array([3])}, "models has the value 3; from 0 to 2"),
-        ({"benchmarks": np.array([3])}, "benchmarks has the value 3; from -1 to 2"),
-        ({"states": np.array([4])}, "states has the value 4; from 0 to 3"),
-        ({"states": np.array(["failed"])}, "states holds values of type"),
+        ({"models": np.array([3])}, "models has the value 3; it must be from 0 to 2"),
+        ({"benchmarks": np.array([3])}, "benchmarks has the value 3; it must be from -1 to 2"),
+        ({"states": np.array([4])}, "states has the value 4; it must be from 0 to 3"),
+        ({"states": np.array(["failed"])}, "states has values of type"),
         ({"scores": np.array([1.0, 2.0])}, r"scores has the shape \(2,\)"),
     ],
 )

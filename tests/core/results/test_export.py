@@ -202,7 +202,7 @@ def test_an_older_table_stays_where_writing_fails(tmp_path, monkeypatch):
 def test_an_unknown_format(tmp_path):
     with pytest.raises(UserError, match=r"table\.xlsx") as raised:
         export_table([FULL], tmp_path / "table.xlsx")
-    assert raised.value.remedy == "end its name in .csv or .parquet"
+    assert raised.value.remedy == "use a name that ends in .csv or .parquet"
 
 
 def test_without_pyarrow_the_remedy_is_named(tmp_path, monkeypatch):

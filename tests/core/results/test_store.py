@@ -186,12 +186,12 @@ def test_an_address_in_a_bucket(given):
     store = ResultsStore(given)
     assert store.address == "s3://lab/results"
     assert store.address_of_pair("model", "benchmark") == "s3://lab/results/benchmark/model"
-    with pytest.raises(UserError, match="is no folder"):
+    with pytest.raises(UserError, match="is not a folder"):
         _ = store.folder
 
 
 @pytest.mark.parametrize(
-    ("wrong", "message"), [("https://lab/results", "cannot be kept at"), ("s3://", "names no bucket")]
+    ("wrong", "message"), [("https://lab/results", "cannot be stored at"), ("s3://", "does not name a bucket")]
 )
 def test_what_is_no_address(wrong, message):
     with pytest.raises(UserError, match=message):

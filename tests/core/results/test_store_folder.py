@@ -56,7 +56,7 @@ def test_changed_and_missing_attachments_are_noticed(fakes, tmp_path):
     path = store.attachment_path(written, "raw")
     assert path.name == f"{written.id}.raw.nc"
     path.write_bytes(path.read_bytes() + b"x")
-    with pytest.raises(ReceiptError, match="was changed"):
+    with pytest.raises(ReceiptError, match="has changed"):
         store.open_attachment(written, "raw")
     path.unlink()
     with pytest.raises(ReceiptError, match="missing"):
@@ -123,7 +123,7 @@ def test_a_folder_that_cannot_be_written(fakes, tmp_path):
         store.write(fakes.receipt())
     with pytest.raises(UserError, match=r"cannot be written to .*file"):
         store.require_writable()
-    with pytest.raises(UserError, match=r"claims cannot be kept in .*file"):
+    with pytest.raises(UserError, match=r"claims cannot be written to .*file"):
         store.claim("model", "benchmark")
 
 

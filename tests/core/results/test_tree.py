@@ -88,5 +88,5 @@ def test_pruned_keeps_some_benchmarks_and_what_is_above_them():
     assert list(tree.pruned([])) == []
     with pytest.raises(TreeError, match="'V8' is not in the tree"):
         tree.pruned(["V8"])
-    with pytest.raises(TreeError, match="'IT' is no benchmark"):
+    with pytest.raises(TreeError, match="'IT' is not a benchmark"):
         tree.pruned(["IT"])

@@ -1,4 +1,4 @@
-"""What is scored again: after the results could not be reached, and where a model ran out of memory."""
+"""What is scored again: after the results store could not be reached, and where a model ran out of memory."""
 
 import pickle
 from types import SimpleNamespace
@@ -47,15 +47,15 @@ def finished(benchmark):
 )
 def test_a_task_goes_on_later_where_the_results_could_not_be_reached(run, error):
     run, work = run
-    run._happened({"what": "started", "model": "m", "benchmark": "A", "attempt": 1, "worker": "w"})
+    run._record({"what": "started", "model": "m", "benchmark": "A", "attempt": 1, "worker": "w"})
     for loss in range(1, _LOSSES + 1):
         run._task_done(failed(error), work)
         work = run.waiting.pop()
         assert (work.benchmarks, work.losses) == (("A", "B"), loss)
         assert work.due > 0
-    assert (run.begun["m", "A"], run.places) == (0, {})  # it was no fault of the pair
+    assert (run.attempts["m", "A"], run.workers) == (0, {})  # it was no fault of the pair
     (retried,) = run.retried
-    assert retried.reason == f"the results could not be reached: {error}"
+    assert retried.reason == f"the results store could not be reached: {error}"
     with pytest.raises(type(error), match=str(error).splitlines()[0]):
         run._task_done(failed(error), work)
 
@@ -67,11 +67,11 @@ def test_losses_count_anew_when_a_task_got_on(run, name):
     for _ in range(_LOSSES):
         run._task_done(failed(error), work)
         work = run.waiting.pop()
-    run._happened(finished("A"))
+    run._record(finished("A"))
     run._task_done(failed(error), work)
     work = run.waiting.pop()
     assert (work.benchmarks, work.losses) == (("B",), 0)
-    run._happened(finished("B"))
+    run._record(finished("B"))
     run._task_done(failed(error), work)
     assert not run.waiting
 
@@ -79,7 +79,7 @@ def test_losses_count_anew_when_a_task_got_on(run, name):
 def test_workers_that_die_again_and_again_end_the_run(run):
     run, work = run
     work.losses = _LOSSES
-    with pytest.raises(UserError, match="workers die again and again while they score 'm'"):
+    with pytest.raises(UserError, match="workers die repeatedly while they score 'm'"):
         run._task_done(failed(type("KilledWorker", (Exception,), {})()), work)
 
 
@@ -92,8 +92,8 @@ def test_a_pair_that_wants_a_bigger_worker_gets_it_where_its_task_fails_afterwar
     run, work = run
     run.running["k"] = (None, work)
     message = {"what": "memory", "model": "m", "benchmark": "A", "reason": "held much", "limit": 10}
-    run._happened(message)
-    run._happened(message, work)  # in the task's result, once more
+    run._record(message)
+    run._record(message, work)  # in the task's result, once more
     assert run.too_large == {("m", "A"): (work, 10)}
     assert len(run.retried) == 1
     run._task_done(failed(StoreError("no server")), work)
@@ -166,5 +166,5 @@ def test_a_worker_of_other_code_refuses_the_task(tmp_path, monkeypatch):
 
     monkeypatch.setattr(distributed, "get_worker", lambda: SimpleNamespace(address="tcp://w:1"))
     plain = dataclasses.asdict(spec(str(tmp_path), code="0" * 64))
-    with pytest.raises(UserError, match=r"^tcp://w:1 runs another state of brainscore's own code"):
+    with pytest.raises(UserError, match=r"^the code of brainscore at tcp://w:1 differs"):
         run_task(plain)

@@ -181,12 +181,12 @@ def test_other_versions_are_refused():
         )
 
     _check_versions(client(w=versions()))
-    with pytest.raises(UserError, match=r"w runs distributed 2020\.1, here it is 2026\.8\.0"):
+    with pytest.raises(UserError, match=r"w has distributed 2020\.1, but this process has 2026\.8\.0"):
         _check_versions(client(w=versions(dask="2020.1")))
-    with pytest.raises(UserError, match=r"w runs Python 3\.9, here it is 3\.12"):
+    with pytest.raises(UserError, match=r"w has Python 3\.9, but this process has 3\.12"):
         _check_versions(client(w=versions(python="3.9.1.final.0")))
     _check_versions(client({"w": ImportError("no such module")}, w=versions()))
-    with pytest.raises(UserError, match=r"^v runs another state of brainscore's own code") as caught:
+    with pytest.raises(UserError, match=r"^the code of brainscore at v differs") as caught:
         _check_versions(client({"w": platform_code(), "v": "0" * 64}, w=versions(), v=versions()))
     assert "install the same version on both sides" in caught.value.remedy
 
@@ -302,10 +302,10 @@ def test_a_run_on_slurm(runner, slurm):
 
 def test_what_slurm_has_against_a_job_is_said(runner, slurm):
     (runner.folder / "bin" / "sbatch").write_text("#!/bin/sh\necho 'invalid partition: short' >&2\nexit 1\n")
-    with pytest.raises(UserError, match=r"(?s)SLURM takes no job: .*invalid partition: short"):
+    with pytest.raises(UserError, match=r"(?s)SLURM accepts no job: .*invalid partition: short"):
         runner(["a"], ["plain-1"], slurm=slurm, memory=None)
     (runner.folder / "bin" / "sbatch").unlink()
-    with pytest.raises(UserError, match=r"SLURM takes no job: .*sbatch"):
+    with pytest.raises(UserError, match=r"SLURM accepts no job: .*sbatch"):
         runner(["a"], ["plain-1"], slurm=slurm, memory=None)
     assert runner.counts() == {}
 
@@ -313,8 +313,8 @@ def test_what_slurm_has_against_a_job_is_said(runner, slurm):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"walltimes": "1"}, "unknown: walltimes"),
-        ({"memory": None}, "missing: memory"),
+        ({"walltimes": "1"}, "unknown keys: walltimes"),
+        ({"memory": None}, "missing keys: memory"),
         ({"memory": "many"}, "'many' is not a size"),
         ({"cores": 0}, "cores is 0"),
         ({"cores": "4"}, "cores is '4'"),
@@ -324,7 +324,7 @@ def test_what_slurm_has_against_a_job_is_said(runner, slurm):
         ({"env": {"A B": 1}}, "env is"),
         ({"prologue": "module load cuda"}, "prologue is"),
         ({"tls": "yes"}, "tls is 'yes'"),
-        ({"retry_memory": "1GB"}, "retry_memory is not above memory"),
+        ({"retry_memory": "1GB"}, "retry_memory is not larger than memory"),
     ],
 )
 def test_a_profile_is_checked(change, message):
@@ -336,7 +336,11 @@ def test_a_profile_that_cannot_be_read_is_named(tmp_path):
     pytest.importorskip("yaml")
     with pytest.raises(UserError, match=r"profile .*nothing\.yaml cannot be read: No such file"):
         SlurmProfile.read(tmp_path / "nothing.yaml")
-    for name, text, message in (("a", "- 1", "holds no keys"), ("b", "{", "is no YAML"), ("c", "cores: 4", "missing")):
+    for name, text, message in (
+        ("a", "- 1", "is not a mapping"),
+        ("b", "{", "is not YAML"),
+        ("c", "cores: 4", "missing"),
+    ):
         path = Path(tmp_path / f"{name}.yaml")
         path.write_text(text)
         with pytest.raises(UserError, match=f"{name}.yaml.*{message}"):

@@ -21,8 +21,8 @@ from brainscore_core.runner.process import _ended, descendants, end_all, memory_
         ({"gpus": -1}, "gpus is -1"),
         ({"memory": 0}, "memory is 0"),
         ({"timeout": float("nan")}, "timeout is nan"),
-        ({"scheduler": "10.0.0.1"}, "'10.0.0.1' is no address"),
-        ({"scheduler": "tcp://10.0.0.1:8786", "slurm": "a.yaml"}, "both asked for"),
+        ({"scheduler": "10.0.0.1"}, "'10.0.0.1' is not an address"),
+        ({"scheduler": "tcp://10.0.0.1:8786", "slurm": "a.yaml"}, "cannot be used together"),
     ],
 )
 def test_impossible_options_are_refused(options, message):
@@ -61,7 +61,7 @@ def test_memory_of_a_process_and_what_it_started():
 
 @pytest.mark.parametrize("name", ["module", "module.function", "a b:c", "module:", ":function", "module:a.b"])
 def test_what_names_no_function_is_refused(name):
-    with pytest.raises(UserError, match="names no function"):
+    with pytest.raises(UserError, match="is not the name of a function"):
         split_scorer(name)
 
 
@@ -76,6 +76,6 @@ def test_without_dask_it_is_said_what_to_install(monkeypatch, tmp_path):
     from brainscore_core.runner.plan import Plan
 
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(UserError, match="runs need Dask") as caught:
+    with pytest.raises(UserError, match="runs require Dask") as caught:
         run_plan(Plan(), store_address=str(tmp_path), scorer="runner_toys:score")
     assert caught.value.remedy == 'pip install "brainscore[cluster]"'

@@ -189,7 +189,7 @@ def test_what_is_scored_again(tmp_path, again, pending, skipped):
     assert {f"{one.pair.model} {one.why}" for one in plan.pending} == pending
     assert {f"{one.pair.model} {one.why}" for one in plan.skipped} == skipped
     assert {task.model for task in plan.tasks} == {one.pair.model for one in plan.pending}
-    with pytest.raises(UserError, match="it can be failed, none, all"):
+    with pytest.raises(UserError, match="choose one of failed, none, all"):
         make_plan(["m"], ["A2026-pls"], store, again="sometimes")
 
 

@@ -98,8 +98,8 @@ def test_the_closer_look_is_not_taken_again_and_again(started, monkeypatch):
     monkeypatch.setattr(process_module, "memory_of", lambda pids: 1000)
     monkeypatch.setattr(process_module, "proportional_memory_of", lambda pids: looks.append(time.monotonic()) or 400)
     process = started(500)
-    assert [process._too_much() for _ in range(20)] == [None] * 20
+    assert [process._excess_memory() for _ in range(20)] == [None] * 20
     assert len(looks) == 2
     monkeypatch.setattr(process_module, "memory_of", lambda pids: 1200)
     monkeypatch.setattr(process_module, "proportional_memory_of", lambda pids: 600)
-    assert process._too_much() == 600
+    assert process._excess_memory() == 600

@@ -213,7 +213,7 @@ def test_raw_values_that_cannot_be_stored_do_not_lose_the_score(fakes, tmp_path)
     assert receipt.state == "scored"
     assert receipt.attachments == ()
     assert len(receipt.notes) == 2
-    assert "list is no assembly" in receipt.notes[0]
+    assert "list is not an assembly" in receipt.notes[0]
     assert [path.name for path in tmp_path.rglob("*") if path.is_file()] == [f"{receipt.id}.json"]
 
 

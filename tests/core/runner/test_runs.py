@@ -105,7 +105,7 @@ def test_settings_reach_the_process_that_scores_and_what_others_do_is_left_to_th
     assert [event.benchmark for event in report.finished] == ["plain-3", "farewell"]
     reasons = {event.benchmark: event.reason for event in report.skipped}
     assert reasons["plain-1"].startswith("scored meanwhile by another run: ")
-    assert reasons["plain-2"] == "another process works on it (somebody)"
+    assert reasons["plain-2"] == "another process is scoring it (somebody)"
     kinds = [type(event) for event in runner.events]
     assert kinds == [ClusterReady, PairSkipped, *[PairStarted, PairFinished] * 2, PairSkipped]
 
@@ -155,11 +155,11 @@ class TestDeaths:
     def test_a_crash_says_how_it_died_and_what_it_said(self, ran):
         _, _, receipts = ran
         receipt = receipts["crash-abort"]
-        assert receipt.reason == "what scored it died with signal 6 (SIGABRT)"
+        assert receipt.reason == "the scoring process died with signal 6 (SIGABRT)"
         assert receipt.error.type == "ProcessDied"
         assert "last words" in receipt.error.traceback
         assert "in _crash" in receipt.error.traceback
-        assert receipts["crash-segfault"].reason == "what scored it died with signal 11 (SIGSEGV)"
+        assert receipts["crash-segfault"].reason == "the scoring process died with signal 11 (SIGSEGV)"
 
     def test_what_needs_more_memory_gets_a_bigger_worker(self, ran):
         _, _, receipts = ran
@@ -168,8 +168,8 @@ class TestDeaths:
     def test_what_never_fits_says_so(self, ran):
         _, _, receipts = ran
         receipt = receipts["eat-3000"]
-        assert receipt.reason.startswith("what scored it was killed for using more than 800.0 MB (it held ")
-        assert receipt.reason.endswith("; there is no bigger worker")
+        assert receipt.reason.startswith("the scoring process was killed for using more than 800.0 MB (it held ")
+        assert receipt.reason.endswith("; no worker has more memory")
         assert receipt.error.type == "OutOfMemory"
 
     def test_a_scorer_that_raises_or_leaves_is_a_failed_pair(self, ran):
@@ -193,7 +193,7 @@ def test_a_hang_is_ended_and_told_in_order(runner):
         "plain-1": "scored",
     }
     receipt = runner.store.latest("a", "hang")
-    assert receipt.reason == "what scored it took longer than 5 seconds"
+    assert receipt.reason == "the scoring process took longer than 5 seconds"
     assert receipt.timings.total >= 5
     assert runner.counts()["a", "hang"] == 1
     kinds = [type(event) for event in runner.events]
@@ -208,7 +208,7 @@ def test_where_there_is_no_bigger_worker_a_pair_is_not_repeated(runner, monkeypa
     report = runner(["a"], ["eat-600"], memory=None)
     assert [event.state for event in report.finished] == ["failed"]
     assert "more than 400.0 MB" in report.finished[0].reason
-    assert report.finished[0].reason.endswith("there is no bigger worker")
+    assert report.finished[0].reason.endswith("no worker has more memory")
     assert list(runner.counts().values()) == [1]
 
 
@@ -296,9 +296,9 @@ def test_a_scorer_that_cannot_be_imported_is_said(runner):
 
 def test_impossible_arguments_are_refused_before_anything_starts(runner):
     plan = make_plan(["a"], ["plain-1"], runner.store)
-    with pytest.raises(UserError, match="names no function"):
+    with pytest.raises(UserError, match="is not the name of a function"):
         run_plan(plan, store_address=runner.address, scorer="runner_toys")
-    with pytest.raises(UserError, match="cannot travel"):
+    with pytest.raises(UserError, match="cannot be sent to"):
         run_plan(plan, store_address=runner.address, scorer="runner_toys:score", scorer_options={"model": object()})
 
 

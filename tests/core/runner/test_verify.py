@@ -172,8 +172,8 @@ def test_a_receipt_from_a_file_with_what_lies_beside_it(kept, again, tmp_path, s
     raw.write_bytes(raw.read_bytes() + b" ")
     next((tmp_path / "sent").glob("*.predictions.nc")).unlink()
     raw_values, predictions = compare_attachments(stored, kept)
-    assert "was changed" in raw_values.problem
-    assert "is not beside the receipt" in predictions.problem
+    assert "has changed" in raw_values.problem
+    assert "does not exist beside the receipt" in predictions.problem
 
 
 def test_a_file_that_is_no_receipt(tmp_path):

@@ -13,8 +13,9 @@ import pytest
 from PIL import Image
 
 from brainscore_core.errors import UserError
+from brainscore_core.paths import screen_home
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
-from brainscore_vision.benchmark_helpers.screen import identifier_before_screen, place_on_screen, screen_home
+from brainscore_vision.benchmark_helpers.screen import identifier_before_screen, place_on_screen
 
 
 @pytest.fixture(autouse=True)

@@ -4,7 +4,6 @@ from brainscore_vision.model_helpers.activations.store._layers import CheckedLay
 from brainscore_vision.model_helpers.activations.store._store import (
     ActivationStore,
     Leftover,
-    activations_home,
     default_store,
 )
 from brainscore_vision.model_helpers.activations.store._writer import LayerWriter
@@ -16,7 +15,6 @@ __all__ = [
     "Leftover",
     "StoredEntry",
     "StoredLayer",
-    "activations_home",
     "default_store",
     "layer_key",
 ]

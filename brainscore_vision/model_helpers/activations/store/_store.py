@@ -15,6 +15,7 @@ from numpy.typing import DTypeLike
 from brainscore_core.errors import UserError
 from brainscore_core.files import PART_SUFFIX, STALE, sweep
 from brainscore_core.memory import format_size, parse_size
+from brainscore_core.paths import activations_home
 from brainscore_vision.model_helpers.activations.store._layers import (
     CheckedLayer,
     DamagedLayer,
@@ -28,7 +29,7 @@ from brainscore_vision.model_helpers.activations.store._layers import (
 )
 from brainscore_vision.model_helpers.activations.store._writer import LayerWriter
 
-__all__ = ["ActivationStore", "Leftover", "activations_home", "default_store", "leftovers", "scan"]
+__all__ = ["ActivationStore", "Leftover", "default_store", "leftovers", "scan"]
 
 
 @dataclass(frozen=True)
@@ -153,30 +154,9 @@ def sweep_folder(folder: Path) -> None:
                 file.path.unlink(missing_ok=True)
 
 
-_OFF_VALUES = {"off", "no", "false", "0"}
 _SHARE = 0.5  # of the available space
 _ATTEMPTS = 5  # to open a layer that is replaced in the meantime
 _logger = logging.getLogger(__name__)
-
-
-def activations_home() -> Path | None:
-    """Folder of stored activations.
-
-    Returns
-    -------
-    Path or None
-        ``$BRAINSCORE_ACTIVATIONS``, else ``$BRAINSCORE_HOME/activations``, else ``~/.brain-score/activations``; None
-        if ``$BRAINSCORE_ACTIVATIONS`` is ``off``.
-
-    Examples
-    --------
-    >>> activations_home().name
-    'activations'
-    """
-    named = os.environ.get("BRAINSCORE_ACTIVATIONS")
-    if named:
-        return None if named.strip().lower() in _OFF_VALUES else Path(named).expanduser().absolute()
-    return Path(os.environ.get("BRAINSCORE_HOME") or "~/.brain-score").expanduser().absolute() / "activations"
 
 
 def default_store() -> "ActivationStore | None":

@@ -1,12 +1,12 @@
 """Helpers for plugins with temporal networks."""
 
-import os
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from brainscore_core.errors import UserError
 from brainscore_core.files import file_digest, replacing
+from brainscore_core.paths import weights_home
 from brainscore_vision.model_helpers.activations.temporal.inputs import batch_2d_resize
 
 __all__ = ["batch_2d_resize", "download_weight_file", "get_specified_layers"]
@@ -64,8 +64,7 @@ def download_weight_file(url: str, folder: str | None = None, *, sha256: str | N
         If it cannot be fetched completely, or has another hash.
     """
     name = unquote(Path(urlsplit(url).path).name)
-    home = Path(os.environ.get("BRAINSCORE_HOME") or "~/.brain-score").expanduser().absolute()
-    path = home / "models" / (folder or "") / name
+    path = weights_home() / (folder or "") / name
     if not path.is_file() or (sha256 is not None and file_digest(path, "sha256") != sha256.lower()):
         _download(url, path, sha256)
     return str(path)

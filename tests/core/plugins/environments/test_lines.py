@@ -70,7 +70,7 @@ def test_the_platform_itself_is_the_one_that_runs(read, line, tmp_path):
     assert texts(wanted) == ["foo"]
     assert len(wanted.notes) == 1
     assert "requirements.txt:1:" in wanted.notes[0]
-    assert wanted.notes[0].endswith("is the platform that runs, brainscore 0.1.0")
+    assert wanted.notes[0].endswith("is the running platform, brainscore 0.1.0")
 
 
 @pytest.mark.parametrize("line", ["brainscore-tools", "mine-brainscore", "vision", "brainio-base"])
@@ -86,7 +86,7 @@ def test_a_fork_is_not_the_platform(refused):
 def test_modules_of_python_are_there(read, name):
     wanted = read(f"{name}\n")
     assert not wanted.items
-    assert "Python's own library" in wanted.notes[0]
+    assert "Python's standard library" in wanted.notes[0]
 
 
 def test_files_include_others(read, plugin):
@@ -121,25 +121,25 @@ def test_the_order_of_lines_does_not_count(read):
 @pytest.mark.parametrize(
     ("line", "why"),
     [
-        ("-e .", "the plugin itself is found"),
+        ("-e .", "the plugin itself need not be installed"),
         ("--editable=git+https://host/foo", "wheels only"),
         ("cornet @ git+https://github.com/dicarlolab/CORnet.git", "wheels only"),
         ("hg+https://host/foo#egg=foo", "wheels only"),
-        ("foo @ https://host/foo-1.0.tar.gz", "wheels only: this is none"),
-        ("./foo", "wheels only: it is no wheel"),
+        ("foo @ https://host/foo-1.0.tar.gz", "wheels only: this is not a wheel"),
+        ("./foo", "wheels only: it is not a wheel"),
         ("--no-binary :all:", "wheels only"),
-        ("--trusted-host host", "whom to trust"),
+        ("--trusted-host host", "plugins cannot declare trusted hosts"),
         ("--index-url file:///elsewhere", "neither on the network nor in the plugin's folder"),
-        ("--use-feature=truststore", "no option of requirement files"),
+        ("--use-feature=truststore", "not a supported option of requirement files"),
         ("-r https://host/requirements.txt", "a file on the network may change"),
-        ("-r ../../../secret.txt", "it lies outside of the plugin's folder"),
-        ("-r missing.txt", "there is no such file"),
-        ("-f ../..", "it lies outside of the plugin's folder"),
-        ("./missing-1.0-py3-none-any.whl", "there is no such file"),
-        ("foo @ file:///etc/foo-1.0-py3-none-any.whl", "it lies outside of the plugin's folder"),
-        ("foo @ ftp://host/foo-1.0-py3-none-any.whl", "is no address that is read here"),
-        ("--extra-index-url https://host/${TOKEN}/simple", "environment variables are not filled in"),
-        ("torch torchvision", "this is no requirement"),
+        ("-r ../../../secret.txt", "it is outside of the plugin's folder"),
+        ("-r missing.txt", "the file does not exist"),
+        ("-f ../..", "it is outside of the plugin's folder"),
+        ("./missing-1.0-py3-none-any.whl", "the file does not exist"),
+        ("foo @ file:///etc/foo-1.0-py3-none-any.whl", "it is outside of the plugin's folder"),
+        ("foo @ ftp://host/foo-1.0-py3-none-any.whl", "are not supported"),
+        ("--extra-index-url https://host/${TOKEN}/simple", "environment variables are not expanded"),
+        ("torch torchvision", "this is not a valid requirement"),
         ("foo ; python_version ~= 'x'", "its marker cannot be read: Undefined"),
         ("foo --global-option=x", "--global-option has no effect on wheels"),
     ],

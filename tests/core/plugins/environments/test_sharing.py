@@ -78,7 +78,7 @@ def test_what_a_killed_process_left_is_removed_and_made_anew(start, make, wheels
     killed.wait()
     told = []
     environment = make(path, say=told.append)
-    assert told == ["making the environment of mine", "installing tiny"]  # nothing to wait for
+    assert told == ["building the environment of mine", "installing tiny"]  # nothing to wait for
     assert run(environment, "import tiny; print(tiny.version)") == "1.0"
     assert not unfinished(home)
 

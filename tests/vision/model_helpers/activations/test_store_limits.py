@@ -9,9 +9,9 @@ import pytest
 
 from brainscore_core.errors import UserError
 from brainscore_core.files import STALE
+from brainscore_core.paths import activations_home
 from brainscore_vision.model_helpers.activations.store import (
     ActivationStore,
-    activations_home,
     default_store,
     layer_key,
 )
