@@ -19,7 +19,11 @@ from django.db.models import Count, Max, Min, QuerySet, Sum
 from django.utils import timezone
 
 from brainscore_web.jobs.heartbeats import heartbeat_ages
+from brainscore_web.leaderboard.models import Score
 from brainscore_web.operations.health import folders, free_bytes
+from brainscore_web.scoring.models import Job
+from brainscore_web.submissions.models import Letter, Step, Submission
+from brainscore_web.uploads.models import Upload, UploadedFile
 
 if TYPE_CHECKING:
     from prometheus_client import Counter, Histogram
@@ -122,11 +126,6 @@ class _StateCollector:
 
 def _database_metrics() -> Iterator[Any]:
     from django_tasks_db.models import DBTaskResult
-
-    from brainscore_web.leaderboard.models import Score
-    from brainscore_web.scoring.models import Job
-    from brainscore_web.submissions.models import Letter, Step, Submission
-    from brainscore_web.uploads.models import Upload, UploadedFile
 
     yield _gauge(
         "brainscore_submissions", "Submissions, by state.", _counts(Submission.objects.all(), "state"), "state"

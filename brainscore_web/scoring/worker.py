@@ -22,10 +22,12 @@ from brainscore_web.jobs.heartbeats import record_heartbeat
 from brainscore_web.leaderboard.models import VisionModel
 from brainscore_web.scoring.claims import ClaimedJob, claim_job, release_job, release_stale_jobs, worker_name
 from brainscore_web.scoring.models import Job
-from brainscore_web.scoring.runners import LocalRunner
+from brainscore_web.scoring.runners import DaskRunner, LocalRunner
 from brainscore_web.scoring.sandbox import sandbox_problem
 from brainscore_web.scoring.services import submitted_models
+from brainscore_web.submissions import pipeline
 from brainscore_web.submissions.models import Step
+from brainscore_web.uploads.models import Upload
 
 __all__ = ["Worker"]
 
@@ -81,8 +83,6 @@ class Worker:
                 store, limit=limit, timeout=timeout, say=say, stopping=self._end.is_set
             )  # fmt: skip
         else:
-            from brainscore_web.scoring.runners import DaskRunner
-
             self._runner = DaskRunner(store, scheduler=scheduler, timeout=timeout, say=say, stopping=self._end.is_set)
 
     def stop(self) -> None:
@@ -93,8 +93,6 @@ class Worker:
         """Work until stopped or, if requested, until nothing is due."""
         self.say(f"Worker {os.getpid()} scores into {self._runner.store.address}")
         if not self.jobs_only:
-            from brainscore_web.submissions import pipeline
-
             pipeline.remove_leftovers()
         self._sweeper.start()
         pause = _PAUSE
@@ -216,8 +214,6 @@ class Worker:
                         last_heartbeat = time.monotonic()
                     release_stale_jobs()
                     if not self.jobs_only:
-                        from brainscore_web.submissions import pipeline
-
                         pipeline.sweep()
                 except Exception as error:  # noqa: BLE001 # the next sweep must run whatever happens
                     connection.close()
@@ -239,8 +235,6 @@ def _submitted_model_keys() -> set[int]:
 def _steps_left() -> bool:
     """Whether automatic steps of submissions or checks of uploads are left."""
     from django_tasks_db.models import DBTaskResult
-
-    from brainscore_web.uploads.models import Upload
 
     soon = timezone.now() + timedelta(seconds=90)
     automatic = Step.objects.filter(kind__in=(Step.Kind.CHECK, Step.Kind.TEST, Step.Kind.PUBLISH))

@@ -16,10 +16,11 @@ class SubmissionsConfig(AppConfig):
     verbose_name = "Submissions"
 
     def ready(self) -> None:
-        """Add submissions and comments to the data export, and handle them when an account is deleted."""
+        """Connect submissions to the data export, to ended scoring jobs, and to the deletion of accounts."""
         from django.contrib.auth import get_user_model
 
         from brainscore_web.accounts.personal_data import SECTIONS
+        from brainscore_web.scoring.signals import jobs_ended
         from brainscore_web.submissions import models, personal_data
 
         SECTIONS["submissions"] = (models.Submission, personal_data.submissions_of)
@@ -28,6 +29,7 @@ class SubmissionsConfig(AppConfig):
         SECTIONS["reviews"] = (models.Review, personal_data.reviews_of)
         SECTIONS["plugins"] = (models.Plugin, personal_data.plugins_of)
         SECTIONS["letters"] = (models.Letter, personal_data.letters_of)
+        jobs_ended.connect(_scoring_ended, dispatch_uid="submissions-scored")
         pre_delete.connect(_account_deleted, sender=get_user_model(), dispatch_uid="submissions-leaving")
 
 
@@ -35,3 +37,9 @@ def _account_deleted(*, instance: Any, **_: Any) -> None:
     from brainscore_web.submissions.personal_data import delete_submissions_of
 
     delete_submissions_of(instance)
+
+
+def _scoring_ended(*, submission_id: Any, **_: Any) -> None:
+    from brainscore_web.submissions.pipeline import scoring_ended
+
+    scoring_ended(submission_id)

@@ -10,6 +10,7 @@ from brainscore_core.errors import UserError
 from brainscore_web.accounts.models import User
 from brainscore_web.accounts.personal_data import exported_rows
 from brainscore_web.leaderboard.models import Visibility, VisionModel
+from brainscore_web.submissions import pipeline
 from brainscore_web.submissions.models import Comment, Letter, Plugin, PluginKind, Review, Revision, Submission
 
 __all__ = [
@@ -87,8 +88,6 @@ def delete_submissions_of(user: User) -> None:
     user : User
         The user whose account is deleted; called in the same transaction.
     """
-    from brainscore_web.submissions import pipeline
-
     for row in Submission.objects.filter(owner=user).order_by("created", "pk"):
         with suppress(UserError):  # it has ended or is live
             pipeline.withdraw(row, user)

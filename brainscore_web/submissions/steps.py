@@ -16,6 +16,7 @@ from django.db import DatabaseError, connection
 from django.db.models import Case, F, Q, QuerySet, When
 from django.utils import timezone
 
+from brainscore_web.jobs.queue import wake
 from brainscore_web.submissions.models import Step
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
     "due_steps",
     "shortened",
     "stale_steps",
+    "wake_for_steps",
 ]
 
 LOG_LIMIT = 256_000
@@ -115,6 +117,11 @@ def stale_steps() -> QuerySet[Step]:
     """Return the running automatic steps whose claim was not renewed for `STALE_AFTER`."""
     expired = Q(claimed=None) | Q(claimed__lt=timezone.now() - STALE_AFTER)
     return Step.objects.filter(expired, kind__in=_AUTOMATIC, state=Step.State.RUNNING)
+
+
+def wake_for_steps() -> None:
+    """Wake a worker for due steps."""
+    wake("brainscore_web.submissions.tasks.do_next_step")
 
 
 class Claim:

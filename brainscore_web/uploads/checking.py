@@ -26,14 +26,14 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from brainscore_core.errors import UserError
+from brainscore_web.jobs.queue import wake
 from brainscore_web.leaderboard.models import Visibility
 from brainscore_web.uploads.inspection import Found, Question, Report
 from brainscore_web.uploads.models import STALE_AFTER, Upload, UploadedFile
 from brainscore_web.uploads.quota import limits
 from brainscore_web.uploads.storage import LocalFile, Place, StorageFailure, storage
-from brainscore_web.uploads.tasks import wake_for_uploads
 
-__all__ = ["begin_checks", "check", "inspect_in_process", "pending", "resume"]
+__all__ = ["begin_checks", "check", "inspect_in_process", "pending", "resume", "wake_for_uploads"]
 
 _HEARTBEAT = 10.0  # seconds
 _LONGEST_ANSWER = 64 * 1024 * 1024  # bytes
@@ -295,6 +295,11 @@ def _retry_later(upload: Upload, claim: str, why: str) -> None:
     found = asdict(Found("", "could not be checked", why, "upload it again later, or contact the administrators"))
     if _end(upload, claim, _State.REFUSED, findings=[found], facts={}):
         upload.files.update(size=None)
+
+
+def wake_for_uploads() -> None:
+    """Wake a worker for waiting uploads."""
+    wake("brainscore_web.uploads.tasks.do_next_upload")
 
 
 def _check_in_worker(key: uuid.UUID) -> None:

@@ -20,6 +20,7 @@ from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, Visib
 from brainscore_web.leaderboard.nodes import placement, sync_means
 from brainscore_web.leaderboard.revision import exclusive_write
 from brainscore_web.leaderboard.synchronization import fill_in
+from brainscore_web.scoring.services import plan_for
 from brainscore_web.submissions.declared_files import package_of
 from brainscore_web.submissions.models import Plugin, PluginKind, Revision, Step, Submission
 from brainscore_web.submissions.names import clashes, holders
@@ -345,8 +346,6 @@ def publish(claim: Claim) -> Outcome | None:
     claim : Claim
         The claim on the step.
     """
-    from brainscore_web.scoring.services import plan_for
-
     revision = claim.step.revision
     results = dict(Step.objects.filter(revision=revision).values_list("kind", "result"))
     plugins = describe_plugins(revision, unpacked(revision), results[Step.Kind.TEST].get("about", {}))

@@ -15,12 +15,27 @@ from django.utils import timezone
 
 from brainscore_core.files import remove_abandoned_folders
 from brainscore_core.isolation.sandbox import FOLDERS as CAGE_FOLDERS
+from brainscore_web.jobs.outbox import send_due_emails
+from brainscore_web.jobs.queue import delete_old_tasks
 from brainscore_web.leaderboard.clean import json_value
 from brainscore_web.submissions.models import Step, Submission
-from brainscore_web.submissions.notifications import notify_administrators, notify_changes_needed, notify_gave_up
+from brainscore_web.submissions.notifications import (
+    notify_administrators,
+    notify_changes_needed,
+    notify_gave_up,
+    notify_review_needed,
+)
+from brainscore_web.submissions.pipeline.checking import check
+from brainscore_web.submissions.pipeline.publishing import publish
 from brainscore_web.submissions.pipeline.states import Event, change_after
-from brainscore_web.submissions.pipeline.testing import TEST_FOLDERS
-from brainscore_web.submissions.pipeline.transitions import apply_change, lock_submission
+from brainscore_web.submissions.pipeline.testing import TEST_FOLDERS, run_tests
+from brainscore_web.submissions.pipeline.transitions import (
+    apply_change,
+    lock_submission,
+    scoring_ended,
+    withdraw_abandoned,
+)
+from brainscore_web.submissions.plugin_folders import delete_unused_folders
 from brainscore_web.submissions.steps import (
     MAX_ATTEMPTS,
     Claim,
@@ -30,7 +45,9 @@ from brainscore_web.submissions.steps import (
     claim_next_step,
     due_steps,
     stale_steps,
+    wake_for_steps,
 )
+from brainscore_web.uploads.checking import pending, wake_for_uploads
 from brainscore_web.uploads.storage import StorageFailure
 
 __all__ = ["remove_leftovers", "run_next_step", "sweep"]
@@ -39,6 +56,11 @@ _log = logging.getLogger(__name__)
 _PAUSE = timedelta(seconds=30)
 _LONGEST_PAUSE = timedelta(minutes=30)
 _DISK_FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
+_STEP_FUNCTIONS: Mapping[str, Callable[[Claim], Outcome | None]] = {
+    Step.Kind.CHECK: check,
+    Step.Kind.TEST: run_tests,
+    Step.Kind.PUBLISH: publish,
+}
 _GAVE_UP = "the site could not complete this step. Its administrators have been notified; you can retry it later."
 
 
@@ -59,8 +81,6 @@ def run_next_step(only: int | None = None) -> bool:
     if claim is None:
         return False
     if due_steps().exists():
-        from brainscore_web.submissions.tasks import wake_for_steps
-
         wake_for_steps()  # another worker can start the next step now, or this one runs it afterwards
     step = claim.step
     if step.attempts > MAX_ATTEMPTS:
@@ -68,7 +88,7 @@ def run_next_step(only: int | None = None) -> bool:
         return True
     try:
         with claim.alive():
-            outcome = _step_functions()[step.kind](claim)
+            outcome = _STEP_FUNCTIONS[step.kind](claim)
         if outcome is not None:  # otherwise the step has recorded its own end
             _record_outcome(claim, outcome)
     except StepFailed as failed:
@@ -85,14 +105,6 @@ def run_next_step(only: int | None = None) -> bool:
         _log.exception("Step %s failed", step.pk)
         _retry_later(claim, f"{type(error).__name__}: {error}", "an error of the site")
     return True
-
-
-def _step_functions() -> Mapping[str, Callable[[Claim], Outcome | None]]:
-    from brainscore_web.submissions.pipeline.checking import check
-    from brainscore_web.submissions.pipeline.publishing import publish
-    from brainscore_web.submissions.pipeline.testing import run_tests
-
-    return {"check": check, "test": run_tests, "publish": publish}
 
 
 def _record_outcome(claim: Claim, outcome: Outcome) -> bool:
@@ -119,8 +131,6 @@ def _record_outcome(claim: Claim, outcome: Outcome) -> bool:
         values["result"] = json_value(dict(outcome.result))
         apply_change(step.revision, submission, change, {step.kind: values})
         if change.state == Submission.State.REVIEW:
-            from brainscore_web.submissions.notifications import notify_review_needed
-
             notify_review_needed(step.revision)
         elif change.state == Submission.State.CHANGES:
             (notify_gave_up if outcome.gave_up else notify_changes_needed)(submission, step, outcome)
@@ -183,11 +193,6 @@ def sweep() -> int:
     int
         The number of steps and e-mails that were handled.
     """
-    from brainscore_web.jobs.outbox import send_due_emails
-    from brainscore_web.submissions.tasks import wake_for_steps
-    from brainscore_web.uploads.checking import pending
-    from brainscore_web.uploads.tasks import wake_for_uploads
-
     done = _release_stale_steps()
     waiting = due_steps().count()
     if waiting:
@@ -221,16 +226,12 @@ def _release_stale_steps() -> int:
 
 def _close_scored() -> None:
     """Close submissions that stayed open because the last worker was killed before closing them."""
-    from brainscore_web.submissions.pipeline.transitions import scoring_ended
-
     for key in Submission.objects.filter(state=Submission.State.SCORING).values_list("pk", flat=True):
         scoring_ended(key)
 
 
 def _withdraw_abandoned() -> None:
     """Withdraw unpublished submissions of deleted accounts; live plugins stay."""
-    from brainscore_web.submissions.pipeline.transitions import withdraw_abandoned
-
     state = Submission.State
     unended = (state.QUEUED, state.CHANGES, state.REVIEW, state.PUBLISHING)
     for key in Submission.objects.filter(owner=None, state__in=unended).values_list("pk", flat=True):
@@ -239,9 +240,6 @@ def _withdraw_abandoned() -> None:
 
 def _remove_unused() -> None:
     global _last_removal
-    from brainscore_web.jobs.queue import delete_old_tasks
-    from brainscore_web.submissions.plugin_folders import delete_unused_folders
-
     with _removal_lock:
         if time.monotonic() - _last_removal < _REMOVAL_INTERVAL and _last_removal:
             return

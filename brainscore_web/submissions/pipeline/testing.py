@@ -23,6 +23,7 @@ from brainscore_core.errors import UserError
 from brainscore_core.files import temporary_folder
 from brainscore_core.isolation.sandbox import Ended, Sandbox, run_in_sandbox
 from brainscore_core.plugins.environments import Environment, RequirementsError
+from brainscore_web.scoring.sandbox import sandbox_problem
 from brainscore_web.submissions import check_process
 from brainscore_web.submissions.declared_files import available_files, fetch_request, package_of
 from brainscore_web.submissions.models import Revision, Step
@@ -255,8 +256,6 @@ def run_tests(claim: Claim) -> Outcome | None:
 
 def _require_sandbox() -> None:
     """Postpone the step if the site has no sandbox or no pytest, rather than skip the tests."""
-    from brainscore_web.scoring.sandbox import sandbox_problem
-
     if missing := sandbox_problem():
         raise StepPostponed(_NOT_NOW, internal=str(missing)) from missing
     if importlib.util.find_spec("pytest") is None:

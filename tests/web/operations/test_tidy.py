@@ -103,7 +103,7 @@ def test_how_long_is_a_setting(old, settings):
 
 
 def test_folders_of_plugins_that_are_live_stay(db, places, settings):
-    from brainscore_web.submissions.pipeline import published_folder
+    from brainscore_web.submissions.plugin_folders import published_folder
 
     live = published_folder()
     other = live.parent / ("f" * len(live.name))

@@ -27,7 +27,7 @@ def in_a_worker(kind, after):
     reads, writes = os.pipe()
     worker = os.fork()
     if worker == 0:
-        bodies = dict(runner._step_functions())
+        bodies = dict(runner._STEP_FUNCTIONS)
 
         def hang(claim):
             if after:
@@ -37,7 +37,7 @@ def in_a_worker(kind, after):
             time.sleep(600)
 
         try:
-            runner._step_functions = lambda: dict.fromkeys(bodies, hang)
+            runner._STEP_FUNCTIONS = dict.fromkeys(bodies, hang)
             runner.run_next_step()
         finally:
             os._exit(1)

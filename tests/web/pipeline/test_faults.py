@@ -70,7 +70,7 @@ def test_errors_of_the_site_are_tried_again(submit, states, monkeypatch):
     def broken(claim):
         raise RuntimeError("secret detail")
 
-    monkeypatch.setattr(runner, "_step_functions", lambda: {"check": broken})
+    monkeypatch.setattr(runner, "_STEP_FUNCTIONS", {"check": broken})
     assert run_next_step()
     step = revision.steps.get(kind="check")
     assert (step.state, step.attempts) == ("waiting", 1)
@@ -88,10 +88,10 @@ def test_errors_of_the_site_are_tried_again(submit, states, monkeypatch):
 def test_without_a_sandbox_tests_wait(submit, states, staff, pass_step, monkeypatch):
     """They are not skipped: the step waits, its submitter knows, and administrators get one e-mail a day."""
     from brainscore_core.errors import UserError
-    from brainscore_web.scoring import sandbox
+    from brainscore_web.submissions.pipeline import testing
 
     missing = UserError("bubblewrap is not installed", remedy="apt install bubblewrap")
-    monkeypatch.setattr(sandbox, "sandbox_problem", lambda: missing)
+    monkeypatch.setattr(testing, "sandbox_problem", lambda: missing)
     revision = submit()
     pass_step(revision, "check")
     for _ in range(2 * steps.MAX_ATTEMPTS):

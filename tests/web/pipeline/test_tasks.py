@@ -12,7 +12,7 @@ from brainscore_web.submissions import pipeline
 from brainscore_web.submissions.models import Step
 from brainscore_web.submissions.pipeline import runner
 from brainscore_web.submissions.steps import Outcome
-from brainscore_web.uploads import checking
+from brainscore_web.uploads import checking, tasks
 from brainscore_web.uploads.models import Upload
 from brainscore_web.uploads.tasks import do_next_upload
 from tests.web._plugins import model_files
@@ -34,7 +34,7 @@ def quick(monkeypatch):
         done.append((claim.step.revision_id, claim.step.kind))
         return Outcome(passed=True)
 
-    monkeypatch.setattr(runner, "_step_functions", lambda: dict.fromkeys(("check", "test", "publish"), passes))
+    monkeypatch.setattr(runner, "_STEP_FUNCTIONS", dict.fromkeys(("check", "test", "publish"), passes))
     return done
 
 
@@ -67,7 +67,7 @@ def test_large_uploads_are_checked_by_a_worker(owner, monkeypatch):
         checked.append(key)
         return Upload.objects.filter(pk=key).update(state="accepted")
 
-    monkeypatch.setattr(checking, "check", check)
+    monkeypatch.setattr(tasks, "check", check)
     uploads = [
         Upload.objects.create(owner=owner, identifier=f"Set{number}", assembly_identifier="Set", state="checking")
         for number in range(3)
