@@ -19,8 +19,10 @@ from django.utils import timezone
 from brainscore_core.errors import UserError
 from brainscore_core.results.backend import StoreError
 from brainscore_web.jobs.heartbeats import record_heartbeat
+from brainscore_web.jobs.leases import Lease
+from brainscore_web.jobs.processes import process_name
 from brainscore_web.leaderboard.models import VisionModel
-from brainscore_web.scoring.claims import ClaimedJob, claim_job, release_job, release_stale_jobs, worker_name
+from brainscore_web.scoring.claims import JOBS, claim_job, release_expired_jobs, release_job
 from brainscore_web.scoring.models import Job
 from brainscore_web.scoring.runners import DaskRunner, LocalRunner
 from brainscore_web.scoring.sandbox import sandbox_problem
@@ -69,7 +71,7 @@ class Worker:
         self.until_idle = until_idle
         self.jobs_only = jobs_only
         self.scheduler = scheduler
-        self.name = worker_name()
+        self.name = process_name()
         self._end = threading.Event()
         self._excluded: set[int] = set()  # models that need a sandbox, if there is none
         self._sandbox_checked = 0.0
@@ -131,23 +133,23 @@ class Worker:
         self._check_sandbox()
         if self.scheduler is not None:
             return bool(self._runner.turn(self.name, without=self._excluded))
-        claim = claim_job(self.name, prefer=self._runner.model, without=self._excluded)
-        if claim is None:
+        lease = claim_job(self.name, prefer=self._runner.model, without=self._excluded)
+        if lease is None:
             return False
-        self.say(f"{claim.job}: started")
-        self._run_one(claim)
+        self.say(f"{lease.row}: started")
+        self._run_one(lease)
         return True
 
-    def _run_one(self, claim: ClaimedJob) -> None:
+    def _run_one(self, lease: Lease[Job]) -> None:
         try:
-            self._runner.run(claim)
+            self._runner.run(lease)
         except (DatabaseError, InterfaceError):
             raise  # the next claim finds its receipt
         except Exception as error:  # noqa: BLE001 # an error of the site must not end the worker
-            _log.exception("Job %s", claim.job.pk)
-            self.say(f"{claim.job}: the site failed: {type(error).__name__}: {error}")
+            _log.exception("Job %s", lease.row.pk)
+            self.say(f"{lease.row}: the site failed: {type(error).__name__}: {error}")
             self._runner.close()
-            release_job(claim, wait=60, begun=True)
+            release_job(lease, wait=JOBS.retry.pause(lease.attempts).total_seconds(), counts=True)
 
     def _may_end(self) -> bool:
         if self.once:
@@ -212,7 +214,7 @@ class Worker:
                     if time.monotonic() - last_heartbeat >= _HEARTBEAT_SECONDS:
                         record_heartbeat("worker")
                         last_heartbeat = time.monotonic()
-                    release_stale_jobs()
+                    release_expired_jobs()
                     if not self.jobs_only:
                         pipeline.sweep()
                 except Exception as error:  # noqa: BLE001 # the next sweep must run whatever happens

@@ -35,7 +35,7 @@ def submissions_of(user: User) -> list[dict[str, Any]]:
 def revisions_of(user: User) -> list[dict[str, Any]]:
     """Export a user's revisions with their files (a ZIP file in base 64), findings and steps."""
     rows = Revision.objects.filter(submission__owner=user).order_by("submission__created", "submission", "number")
-    hidden = ("revision_id", "claim", "claimed", "internal")
+    hidden = ("revision_id", "internal")
     return [
         {
             "submission": str(row.submission_id),

@@ -2,7 +2,7 @@
 
 from django_tasks import task
 
-from brainscore_web.uploads.checking import check, pending, wake_for_uploads
+from brainscore_web.uploads.checking import CHECKS, check, wake_for_uploads
 
 __all__ = ["do_next_upload"]
 
@@ -10,7 +10,7 @@ __all__ = ["do_next_upload"]
 @task()
 def do_next_upload() -> bool:
     """Check the upload that has waited for longest."""
-    waiting = list(pending().order_by("changed", "pk").values_list("pk", flat=True)[:20])
+    waiting = list(CHECKS.due().values_list("pk", flat=True)[:20])
     if len(waiting) > 1:
         wake_for_uploads()  # for another worker, or for this one afterwards
     return any(check(key) for key in waiting[:1])

@@ -7,14 +7,13 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Mapping
-from datetime import timedelta
 
 from django.db import transaction
-from django.db.models import F
 from django.utils import timezone
 
 from brainscore_core.files import remove_abandoned_folders
 from brainscore_core.isolation.sandbox import FOLDERS as CAGE_FOLDERS
+from brainscore_web.jobs.leases import Lease, Renewal
 from brainscore_web.jobs.outbox import send_due_emails
 from brainscore_web.jobs.queue import delete_old_tasks
 from brainscore_web.leaderboard.clean import json_value
@@ -37,26 +36,22 @@ from brainscore_web.submissions.pipeline.transitions import (
 )
 from brainscore_web.submissions.plugin_folders import delete_unused_folders
 from brainscore_web.submissions.steps import (
-    MAX_ATTEMPTS,
-    Claim,
+    STEPS,
     Outcome,
     StepFailed,
     StepPostponed,
     claim_next_step,
-    due_steps,
-    stale_steps,
+    release_expired_steps,
     wake_for_steps,
 )
-from brainscore_web.uploads.checking import pending, wake_for_uploads
+from brainscore_web.uploads.checking import CHECKS, release_expired_checks, wake_for_uploads
 from brainscore_web.uploads.storage import StorageFailure
 
 __all__ = ["remove_leftovers", "run_next_step", "sweep"]
 
 _log = logging.getLogger(__name__)
-_PAUSE = timedelta(seconds=30)
-_LONGEST_PAUSE = timedelta(minutes=30)
 _DISK_FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
-_STEP_FUNCTIONS: Mapping[str, Callable[[Claim], Outcome | None]] = {
+_STEP_FUNCTIONS: Mapping[str, Callable[[Lease[Step]], Outcome | None]] = {
     Step.Kind.CHECK: check,
     Step.Kind.TEST: run_tests,
     Step.Kind.PUBLISH: publish,
@@ -77,51 +72,51 @@ def run_next_step(only: int | None = None) -> bool:
     bool
         Whether a step was run.
     """
-    claim = claim_next_step(only)
-    if claim is None:
+    lease = claim_next_step(only)
+    if lease is None:
         return False
-    if due_steps().exists():
+    if STEPS.due().exists():
         wake_for_steps()  # another worker can start the next step now, or this one runs it afterwards
-    step = claim.step
-    if step.attempts > MAX_ATTEMPTS:
-        _give_up(claim, "its worker ended unexpectedly on each attempt")
+    step = lease.row
+    if lease.attempts_exceeded():
+        _give_up(lease, "its worker ended unexpectedly on each attempt")
         return True
     try:
-        with claim.alive():
-            outcome = _STEP_FUNCTIONS[step.kind](claim)
+        with Renewal([lease]):
+            outcome = _STEP_FUNCTIONS[step.kind](lease)
         if outcome is not None:  # otherwise the step has recorded its own end
-            _record_outcome(claim, outcome)
+            _record_outcome(lease, outcome)
     except StepFailed as failed:
-        _record_outcome(claim, failed.outcome)
+        _record_outcome(lease, failed.outcome)
     except StepPostponed as later:
-        _postpone(claim, later)
+        _postpone(lease, later)
     except (StorageFailure, OSError) as error:
         _log.error("Step %s cannot run now: %s", step.pk, error)
         full = isinstance(error, OSError) and error.errno in _DISK_FULL
         _retry_later(
-            claim, f"{type(error).__name__}: {error}", "the disk of the site is full" if full else "storage failed"
+            lease, f"{type(error).__name__}: {error}", "the disk of the site is full" if full else "storage failed"
         )
     except Exception as error:  # noqa: BLE001 # it is logged, and the step is retried
         _log.exception("Step %s failed", step.pk)
-        _retry_later(claim, f"{type(error).__name__}: {error}", "an error of the site")
+        _retry_later(lease, f"{type(error).__name__}: {error}", "an error of the site")
     return True
 
 
-def _record_outcome(claim: Claim, outcome: Outcome) -> bool:
+def _record_outcome(lease: Lease[Step], outcome: Outcome) -> bool:
     """Record the outcome of a step that this process still holds, with the next step and the e-mail."""
-    step = claim.step
+    step = lease.row
     with transaction.atomic():
         try:
             submission = lock_submission(step.revision.submission_id)
         except Submission.DoesNotExist:  # the submitter's account was deleted
             return False
-        if not claim.mine().exists():
+        if not lease.rows().exists():
             return False
         steps = dict(Step.objects.filter(revision=step.revision).values_list("kind", "state"))
         event = Event.PASSED if outcome.passed else Event.FAILED
         change = change_after(event, submission.state, steps, kind=step.kind, review=step.revision.needs_review)
         if change is None:
-            claim.mine().update(state=Step.State.CANCELLED, claim="", claimed=None, ended=timezone.now())
+            lease.finish(state=Step.State.CANCELLED, ended=timezone.now())
             return False
         if outcome.findings is not None:
             step.revision.findings = json_value(list(map(dict, outcome.findings)))
@@ -139,42 +134,21 @@ def _record_outcome(claim: Claim, outcome: Outcome) -> bool:
     return True
 
 
-def _postpone(claim: Claim, later: StepPostponed) -> None:
+def _postpone(lease: Lease[Step], later: StepPostponed) -> None:
     """Let a step wait for something that the site lacks, without counting an attempt."""
-    now = timezone.now()
     with transaction.atomic():
-        postponed = claim.mine().update(
-            state=Step.State.WAITING,
-            claim="",
-            claimed=None,
-            due=now + later.pause,
-            attempts=F("attempts") - 1,
-            reason=later.reason,
-            internal=later.internal,
-        )
-        if postponed:
+        if lease.release(after=later.pause, counts=False, reason=later.reason, internal=later.internal):
             notify_administrators(later.reason, later.internal)
 
 
-def _retry_later(claim: Claim, internal: str, why: str) -> None:
-    """Retry a step after a pause, or give up after `MAX_ATTEMPTS` attempts."""
-    attempts = claim.step.attempts
-    if attempts >= MAX_ATTEMPTS:
-        _give_up(claim, internal)
-        return
-    pause = min(_PAUSE * 4 ** (attempts - 1), _LONGEST_PAUSE)
-    claim.mine().update(
-        state=Step.State.WAITING,
-        claim="",
-        claimed=None,
-        due=timezone.now() + pause,
-        reason=f"{why}: the step will be retried",
-        internal=internal,
-    )
+def _retry_later(lease: Lease[Step], internal: str, why: str) -> None:
+    """Retry a step after a pause, or give up after the last attempt."""
+    if not lease.retry(reason=f"{why}: the step will be retried", internal=internal):
+        _give_up(lease, internal)
 
 
-def _give_up(claim: Claim, internal: str) -> None:
-    _record_outcome(claim, Outcome(passed=False, gave_up=True, reason=_GAVE_UP, internal=internal, log=claim.step.log))
+def _give_up(lease: Lease[Step], internal: str) -> None:
+    _record_outcome(lease, Outcome(passed=False, gave_up=True, reason=_GAVE_UP, internal=internal, log=lease.row.log))
 
 
 _REMOVAL_INTERVAL = 600.0  # seconds
@@ -193,11 +167,12 @@ def sweep() -> int:
     int
         The number of steps and e-mails that were handled.
     """
-    done = _release_stale_steps()
-    waiting = due_steps().count()
+    done = release_expired_steps()
+    waiting = STEPS.due().count()
     if waiting:
         wake_for_steps()
-    if pending().exists():
+    done += release_expired_checks()
+    if CHECKS.due().exists():
         wake_for_uploads()
     _close_scored()
     _withdraw_abandoned()
@@ -209,19 +184,6 @@ def sweep() -> int:
 def remove_leftovers() -> int:
     """Remove temporary folders of tests and sandboxes whose process was killed; return their number."""
     return sum(remove_abandoned_folders(prefix) for prefix in (CAGE_FOLDERS, TEST_FOLDERS))
-
-
-def _release_stale_steps() -> int:
-    """Make steps due again whose process stopped responding."""
-    now, freed = timezone.now(), 0
-    for key, token in stale_steps().order_by("pk").values_list("pk", "claim"):
-        # filters by `stale_steps` again, since its process may have renewed the claim meanwhile
-        freed += (
-            stale_steps()
-            .filter(pk=key, claim=token)
-            .update(state=Step.State.WAITING, claim="", claimed=None, due=now, internal="its worker stopped responding")
-        )
-    return freed
 
 
 def _close_scored() -> None:

@@ -29,10 +29,10 @@ def in_a_worker(kind, after):
     if worker == 0:
         bodies = dict(runner._STEP_FUNCTIONS)
 
-        def hang(claim):
+        def hang(lease):
             if after:
                 runner._record_outcome = lambda *_: None
-                bodies[claim.step.kind](claim)
+                bodies[lease.row.kind](lease)
             os.write(writes, b"there")
             time.sleep(600)
 
@@ -76,7 +76,7 @@ def outcome(name):
         assert runner._record_outcome(steps.claim_next_step(Step.objects.get(kind=one).pk), Outcome(passed=True))
     in_a_worker(kind, after=name.endswith("after"))
     claimed = Step.objects.exclude(claim="").values_list("kind", flat=True).first() or "ended"
-    Step.objects.exclude(claim="").update(claimed=timezone.now() - 2 * steps.STALE_AFTER)
+    Step.objects.exclude(claim="").update(claimed=timezone.now() - 2 * steps.STEPS.lasts)
     pipeline.sweep()
     if kind != "test":  # the sandbox is not for this test
         for _ in range(3):

@@ -22,14 +22,14 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def fall_silent(revision):
     """Let the signs of life of a worker be too old."""
     Step.objects.filter(revision=revision, state="running").exclude(claim="").update(
-        claimed=timezone.now() - 2 * steps.STALE_AFTER
+        claimed=timezone.now() - 2 * steps.STEPS.lasts
     )
 
 
 def test_stale_claims_are_freed(submit, states):
     """A worker that fell silent loses the step; what it says afterwards counts no more."""
     revision = submit()
-    claim = steps.claim_next_step()
+    lease = steps.claim_next_step()
     pipeline.sweep()
     assert states(revision) == "runn wait skip wait wait"  # it is alive
     fall_silent(revision)
@@ -37,16 +37,16 @@ def test_stale_claims_are_freed(submit, states):
     assert states(revision) == "wait wait skip wait wait"
     another = steps.claim_next_step()
     assert another is not None
-    claim.note(log="from the dead")
-    assert claim.lost()
-    assert not another.lost()
-    assert Step.objects.get(pk=claim.step.pk).log == ""
+    lease.renew(log="from the dead")
+    assert lease.is_lost()
+    assert not another.is_lost()
+    assert Step.objects.get(pk=lease.row.pk).log == ""
 
 
 def test_a_worker_that_dies_each_time(submit, states):
     """After some attempts the site gives up: submitter and administrators get one e-mail, and it can be retried."""
     revision = submit()
-    for _ in range(steps.MAX_ATTEMPTS):
+    for _ in range(steps.STEPS.retry.attempts):
         assert steps.claim_next_step() is not None
         fall_silent(revision)
         pipeline.sweep()
@@ -78,7 +78,7 @@ def test_errors_of_the_site_are_tried_again(submit, states, monkeypatch):
     assert "secret" in step.internal
     assert "secret" not in step.reason
     assert not run_next_step()
-    for _ in range(steps.MAX_ATTEMPTS - 1):
+    for _ in range(steps.STEPS.retry.attempts - 1):
         Step.objects.filter(pk=step.pk).update(due=timezone.now())
         assert run_next_step()
     assert states(revision) == "fail wait skip wait wait"
@@ -94,7 +94,7 @@ def test_without_a_sandbox_tests_wait(submit, states, staff, pass_step, monkeypa
     monkeypatch.setattr(testing, "sandbox_problem", lambda: missing)
     revision = submit()
     pass_step(revision, "check")
-    for _ in range(2 * steps.MAX_ATTEMPTS):
+    for _ in range(2 * steps.STEPS.retry.attempts):
         assert run_next_step()
         step = revision.steps.get(kind="test")
         assert (step.state, step.reason) == ("waiting", "the site cannot run tests at the moment")

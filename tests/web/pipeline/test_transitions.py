@@ -59,11 +59,11 @@ def test_a_new_revision_takes_over(submit, states, pass_step):
     from brainscore_web.submissions.steps import Outcome, claim_next_step
 
     first = submit(model_files())
-    claim = claim_next_step(first.steps.get(kind="check").pk)
+    lease = claim_next_step(first.steps.get(kind="check").pk)
     second = submit(model_files(size=6), submission=first.submission)
-    assert not _record_outcome(claim, Outcome(passed=True))
-    claim.note(log="late")
-    assert claim.lost()
+    assert not _record_outcome(lease, Outcome(passed=True))
+    lease.renew(log="late")
+    assert lease.is_lost()
     assert states(first) == "canc canc skip canc canc"
     pass_step(second, "check", "test")
     assert state_of(first) == "publishing"
@@ -88,7 +88,7 @@ def test_quick_steps_come_before_tests(submit, pass_step):
     third = submit(model_files("tiles-10", size=10))
     pass_step(second, "check", "test")
     claims = [claim_next_step() for _ in range(4)]
-    assert [(one.step.revision, one.step.kind) for one in claims[:3]] == [
+    assert [(one.row.revision, one.row.kind) for one in claims[:3]] == [
         (third, "check"),
         (second, "publish"),
         (first, "test"),
@@ -152,9 +152,9 @@ def test_withdrawing_during_publishing(submit, pass_step):
 
     revision = submit()
     pass_step(revision, "check", "test")
-    claim = claim_next_step()
+    lease = claim_next_step()
     pipeline.withdraw(revision.submission, revision.submission.owner)
-    assert publish(claim) is None
+    assert publish(lease) is None
     assert not Plugin.objects.exists()
     assert state_of(revision) == "withdrawn"
 
@@ -222,7 +222,7 @@ def test_a_submission_that_goes_while_it_is_worked_on(submit):
     from brainscore_web.submissions.steps import Outcome, claim_next_step
 
     revision = submit()
-    claim = claim_next_step(Step.objects.get(revision=revision, kind="check").pk)
+    lease = claim_next_step(Step.objects.get(revision=revision, kind="check").pk)
     revision.submission.delete()
-    assert _record_outcome(claim, Outcome(passed=True)) is False
+    assert _record_outcome(lease, Outcome(passed=True)) is False
     assert not Step.objects.exists()

@@ -219,7 +219,7 @@ def test_who_was_killed_while_sending(people, monkeypatch):
         with pytest.raises(KeyboardInterrupt):
             send_due_emails()
     assert send_due_emails() == 0  # for some minutes it is that one's
-    Letter.objects.filter(pk=made.pk).update(due=timezone.now())
+    Letter.objects.filter(pk=made.pk).update(claimed=timezone.now() - timedelta(minutes=6))
     assert send_due_emails() == 1
 
 
