@@ -7,8 +7,8 @@ from datetime import timedelta
 from django.db.models import Max
 from django.utils import timezone
 
+from brainscore_web.jobs.models import Heartbeat
 from brainscore_web.jobs.processes import process_name
-from brainscore_web.operations.models import Beat
 
 __all__ = ["MISSED_AFTER", "heartbeat_ages", "record_heartbeat"]
 
@@ -27,12 +27,12 @@ def record_heartbeat(kind: str = "worker", name: str = "") -> None:
         Name of the process; by default that of this one.
     """
     name, now = name or process_name(), timezone.now()
-    if not Beat.objects.filter(kind=kind, name=name).update(seen=now):
-        Beat.objects.update_or_create(kind=kind, name=name, defaults={"seen": now})
+    if not Heartbeat.objects.filter(kind=kind, name=name).update(seen=now):
+        Heartbeat.objects.update_or_create(kind=kind, name=name, defaults={"seen": now})
 
 
 def heartbeat_ages() -> dict[str, float]:
     """Return the seconds since the last heartbeat of each kind of process."""
     now = timezone.now()
-    rows = Beat.objects.order_by("kind").values("kind").annotate(last=Max("seen"))
+    rows = Heartbeat.objects.order_by("kind").values("kind").annotate(last=Max("seen"))
     return {row["kind"]: max((now - row["last"]).total_seconds(), 0.0) for row in rows}

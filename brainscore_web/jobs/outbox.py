@@ -17,15 +17,25 @@ from allauth.account.models import EmailAddress
 from django.conf import settings
 from django.core.mail import EmailMessage, get_connection
 from django.core.mail.backends.base import BaseEmailBackend
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, Model, OuterRef, Q
 from django.template import Context, engines
 from django.utils import timezone
 
 from brainscore_web.accounts.models import User
+from brainscore_web.accounts.personal_data import exported_rows
 from brainscore_web.jobs.leases import Lease, LeaseQueue, RetryPolicy, claim, expired_leases
-from brainscore_web.submissions.models import Letter, Submission
+from brainscore_web.jobs.models import Email
 
-__all__ = ["EMAILS", "email_body", "email_subject", "queue_email", "queue_emails", "send_due_emails", "site_address"]
+__all__ = [
+    "EMAILS",
+    "email_body",
+    "email_subject",
+    "exported_emails",
+    "queue_email",
+    "queue_emails",
+    "send_due_emails",
+    "site_address",
+]
 
 _log = logging.getLogger(__name__)
 _MAX_AGE = timedelta(days=30)
@@ -33,7 +43,7 @@ _MAX_AGE = timedelta(days=30)
 _RECIPIENT_ERRORS = (smtplib.SMTPRecipientsRefused, smtplib.SMTPSenderRefused, smtplib.SMTPDataError)
 
 EMAILS = LeaseQueue(
-    Letter,
+    Email,
     waiting=Q(sent=None),
     held=Q(sent=None) & ~Q(claim=""),
     order=("due", "pk"),
@@ -49,8 +59,8 @@ def queue_email(
     subject: str,
     template: str,
     context: Mapping[str, Any] | None = None,
-    submission: Submission | None = None,
-) -> Letter | None:
+    submission: Model | None = None,
+) -> Email | None:
     """Queue an e-mail in the current transaction; it is sent after the transaction is committed.
 
     Parameters
@@ -68,13 +78,13 @@ def queue_email(
 
     Returns
     -------
-    Letter or None
+    Email or None
         The queued e-mail.
     """
     if to is None:
         return None
     body = email_body(to, template, context, submission)
-    return Letter.objects.create(to=to, submission=submission, subject=email_subject(subject), body=body)
+    return Email.objects.create(to=to, submission=submission, subject=email_subject(subject), body=body)
 
 
 def email_subject(text: str) -> str:
@@ -83,7 +93,7 @@ def email_subject(text: str) -> str:
 
 
 def email_body(
-    to: User, template: str, context: Mapping[str, Any] | None = None, submission: Submission | None = None
+    to: User, template: str, context: Mapping[str, Any] | None = None, submission: Model | None = None
 ) -> str:
     """Return the text of an e-mail; parameters as for `queue_email`."""
     variables = {"to": to, "site": site_address(), "submission": submission, **(context or {})}
@@ -132,6 +142,11 @@ def send_due_emails(*, at_most: int = 50) -> int:
     return sent
 
 
+def exported_emails(user: User) -> list[dict[str, Any]]:
+    """Export the e-mails that the site sent or will send to a user."""
+    return exported_rows(Email.objects.filter(to=user).order_by("created", "pk"), "to_id", "submission_id", "problem")
+
+
 def site_address() -> str:
     """Return the address of this site for e-mails, without a trailing slash."""
     given = getattr(settings, "ADDRESS", "")
@@ -147,7 +162,7 @@ def _sendable() -> Q:
     return Q(Exists(confirmed), created__gt=timezone.now() - _MAX_AGE, to__is_active=True)
 
 
-def _send(email: Letter, connection: BaseEmailBackend) -> None:
+def _send(email: Email, connection: BaseEmailBackend) -> None:
     domain = urlsplit(site_address()).hostname or "localhost"
     headers = {
         "Auto-Submitted": "auto-generated",
@@ -157,7 +172,7 @@ def _send(email: Letter, connection: BaseEmailBackend) -> None:
     EmailMessage(email.subject, email.body, to=[email.to.email], headers=headers, connection=connection).send()
 
 
-def _record_failure(lease: Lease[Letter], error: Exception) -> None:
+def _record_failure(lease: Lease[Email], error: Exception) -> None:
     _log.error("E-mail %s could not be sent: %s", lease.row.pk, error)
     lease.retry(problem=_single_line(f"{type(error).__name__}: {error}", 500))
 

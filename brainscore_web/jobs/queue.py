@@ -30,8 +30,9 @@ def wake(task_path: str) -> None:
         task.enqueue()
 
 
-def delete_old_tasks() -> None:
-    """Delete records of old tasks, including those whose worker was killed."""
+def delete_old_tasks() -> int:
+    """Delete records of old tasks, including those whose worker was killed; return their number."""
     from django_tasks_db.models import DBTaskResult
 
-    DBTaskResult.objects.filter(enqueued_at__lt=timezone.now() - timedelta(days=settings.OPERATIONS["tasks"])).delete()
+    before = timezone.now() - timedelta(days=settings.OPERATIONS["tasks"])
+    return DBTaskResult.objects.filter(enqueued_at__lt=before).delete()[0]

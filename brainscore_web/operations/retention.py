@@ -13,10 +13,10 @@ from django.db import transaction
 from django.utils import timezone
 
 from brainscore_web.accounts.models import User
-from brainscore_web.operations.models import Beat
+from brainscore_web.jobs.models import Email, Heartbeat
 from brainscore_web.scoring.models import OPEN, Job
 from brainscore_web.submissions.declared_files import delete_old_files
-from brainscore_web.submissions.models import Letter, Plugin, Step, Submission
+from brainscore_web.submissions.models import Plugin, Step, Submission
 from brainscore_web.submissions.pipeline import remove_leftovers
 from brainscore_web.submissions.plugin_folders import delete_old_folders
 from brainscore_web.uploads.withdrawal import sweep
@@ -97,7 +97,7 @@ def _tasks() -> int:
 
 
 def _emails() -> int:
-    return Letter.objects.filter(sent__lt=_before("letters")).delete()[0]
+    return Email.objects.filter(sent__lt=_before("letters")).delete()[0]
 
 
 def _sessions() -> int:
@@ -113,4 +113,4 @@ def _unconfirmed() -> int:
 
 
 def _heartbeats() -> int:
-    return Beat.objects.filter(seen__lt=timezone.now() - _HEARTBEATS_KEPT).delete()[0]
+    return Heartbeat.objects.filter(seen__lt=timezone.now() - _HEARTBEATS_KEPT).delete()[0]

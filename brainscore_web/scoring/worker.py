@@ -21,6 +21,7 @@ from brainscore_core.results.backend import StoreError
 from brainscore_web.jobs.heartbeats import record_heartbeat
 from brainscore_web.jobs.leases import Lease
 from brainscore_web.jobs.processes import process_name
+from brainscore_web.jobs.sweep import sweep
 from brainscore_web.leaderboard.models import VisionModel
 from brainscore_web.scoring.claims import JOBS, claim_job, release_expired_jobs, release_job
 from brainscore_web.scoring.models import Job
@@ -216,7 +217,7 @@ class Worker:
                         last_heartbeat = time.monotonic()
                     release_expired_jobs()
                     if not self.jobs_only:
-                        pipeline.sweep()
+                        sweep()
                 except Exception as error:  # noqa: BLE001 # the next sweep must run whatever happens
                     connection.close()
                     if time.monotonic() > quiet_until:

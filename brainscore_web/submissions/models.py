@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 __all__ = [
     "ASPECTS",
     "Comment",
-    "Letter",
     "Plugin",
     "PluginKind",
     "Review",
@@ -305,25 +304,3 @@ class Plugin(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind}/{self.name}"
-
-
-class Letter(LeasedModel):
-    """An e-mail to be sent: stored in the transaction of the change that it reports, and retried until it is sent."""
-
-    to = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="letters")
-    submission = models.ForeignKey(Submission, null=True, blank=True, on_delete=models.CASCADE, related_name="letters")
-    subject = models.CharField(max_length=300)
-    body = models.TextField()
-    created = models.DateTimeField(default=timezone.now, editable=False)
-    sent = models.DateTimeField(null=True, blank=True)
-    due = models.DateTimeField(default=timezone.now, editable=False)
-    problem = models.CharField(max_length=500, blank=True)
-
-    class Meta:
-        """Oldest first."""
-
-        ordering = ("created",)
-        indexes = (models.Index(fields=["sent", "due"]),)
-
-    def __str__(self) -> str:
-        return self.subject

@@ -11,12 +11,11 @@ from brainscore_web.accounts.models import User
 from brainscore_web.accounts.personal_data import exported_rows
 from brainscore_web.leaderboard.models import Visibility, VisionModel
 from brainscore_web.submissions import pipeline
-from brainscore_web.submissions.models import Comment, Letter, Plugin, PluginKind, Review, Revision, Submission
+from brainscore_web.submissions.models import Comment, Plugin, PluginKind, Review, Revision, Submission
 
 __all__ = [
     "comments_of",
     "delete_submissions_of",
-    "letters_of",
     "plugins_of",
     "reviews_of",
     "revisions_of",
@@ -67,11 +66,6 @@ def reviews_of(user: User) -> list[dict[str, Any]]:
 def plugins_of(user: User) -> list[dict[str, Any]]:
     """Export a user's live plugins."""
     return exported_rows(Plugin.objects.filter(owner=user).order_by("kind", "name"), "revision_id")
-
-
-def letters_of(user: User) -> list[dict[str, Any]]:
-    """Export the e-mails that the site sent or will send to a user."""
-    return exported_rows(Letter.objects.filter(to=user).order_by("created", "pk"), "to_id", "submission_id", "problem")
 
 
 def _exported_row(row: Any, *without: str) -> dict[str, Any]:

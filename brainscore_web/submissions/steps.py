@@ -23,7 +23,7 @@ __all__ = [
     "StepLog",
     "StepPostponed",
     "claim_next_step",
-    "release_expired_steps",
+    "resume_steps",
     "shortened",
     "wake_for_steps",
 ]
@@ -113,9 +113,14 @@ def claim_next_step(only: int | None = None) -> Lease[Step] | None:
     return leases[0] if leases else None
 
 
-def release_expired_steps() -> int:
-    """Make steps due again whose process ended or stopped responding; return their number."""
-    return sum(lease.release(internal="its worker stopped responding") for lease in expired_leases(STEPS))
+def resume_steps() -> int:
+    """Make interrupted steps due again, and wake a worker if any are due; return the number of due steps."""
+    for lease in expired_leases(STEPS):
+        lease.release(internal="its worker stopped responding")
+    due = STEPS.due().count()
+    if due:
+        wake_for_steps()
+    return due
 
 
 def wake_for_steps() -> None:

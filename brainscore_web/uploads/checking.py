@@ -41,6 +41,7 @@ __all__ = [
     "inspect_in_process",
     "release_expired_checks",
     "resume",
+    "resume_checks",
     "wake_for_uploads",
 ]
 
@@ -172,6 +173,14 @@ def resume(upload: Upload) -> None:
 def release_expired_checks(where: Q | None = None) -> int:
     """Let uploads be checked again whose checking process ended or stopped responding; return their number."""
     return sum(lease.release() for lease in expired_leases(CHECKS, where))
+
+
+def resume_checks() -> int:
+    """Release interrupted checks, and wake a worker for uploads to be checked; return the number of released ones."""
+    released = release_expired_checks()
+    if CHECKS.due().exists():
+        wake_for_uploads()
+    return released
 
 
 def check(key: uuid.UUID) -> bool:

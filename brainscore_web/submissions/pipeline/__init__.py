@@ -3,7 +3,7 @@
 The rows of steps are the record; tasks only wake a worker to look at them. See docs/pipeline.md.
 """
 
-from brainscore_web.submissions.pipeline.runner import remove_leftovers, sweep
+from brainscore_web.submissions.pipeline.runner import close_scored, remove_leftovers, withdraw_of_deleted_accounts
 from brainscore_web.submissions.pipeline.transitions import (
     approve,
     cancel,
@@ -18,12 +18,13 @@ from brainscore_web.submissions.pipeline.transitions import (
 __all__ = [
     "approve",
     "cancel",
+    "close_scored",
     "reject",
     "remove_leftovers",
     "request_changes",
     "retry",
     "scoring_ended",
     "start",
-    "sweep",
     "withdraw",
+    "withdraw_of_deleted_accounts",
 ]

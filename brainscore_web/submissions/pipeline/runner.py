@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import errno
 import logging
-import threading
-import time
 from collections.abc import Callable, Mapping
 
 from django.db import transaction
@@ -14,8 +12,6 @@ from django.utils import timezone
 from brainscore_core.files import remove_abandoned_folders
 from brainscore_core.isolation.sandbox import FOLDERS as CAGE_FOLDERS
 from brainscore_web.jobs.leases import Lease, Renewal
-from brainscore_web.jobs.outbox import send_due_emails
-from brainscore_web.jobs.queue import delete_old_tasks
 from brainscore_web.leaderboard.clean import json_value
 from brainscore_web.submissions.models import Step, Submission
 from brainscore_web.submissions.notifications import (
@@ -34,27 +30,24 @@ from brainscore_web.submissions.pipeline.transitions import (
     scoring_ended,
     withdraw_abandoned,
 )
-from brainscore_web.submissions.plugin_folders import delete_unused_folders
 from brainscore_web.submissions.steps import (
     STEPS,
     Outcome,
     StepFailed,
     StepPostponed,
     claim_next_step,
-    release_expired_steps,
     wake_for_steps,
 )
-from brainscore_web.uploads.checking import CHECKS, release_expired_checks, wake_for_uploads
 from brainscore_web.uploads.storage import StorageFailure
 
-__all__ = ["remove_leftovers", "run_next_step", "sweep"]
+__all__ = ["close_scored", "remove_leftovers", "run_next_step", "withdraw_of_deleted_accounts"]
 
 _log = logging.getLogger(__name__)
 _DISK_FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 _STEP_FUNCTIONS: Mapping[str, Callable[[Lease[Step]], Outcome | None]] = {
-    Step.Kind.CHECK: check,
-    Step.Kind.TEST: run_tests,
-    Step.Kind.PUBLISH: publish,
+    "check": check,
+    "test": run_tests,
+    "publish": publish,
 }
 _GAVE_UP = "the site could not complete this step. Its administrators have been notified; you can retry it later."
 
@@ -151,64 +144,24 @@ def _give_up(lease: Lease[Step], internal: str) -> None:
     _record_outcome(lease, Outcome(passed=False, gave_up=True, reason=_GAVE_UP, internal=internal, log=lease.row.log))
 
 
-_REMOVAL_INTERVAL = 600.0  # seconds
-_removal_lock = threading.Lock()
-_last_removal = 0.0
-
-
-def sweep() -> int:
-    """Resume interrupted work; any number of processes call this every few seconds.
-
-    Steps of processes that stopped responding become due again, workers are woken for due steps, e-mails are sent,
-    submissions whose pairs have all been scored are closed, and unused files are removed from time to time.
-
-    Returns
-    -------
-    int
-        The number of steps and e-mails that were handled.
-    """
-    done = release_expired_steps()
-    waiting = STEPS.due().count()
-    if waiting:
-        wake_for_steps()
-    done += release_expired_checks()
-    if CHECKS.due().exists():
-        wake_for_uploads()
-    _close_scored()
-    _withdraw_abandoned()
-    done += send_due_emails()
-    _remove_unused()
-    return done + waiting
-
-
 def remove_leftovers() -> int:
     """Remove temporary folders of tests and sandboxes whose process was killed; return their number."""
     return sum(remove_abandoned_folders(prefix) for prefix in (CAGE_FOLDERS, TEST_FOLDERS))
 
 
-def _close_scored() -> None:
-    """Close submissions that stayed open because the last worker was killed before closing them."""
-    for key in Submission.objects.filter(state=Submission.State.SCORING).values_list("pk", flat=True):
+def close_scored() -> int:
+    """Close submissions whose last worker was killed before it closed them; return how many are being scored."""
+    keys = list(Submission.objects.filter(state=Submission.State.SCORING).values_list("pk", flat=True))
+    for key in keys:
         scoring_ended(key)
+    return len(keys)
 
 
-def _withdraw_abandoned() -> None:
-    """Withdraw unpublished submissions of deleted accounts; live plugins stay."""
+def withdraw_of_deleted_accounts() -> int:
+    """Withdraw unpublished submissions of deleted accounts, and return their number; live plugins stay."""
     state = Submission.State
     unended = (state.QUEUED, state.CHANGES, state.REVIEW, state.PUBLISHING)
-    for key in Submission.objects.filter(owner=None, state__in=unended).values_list("pk", flat=True):
+    keys = list(Submission.objects.filter(owner=None, state__in=unended).values_list("pk", flat=True))
+    for key in keys:
         withdraw_abandoned(key)
-
-
-def _remove_unused() -> None:
-    global _last_removal
-    with _removal_lock:
-        if time.monotonic() - _last_removal < _REMOVAL_INTERVAL and _last_removal:
-            return
-        _last_removal = time.monotonic()
-    with transaction.atomic():
-        delete_old_tasks()
-    try:
-        delete_unused_folders()
-    except OSError as error:
-        _log.warning("Unused folders could not be removed: %s", error)
+    return len(keys)

@@ -58,9 +58,11 @@ def outcome(name):
     from django.utils import timezone
 
     from brainscore_web.accounts.models import User
+    from brainscore_web.jobs.models import Email
+    from brainscore_web.jobs.sweep import sweep
     from brainscore_web.leaderboard.models import VisionModel
-    from brainscore_web.submissions import pipeline, steps
-    from brainscore_web.submissions.models import Letter, Plugin, Step
+    from brainscore_web.submissions import steps
+    from brainscore_web.submissions.models import Plugin, Step
     from brainscore_web.submissions.pipeline import runner
     from brainscore_web.submissions.receiving import Zip, receive
     from brainscore_web.submissions.steps import Outcome
@@ -77,12 +79,12 @@ def outcome(name):
     in_a_worker(kind, after=name.endswith("after"))
     claimed = Step.objects.exclude(claim="").values_list("kind", flat=True).first() or "ended"
     Step.objects.exclude(claim="").update(claimed=timezone.now() - 2 * steps.STEPS.lasts)
-    pipeline.sweep()
+    sweep()
     if kind != "test":  # the sandbox is not for this test
         for _ in range(3):
             runner.run_next_step(Step.objects.get(kind=kind).pk)
     step = Step.objects.get(kind=kind)
-    counts = [table.objects.count() for table in (Plugin, VisionModel, Letter)]
+    counts = [table.objects.count() for table in (Plugin, VisionModel, Email)]
     return [claimed, step.state, step.attempts, *counts]
 
 

@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
+from brainscore_web.jobs.models import Email
+from brainscore_web.jobs.sweep import sweep
 from brainscore_web.submissions import pipeline, plugin_folders, steps
-from brainscore_web.submissions.models import Letter, Plugin, Step
+from brainscore_web.submissions.models import Plugin, Step
 from brainscore_web.submissions.pipeline import runner
 from brainscore_web.submissions.pipeline.runner import run_next_step
 from tests.web._plugins import model_files
@@ -30,10 +32,10 @@ def test_stale_claims_are_freed(submit, states):
     """A worker that fell silent loses the step; what it says afterwards counts no more."""
     revision = submit()
     lease = steps.claim_next_step()
-    pipeline.sweep()
+    sweep()
     assert states(revision) == "runn wait skip wait wait"  # it is alive
     fall_silent(revision)
-    pipeline.sweep()
+    sweep()
     assert states(revision) == "wait wait skip wait wait"
     another = steps.claim_next_step()
     assert another is not None
@@ -49,18 +51,18 @@ def test_a_worker_that_dies_each_time(submit, states):
     for _ in range(steps.STEPS.retry.attempts):
         assert steps.claim_next_step() is not None
         fall_silent(revision)
-        pipeline.sweep()
+        sweep()
     assert run_next_step()
     assert states(revision) == "fail wait skip wait wait"
     step = revision.steps.get(kind="check")
     assert "administrators have been notified" in step.reason
     assert "ended unexpectedly" in step.internal
     assert "midst" not in step.reason
-    assert Letter.objects.filter(submission=revision.submission).count() == 1
+    assert Email.objects.filter(submission=revision.submission).count() == 1
     pipeline.retry(step, revision.submission.owner)
     assert run_next_step()
     assert states(revision) == "pass wait skip wait wait"
-    assert Letter.objects.filter(submission=revision.submission).count() == 1
+    assert Email.objects.filter(submission=revision.submission).count() == 1
 
 
 def test_errors_of_the_site_are_tried_again(submit, states, monkeypatch):
@@ -82,7 +84,7 @@ def test_errors_of_the_site_are_tried_again(submit, states, monkeypatch):
         Step.objects.filter(pk=step.pk).update(due=timezone.now())
         assert run_next_step()
     assert states(revision) == "fail wait skip wait wait"
-    assert "secret" not in Letter.objects.get(submission=revision.submission).body
+    assert "secret" not in Email.objects.get(submission=revision.submission).body
 
 
 def test_without_a_sandbox_tests_wait(submit, states, staff, pass_step, monkeypatch):
@@ -100,8 +102,8 @@ def test_without_a_sandbox_tests_wait(submit, states, staff, pass_step, monkeypa
         assert (step.state, step.reason) == ("waiting", "the site cannot run tests at the moment")
         assert "bubblewrap" in step.internal
         Step.objects.filter(pk=step.pk).update(due=timezone.now())
-    assert Letter.objects.filter(to=staff, body__contains="apt install bubblewrap").count() == 1
-    assert not Letter.objects.exclude(to=staff).exists()
+    assert Email.objects.filter(to=staff, body__contains="apt install bubblewrap").count() == 1
+    assert not Email.objects.exclude(to=staff).exists()
 
 
 def test_a_full_disk_is_waited_for(submit, states, pass_step, monkeypatch, folders):

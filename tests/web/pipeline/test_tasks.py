@@ -8,7 +8,7 @@ from django.utils import timezone
 from django_tasks_db.models import DBTaskResult
 
 from brainscore_web.jobs.queue import delete_old_tasks
-from brainscore_web.submissions import pipeline
+from brainscore_web.jobs.sweep import sweep
 from brainscore_web.submissions.models import Step
 from brainscore_web.submissions.pipeline import runner
 from brainscore_web.submissions.steps import Outcome
@@ -54,7 +54,7 @@ def test_a_lost_task_is_no_loss(submit, quick):
     DBTaskResult.objects.all().delete()
     work()
     assert quick == []
-    assert pipeline.sweep() >= 1
+    assert sweep() >= 1
     work()
     assert [kind for _revision, kind in quick] == ["check", "test", "publish"]
 
@@ -82,7 +82,7 @@ def test_large_uploads_are_checked_by_a_worker(owner, monkeypatch):
 def test_uploads_whose_worker_was_killed(owner):
     """The sweep finds them."""
     Upload.objects.create(owner=owner, identifier="Set", assembly_identifier="Set", state="checking")
-    pipeline.sweep()
+    sweep()
     assert DBTaskResult.objects.ready().get().task_path == do_next_upload.module_path
 
 

@@ -4,9 +4,10 @@ import os
 
 import pytest
 
+from brainscore_web.jobs.models import Email
 from brainscore_web.leaderboard.models import VisionModel
 from brainscore_web.submissions import pipeline, plugin_folders
-from brainscore_web.submissions.models import Letter, Plugin, Step
+from brainscore_web.submissions.models import Plugin, Step
 from brainscore_web.submissions.pipeline.runner import run_next_step
 from tests.web._plugins import model_files
 
@@ -65,7 +66,7 @@ def test_failing_tests_are_told(caged, submit, states):
     result = Step.objects.get(revision=revision, kind="test").result
     assert (result["passed"], result["failed"]) == (1, 1)
     assert "test_wrong" in result["failures"][0]["name"]
-    assert "sums" in Letter.objects.get(submission=revision.submission).body
+    assert "sums" in Email.objects.get(submission=revision.submission).body
     assert not run_next_step()
 
 
