@@ -40,6 +40,7 @@ INSTALLED_APPS = [
     "brainscore_web.competitions",
     "brainscore_web.pages",
     "brainscore_web.api",
+    "brainscore_web.jobs",
     "brainscore_web.uploads",
     "brainscore_web.submissions",
     "brainscore_web.scoring",

@@ -37,15 +37,16 @@ def observe():
     from django.db import Error, connections
     from django.utils import timezone
 
+    from brainscore_web.jobs.models import Email
     from brainscore_web.scoring.models import Job
-    from brainscore_web.submissions.models import Letter, Step, Submission
+    from brainscore_web.submissions.models import Step, Submission
 
     try:
         lately = timezone.now() - timedelta(seconds=11)  # those who work say so every ten seconds, or two
         steps = Counter(Step.objects.filter(state="running", claimed__gt=lately).values_list("kind", flat=True))
         steps["score"] = Job.objects.filter(state="running", claimed__gt=lately).count()
         states = Counter(Submission.objects.values_list("state", flat=True))
-        return steps, states, Letter.objects.filter(sent=None).count()
+        return steps, states, Email.objects.filter(sent=None).count()
     except Error:
         connections.close_all()
         return Counter(), Counter(), 0
@@ -73,9 +74,10 @@ def chaos(victims, hits, kills, stop, seconds):
 def counts(results, mail):
     """What there is in the end."""
     from brainscore_core.scoring import ResultsStore
+    from brainscore_web.jobs.models import Email
     from brainscore_web.leaderboard.models import Score
     from brainscore_web.scoring.models import Job
-    from brainscore_web.submissions.models import Letter, Plugin, Revision, Step, Submission
+    from brainscore_web.submissions.models import Plugin, Revision, Step, Submission
 
     pairs = Counter(Score.objects.values_list("model__identifier", "benchmark__identifier"))
     jobs = Counter(Job.objects.exclude(state="cancelled").values_list("model__identifier", "benchmark__identifier"))
@@ -95,8 +97,8 @@ def counts(results, mail):
         "pairs with a score": len(pairs),
         "pairs with several scores": sum(count > 1 for count in pairs.values()),
         "receipts": sum(written.values()),
-        "letters": Letter.objects.count(),
-        "letters unsent": Letter.objects.filter(sent=None).count(),
+        "letters": Email.objects.count(),
+        "letters unsent": Email.objects.filter(sent=None).count(),
         "mails": sum(file.read_text().count("\nMessage-ID: ") for file in mail.glob("*")),
     }
 

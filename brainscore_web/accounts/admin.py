@@ -14,9 +14,22 @@ from django.http import HttpRequest
 
 from brainscore_web.accounts.models import SCOPES, ApiToken, User
 
-__all__ = ["ApiTokenAdmin", "PersonAdmin"]
+__all__ = ["ApiTokenAdmin", "PersonAdmin", "ReadOnlyAdmin"]
 
 admin.site.login = secure_admin_login(admin.site.login)  # type: ignore[method-assign] # throttled, and with second factor
+
+
+class ReadOnlyAdmin:
+    """Rows cannot be added, changed or deleted here, since other rows, states or files depend on them."""
+
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        return False
 
 
 class _Change(UserChangeForm):

@@ -31,8 +31,8 @@ def session_keys(user: User) -> Iterator[str]:
 
 
 def exported_rows(rows: Iterable[Model], *without: str) -> list[dict[str, Any]]:
-    """Convert rows to plain values: all columns except keys of rows and users, and those in `without`."""
-    hidden = {"id", "user_id", "owner_id", "by_id", *without}
+    """Convert rows to plain values: all columns except keys of rows and users, leases, and those in `without`."""
+    hidden = {"id", "user_id", "owner_id", "by_id", "claim", "claimed", "worker", *without}
     return [
         {
             field.attname: field.value_from_object(row)

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import os
-import socket
 from datetime import timedelta
 
 from django.db.models import Max
 from django.utils import timezone
 
-from brainscore_web.operations.models import Beat
+from brainscore_web.jobs.models import Heartbeat
+from brainscore_web.jobs.processes import process_name
 
-__all__ = ["MISSED_AFTER", "heartbeat_ages", "process_name", "record_heartbeat"]
+__all__ = ["MISSED_AFTER", "heartbeat_ages", "record_heartbeat"]
 
 MISSED_AFTER = timedelta(minutes=2)
 """A process without a heartbeat for this time counts as missing."""
-
-
-def process_name() -> str:
-    """The name of this process: machine and process number."""
-    return f"{socket.gethostname()}:{os.getpid()}"[:200]
 
 
 def record_heartbeat(kind: str = "worker", name: str = "") -> None:
@@ -30,15 +24,15 @@ def record_heartbeat(kind: str = "worker", name: str = "") -> None:
     kind : str
         The kind of process, such as ``'worker'``.
     name : str
-        Name of the process; by default :func:`process_name`.
+        Name of the process; by default that of this one.
     """
     name, now = name or process_name(), timezone.now()
-    if not Beat.objects.filter(kind=kind, name=name).update(seen=now):
-        Beat.objects.update_or_create(kind=kind, name=name, defaults={"seen": now})
+    if not Heartbeat.objects.filter(kind=kind, name=name).update(seen=now):
+        Heartbeat.objects.update_or_create(kind=kind, name=name, defaults={"seen": now})
 
 
 def heartbeat_ages() -> dict[str, float]:
     """Return the seconds since the last heartbeat of each kind of process."""
     now = timezone.now()
-    rows = Beat.objects.order_by("kind").values("kind").annotate(last=Max("seen"))
+    rows = Heartbeat.objects.order_by("kind").values("kind").annotate(last=Max("seen"))
     return {row["kind"]: max((now - row["last"]).total_seconds(), 0.0) for row in rows}

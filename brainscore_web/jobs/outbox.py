@@ -17,22 +17,41 @@ from allauth.account.models import EmailAddress
 from django.conf import settings
 from django.core.mail import EmailMessage, get_connection
 from django.core.mail.backends.base import BaseEmailBackend
-from django.db.models import Exists, F, OuterRef, QuerySet
+from django.db.models import Exists, Model, OuterRef, Q
 from django.template import Context, engines
 from django.utils import timezone
 
 from brainscore_web.accounts.models import User
-from brainscore_web.submissions.models import Letter, Submission
+from brainscore_web.accounts.personal_data import exported_rows
+from brainscore_web.jobs.leases import Lease, LeaseQueue, RetryPolicy, claim, expired_leases
+from brainscore_web.jobs.models import Email
 
-__all__ = ["email_body", "email_subject", "queue_email", "queue_emails", "send_due_emails", "site_address"]
+__all__ = [
+    "EMAILS",
+    "email_body",
+    "email_subject",
+    "exported_emails",
+    "queue_email",
+    "queue_emails",
+    "send_due_emails",
+    "site_address",
+]
 
 _log = logging.getLogger(__name__)
-_FIRST_PAUSE, _LONGEST_PAUSE = timedelta(minutes=1), timedelta(hours=6)
-_LEASE = timedelta(minutes=5)
-"""Longer than any mail server takes for one e-mail; a process that claimed one and takes longer is considered dead."""
 _MAX_AGE = timedelta(days=30)
 """Older e-mails are no longer sent."""
 _RECIPIENT_ERRORS = (smtplib.SMTPRecipientsRefused, smtplib.SMTPSenderRefused, smtplib.SMTPDataError)
+
+EMAILS = LeaseQueue(
+    Email,
+    waiting=Q(sent=None),
+    held=Q(sent=None) & ~Q(claim=""),
+    order=("due", "pk"),
+    related=("to",),
+    retry=RetryPolicy(timedelta(minutes=1), factor=2, longest=timedelta(hours=6)),
+    lasts=timedelta(minutes=5),  # longer than any mail server takes for one e-mail, so that it need not be renewed
+)
+"""E-mails to be sent."""
 
 
 def queue_email(
@@ -40,8 +59,8 @@ def queue_email(
     subject: str,
     template: str,
     context: Mapping[str, Any] | None = None,
-    submission: Submission | None = None,
-) -> Letter | None:
+    submission: Model | None = None,
+) -> Email | None:
     """Queue an e-mail in the current transaction; it is sent after the transaction is committed.
 
     Parameters
@@ -59,13 +78,13 @@ def queue_email(
 
     Returns
     -------
-    Letter or None
+    Email or None
         The queued e-mail.
     """
     if to is None:
         return None
     body = email_body(to, template, context, submission)
-    return Letter.objects.create(to=to, submission=submission, subject=email_subject(subject), body=body)
+    return Email.objects.create(to=to, submission=submission, subject=email_subject(subject), body=body)
 
 
 def email_subject(text: str) -> str:
@@ -74,7 +93,7 @@ def email_subject(text: str) -> str:
 
 
 def email_body(
-    to: User, template: str, context: Mapping[str, Any] | None = None, submission: Submission | None = None
+    to: User, template: str, context: Mapping[str, Any] | None = None, submission: Model | None = None
 ) -> str:
     """Return the text of an e-mail; parameters as for `queue_email`."""
     variables = {"to": to, "site": site_address(), "submission": submission, **(context or {})}
@@ -98,25 +117,34 @@ def send_due_emails(*, at_most: int = 50) -> int:
     at_most : int
         The largest number of e-mails to try.
     """
+    for lease in expired_leases(EMAILS):
+        lease.release()
     sent, connection = 0, get_connection()
     try:
-        for email in _due_emails().select_related("to").order_by("due", "pk")[:at_most]:
-            if not _claim(email):
-                continue
+        for _ in range(at_most):
+            leases = claim(EMAILS, where=_sendable())
+            if not leases:
+                break
+            (lease,) = leases
             try:
-                _send(email, connection)
+                _send(lease.row, connection)
             except Exception as error:  # noqa: BLE001 # it is logged, and the e-mail is retried
-                _record_failure(email, error)
+                _record_failure(lease, error)
                 if isinstance(error, OSError) and not isinstance(
                     error, _RECIPIENT_ERRORS
                 ):  # the server fails: so would other e-mails
-                    _due_emails().update(due=timezone.now() + _FIRST_PAUSE)
+                    EMAILS.due().update(due=timezone.now() + EMAILS.retry.first)
                     break
             else:
-                sent += _claimed_rows(email).update(sent=timezone.now(), problem="")
+                sent += lease.finish(sent=timezone.now(), problem="")
     finally:
         connection.close()
     return sent
+
+
+def exported_emails(user: User) -> list[dict[str, Any]]:
+    """Export the e-mails that the site sent or will send to a user."""
+    return exported_rows(Email.objects.filter(to=user).order_by("created", "pk"), "to_id", "submission_id", "problem")
 
 
 def site_address() -> str:
@@ -128,29 +156,13 @@ def site_address() -> str:
     return f"https://{host}" if settings.PUBLIC else f"http://{host}:8000"
 
 
-def _due_emails() -> QuerySet[Letter]:
-    """E-mails that are due, to active users with a confirmed address."""
-    now = timezone.now()
+def _sendable() -> Q:
+    """E-mails that are not too old, to active users with a confirmed address."""
     confirmed = EmailAddress.objects.filter(user=OuterRef("to"), email=OuterRef("to__email"), verified=True)
-    return Letter.objects.filter(
-        Exists(confirmed), sent=None, due__lte=now, created__gt=now - _MAX_AGE, to__is_active=True
-    )
+    return Q(Exists(confirmed), created__gt=timezone.now() - _MAX_AGE, to__is_active=True)
 
 
-def _claim(email: Letter) -> bool:
-    """Claim an e-mail for this process; return False if another process was first."""
-    unchanged = Letter.objects.filter(pk=email.pk, sent=None, due=email.due, attempts=email.attempts)
-    if not unchanged.update(due=timezone.now() + _LEASE, attempts=F("attempts") + 1):
-        return False
-    email.attempts += 1
-    return True
-
-
-def _claimed_rows(email: Letter) -> QuerySet[Letter]:
-    return Letter.objects.filter(pk=email.pk, sent=None, attempts=email.attempts)
-
-
-def _send(email: Letter, connection: BaseEmailBackend) -> None:
+def _send(email: Email, connection: BaseEmailBackend) -> None:
     domain = urlsplit(site_address()).hostname or "localhost"
     headers = {
         "Auto-Submitted": "auto-generated",
@@ -160,11 +172,9 @@ def _send(email: Letter, connection: BaseEmailBackend) -> None:
     EmailMessage(email.subject, email.body, to=[email.to.email], headers=headers, connection=connection).send()
 
 
-def _record_failure(email: Letter, error: Exception) -> None:
-    _log.error("E-mail %s could not be sent: %s", email.pk, error)
-    pause = min(_FIRST_PAUSE * 2 ** min(email.attempts - 1, 12), _LONGEST_PAUSE)
-    problem = _single_line(f"{type(error).__name__}: {error}", 500)
-    _claimed_rows(email).update(due=timezone.now() + pause, problem=problem)
+def _record_failure(lease: Lease[Email], error: Exception) -> None:
+    _log.error("E-mail %s could not be sent: %s", lease.row.pk, error)
+    lease.retry(problem=_single_line(f"{type(error).__name__}: {error}", 500))
 
 
 def _single_line(text: str, longest: int = 300) -> str:

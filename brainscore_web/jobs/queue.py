@@ -5,28 +5,34 @@ nothing.
 """
 
 from datetime import timedelta
-from typing import Any
 
 from django.conf import settings
 from django.utils import timezone
-from django_tasks.base import Task
+from django.utils.module_loading import import_string
+from django_tasks.backends.immediate import ImmediateBackend
 
-__all__ = ["delete_old_tasks"]
+__all__ = ["delete_old_tasks", "wake"]
 
 
-def enqueue_once(task: Task[Any, Any]) -> None:
-    from django_tasks.backends.immediate import ImmediateBackend
+def wake(task_path: str) -> None:
+    """Let a worker run a task, unless one of its kind already waits and will see all due work.
+
+    Parameters
+    ----------
+    task_path : str
+        Dotted path of a task of django-tasks. It is imported here, since tasks import the modules that wake them.
+    """
     from django_tasks_db.models import DBTaskResult
 
-    if not isinstance(task.get_backend(), ImmediateBackend) and (
-        DBTaskResult.objects.ready().filter(task_path=task.module_path).exists()
-    ):
-        return  # the waiting task will see all due work
-    task.enqueue()
+    task = import_string(task_path)
+    immediate = isinstance(task.get_backend(), ImmediateBackend)
+    if immediate or not DBTaskResult.objects.ready().filter(task_path=task.module_path).exists():
+        task.enqueue()
 
 
-def delete_old_tasks() -> None:
-    """Delete records of old tasks, including those whose worker was killed."""
+def delete_old_tasks() -> int:
+    """Delete records of old tasks, including those whose worker was killed; return their number."""
     from django_tasks_db.models import DBTaskResult
 
-    DBTaskResult.objects.filter(enqueued_at__lt=timezone.now() - timedelta(days=settings.OPERATIONS["tasks"])).delete()
+    before = timezone.now() - timedelta(days=settings.OPERATIONS["tasks"])
+    return DBTaskResult.objects.filter(enqueued_at__lt=before).delete()[0]

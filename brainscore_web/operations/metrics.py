@@ -19,7 +19,12 @@ from django.db.models import Count, Max, Min, QuerySet, Sum
 from django.utils import timezone
 
 from brainscore_web.jobs.heartbeats import heartbeat_ages
+from brainscore_web.jobs.models import Email
+from brainscore_web.leaderboard.models import Score
 from brainscore_web.operations.health import folders, free_bytes
+from brainscore_web.scoring.models import Job
+from brainscore_web.submissions.models import Step, Submission
+from brainscore_web.uploads.models import Upload, UploadedFile
 
 if TYPE_CHECKING:
     from prometheus_client import Counter, Histogram
@@ -123,11 +128,6 @@ class _StateCollector:
 def _database_metrics() -> Iterator[Any]:
     from django_tasks_db.models import DBTaskResult
 
-    from brainscore_web.leaderboard.models import Score
-    from brainscore_web.scoring.models import Job
-    from brainscore_web.submissions.models import Letter, Step, Submission
-    from brainscore_web.uploads.models import Upload, UploadedFile
-
     yield _gauge(
         "brainscore_submissions", "Submissions, by state.", _counts(Submission.objects.all(), "state"), "state"
     )
@@ -136,7 +136,7 @@ def _database_metrics() -> Iterator[Any]:
     yield _gauge("brainscore_jobs", "Pairs to score, by state.", _counts(Job.objects.all(), "state"), "state")
     tasks = _counts(DBTaskResult.objects.all(), "queue_name", "status")
     yield _gauge("brainscore_tasks", "Tasks, by queue and state.", tasks, "queue", "state")
-    unsent = Letter.objects.filter(sent=None)
+    unsent = Email.objects.filter(sent=None)
     yield _gauge("brainscore_letters_unsent", "E-mails that are not sent yet.", {(): unsent.count()})
     oldest = {
         ("jobs",): _age(Job.objects.filter(state=Job.State.WAITING, due__lte=timezone.now()), "due"),

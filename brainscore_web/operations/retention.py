@@ -12,7 +12,14 @@ from django.core.management import call_command
 from django.db import transaction
 from django.utils import timezone
 
-from brainscore_web.operations.models import Beat
+from brainscore_web.accounts.models import User
+from brainscore_web.jobs.models import Email, Heartbeat
+from brainscore_web.scoring.models import OPEN, Job
+from brainscore_web.submissions.declared_files import delete_old_files
+from brainscore_web.submissions.models import Plugin, Step, Submission
+from brainscore_web.submissions.pipeline import remove_leftovers
+from brainscore_web.submissions.plugin_folders import delete_old_folders
+from brainscore_web.uploads.withdrawal import sweep
 
 __all__ = ["RemovedItems", "tidy"]
 
@@ -43,9 +50,6 @@ def tidy(*, dry: bool = False) -> list[RemovedItems]:
 
 
 def _remove_expired(dry: bool) -> Iterator[RemovedItems]:
-    from brainscore_web.submissions.pipeline import delete_old_files, delete_old_folders, remove_leftovers
-    from brainscore_web.uploads.withdrawal import sweep
-
     for what, delete in (
         ("logs of steps", _logs_of_steps),
         ("logs of pairs", _logs_of_jobs),
@@ -72,8 +76,6 @@ def _before(what: str) -> datetime:
 
 def _logs_of_steps() -> int:
     """Delete old logs of steps, except those of live and open revisions; reasons stay."""
-    from brainscore_web.submissions.models import Plugin, Step, Submission
-
     live = Plugin.objects.values("revision")
     ended = (Submission.State.DONE, Submission.State.REJECTED, Submission.State.WITHDRAWN)
     return (
@@ -85,8 +87,6 @@ def _logs_of_steps() -> int:
 
 
 def _logs_of_jobs() -> int:
-    from brainscore_web.scoring.models import OPEN, Job
-
     return Job.objects.filter(ended__lt=_before("logs")).exclude(state__in=OPEN).exclude(log="").update(log="")
 
 
@@ -97,9 +97,7 @@ def _tasks() -> int:
 
 
 def _emails() -> int:
-    from brainscore_web.submissions.models import Letter
-
-    return Letter.objects.filter(sent__lt=_before("letters")).delete()[0]
+    return Email.objects.filter(sent__lt=_before("letters")).delete()[0]
 
 
 def _sessions() -> int:
@@ -109,12 +107,10 @@ def _sessions() -> int:
 
 
 def _unconfirmed() -> int:
-    from brainscore_web.accounts.models import User
-
     before = User.objects.count()
     call_command("forget_unconfirmed", days=settings.OPERATIONS["unconfirmed"], stdout=StringIO())
     return before - User.objects.count()
 
 
 def _heartbeats() -> int:
-    return Beat.objects.filter(seen__lt=timezone.now() - _HEARTBEATS_KEPT).delete()[0]
+    return Heartbeat.objects.filter(seen__lt=timezone.now() - _HEARTBEATS_KEPT).delete()[0]

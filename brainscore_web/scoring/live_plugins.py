@@ -22,6 +22,7 @@ from brainscore_core.receipts.environment import describe_plugin
 from brainscore_core.scoring import Receipt
 from brainscore_web.leaderboard.models import Visibility
 from brainscore_web.submissions.models import Plugin, PluginKind
+from brainscore_web.submissions.plugin_folders import published_folder
 from brainscore_web.uploads.models import Upload, UploadedFile
 from brainscore_web.uploads.storage import storage
 
@@ -98,9 +99,7 @@ class LivePlugins:
 
 def current_live_plugins() -> LivePlugins:
     """Return the plugins that are live now."""
-    from brainscore_web.submissions import pipeline
-
-    folder = pipeline.published_folder()
+    folder = published_folder()
     rows = Plugin.objects.filter(kind=PluginKind.MODELS).order_by("name").values_list("name", "revision")
     return LivePlugins(folder, dict(rows))
 

@@ -7,6 +7,7 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
+from brainscore_web.jobs.leases import LeasedModel
 from brainscore_web.leaderboard.models import Benchmark, VisionModel, Visitor
 from brainscore_web.submissions.models import Submission
 
@@ -25,11 +26,11 @@ class JobQuerySet(models.QuerySet["Job"]):
         return self.filter(state__in=OPEN)
 
 
-class Job(models.Model):
+class Job(LeasedModel):
     """The scoring of a pair: planned, running, or ended.
 
-    A worker claims it by a conditional update of `claim` and renews `claimed` while it works; it loses the job if it
-    does not renew it for too long. A pair has at most one open job. The score itself is in the receipt.
+    One worker at a time has it, see `brainscore_web.jobs.leases`. A pair has at most one open job. The score itself is
+    in the receipt.
     """
 
     class State(models.TextChoices):
@@ -54,10 +55,6 @@ class Job(models.Model):
     state = models.CharField(max_length=14, choices=State, default=State.WAITING)
     created = models.DateTimeField(default=timezone.now, editable=False)
     due = models.DateTimeField(default=timezone.now, editable=False, help_text="Not before.")
-    claim = models.CharField(max_length=40, blank=True, editable=False)
-    claimed = models.DateTimeField(null=True, blank=True, editable=False)
-    worker = models.CharField(max_length=200, blank=True, editable=False)
-    attempts = models.IntegerField(default=0, editable=False)
     stop = models.BooleanField(default=False, editable=False, help_text="Whether whoever runs it is to give it up.")
     started = models.DateTimeField(null=True, blank=True, editable=False)
     ended = models.DateTimeField(null=True, blank=True, editable=False)

@@ -21,7 +21,8 @@ from brainscore_core.runner.plan import ModelTask, Pair, Pending, Plan
 from brainscore_core.runner.process import Answer, Death, ScoringProcess
 from brainscore_core.runner.worker import error_receipt, scoring_environment
 from brainscore_core.scoring import Receipt, ResultsStore
-from brainscore_web.scoring.claims import ClaimedJob, Heartbeat, claim_jobs_of_model, release_job
+from brainscore_web.jobs.leases import Lease, Renewal
+from brainscore_web.scoring.claims import claim_jobs_of_model, release_job
 from brainscore_web.scoring.completion import (
     complete_job,
     give_up_after_attempts,
@@ -31,6 +32,7 @@ from brainscore_web.scoring.completion import (
     write_failed_receipt,
 )
 from brainscore_web.scoring.live_plugins import VARIABLE, LivePlugins, cache_uploaded_files, current_live_plugins
+from brainscore_web.scoring.models import Job
 from brainscore_web.scoring.sandbox import scorer_options
 from brainscore_web.uploads.storage import StorageFailure
 
@@ -48,6 +50,7 @@ LOCAL_SCORER = "brainscore_vision.scoring:score_pair"
 CLAIM_OWNER_PREFIX = "site "
 """Prefix of the owner of this site's claims in the results store."""
 
+_RENEWAL_SECONDS = 2.0  # also the time until a running pair learns that it is cancelled
 _SECRETS = ("BRAINSCORE_SITE_", "DATABASE_URL", "DJANGO_", "BRAINSCORE_TOKEN")
 _ERROR_NAMES = {"time": "PairTimeout", "memory": "OutOfMemory", "crash": "ProcessDied"}
 
@@ -94,16 +97,16 @@ class LocalRunner:
         self._process: ScoringProcess | None = None
         self._cached_for = ""
 
-    def run(self, claim: ClaimedJob) -> None:
+    def run(self, lease: Lease[Job]) -> None:
         """Score a claimed job, and complete or release it."""
-        job = claim.job
-        with Heartbeat([claim], on_problem=self.say) as heartbeat:
+        job = lease.row
+        with Renewal([lease], every=_RENEWAL_SECONDS, on_problem=self.say):
             try:
-                result = self._run(claim, heartbeat)
+                result = self._run(lease)
             except (UserError, StoreError, StorageFailure, OSError) as error:
                 # a problem of this machine or installation, not of the plugins: try again later
                 self.close()
-                release_job(claim, wait=60)
+                release_job(lease, wait=60)
                 result = f"not now: {error}"
         self.say(f"{job}: {result}")
 
@@ -113,48 +116,48 @@ class LocalRunner:
             self._process.finish()
         self._clear_process()
 
-    def _run(self, claim: ClaimedJob, heartbeat: Heartbeat) -> str:
-        job = claim.job
-        live = current_live_plugins()  # read after the claim: a later publication cancels the claim
+    def _run(self, lease: Lease[Job]) -> str:
+        job = lease.row
+        live = current_live_plugins()  # read after the claim: a later publication ends the lease
         pair = (job.model.identifier, job.benchmark.identifier)
         held = self.store.claim(*pair, owner=f"{CLAIM_OWNER_PREFIX}{os.getpid()}")
         if held is None:
-            release_job(claim, wait=30)
+            release_job(lease, wait=30)
             return f"waits: {self.store.owner(*pair) or 'another process'} is scoring it"
         with held:
-            receipt = usable_receipt(claim, self.store, live) or give_up_after_attempts(claim, self.store)
+            receipt = usable_receipt(lease, self.store, live) or give_up_after_attempts(lease, self.store)
             if receipt is not None:
-                return self._end(claim, receipt)
+                return self._end(lease, receipt)
             if self._cached_for != str(live.folder):
                 cache_uploaded_files(live.folder)
                 self._cached_for = str(live.folder)
 
             def stopped() -> bool:
-                return self.stopping() or held.lost or heartbeat.lost(claim) or heartbeat.stops(claim)
+                return self.stopping() or held.lost or lease.is_lost() or lease.stop_requested
 
-            answer = self._score(claim, live, stopped)
+            answer = self._score(lease, live, stopped)
             if isinstance(answer, Death) and answer.kind == "crash":
                 self._clear_process()
                 self.say(f"{job}: the scoring process {answer.message}; trying once more")
-                answer = self._score(claim, live, stopped)
+                answer = self._score(lease, live, stopped)
             if isinstance(answer, Answer):
-                return self._end(claim, self._receipt(claim, answer))
+                return self._end(lease, self._receipt(lease, answer))
             self._clear_process()
             if answer.kind == "stopped":
-                return self._stopped(claim, heartbeat)
+                return self._stopped(lease)
             message = f"the scoring process {answer.message}"
             kind, printed, seconds = _ERROR_NAMES[answer.kind], answer.tail, answer.seconds
             return self._end(
-                claim,
-                write_failed_receipt(claim, self.store, kind=kind, message=message, printed=printed, seconds=seconds),
+                lease,
+                write_failed_receipt(lease, self.store, kind=kind, message=message, printed=printed, seconds=seconds),
             )
 
     def _clear_process(self) -> None:
         """Clear the record of a process that has ended."""
         self._process, self._key, self.model = None, None, None
 
-    def _score(self, claim: ClaimedJob, live: LivePlugins, stopped: Callable[[], bool]) -> Answer | Death:
-        job = claim.job
+    def _score(self, lease: Lease[Job], live: LivePlugins, stopped: Callable[[], bool]) -> Answer | Death:
+        job = lease.row
         key = (str(live.folder), job.model.identifier)
         if self._process is None or self._key != key:
             self.close()
@@ -164,7 +167,7 @@ class LocalRunner:
             settings = {
                 "scorer": LOCAL_SCORER,
                 "store": self.store.address,
-                "run": run_name(claim),  # the run of the job for which this process starts
+                "run": run_name(lease),  # the run of the job for which this process starts
                 "isolated": True,
                 "options": options,
             }
@@ -176,28 +179,28 @@ class LocalRunner:
             job.model.identifier, job.benchmark.identifier, timeout=self.timeout, stopped=stopped
         )
 
-    def _receipt(self, claim: ClaimedJob, answer: Answer) -> Receipt:
-        pair = (claim.job.model.identifier, claim.job.benchmark.identifier)
+    def _receipt(self, lease: Lease[Job], answer: Answer) -> Receipt:
+        pair = (lease.row.model.identifier, lease.row.benchmark.identifier)
         if "error" in answer.content:  # an error of the scorer itself; it writes errors of plugins into receipts
-            return error_receipt(self.store, *pair, answer.content["error"], run_info(run_name(claim), isolated=True))
+            return error_receipt(self.store, *pair, answer.content["error"], run_info(run_name(lease), isolated=True))
         receipt = receipt_of(self.store, *pair, answer.content["receipt"])
         if receipt is None:
             raise UserError(
-                f"the receipt of {claim.job} is missing", remedy=f"check that {self.store.address} is writable"
+                f"the receipt of {lease.row} is missing", remedy=f"check that {self.store.address} is writable"
             )
         return receipt
 
-    def _end(self, claim: ClaimedJob, receipt: Receipt) -> str:
-        if not complete_job(claim, self.store, receipt):
+    def _end(self, lease: Lease[Job], receipt: Receipt) -> str:
+        if not complete_job(lease, self.store, receipt):
             return "lost to another worker"
         value = f" {receipt.score.value:.3f}" if receipt.score is not None and receipt.score.value is not None else ""
         return f"{receipt.state}{value}" + (f" ({receipt.reason})" if receipt.reason else "")
 
-    def _stopped(self, claim: ClaimedJob, heartbeat: Heartbeat) -> str:
-        if heartbeat.lost(claim):
+    def _stopped(self, lease: Lease[Job]) -> str:
+        if lease.is_lost():
             return "lost: its plugins were published again, or this worker did not respond for too long"
-        release_job(claim)  # cancels the job if that was requested
-        return "cancelled" if heartbeat.stops(claim) else "released"
+        release_job(lease)  # cancels the job if that was requested
+        return "cancelled" if lease.stop_requested else "released"
 
 
 DASK_SCORER = "brainscore_web.scoring.dask_scorer:score_pair"
@@ -245,25 +248,25 @@ class DaskRunner:
         batch = claim_jobs_of_model(worker, DASK_BATCH_SIZE, without=without)
         if not batch:
             return False
-        with Heartbeat(batch, on_problem=self.say) as heartbeat, ExitStack() as stack:
-            open_ones = {claim.job.benchmark.identifier: claim for claim in batch}
+        with Renewal(batch, every=_RENEWAL_SECONDS, on_problem=self.say) as renewal, ExitStack() as stack:
+            open_ones = {lease.row.benchmark.identifier: lease for lease in batch}
             stack.callback(self._release, open_ones)
             live = current_live_plugins()
-            self._complete_known(open_ones, live, heartbeat)
+            self._complete_known(open_ones, live, renewal)
             if not open_ones:
                 return True
             cache_uploaded_files(live.folder)
-            model = batch[0].job.model.identifier
+            model = batch[0].row.model.identifier
             self.say(f"{model}: {len(open_ones)} pairs start on {self.options.scheduler}")
             try:
-                self._run(model, open_ones, live, heartbeat)
+                self._run(model, open_ones, live, renewal)
             except _Interrupted:
                 self.say(f"{model}: interrupted, {len(open_ones)} pairs remain")
             except UserError as error:
                 self.say(f"{model}: not now: {error}")
         return True
 
-    def _run(self, model: str, open_ones: dict[str, ClaimedJob], live: LivePlugins, heartbeat: Heartbeat) -> None:
+    def _run(self, model: str, open_ones: dict[str, Lease[Job]], live: LivePlugins, renewal: Renewal) -> None:
         options: dict[str, Any] = {"plugins": live.variable}
         if live.is_submitted(model):
             options |= scorer_options(live.revision_of(model), None)
@@ -276,7 +279,7 @@ class DaskRunner:
         )
 
         def on_event(event: Event) -> None:
-            self._handle_event(event, open_ones, heartbeat)
+            self._handle_event(event, open_ones, renewal)
 
         run_plan(
             plan,
@@ -288,38 +291,38 @@ class DaskRunner:
             scorer_options=options,
         )
 
-    def _handle_event(self, event: Event, open_ones: dict[str, ClaimedJob], heartbeat: Heartbeat) -> None:
+    def _handle_event(self, event: Event, open_ones: dict[str, Lease[Job]], renewal: Renewal) -> None:
         close_old_connections()
         if isinstance(event, PairStarted):
             self.say(f"{event.model} on {event.benchmark}: started on {event.worker}")
         elif isinstance(event, PairRetried):
             self.say(f"{event.model} on {event.benchmark}: trying once more: {event.reason}")
         elif isinstance(event, PairSkipped) and event.benchmark in open_ones:
-            claim = open_ones.pop(event.benchmark)
-            heartbeat.remove(claim)
-            release_job(claim, wait=_RETRY_SECONDS)
+            lease = open_ones.pop(event.benchmark)
+            renewal.remove(lease)
+            release_job(lease, wait=_RETRY_SECONDS)
         elif isinstance(event, PairFinished) and event.benchmark in open_ones:
-            claim = open_ones.pop(event.benchmark)
-            heartbeat.remove(claim)
+            lease = open_ones.pop(event.benchmark)
+            renewal.remove(lease)
             receipt = receipt_of(self.store, event.model, event.benchmark, event.receipt_id)
-            if receipt is None or not complete_job(claim, self.store, receipt):
-                self.say(f"{claim.job}: lost to another worker, or its receipt is missing in {self.store.address}")
+            if receipt is None or not complete_job(lease, self.store, receipt):
+                self.say(f"{lease.row}: lost to another worker, or its receipt is missing in {self.store.address}")
             else:
-                self.say(f"{claim.job}: {receipt.state}" + (f" ({receipt.reason})" if receipt.reason else ""))
+                self.say(f"{lease.row}: {receipt.state}" + (f" ({receipt.reason})" if receipt.reason else ""))
         if open_ones and (
-            self.stopping() or heartbeat.any_stops or any(heartbeat.lost(claim) for claim in open_ones.values())
+            self.stopping() or any(lease.stop_requested or lease.is_lost() for lease in open_ones.values())
         ):
             raise _Interrupted
 
-    def _complete_known(self, open_ones: dict[str, ClaimedJob], live: LivePlugins, heartbeat: Heartbeat) -> None:
+    def _complete_known(self, open_ones: dict[str, Lease[Job]], live: LivePlugins, renewal: Renewal) -> None:
         """Complete jobs that have a receipt or have used all their attempts."""
-        for benchmark, claim in list(open_ones.items()):
-            receipt = usable_receipt(claim, self.store, live) or give_up_after_attempts(claim, self.store)
+        for benchmark, lease in list(open_ones.items()):
+            receipt = usable_receipt(lease, self.store, live) or give_up_after_attempts(lease, self.store)
             if receipt is not None:
                 del open_ones[benchmark]
-                heartbeat.remove(claim)
-                complete_job(claim, self.store, receipt)
+                renewal.remove(lease)
+                complete_job(lease, self.store, receipt)
 
-    def _release(self, open_ones: dict[str, ClaimedJob]) -> None:
-        for claim in open_ones.values():
-            release_job(claim, wait=0.0 if self.stopping() else 2.0)
+    def _release(self, open_ones: dict[str, Lease[Job]]) -> None:
+        for lease in open_ones.values():
+            release_job(lease, wait=0.0 if self.stopping() else 2.0)

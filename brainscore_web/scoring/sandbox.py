@@ -8,6 +8,7 @@ from django.conf import settings
 
 from brainscore_core.errors import UserError
 from brainscore_web.leaderboard.models import Benchmark, Visibility
+from brainscore_web.submissions.declared_files import files_home, files_of
 from brainscore_web.submissions.models import Revision
 
 __all__ = ["sandbox_options", "sandbox_problem", "scorer_options"]
@@ -23,12 +24,10 @@ def sandbox_options(revision: int | None, limit: int | None) -> dict[str, Any]:
     limit : int or None
         Memory in bytes that it may use.
     """
-    from brainscore_web.submissions import pipeline
-
     row = Revision.objects.filter(pk=revision).first()
-    options: dict[str, Any] = {"files": [], "environment": {"BRAINIO_HOME": str(pipeline.files_home())}}
+    options: dict[str, Any] = {"files": [], "environment": {"BRAINIO_HOME": str(files_home())}}
     if row is not None:
-        options["files"] = [str(path) for path in pipeline.files_of(row)]
+        options["files"] = [str(path) for path in files_of(row)]
     if limit is not None:
         options["memory"] = limit
     return options

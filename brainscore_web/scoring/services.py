@@ -17,6 +17,7 @@ from brainscore_core.errors import UserError
 from brainscore_web.accounts.models import User
 from brainscore_web.leaderboard.models import Benchmark, Score, VisionModel, Visitor
 from brainscore_web.scoring.models import OPEN, Job
+from brainscore_web.scoring.signals import jobs_ended
 from brainscore_web.submissions.models import Plugin, PluginKind, Revision, Submission
 
 __all__ = [
@@ -88,7 +89,7 @@ def _matches_any(key: str, patterns: Iterable[str]) -> bool:
 
 
 def notify_submissions(jobs: Collection[int]) -> None:
-    """Notify the pipeline, after this transaction, that these jobs have ended."""
+    """Send `jobs_ended` after this transaction, once for each submission of these jobs."""
     submissions: set[Any] = set()
     keys = sorted(jobs)
     for start in range(0, len(keys), 500):
@@ -99,9 +100,7 @@ def notify_submissions(jobs: Collection[int]) -> None:
 
 
 def _notify_submission(key: Any) -> None:
-    from brainscore_web.submissions import pipeline
-
-    pipeline.scoring_ended(key)
+    jobs_ended.send(Job, submission_id=key)
 
 
 REQUESTED = "asked for"

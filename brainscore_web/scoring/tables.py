@@ -11,8 +11,8 @@ from django.db.models import Count, QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
 
+from brainscore_web.jobs.processes import process_label
 from brainscore_web.leaderboard.models import Visibility, Visitor
-from brainscore_web.scoring.claims import worker_label
 from brainscore_web.scoring.models import OPEN, Job
 from brainscore_web.scoring.services import progress
 from brainscore_web.submissions.models import Submission
@@ -77,7 +77,7 @@ def rows_of(jobs: QuerySet[Job] | Page[Job], visitor: Visitor) -> list[Row]:
                 may_retry=bool(mine and not is_open),
                 may_cancel=bool(mine and is_open),
                 reason=job.reason_to(visitor),
-                worker=worker_label(job.worker) if visitor.is_staff else "",
+                worker=process_label(job.worker) if visitor.is_staff else "",
             )
         )
     return rows
@@ -146,7 +146,7 @@ def _workers() -> list[dict[str, Any]]:
     rows = Job.objects.filter(state=Job.State.RUNNING).order_by("worker", "pk")
     workers: dict[str, dict[str, Any]] = {}
     for job in rows.select_related("model", "benchmark").defer(*_DEFERRED)[:200]:
-        worker = workers.setdefault(job.worker, {"name": worker_label(job.worker), "seen": job.claimed, "jobs": 0})
+        worker = workers.setdefault(job.worker, {"name": process_label(job.worker), "seen": job.claimed, "jobs": 0})
         worker["jobs"] += 1
         worker["seen"] = max(filter(None, (worker["seen"], job.claimed)), default=None)
     return list(workers.values())

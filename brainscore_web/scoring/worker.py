@@ -19,13 +19,18 @@ from django.utils import timezone
 from brainscore_core.errors import UserError
 from brainscore_core.results.backend import StoreError
 from brainscore_web.jobs.heartbeats import record_heartbeat
+from brainscore_web.jobs.leases import Lease
+from brainscore_web.jobs.processes import process_name
+from brainscore_web.jobs.sweep import sweep
 from brainscore_web.leaderboard.models import VisionModel
-from brainscore_web.scoring.claims import ClaimedJob, claim_job, release_job, release_stale_jobs, worker_name
+from brainscore_web.scoring.claims import JOBS, claim_job, release_expired_jobs, release_job
 from brainscore_web.scoring.models import Job
-from brainscore_web.scoring.runners import LocalRunner
+from brainscore_web.scoring.runners import DaskRunner, LocalRunner
 from brainscore_web.scoring.sandbox import sandbox_problem
 from brainscore_web.scoring.services import submitted_models
+from brainscore_web.submissions import pipeline
 from brainscore_web.submissions.models import Step
+from brainscore_web.uploads.models import Upload
 
 __all__ = ["Worker"]
 
@@ -67,7 +72,7 @@ class Worker:
         self.until_idle = until_idle
         self.jobs_only = jobs_only
         self.scheduler = scheduler
-        self.name = worker_name()
+        self.name = process_name()
         self._end = threading.Event()
         self._excluded: set[int] = set()  # models that need a sandbox, if there is none
         self._sandbox_checked = 0.0
@@ -81,8 +86,6 @@ class Worker:
                 store, limit=limit, timeout=timeout, say=say, stopping=self._end.is_set
             )  # fmt: skip
         else:
-            from brainscore_web.scoring.runners import DaskRunner
-
             self._runner = DaskRunner(store, scheduler=scheduler, timeout=timeout, say=say, stopping=self._end.is_set)
 
     def stop(self) -> None:
@@ -93,8 +96,6 @@ class Worker:
         """Work until stopped or, if requested, until nothing is due."""
         self.say(f"Worker {os.getpid()} scores into {self._runner.store.address}")
         if not self.jobs_only:
-            from brainscore_web.submissions import pipeline
-
             pipeline.remove_leftovers()
         self._sweeper.start()
         pause = _PAUSE
@@ -133,23 +134,23 @@ class Worker:
         self._check_sandbox()
         if self.scheduler is not None:
             return bool(self._runner.turn(self.name, without=self._excluded))
-        claim = claim_job(self.name, prefer=self._runner.model, without=self._excluded)
-        if claim is None:
+        lease = claim_job(self.name, prefer=self._runner.model, without=self._excluded)
+        if lease is None:
             return False
-        self.say(f"{claim.job}: started")
-        self._run_one(claim)
+        self.say(f"{lease.row}: started")
+        self._run_one(lease)
         return True
 
-    def _run_one(self, claim: ClaimedJob) -> None:
+    def _run_one(self, lease: Lease[Job]) -> None:
         try:
-            self._runner.run(claim)
+            self._runner.run(lease)
         except (DatabaseError, InterfaceError):
             raise  # the next claim finds its receipt
         except Exception as error:  # noqa: BLE001 # an error of the site must not end the worker
-            _log.exception("Job %s", claim.job.pk)
-            self.say(f"{claim.job}: the site failed: {type(error).__name__}: {error}")
+            _log.exception("Job %s", lease.row.pk)
+            self.say(f"{lease.row}: the site failed: {type(error).__name__}: {error}")
             self._runner.close()
-            release_job(claim, wait=60, begun=True)
+            release_job(lease, wait=JOBS.retry.pause(lease.attempts).total_seconds(), counts=True)
 
     def _may_end(self) -> bool:
         if self.once:
@@ -214,11 +215,9 @@ class Worker:
                     if time.monotonic() - last_heartbeat >= _HEARTBEAT_SECONDS:
                         record_heartbeat("worker")
                         last_heartbeat = time.monotonic()
-                    release_stale_jobs()
+                    release_expired_jobs()
                     if not self.jobs_only:
-                        from brainscore_web.submissions import pipeline
-
-                        pipeline.sweep()
+                        sweep()
                 except Exception as error:  # noqa: BLE001 # the next sweep must run whatever happens
                     connection.close()
                     if time.monotonic() > quiet_until:
@@ -239,8 +238,6 @@ def _submitted_model_keys() -> set[int]:
 def _steps_left() -> bool:
     """Whether automatic steps of submissions or checks of uploads are left."""
     from django_tasks_db.models import DBTaskResult
-
-    from brainscore_web.uploads.models import Upload
 
     soon = timezone.now() + timedelta(seconds=90)
     automatic = Step.objects.filter(kind__in=(Step.Kind.CHECK, Step.Kind.TEST, Step.Kind.PUBLISH))

@@ -8,23 +8,11 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
-from brainscore_web.submissions.models import Letter, Plugin, Revision, Step, Submission
+from brainscore_web.accounts.admin import ReadOnlyAdmin
+from brainscore_web.submissions.models import Plugin, Revision, Step, Submission
 
 
-class _ReadOnlyAdmin:
-    """Rows cannot be added, changed or deleted here, since the states of submissions depend on each other."""
-
-    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return False
-
-
-class _Revisions(_ReadOnlyAdmin, admin.TabularInline):
+class _Revisions(ReadOnlyAdmin, admin.TabularInline):
     model = Revision
     fields = readonly_fields = ("number", "by", "created", "origin", "address", "commit", "digest", "size")
     extra = 0
@@ -34,14 +22,14 @@ class _Revisions(_ReadOnlyAdmin, admin.TabularInline):
         return super().get_queryset(request).defer("archive")
 
 
-class _Steps(_ReadOnlyAdmin, admin.TabularInline):
+class _Steps(ReadOnlyAdmin, admin.TabularInline):
     model = Step
     fields = readonly_fields = ("kind", "state", "attempts", "claim", "claimed", "due", "reason", "internal")
     extra = 0
 
 
 @admin.register(Submission)
-class SubmissionAdmin(_ReadOnlyAdmin, admin.ModelAdmin):
+class SubmissionAdmin(ReadOnlyAdmin, admin.ModelAdmin):
     """Submissions with their revisions."""
 
     list_display = ("title", "owner", "visibility", "state", "created", "changed")
@@ -57,7 +45,7 @@ class SubmissionAdmin(_ReadOnlyAdmin, admin.ModelAdmin):
 
 
 @admin.register(Revision)
-class RevisionAdmin(_ReadOnlyAdmin, admin.ModelAdmin):
+class RevisionAdmin(ReadOnlyAdmin, admin.ModelAdmin):
     """Revisions with their steps, including the internal reasons for administrators."""
 
     list_display = ("submission", "number", "created", "origin", "size")
@@ -71,19 +59,10 @@ class RevisionAdmin(_ReadOnlyAdmin, admin.ModelAdmin):
 
 
 @admin.register(Plugin)
-class PluginAdmin(_ReadOnlyAdmin, admin.ModelAdmin):
+class PluginAdmin(ReadOnlyAdmin, admin.ModelAdmin):
     """Published plugins."""
 
     list_display = ("name", "kind", "owner", "published", "code")
     list_filter = ("kind",)
     list_select_related = ("owner",)
     search_fields = ("name", "owner__email")
-
-
-@admin.register(Letter)
-class LetterAdmin(_ReadOnlyAdmin, admin.ModelAdmin):
-    """E-mails, sent and waiting."""
-
-    list_display = ("subject", "to", "created", "sent", "due", "attempts", "problem")
-    list_filter = ("sent",)
-    list_select_related = ("to",)

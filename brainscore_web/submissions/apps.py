@@ -16,18 +16,23 @@ class SubmissionsConfig(AppConfig):
     verbose_name = "Submissions"
 
     def ready(self) -> None:
-        """Add submissions and comments to the data export, and handle them when an account is deleted."""
+        """Connect submissions to data export, sweep, ended scoring jobs, and deleted accounts."""
         from django.contrib.auth import get_user_model
 
         from brainscore_web.accounts.personal_data import SECTIONS
-        from brainscore_web.submissions import models, personal_data
+        from brainscore_web.jobs import sweep
+        from brainscore_web.scoring.signals import jobs_ended
+        from brainscore_web.submissions import models, personal_data, pipeline, plugin_folders, steps
 
         SECTIONS["submissions"] = (models.Submission, personal_data.submissions_of)
         SECTIONS["revisions"] = (models.Revision, personal_data.revisions_of)
         SECTIONS["comments"] = (models.Comment, personal_data.comments_of)
         SECTIONS["reviews"] = (models.Review, personal_data.reviews_of)
         SECTIONS["plugins"] = (models.Plugin, personal_data.plugins_of)
-        SECTIONS["letters"] = (models.Letter, personal_data.letters_of)
+        for function in (steps.resume_steps, pipeline.close_scored, pipeline.withdraw_of_deleted_accounts):
+            sweep.register(function)
+        sweep.register(plugin_folders.delete_unused_folders, every=600.0)
+        jobs_ended.connect(_scoring_ended, dispatch_uid="submissions-scored")
         pre_delete.connect(_account_deleted, sender=get_user_model(), dispatch_uid="submissions-leaving")
 
 
@@ -35,3 +40,9 @@ def _account_deleted(*, instance: Any, **_: Any) -> None:
     from brainscore_web.submissions.personal_data import delete_submissions_of
 
     delete_submissions_of(instance)
+
+
+def _scoring_ended(*, submission_id: Any, **_: Any) -> None:
+    from brainscore_web.submissions.pipeline import scoring_ended
+
+    scoring_ended(submission_id)

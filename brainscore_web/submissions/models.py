@@ -14,6 +14,7 @@ from django.db import models
 from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
+from brainscore_web.jobs.leases import LeasedModel
 from brainscore_web.leaderboard.models import Visibility, Visitor
 
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 __all__ = [
     "ASPECTS",
     "Comment",
-    "Letter",
     "Plugin",
     "PluginKind",
     "Review",
@@ -182,11 +182,10 @@ class Revision(models.Model):
         return any(plugin["kind"] != PluginKind.MODELS for plugin in self.plugins)
 
 
-class Step(models.Model):
+class Step(LeasedModel):
     """One step in the processing of a revision.
 
-    Automatic steps are claimed by one process at a time, with a conditional update of `claim`. The process renews
-    `claimed` while it works, and loses the step if it does not renew it for too long.
+    Automatic steps are claimed by one process at a time, see `brainscore_web.jobs.leases`.
     """
 
     class Kind(models.TextChoices):
@@ -212,10 +211,7 @@ class Step(models.Model):
     kind = models.CharField(max_length=10, choices=Kind)
     order = models.IntegerField(editable=False)
     state = models.CharField(max_length=10, choices=State, default=State.WAITING)
-    claim = models.CharField(max_length=40, blank=True, editable=False)
-    claimed = models.DateTimeField(null=True, blank=True, editable=False)
     due = models.DateTimeField(null=True, blank=True, editable=False, help_text="Not before; empty: not its turn yet.")
-    attempts = models.IntegerField(default=0, editable=False)
     started = models.DateTimeField(null=True, blank=True, editable=False)
     ended = models.DateTimeField(null=True, blank=True, editable=False)
     reason = models.TextField(blank=True, help_text="Why it failed or was left out, for its submitter.")
@@ -308,26 +304,3 @@ class Plugin(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind}/{self.name}"
-
-
-class Letter(models.Model):
-    """An e-mail to be sent: stored in the transaction of the change that it reports, and retried until it is sent."""
-
-    to = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="letters")
-    submission = models.ForeignKey(Submission, null=True, blank=True, on_delete=models.CASCADE, related_name="letters")
-    subject = models.CharField(max_length=300)
-    body = models.TextField()
-    created = models.DateTimeField(default=timezone.now, editable=False)
-    sent = models.DateTimeField(null=True, blank=True)
-    due = models.DateTimeField(default=timezone.now, editable=False)
-    attempts = models.IntegerField(default=0, editable=False)
-    problem = models.CharField(max_length=500, blank=True)
-
-    class Meta:
-        """Oldest first."""
-
-        ordering = ("created",)
-        indexes = (models.Index(fields=["sent", "due"]),)
-
-    def __str__(self) -> str:
-        return self.subject

@@ -12,9 +12,10 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from brainscore_web.accounts.models import User
+from brainscore_web.jobs.models import Email
 from brainscore_web.jobs.outbox import email_body, email_subject, queue_email, queue_emails
 from brainscore_web.scoring.models import Job
-from brainscore_web.submissions.models import ASPECTS, Comment, Letter, Review, Revision, Step, Submission
+from brainscore_web.submissions.models import ASPECTS, Comment, Review, Revision, Step, Submission
 from brainscore_web.submissions.permissions import reviewers
 from brainscore_web.submissions.review.assignments import carry_over_reviewer, reviewer_key
 from brainscore_web.submissions.review.comments import open_threads
@@ -102,7 +103,7 @@ def notify_administrators(what: str, internal: str) -> None:
     """Report a problem of the site to its administrators, at most once a day for the same problem."""
     _log.error("%s: %s", what, internal)
     subject = " ".join(f"administrators: {what}".split())[:200]
-    if Letter.objects.filter(subject__endswith=subject, created__gt=timezone.now() - _REPEAT_AFTER).exists():
+    if Email.objects.filter(subject__endswith=subject, created__gt=timezone.now() - _REPEAT_AFTER).exists():
         return
     administrators = User.objects.filter(is_superuser=True, is_active=True).order_by("pk")
     queue_emails(administrators, subject, "submissions/email/administrators.txt", {"what": what, "internal": internal})
@@ -170,9 +171,9 @@ def notify_comment(comment: Comment) -> None:
         if email is None:
             email = queue_email(reader, _comment_subject(submission), f"{_MAIL}comments.txt", context, submission)
             if email is not None:
-                Letter.objects.filter(pk=email.pk).update(created=first, due=timezone.now() + COMMENT_DELAY)
+                Email.objects.filter(pk=email.pk).update(created=first, due=timezone.now() + COMMENT_DELAY)
         else:
-            Letter.objects.filter(pk=email.pk).update(
+            Email.objects.filter(pk=email.pk).update(
                 body=email_body(reader, f"{_MAIL}comments.txt", context, submission)
             )
 
@@ -181,8 +182,8 @@ def _comment_subject(submission: Submission) -> str:
     return f"Comments on {submission}"
 
 
-def _pending_comment_emails(reader: User, submission: Submission) -> QuerySet[Letter]:
-    return Letter.objects.filter(
+def _pending_comment_emails(reader: User, submission: Submission) -> QuerySet[Email]:
+    return Email.objects.filter(
         to=reader,
         submission=submission,
         subject=email_subject(_comment_subject(submission)),

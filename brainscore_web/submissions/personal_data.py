@@ -10,12 +10,12 @@ from brainscore_core.errors import UserError
 from brainscore_web.accounts.models import User
 from brainscore_web.accounts.personal_data import exported_rows
 from brainscore_web.leaderboard.models import Visibility, VisionModel
-from brainscore_web.submissions.models import Comment, Letter, Plugin, PluginKind, Review, Revision, Submission
+from brainscore_web.submissions import pipeline
+from brainscore_web.submissions.models import Comment, Plugin, PluginKind, Review, Revision, Submission
 
 __all__ = [
     "comments_of",
     "delete_submissions_of",
-    "letters_of",
     "plugins_of",
     "reviews_of",
     "revisions_of",
@@ -34,7 +34,7 @@ def submissions_of(user: User) -> list[dict[str, Any]]:
 def revisions_of(user: User) -> list[dict[str, Any]]:
     """Export a user's revisions with their files (a ZIP file in base 64), findings and steps."""
     rows = Revision.objects.filter(submission__owner=user).order_by("submission__created", "submission", "number")
-    hidden = ("revision_id", "claim", "claimed", "internal")
+    hidden = ("revision_id", "internal")
     return [
         {
             "submission": str(row.submission_id),
@@ -68,11 +68,6 @@ def plugins_of(user: User) -> list[dict[str, Any]]:
     return exported_rows(Plugin.objects.filter(owner=user).order_by("kind", "name"), "revision_id")
 
 
-def letters_of(user: User) -> list[dict[str, Any]]:
-    """Export the e-mails that the site sent or will send to a user."""
-    return exported_rows(Letter.objects.filter(to=user).order_by("created", "pk"), "to_id", "submission_id", "problem")
-
-
 def _exported_row(row: Any, *without: str) -> dict[str, Any]:
     return exported_rows([row], *without)[0]
 
@@ -87,8 +82,6 @@ def delete_submissions_of(user: User) -> None:
     user : User
         The user whose account is deleted; called in the same transaction.
     """
-    from brainscore_web.submissions import pipeline
-
     for row in Submission.objects.filter(owner=user).order_by("created", "pk"):
         with suppress(UserError):  # it has ended or is live
             pipeline.withdraw(row, user)

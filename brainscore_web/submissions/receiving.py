@@ -17,6 +17,7 @@ from brainscore_core.errors import UserError
 from brainscore_vision import submission as submitting
 from brainscore_web.accounts.models import User
 from brainscore_web.leaderboard.models import Visibility
+from brainscore_web.submissions import pipeline
 from brainscore_web.submissions.models import Revision, Submission
 from brainscore_web.submissions.names import clashes, holders
 from brainscore_web.submissions.quota import CLOSED, Refused, limits, require_room
@@ -163,8 +164,6 @@ def receive(
             row.save(update_fields=["title", "changed"])
         last = row.revisions.aggregate(number=Max("number"))["number"] or 0
         revision = Revision.objects.create(submission=row, number=last + 1, **described)
-        from brainscore_web.submissions import pipeline
-
         pipeline.start(revision, has_errors=any(one.severity == "error" for one in findings))
     return revision
 

@@ -1,35 +1,31 @@
-"""Automatic steps of submissions: claims, logs and outcomes."""
+"""Automatic steps of submissions: leases, logs and outcomes."""
 
 from __future__ import annotations
 
-import logging
 import threading
 import time
-import uuid
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
-from django.db import DatabaseError, connection
-from django.db.models import Case, F, Q, QuerySet, When
+from django.db.models import Case, Q, When
 from django.utils import timezone
 
+from brainscore_web.jobs.leases import Lease, LeaseQueue, RetryPolicy, claim, expired_leases
+from brainscore_web.jobs.queue import wake
 from brainscore_web.submissions.models import Step
 
 __all__ = [
-    "MAX_ATTEMPTS",
-    "STALE_AFTER",
-    "Claim",
+    "STEPS",
     "Outcome",
     "StepFailed",
     "StepLog",
     "StepPostponed",
     "claim_next_step",
-    "due_steps",
+    "resume_steps",
     "shortened",
-    "stale_steps",
+    "wake_for_steps",
 ]
 
 LOG_LIMIT = 256_000
@@ -95,101 +91,48 @@ def shortened(text: str, limit: int = LOG_LIMIT) -> str:
     return f"{text[:half]}\n… cut here …\n{text[len(text) - half :]}"
 
 
-STALE_AFTER = timedelta(minutes=2)
-"""A process that has not renewed its claim for this time is considered dead."""
-MAX_ATTEMPTS = 5
-"""Number of attempts before the site gives up on a step."""
-_HEARTBEAT = 10.0  # seconds
 _AUTOMATIC = (Step.Kind.CHECK, Step.Kind.TEST, Step.Kind.PUBLISH)
 _LONG = Case(When(kind=Step.Kind.TEST, then=1), default=0)  # a test may take an hour, the others seconds
-_log = logging.getLogger(__name__)
+
+STEPS = LeaseQueue(
+    Step,
+    waiting=Q(kind__in=_AUTOMATIC, state=Step.State.WAITING),
+    held=Q(kind__in=_AUTOMATIC, state=Step.State.RUNNING),
+    order=(_LONG, "due", "pk"),
+    on_claim={"state": Step.State.RUNNING, "ended": None},
+    on_release={"state": Step.State.WAITING},
+    related=("revision__submission",),
+    retry=RetryPolicy(timedelta(seconds=30), factor=4, longest=timedelta(minutes=30), attempts=5),
+)
+"""The automatic steps: quick ones first, then in order of arrival."""
 
 
-def due_steps() -> QuerySet[Step]:
-    """Return the automatic steps that are due: quick ones first, then in order of arrival."""
-    waiting = Step.objects.filter(kind__in=_AUTOMATIC, state=Step.State.WAITING, claim="", due__lte=timezone.now())
-    return waiting.order_by(_LONG, "due", "pk")
+def claim_next_step(only: int | None = None) -> Lease[Step] | None:
+    """Claim the next due step, or the given one; return None if it is not due."""
+    leases = claim(STEPS, where=None if only is None else Q(pk=only), started=timezone.now())
+    return leases[0] if leases else None
 
 
-def stale_steps() -> QuerySet[Step]:
-    """Return the running automatic steps whose claim was not renewed for `STALE_AFTER`."""
-    expired = Q(claimed=None) | Q(claimed__lt=timezone.now() - STALE_AFTER)
-    return Step.objects.filter(expired, kind__in=_AUTOMATIC, state=Step.State.RUNNING)
+def resume_steps() -> int:
+    """Make interrupted steps due again, and wake a worker if any are due; return the number of due steps."""
+    for lease in expired_leases(STEPS):
+        lease.release(internal="its worker stopped responding")
+    due = STEPS.due().count()
+    if due:
+        wake_for_steps()
+    return due
 
 
-class Claim:
-    """A claim on a step; a process that has lost it writes nothing more.
-
-    Attributes
-    ----------
-    step : Step
-        The step at the time of the claim.
-    """
-
-    def __init__(self, step: Step, token: str) -> None:
-        self.step = step
-        self._token = token
-        self._lost = threading.Event()
-
-    def mine(self) -> QuerySet[Step]:
-        """Return the step's row if the claim is still valid, otherwise no row."""
-        return Step.objects.filter(pk=self.step.pk, state=Step.State.RUNNING, claim=self._token)
-
-    def lost(self) -> bool:
-        """Whether the claim is known to be lost, to another process or by cancellation."""
-        return self._lost.is_set()
-
-    def note(self, **values: Any) -> None:
-        """Write attributes of the running step, such as its log, and renew the claim."""
-        if not self.mine().update(claimed=timezone.now(), **values):
-            self._lost.set()
-
-    @contextmanager
-    def alive(self) -> Iterator[None]:
-        """Renew the claim regularly in the background."""
-        ended = threading.Event()
-
-        def renew() -> None:
-            try:
-                while not ended.wait(_HEARTBEAT):
-                    try:
-                        self.note()
-                    except DatabaseError as error:  # it may come back before the claim is stale
-                        _log.warning("Step %s: the claim could not be renewed: %s", self.step.pk, error)
-                        connection.close()
-            finally:
-                connection.close()
-
-        thread = threading.Thread(target=renew, name=f"step {self.step.pk}", daemon=True)
-        thread.start()
-        try:
-            yield
-        finally:
-            ended.set()
-            thread.join()
-
-
-def claim_next_step(only: int | None = None) -> Claim | None:
-    """Claim the next due step; return None if none is due."""
-    rows = due_steps() if only is None else due_steps().filter(pk=only)
-    for key in rows.values_list("pk", flat=True)[:20]:
-        token, now = uuid.uuid4().hex, timezone.now()
-        taken = (
-            Step.objects.filter(pk=key, state=Step.State.WAITING, claim="", due__lte=now)
-            .update(
-                state=Step.State.RUNNING, claim=token, claimed=now, started=now, ended=None, attempts=F("attempts") + 1
-            )
-        )  # fmt: skip
-        if taken:
-            return Claim(Step.objects.select_related("revision__submission").get(pk=key), token)
-    return None
+def wake_for_steps() -> None:
+    """Wake a worker for due steps."""
+    wake("brainscore_web.submissions.tasks.do_next_step")
 
 
 class StepLog:
     """Lines that the submitter can read while a step runs."""
 
-    def __init__(self, claim: Claim) -> None:
-        self._claim = claim
+    def __init__(self, lease: Lease[Step]) -> None:
+        self._lease = lease
         self._text = ""
         self._lock = threading.Lock()
         self._written = time.monotonic()
@@ -213,7 +156,7 @@ class StepLog:
         """Store the log so far, at most every few seconds."""
         if time.monotonic() - self._written > _LOG_INTERVAL:
             self._written = time.monotonic()
-            self._claim.note(log=self._text)
+            self._lease.renew(log=self._text)
 
 
 _LOG_INTERVAL = 2.0  # seconds between two updates of a stored log

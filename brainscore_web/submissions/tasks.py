@@ -4,20 +4,13 @@ from __future__ import annotations
 
 from django_tasks import task
 
-from brainscore_web.jobs.queue import enqueue_once
+from brainscore_web.submissions.pipeline.runner import run_next_step
 from brainscore_web.uploads.tasks import do_next_upload  # path of tasks that are still queued in databases
 
-__all__ = ["do_next_step", "do_next_upload", "wake_for_steps"]
+__all__ = ["do_next_step", "do_next_upload"]
 
 
 @task()
 def do_next_step() -> bool:
     """Run the next due step of a submission."""
-    from brainscore_web.submissions.pipeline.runner import run_next_step
-
     return run_next_step()
-
-
-def wake_for_steps() -> None:
-    """Wake a worker for due steps."""
-    enqueue_once(do_next_step)

@@ -21,6 +21,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from brainscore_core.errors import UserError
 from brainscore_web.leaderboard.models import Visibility
+from brainscore_web.scoring.tables import jobs_of
 from brainscore_web.submissions import pipeline
 from brainscore_web.submissions.forms import RevisionForm, SubmissionForm
 from brainscore_web.submissions.models import PluginKind, Revision, Step, Submission
@@ -211,8 +212,6 @@ def _progress(request: HttpRequest, submission: Submission, revision: Revision) 
         "poll_at": reverse("submissions:progress", args=[submission.pk]),
     }
     if current and submission.state in (_STATES.SCORING, _STATES.DONE):
-        from brainscore_web.scoring.tables import jobs_of
-
         context |= jobs_of(request, submission)
         context["with_jobs"] = True
     return context

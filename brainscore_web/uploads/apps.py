@@ -16,14 +16,17 @@ class UploadsConfig(AppConfig):
     verbose_name = "Uploads"
 
     def ready(self) -> None:
-        """Add uploads to the data export, and withdraw private ones when an account is deleted."""
+        """Connect uploads to data export, sweep and deleted accounts."""
         from django.contrib.auth import get_user_model
 
         from brainscore_web.accounts.personal_data import SECTIONS
+        from brainscore_web.jobs import sweep
+        from brainscore_web.uploads.checking import resume_checks
         from brainscore_web.uploads.models import Upload
         from brainscore_web.uploads.personal_data import exported_uploads
 
         SECTIONS["uploads"] = (Upload, exported_uploads)
+        sweep.register(resume_checks)
         pre_delete.connect(_account_deleted, sender=get_user_model(), dispatch_uid="uploads-leaving")
 
 

@@ -22,18 +22,28 @@ from datetime import timedelta
 from typing import Any
 
 from django.db import transaction
-from django.db.models import F, Q
+from django.db.models import Q
 from django.utils import timezone
 
 from brainscore_core.errors import UserError
+from brainscore_web.jobs.leases import Lease, LeaseQueue, Renewal, RetryPolicy, claim, expired_leases
+from brainscore_web.jobs.queue import wake
 from brainscore_web.leaderboard.models import Visibility
 from brainscore_web.uploads.inspection import Found, Question, Report
-from brainscore_web.uploads.models import STALE_AFTER, Upload, UploadedFile
+from brainscore_web.uploads.models import Upload, UploadedFile
 from brainscore_web.uploads.quota import limits
 from brainscore_web.uploads.storage import LocalFile, Place, StorageFailure, storage
-from brainscore_web.uploads.tasks import wake_for_uploads
 
-__all__ = ["begin_checks", "check", "inspect_in_process", "pending", "resume"]
+__all__ = [
+    "CHECKS",
+    "begin_checks",
+    "check",
+    "inspect_in_process",
+    "release_expired_checks",
+    "resume",
+    "resume_checks",
+    "wake_for_uploads",
+]
 
 _HEARTBEAT = 10.0  # seconds
 _LONGEST_ANSWER = 64 * 1024 * 1024  # bytes
@@ -110,9 +120,16 @@ def _exit_description(code: int | None) -> str:
 
 
 _log = logging.getLogger(__name__)
-_MAX_ATTEMPTS = 5
-_PAUSE = timedelta(seconds=20)
 _State = Upload.State
+
+CHECKS = LeaseQueue(
+    Upload,
+    waiting=Q(state=_State.CHECKING),
+    held=Q(state=_State.CHECKING) & ~Q(claim=""),
+    order=("changed", "pk"),
+    retry=RetryPolicy(timedelta(seconds=20), attempts=5),
+)
+"""Uploads to be checked, in order of arrival."""
 
 
 def begin_checks(upload: Upload) -> None:
@@ -148,44 +165,53 @@ def begin_checks(upload: Upload) -> None:
 
 def resume(upload: Upload) -> None:
     """Resume the checks of an upload if they were interrupted."""
-    if pending().filter(pk=upload.pk).exists():
+    release_expired_checks(Q(pk=upload.pk))
+    if CHECKS.due().filter(pk=upload.pk).exists():
         _check_in_worker(upload.pk)
 
 
-def pending() -> Any:
-    """Uploads that wait for checks, or whose claim was not renewed for `STALE_AFTER`."""
-    now = timezone.now()
-    free = Q(claim="") & (Q(claimed=None) | Q(claimed__lt=now - _PAUSE))
-    return Upload.objects.filter(free | Q(claimed__lt=now - STALE_AFTER), state=_State.CHECKING)
+def release_expired_checks(where: Q | None = None) -> int:
+    """Let uploads be checked again whose checking process ended or stopped responding; return their number."""
+    return sum(lease.release() for lease in expired_leases(CHECKS, where))
+
+
+def resume_checks() -> int:
+    """Release interrupted checks, and wake a worker for uploads to be checked; return the number of released ones."""
+    released = release_expired_checks()
+    if CHECKS.due().exists():
+        wake_for_uploads()
+    return released
 
 
 def check(key: uuid.UUID) -> bool:
-    """Check an upload unless another process does; return whether this call did.
+    """Check an upload if it is due and no other process checks it; return whether this call did.
 
     Parameters
     ----------
     key : uuid.UUID
         Primary key of the upload.
     """
-    claim = uuid.uuid4().hex
-    if not pending().filter(pk=key).update(claim=claim, claimed=timezone.now(), attempts=F("attempts") + 1):
+    leases = claim(CHECKS, where=Q(pk=key))
+    if not leases:
         return False
-    upload = Upload.objects.get(pk=key)
+    lease = leases[0]
     try:
-        if upload.attempts > _MAX_ATTEMPTS:  # earlier attempts ended unexpectedly
-            _retry_later(upload, claim, "the checks ended unexpectedly on each attempt")
+        if lease.attempts_exceeded():
+            _retry_later(lease, "the checks ended unexpectedly on each attempt")
         else:
-            _check(upload, claim)
+            with Renewal([lease]):  # also while files are fetched and published, which may take longer than the lease
+                _check(lease)
     except StorageFailure as error:
         _log.error("Upload %s cannot be checked: %s", key, error)
-        _retry_later(upload, claim, f"the storage failed: {error.message}")
+        _retry_later(lease, f"the storage failed: {error.message}")
     except Exception as error:  # noqa: BLE001 # it is logged, and the checks are retried
         _log.exception("Upload %s cannot be checked", key)
-        _retry_later(upload, claim, "the storage failed" if isinstance(error, OSError) else "the site failed")
+        _retry_later(lease, "the storage failed" if isinstance(error, OSError) else "the site failed")
     return True
 
 
-def _check(upload: Upload, claim: str) -> None:
+def _check(lease: Lease[Upload]) -> None:
+    upload = lease.row
     files = {file.kind: file for file in upload.files.all()}
     for file in files.values():
         file.upload = upload
@@ -196,13 +222,13 @@ def _check(upload: Upload, claim: str) -> None:
         }
         if "csv" not in files and (known := _known_table(upload)) is not None:
             there["reference"] = stack.enter_context(storage().at_hand("", known.key, known.version_id))
-        report = _inspected(upload, files, there, claim)
+        report = _inspected(lease, files, there)
         if report is None:
             return
-        published = not report.refused and _publish(upload, files, there, report, claim)
+        published = not report.refused and _publish(lease, files, there, report)
     if not published:
         document = [asdict(finding) for finding in report.findings]
-        if _end(upload, claim, _State.REFUSED, findings=document, facts=report.facts):
+        if _end(lease, _State.REFUSED, findings=document, facts=report.facts):
             upload.files.update(size=None)
             for file in files.values():
                 with suppress(StorageFailure):  # the sweep removes it
@@ -223,10 +249,9 @@ def _known_table(upload: Upload) -> UploadedFile | None:
     return own_first or rows.order_by("-upload__changed").first()
 
 
-def _inspected(
-    upload: Upload, files: dict[str, UploadedFile], there: dict[str, LocalFile], claim: str
-) -> Report | None:
-    """Inspect the files in a separate process; return None if the claim was lost meanwhile."""
+def _inspected(lease: Lease[Upload], files: dict[str, UploadedFile], there: dict[str, LocalFile]) -> Report | None:
+    """Inspect the files in a separate process; return None if the lease was lost meanwhile."""
+    upload = lease.row
     allowed = asdict(limits())
     question = Question(
         files={kind: str(there[kind].path) for kind in files},
@@ -238,19 +263,18 @@ def _inspected(
         sha1={kind: file.expected_sha1 for kind, file in files.items() if file.expected_sha1},
         reference=str(there["reference"].path) if "reference" in there else "",
     )
-    return inspect_in_process(question, alive=lambda: bool(_claimed_rows(upload, claim).update(claimed=timezone.now())))
+    return inspect_in_process(question, alive=lambda: not lease.is_lost())
 
 
-def _publish(
-    upload: Upload, files: dict[str, UploadedFile], there: dict[str, LocalFile], report: Report, claim: str
-) -> bool:
+def _publish(lease: Lease[Upload], files: dict[str, UploadedFile], there: dict[str, LocalFile], report: Report) -> bool:
+    upload = lease.row
     private = upload.visibility == Visibility.PRIVATE
     for kind, file in files.items():
         if not file.version_id and (version := storage().new_version()):
             # stored before the file is moved, so that no file is lost if the process crashes
             place = storage().key_of(Place(upload.owner_folder, file.name, version, private))
             file.bucket, file.key, file.version_id = storage().bucket, place, version
-            if not _claimed_rows(upload, claim).exists():
+            if not lease.rows().exists():
                 return True
             file.save(update_fields=["bucket", "key", "version_id"])
         place_of = Place(upload.owner_folder, file.name, file.version_id, private)
@@ -260,13 +284,12 @@ def _publish(
         file.everybody, file.size = done.everybody, hashes["size"]
         file.sha1, file.sha256 = hashes["sha1"], hashes["sha256"]
     with transaction.atomic():
-        if not _claimed_rows(upload, claim).select_for_update().exists():
+        if not lease.rows().select_for_update().exists():
             return True
         for file in files.values():
             file.save()
         _end(
-            upload,
-            claim,
+            lease,
             _State.ACCEPTED,
             findings=[asdict(finding) for finding in report.findings],
             facts=report.facts,
@@ -277,24 +300,22 @@ def _publish(
     return True
 
 
-def _claimed_rows(upload: Upload, claim: str) -> Any:
-    return Upload.objects.filter(pk=upload.pk, state=_State.CHECKING, claim=claim)
+def _end(lease: Lease[Upload], state: str, *, findings: list[Any], facts: dict[str, Any]) -> bool:
+    return lease.finish(state=state, findings=findings, facts=facts, changed=timezone.now())
 
 
-def _end(upload: Upload, claim: str, state: str, *, findings: list[Any], facts: dict[str, Any]) -> int:
-    return _claimed_rows(upload, claim).update(
-        state=state, findings=findings, facts=facts, claim="", claimed=None, changed=timezone.now()
-    )
-
-
-def _retry_later(upload: Upload, claim: str, why: str) -> None:
-    """Let the checks be repeated later; after `_MAX_ATTEMPTS` attempts, refuse the upload."""
-    if upload.attempts < _MAX_ATTEMPTS:
-        _claimed_rows(upload, claim).update(claim="", claimed=timezone.now())
+def _retry_later(lease: Lease[Upload], why: str) -> None:
+    """Let the checks be repeated later; after the last attempt, refuse the upload."""
+    if lease.retry():
         return
     found = asdict(Found("", "could not be checked", why, "upload it again later, or contact the administrators"))
-    if _end(upload, claim, _State.REFUSED, findings=[found], facts={}):
-        upload.files.update(size=None)
+    if _end(lease, _State.REFUSED, findings=[found], facts={}):
+        lease.row.files.update(size=None)
+
+
+def wake_for_uploads() -> None:
+    """Wake a worker for waiting uploads."""
+    wake("brainscore_web.uploads.tasks.do_next_upload")
 
 
 def _check_in_worker(key: uuid.UUID) -> None:

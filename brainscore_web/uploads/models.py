@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import uuid
-from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
@@ -11,14 +10,15 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
+from brainscore_web.jobs.leases import LEASE_DURATION, LeasedModel, LeaseQueue, RetryPolicy
 from brainscore_web.leaderboard.models import Visibility, Visitor
 
 if TYPE_CHECKING:
     from django.db.models.manager import RelatedManager
 
-__all__ = ["CLASSES", "STALE_AFTER", "Upload", "UploadedFile", "sees_all_uploads"]
+__all__ = ["CLASSES", "RECEPTIONS", "STALE_AFTER", "Upload", "UploadedFile", "sees_all_uploads"]
 
-STALE_AFTER = timedelta(minutes=2)
+STALE_AFTER = LEASE_DURATION
 """A request without progress for this time is considered dead, and its reservation is released."""
 
 CLASSES = (
@@ -47,8 +47,8 @@ class UploadQuerySet(models.QuerySet["Upload"]):
         return self.filter(owner=visitor) if visitor.is_authenticated else self.none()
 
 
-class Upload(models.Model):
-    """A packaged data set, in storage or being uploaded."""
+class Upload(LeasedModel):
+    """A packaged data set, in storage or being uploaded. The lease is that of its checks."""
 
     class State(models.TextChoices):
         """The state of an upload. A withdrawn upload keeps no files."""
@@ -70,9 +70,7 @@ class Upload(models.Model):
     state = models.CharField(max_length=10, choices=State, default=State.RECEIVING)
     created = models.DateTimeField(default=timezone.now, editable=False)
     changed = models.DateTimeField(default=timezone.now, editable=False)
-    claim = models.CharField(max_length=40, blank=True, editable=False, help_text="Of who checks it.")
-    claimed = models.DateTimeField(null=True, blank=True, editable=False, help_text="When its checker last said so.")
-    attempts = models.IntegerField(default=0, editable=False, help_text="How often checking began.")
+    due = models.DateTimeField(default=timezone.now, editable=False, help_text="Its checks do not start before.")
     findings: models.JSONField[Any, Any] = models.JSONField(default=list, blank=True, editable=False)
     facts: models.JSONField[Any, Any] = models.JSONField(
         default=dict, blank=True, editable=False, help_text="What is in it."
@@ -161,3 +159,15 @@ class UploadedFile(models.Model):
     def folder(self) -> str:
         """The argument `bucket` of the library's loaders."""
         return f"{self.bucket}/{self.key.rpartition('/')[0]}".rstrip("/")
+
+
+RECEPTIONS = LeaseQueue(
+    UploadedFile,
+    waiting=Q(pk=None),  # a request reserves its file itself
+    held=~Q(claim=""),
+    retry=RetryPolicy(LEASE_DURATION),
+    on_release={"reserved": 0},
+    renewed_field="touched",
+    worker_field="",
+)
+"""Files that requests are receiving; `touched` is in the future while a browser may send one to the storage itself."""

@@ -19,7 +19,8 @@ from django.utils import timezone
 
 from brainscore_core.errors import UserError
 from brainscore_web.accounts.models import User
-from brainscore_web.uploads.models import STALE_AFTER, Upload, UploadedFile
+from brainscore_web.jobs.leases import RENEWAL_SECONDS, Lease
+from brainscore_web.uploads.models import RECEPTIONS, STALE_AFTER, Upload, UploadedFile
 from brainscore_web.uploads.quota import bytes_used, limits
 from brainscore_web.uploads.storage import Grant, StorageFailure, storage
 
@@ -28,7 +29,6 @@ __all__ = ["Refused", "finish_direct_upload", "grant_direct_upload", "receive", 
 _FIELD = "file"
 _ENVELOPE = 16_384  # the most bytes that a form needs besides its file
 _CHUNK = 1 << 18
-_HEARTBEAT = 10.0  # seconds
 _SHA1 = re.compile(r"[0-9a-f]{40}")
 
 
@@ -92,15 +92,18 @@ def finish(slot: UploadedFile, size: int, *, sent_as: str = "", sha1: str = "") 
         owner = User.objects.select_for_update().get(pk=slot.upload.owner_id)
         _require_room(owner, slot, size)
         previous = UploadedFile.objects.filter(pk=slot.pk).values_list("token", flat=True).first()
-        done = UploadedFile.objects.filter(
-            pk=slot.pk, claim=slot.claim, upload__state=Upload.State.RECEIVING
-        ).update(
-            claim="", reserved=0, token=slot.claim, size=size, expected_sha1=sha1, touched=timezone.now(),
+        open_upload = Upload.objects.select_for_update().filter(pk=slot.upload_id, state=Upload.State.RECEIVING)
+        done = open_upload.exists() and _lease_of(slot).finish(
+            reserved=0, token=slot.claim, size=size, expected_sha1=sha1, touched=timezone.now(),
             sent_as=clean_name(sent_as) or slot.sent_as,
         )  # fmt: skip
         if not done:
             raise Refused("the upload was interrupted for too long", "send the file again", status=409)
     _drop(previous)
+
+
+def _lease_of(slot: UploadedFile) -> Lease[UploadedFile]:
+    return Lease(RECEPTIONS, slot, slot.claim)
 
 
 def _drop(token: str | None) -> None:
@@ -111,7 +114,7 @@ def _drop(token: str | None) -> None:
 
 def release_file(slot: UploadedFile) -> None:
     """Release a request's reservation, and remove what it wrote."""
-    UploadedFile.objects.filter(pk=slot.pk, claim=slot.claim).update(claim="", reserved=0)
+    _lease_of(slot).finish(reserved=0)
     _drop(slot.claim)
 
 
@@ -160,7 +163,7 @@ def grant_direct_upload(upload: Upload, kind: str, size: int, *, sent_as: str) -
         return None
     # the site gets no updates until the file has arrived; another grant may replace this one at any time
     until = timezone.now() + granted.lasts + STALE_AFTER
-    UploadedFile.objects.filter(pk=slot.pk, claim=slot.claim).update(touched=until)
+    _lease_of(slot).rows().update(touched=until)
     return slot, granted
 
 
@@ -219,6 +222,7 @@ class _Writer(FileUploadHandler):
         self.slot, self.count, self.sent_as = slot, 0, ""
         self._limit = limits().of(slot.kind)
         self._stream: Any = None
+        self._lease = _lease_of(slot)
         self._last_renewal = time.monotonic()
 
     def new_file(self, field_name: str, *args: Any, **kwargs: Any) -> None:
@@ -233,9 +237,9 @@ class _Writer(FileUploadHandler):
         if self.count > self._limit:
             raise StopUpload(connection_reset=True)
         self._stream.write(raw_data)
-        if time.monotonic() - self._last_renewal > _HEARTBEAT:
+        if time.monotonic() - self._last_renewal > RENEWAL_SECONDS:
             self._last_renewal = time.monotonic()
-            UploadedFile.objects.filter(pk=self.slot.pk, claim=self.slot.claim).update(touched=timezone.now())
+            self._lease.renew()
 
     def file_complete(self, file_size: int) -> None:
         """Return nothing: the file is already in its place."""

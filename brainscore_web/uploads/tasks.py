@@ -2,22 +2,15 @@
 
 from django_tasks import task
 
-from brainscore_web.jobs.queue import enqueue_once
+from brainscore_web.uploads.checking import CHECKS, check, wake_for_uploads
 
-__all__ = ["do_next_upload", "wake_for_uploads"]
+__all__ = ["do_next_upload"]
 
 
 @task()
 def do_next_upload() -> bool:
     """Check the upload that has waited for longest."""
-    from brainscore_web.uploads.checking import check, pending
-
-    waiting = list(pending().order_by("changed", "pk").values_list("pk", flat=True)[:20])
+    waiting = list(CHECKS.due().values_list("pk", flat=True)[:20])
     if len(waiting) > 1:
         wake_for_uploads()  # for another worker, or for this one afterwards
     return any(check(key) for key in waiting[:1])
-
-
-def wake_for_uploads() -> None:
-    """Wake a worker for waiting uploads."""
-    enqueue_once(do_next_upload)

@@ -12,8 +12,9 @@ from django.db.models.deletion import PROTECT, RESTRICT
 from django.utils import timezone
 
 from brainscore_core.errors import UserError
+from brainscore_web.jobs.leases import expired_leases
 from brainscore_web.leaderboard.models import Score
-from brainscore_web.uploads.models import STALE_AFTER, Upload, UploadedFile
+from brainscore_web.uploads.models import RECEPTIONS, Upload, UploadedFile
 from brainscore_web.uploads.storage import StorageFailure, storage
 
 __all__ = ["sweep", "uses_of", "withdraw"]
@@ -98,11 +99,9 @@ def sweep() -> int:
     """
     now = timezone.now()
     cleared = 0
-    for slot in UploadedFile.objects.exclude(claim="").filter(touched__lt=now - STALE_AFTER):
-        with transaction.atomic():
-            done = UploadedFile.objects.filter(pk=slot.pk, claim=slot.claim).update(claim="", reserved=0)
-        if done:
-            storage().drop(slot.claim)
+    for lease in expired_leases(RECEPTIONS):
+        if lease.finish(reserved=0):
+            storage().drop(lease.token)
             cleared += 1
     for draft in Upload.objects.filter(state=Upload.State.RECEIVING, changed__lt=now - _DRAFTS):
         with suppress(UserError):

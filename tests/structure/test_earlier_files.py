@@ -63,7 +63,7 @@ def test_golden_scores():
             assert receipt.ceiling.ci == pytest.approx(golden["ceiling_ci"], rel=1e-5), benchmark
 
 
-TABLES = {}
+TABLES = {"submissions_letter": "jobs_email", "operations_beat": "jobs_heartbeat"}
 """Tables of version 0.1 whose name changed."""
 COLUMNS = {}
 """Columns of version 0.1, as table.column, whose name changed."""
@@ -115,3 +115,11 @@ def test_a_database_keeps_every_value(tmp_path, monkeypatch):
         kept = [{column: row[column] for column in known} for row, known in zip(after[new], expected, strict=True)]
         assert kept == expected, name
         assert counts.get(new, len(expected)) == len(expected)
+    for name, label, action in (("letter", "email", "view"), ("beat", "heartbeat", "delete")):
+        (key,) = [row["id"] for row in before["django_content_type"] if row["model"] == name]
+        (kind,) = [row for row in after["django_content_type"] if row["id"] == key]
+        assert (kind["app_label"], kind["model"]) == ("jobs", label)
+        (granted,) = [row["id"] for row in before["auth_permission"] if row["codename"] == f"{action}_{name}"]
+        (permission,) = [row for row in after["auth_permission"] if row["id"] == granted]
+        assert permission["codename"] == f"{action}_{label}"
+        assert not [row for row in after["auth_permission"] if row["codename"].endswith(f"_{name}")]

@@ -7,10 +7,11 @@ import uuid
 
 from brainscore_web.accounts.models import User
 from brainscore_web.competitions.models import Competition, Entry, Snapshot, Track
+from brainscore_web.jobs.models import Email
 from brainscore_web.leaderboard.models import Benchmark, Score, VisionModel
 from brainscore_web.pages.models import News
 from brainscore_web.scoring.models import Job
-from brainscore_web.submissions.models import Comment, Letter, Plugin, Revision, Step, Submission
+from brainscore_web.submissions.models import Comment, Plugin, Revision, Step, Submission
 
 from ._people import PUBLIC, SECRET, WITHHELD, Site
 from ._plugins import model_files, zipped
@@ -103,7 +104,7 @@ def _submission(owner: User, reviewer: User) -> list[int]:
     for order, (kind, state) in enumerate(states.items()):
         Step.objects.create(revision=revision, kind=kind, order=order, state=state, log="fossa", reason="fossa")
     Comment.objects.create(revision=revision, author=reviewer, path="models/serval/model.py", line=1, text="saiga")
-    Letter.objects.create(to=owner, submission=row, subject="serval", body="tamandua")
+    Email.objects.create(to=owner, submission=row, subject="serval", body="tamandua")
     Plugin.objects.create(kind="models", name="serval", owner=owner, revision=revision, identifiers=[SECRET])
     model = VisionModel.objects.get(identifier=SECRET)
     made = []

@@ -3,8 +3,7 @@
 The rows of steps are the record; tasks only wake a worker to look at them. See docs/pipeline.md.
 """
 
-from brainscore_web.submissions.declared_files import delete_old_files, files_home, files_of
-from brainscore_web.submissions.pipeline.runner import remove_leftovers, sweep
+from brainscore_web.submissions.pipeline.runner import close_scored, remove_leftovers, withdraw_of_deleted_accounts
 from brainscore_web.submissions.pipeline.transitions import (
     approve,
     cancel,
@@ -15,23 +14,17 @@ from brainscore_web.submissions.pipeline.transitions import (
     start,
     withdraw,
 )
-from brainscore_web.submissions.plugin_folders import delete_old_folders, published_folder, unpacked
 
 __all__ = [
     "approve",
     "cancel",
-    "delete_old_files",
-    "delete_old_folders",
-    "files_home",
-    "files_of",
-    "published_folder",
+    "close_scored",
     "reject",
     "remove_leftovers",
     "request_changes",
     "retry",
     "scoring_ended",
     "start",
-    "sweep",
-    "unpacked",
     "withdraw",
+    "withdraw_of_deleted_accounts",
 ]

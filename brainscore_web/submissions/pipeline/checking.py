@@ -10,11 +10,12 @@ from brainscore_core.plugins.environments import Environment, RequirementsError,
 from brainscore_core.plugins.environments.requirements import Refusals, read_lines
 from brainscore_vision.submission import Finding, examine
 from brainscore_vision.submission.package import sort_findings
+from brainscore_web.jobs.leases import Lease
 from brainscore_web.submissions.declared_files import FetchedFile, fetch_declared_files, package_of
-from brainscore_web.submissions.models import Revision
+from brainscore_web.submissions.models import Revision, Step
 from brainscore_web.submissions.names import clashes, holders
 from brainscore_web.submissions.plugin_folders import unpacked
-from brainscore_web.submissions.steps import Claim, Outcome, StepLog
+from brainscore_web.submissions.steps import Outcome, StepLog
 
 __all__ = ["check", "environment_for"]
 
@@ -56,16 +57,16 @@ _PERMANENT_CHECKS = frozenset({"data in code", "layout", "link", "program", "siz
 """Checks on arrival that cannot be repeated, since not all files are kept. Their errors stay with the revision."""
 
 
-def check(claim: Claim) -> Outcome | None:
+def check(lease: Lease[Step]) -> Outcome | None:
     """Run the check step.
 
     Parameters
     ----------
-    claim : Claim
-        The claim on the step.
+    lease : Lease
+        The lease of the step.
     """
-    revision = claim.step.revision
-    submission, package, log = revision.submission, package_of(revision), StepLog(claim)
+    revision = lease.row.revision
+    submission, package, log = revision.submission, package_of(revision), StepLog(lease)
     found = [
         *examine(package, taken=holders(package, owner=submission.owner, submission=submission)),
         *clashes(package, owner=submission.owner, submission=submission),
@@ -75,7 +76,7 @@ def check(claim: Claim) -> Outcome | None:
     kept = [one for one in on_arrival if one.severity != "error" or one.check in _PERMANENT_CHECKS]
     result: dict[str, Any] = {"files": [], "environments": []}
     if not _errors([*kept, *found]):
-        files = fetch_declared_files(package, submission, say=log.say, stopped=claim.lost)
+        files = fetch_declared_files(package, submission, say=log.say, stopped=lease.is_lost)
         result["files"] = [one.as_dict() for one in files]
         found += [_fetch_finding(one) for one in files if not one.verified]
         result["environments"], refused = _environments(unpacked(revision), revision, log)

@@ -14,19 +14,21 @@ from django.utils import timezone
 from brainscore_core.errors import UserError
 from brainscore_vision.plugin_metadata import bibtex_entries
 from brainscore_vision.submission import Finding, examine
+from brainscore_web.jobs.leases import Lease
 from brainscore_web.leaderboard import revision as shown
 from brainscore_web.leaderboard.clean import json_value, text
 from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, Visibility, VisionModel
 from brainscore_web.leaderboard.nodes import placement, sync_means
 from brainscore_web.leaderboard.revision import exclusive_write
 from brainscore_web.leaderboard.synchronization import fill_in
+from brainscore_web.scoring.services import plan_for
 from brainscore_web.submissions.declared_files import package_of
 from brainscore_web.submissions.models import Plugin, PluginKind, Revision, Step, Submission
 from brainscore_web.submissions.names import clashes, holders
 from brainscore_web.submissions.pipeline.states import Event, change_after
 from brainscore_web.submissions.pipeline.transitions import apply_change, lock_submission, scoring_ended
 from brainscore_web.submissions.plugin_folders import folder_with, plugin_hash, unpacked
-from brainscore_web.submissions.steps import Claim, Outcome, StepFailed
+from brainscore_web.submissions.steps import Outcome, StepFailed
 from brainscore_web.uploads.models import Upload
 
 __all__ = ["publish"]
@@ -337,24 +339,22 @@ def _dictionary(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def publish(claim: Claim) -> Outcome | None:
+def publish(lease: Lease[Step]) -> Outcome | None:
     """Run the publish step.
 
     Parameters
     ----------
-    claim : Claim
-        The claim on the step.
+    lease : Lease
+        The lease of the step.
     """
-    from brainscore_web.scoring.services import plan_for
-
-    revision = claim.step.revision
+    revision = lease.row.revision
     results = dict(Step.objects.filter(revision=revision).values_list("kind", "result"))
     plugins = describe_plugins(revision, unpacked(revision), results[Step.Kind.TEST].get("about", {}))
     folder_with(revision)  # fails before publication if the disk is full
     private = any(file["private"] for file in results[Step.Kind.CHECK].get("files", ()))
     with exclusive_write():  # the same order of locks as ingestion
         submission = lock_submission(revision.submission_id)
-        if not claim.mine().exists():
+        if not lease.rows().exists():
             return None
         steps = dict(Step.objects.filter(revision=revision).values_list("kind", "state"))
         change = change_after(Event.PASSED, submission.state, steps, kind="publish")

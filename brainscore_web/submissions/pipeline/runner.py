@@ -4,41 +4,51 @@ from __future__ import annotations
 
 import errno
 import logging
-import threading
-import time
 from collections.abc import Callable, Mapping
-from datetime import timedelta
 
 from django.db import transaction
-from django.db.models import F
 from django.utils import timezone
 
 from brainscore_core.files import remove_abandoned_folders
 from brainscore_core.isolation.sandbox import FOLDERS as CAGE_FOLDERS
+from brainscore_web.jobs.leases import Lease, Renewal
 from brainscore_web.leaderboard.clean import json_value
 from brainscore_web.submissions.models import Step, Submission
-from brainscore_web.submissions.notifications import notify_administrators, notify_changes_needed, notify_gave_up
+from brainscore_web.submissions.notifications import (
+    notify_administrators,
+    notify_changes_needed,
+    notify_gave_up,
+    notify_review_needed,
+)
+from brainscore_web.submissions.pipeline.checking import check
+from brainscore_web.submissions.pipeline.publishing import publish
 from brainscore_web.submissions.pipeline.states import Event, change_after
-from brainscore_web.submissions.pipeline.testing import TEST_FOLDERS
-from brainscore_web.submissions.pipeline.transitions import apply_change, lock_submission
+from brainscore_web.submissions.pipeline.testing import TEST_FOLDERS, run_tests
+from brainscore_web.submissions.pipeline.transitions import (
+    apply_change,
+    lock_submission,
+    scoring_ended,
+    withdraw_abandoned,
+)
 from brainscore_web.submissions.steps import (
-    MAX_ATTEMPTS,
-    Claim,
+    STEPS,
     Outcome,
     StepFailed,
     StepPostponed,
     claim_next_step,
-    due_steps,
-    stale_steps,
+    wake_for_steps,
 )
 from brainscore_web.uploads.storage import StorageFailure
 
-__all__ = ["remove_leftovers", "run_next_step", "sweep"]
+__all__ = ["close_scored", "remove_leftovers", "run_next_step", "withdraw_of_deleted_accounts"]
 
 _log = logging.getLogger(__name__)
-_PAUSE = timedelta(seconds=30)
-_LONGEST_PAUSE = timedelta(minutes=30)
 _DISK_FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
+_STEP_FUNCTIONS: Mapping[str, Callable[[Lease[Step]], Outcome | None]] = {
+    "check": check,
+    "test": run_tests,
+    "publish": publish,
+}
 _GAVE_UP = "the site could not complete this step. Its administrators have been notified; you can retry it later."
 
 
@@ -55,61 +65,51 @@ def run_next_step(only: int | None = None) -> bool:
     bool
         Whether a step was run.
     """
-    claim = claim_next_step(only)
-    if claim is None:
+    lease = claim_next_step(only)
+    if lease is None:
         return False
-    if due_steps().exists():
-        from brainscore_web.submissions.tasks import wake_for_steps
-
+    if STEPS.due().exists():
         wake_for_steps()  # another worker can start the next step now, or this one runs it afterwards
-    step = claim.step
-    if step.attempts > MAX_ATTEMPTS:
-        _give_up(claim, "its worker ended unexpectedly on each attempt")
+    step = lease.row
+    if lease.attempts_exceeded():
+        _give_up(lease, "its worker ended unexpectedly on each attempt")
         return True
     try:
-        with claim.alive():
-            outcome = _step_functions()[step.kind](claim)
+        with Renewal([lease]):
+            outcome = _STEP_FUNCTIONS[step.kind](lease)
         if outcome is not None:  # otherwise the step has recorded its own end
-            _record_outcome(claim, outcome)
+            _record_outcome(lease, outcome)
     except StepFailed as failed:
-        _record_outcome(claim, failed.outcome)
+        _record_outcome(lease, failed.outcome)
     except StepPostponed as later:
-        _postpone(claim, later)
+        _postpone(lease, later)
     except (StorageFailure, OSError) as error:
         _log.error("Step %s cannot run now: %s", step.pk, error)
         full = isinstance(error, OSError) and error.errno in _DISK_FULL
         _retry_later(
-            claim, f"{type(error).__name__}: {error}", "the disk of the site is full" if full else "storage failed"
+            lease, f"{type(error).__name__}: {error}", "the disk of the site is full" if full else "storage failed"
         )
     except Exception as error:  # noqa: BLE001 # it is logged, and the step is retried
         _log.exception("Step %s failed", step.pk)
-        _retry_later(claim, f"{type(error).__name__}: {error}", "an error of the site")
+        _retry_later(lease, f"{type(error).__name__}: {error}", "an error of the site")
     return True
 
 
-def _step_functions() -> Mapping[str, Callable[[Claim], Outcome | None]]:
-    from brainscore_web.submissions.pipeline.checking import check
-    from brainscore_web.submissions.pipeline.publishing import publish
-    from brainscore_web.submissions.pipeline.testing import run_tests
-
-    return {"check": check, "test": run_tests, "publish": publish}
-
-
-def _record_outcome(claim: Claim, outcome: Outcome) -> bool:
+def _record_outcome(lease: Lease[Step], outcome: Outcome) -> bool:
     """Record the outcome of a step that this process still holds, with the next step and the e-mail."""
-    step = claim.step
+    step = lease.row
     with transaction.atomic():
         try:
             submission = lock_submission(step.revision.submission_id)
         except Submission.DoesNotExist:  # the submitter's account was deleted
             return False
-        if not claim.mine().exists():
+        if not lease.rows().exists():
             return False
         steps = dict(Step.objects.filter(revision=step.revision).values_list("kind", "state"))
         event = Event.PASSED if outcome.passed else Event.FAILED
         change = change_after(event, submission.state, steps, kind=step.kind, review=step.revision.needs_review)
         if change is None:
-            claim.mine().update(state=Step.State.CANCELLED, claim="", claimed=None, ended=timezone.now())
+            lease.finish(state=Step.State.CANCELLED, ended=timezone.now())
             return False
         if outcome.findings is not None:
             step.revision.findings = json_value(list(map(dict, outcome.findings)))
@@ -119,8 +119,6 @@ def _record_outcome(claim: Claim, outcome: Outcome) -> bool:
         values["result"] = json_value(dict(outcome.result))
         apply_change(step.revision, submission, change, {step.kind: values})
         if change.state == Submission.State.REVIEW:
-            from brainscore_web.submissions.notifications import notify_review_needed
-
             notify_review_needed(step.revision)
         elif change.state == Submission.State.CHANGES:
             (notify_gave_up if outcome.gave_up else notify_changes_needed)(submission, step, outcome)
@@ -129,76 +127,21 @@ def _record_outcome(claim: Claim, outcome: Outcome) -> bool:
     return True
 
 
-def _postpone(claim: Claim, later: StepPostponed) -> None:
+def _postpone(lease: Lease[Step], later: StepPostponed) -> None:
     """Let a step wait for something that the site lacks, without counting an attempt."""
-    now = timezone.now()
     with transaction.atomic():
-        postponed = claim.mine().update(
-            state=Step.State.WAITING,
-            claim="",
-            claimed=None,
-            due=now + later.pause,
-            attempts=F("attempts") - 1,
-            reason=later.reason,
-            internal=later.internal,
-        )
-        if postponed:
+        if lease.release(after=later.pause, counts=False, reason=later.reason, internal=later.internal):
             notify_administrators(later.reason, later.internal)
 
 
-def _retry_later(claim: Claim, internal: str, why: str) -> None:
-    """Retry a step after a pause, or give up after `MAX_ATTEMPTS` attempts."""
-    attempts = claim.step.attempts
-    if attempts >= MAX_ATTEMPTS:
-        _give_up(claim, internal)
-        return
-    pause = min(_PAUSE * 4 ** (attempts - 1), _LONGEST_PAUSE)
-    claim.mine().update(
-        state=Step.State.WAITING,
-        claim="",
-        claimed=None,
-        due=timezone.now() + pause,
-        reason=f"{why}: the step will be retried",
-        internal=internal,
-    )
+def _retry_later(lease: Lease[Step], internal: str, why: str) -> None:
+    """Retry a step after a pause, or give up after the last attempt."""
+    if not lease.retry(reason=f"{why}: the step will be retried", internal=internal):
+        _give_up(lease, internal)
 
 
-def _give_up(claim: Claim, internal: str) -> None:
-    _record_outcome(claim, Outcome(passed=False, gave_up=True, reason=_GAVE_UP, internal=internal, log=claim.step.log))
-
-
-_REMOVAL_INTERVAL = 600.0  # seconds
-_removal_lock = threading.Lock()
-_last_removal = 0.0
-
-
-def sweep() -> int:
-    """Resume interrupted work; any number of processes call this every few seconds.
-
-    Steps of processes that stopped responding become due again, workers are woken for due steps, e-mails are sent,
-    submissions whose pairs have all been scored are closed, and unused files are removed from time to time.
-
-    Returns
-    -------
-    int
-        The number of steps and e-mails that were handled.
-    """
-    from brainscore_web.jobs.outbox import send_due_emails
-    from brainscore_web.submissions.tasks import wake_for_steps
-    from brainscore_web.uploads.checking import pending
-    from brainscore_web.uploads.tasks import wake_for_uploads
-
-    done = _release_stale_steps()
-    waiting = due_steps().count()
-    if waiting:
-        wake_for_steps()
-    if pending().exists():
-        wake_for_uploads()
-    _close_scored()
-    _withdraw_abandoned()
-    done += send_due_emails()
-    _remove_unused()
-    return done + waiting
+def _give_up(lease: Lease[Step], internal: str) -> None:
+    _record_outcome(lease, Outcome(passed=False, gave_up=True, reason=_GAVE_UP, internal=internal, log=lease.row.log))
 
 
 def remove_leftovers() -> int:
@@ -206,49 +149,19 @@ def remove_leftovers() -> int:
     return sum(remove_abandoned_folders(prefix) for prefix in (CAGE_FOLDERS, TEST_FOLDERS))
 
 
-def _release_stale_steps() -> int:
-    """Make steps due again whose process stopped responding."""
-    now, freed = timezone.now(), 0
-    for key, token in stale_steps().order_by("pk").values_list("pk", "claim"):
-        # filters by `stale_steps` again, since its process may have renewed the claim meanwhile
-        freed += (
-            stale_steps()
-            .filter(pk=key, claim=token)
-            .update(state=Step.State.WAITING, claim="", claimed=None, due=now, internal="its worker stopped responding")
-        )
-    return freed
-
-
-def _close_scored() -> None:
-    """Close submissions that stayed open because the last worker was killed before closing them."""
-    from brainscore_web.submissions.pipeline.transitions import scoring_ended
-
-    for key in Submission.objects.filter(state=Submission.State.SCORING).values_list("pk", flat=True):
+def close_scored() -> int:
+    """Close submissions whose last worker was killed before it closed them; return how many are being scored."""
+    keys = list(Submission.objects.filter(state=Submission.State.SCORING).values_list("pk", flat=True))
+    for key in keys:
         scoring_ended(key)
+    return len(keys)
 
 
-def _withdraw_abandoned() -> None:
-    """Withdraw unpublished submissions of deleted accounts; live plugins stay."""
-    from brainscore_web.submissions.pipeline.transitions import withdraw_abandoned
-
+def withdraw_of_deleted_accounts() -> int:
+    """Withdraw unpublished submissions of deleted accounts, and return their number; live plugins stay."""
     state = Submission.State
     unended = (state.QUEUED, state.CHANGES, state.REVIEW, state.PUBLISHING)
-    for key in Submission.objects.filter(owner=None, state__in=unended).values_list("pk", flat=True):
+    keys = list(Submission.objects.filter(owner=None, state__in=unended).values_list("pk", flat=True))
+    for key in keys:
         withdraw_abandoned(key)
-
-
-def _remove_unused() -> None:
-    global _last_removal
-    from brainscore_web.jobs.queue import delete_old_tasks
-    from brainscore_web.submissions.plugin_folders import delete_unused_folders
-
-    with _removal_lock:
-        if time.monotonic() - _last_removal < _REMOVAL_INTERVAL and _last_removal:
-            return
-        _last_removal = time.monotonic()
-    with transaction.atomic():
-        delete_old_tasks()
-    try:
-        delete_unused_folders()
-    except OSError as error:
-        _log.warning("Unused folders could not be removed: %s", error)
+    return len(keys)

@@ -23,12 +23,14 @@ from brainscore_core.errors import UserError
 from brainscore_core.files import temporary_folder
 from brainscore_core.isolation.sandbox import Ended, Sandbox, run_in_sandbox
 from brainscore_core.plugins.environments import Environment, RequirementsError
+from brainscore_web.jobs.leases import Lease
+from brainscore_web.scoring.sandbox import sandbox_problem
 from brainscore_web.submissions import check_process
 from brainscore_web.submissions.declared_files import available_files, fetch_request, package_of
 from brainscore_web.submissions.models import Revision, Step
 from brainscore_web.submissions.pipeline.checking import environment_for
 from brainscore_web.submissions.plugin_folders import folder_shown_to
-from brainscore_web.submissions.steps import Claim, Outcome, StepFailed, StepLog, StepPostponed
+from brainscore_web.submissions.steps import Outcome, StepFailed, StepLog, StepPostponed
 
 __all__ = ["TEST_FOLDERS", "Report", "read_test_report", "run_tests"]
 
@@ -227,27 +229,27 @@ class _Inputs:
 class _Run:
     """A running test step."""
 
-    claim: Claim
+    lease: Lease[Step]
     log: StepLog
     shown: _Inputs
     tally: Tally = field(default_factory=Tally)
 
 
-def run_tests(claim: Claim) -> Outcome | None:
+def run_tests(lease: Lease[Step]) -> Outcome | None:
     """Run the test step.
 
     Parameters
     ----------
-    claim : Claim
-        The claim on the step.
+    lease : Lease
+        The lease of the step.
     """
     _require_sandbox()
-    revision = claim.step.revision
+    revision = lease.row.revision
     with _prepared_inputs(revision) as shown:
-        run = _Run(claim, StepLog(claim), shown)
+        run = _Run(lease, StepLog(lease), shown)
         for plugin in sorted(revision.plugins, key=lambda plugin: (_ORDER.index(plugin["kind"]), plugin["name"])):
             _test_plugin(run, plugin["kind"], plugin["name"])
-            if claim.lost():
+            if lease.is_lost():
                 return None
     tally = run.tally
     return Outcome(passed=not tally.problems(), reason=tally.in_words(), log=run.log.text, result=tally.as_dict())
@@ -255,8 +257,6 @@ def run_tests(claim: Claim) -> Outcome | None:
 
 def _require_sandbox() -> None:
     """Postpone the step if the site has no sandbox or no pytest, rather than skip the tests."""
-    from brainscore_web.scoring.sandbox import sandbox_problem
-
     if missing := sandbox_problem():
         raise StepPostponed(_NOT_NOW, internal=str(missing)) from missing
     if importlib.util.find_spec("pytest") is None:
@@ -357,7 +357,7 @@ def _run_in_sandbox(run: _Run, environment: Environment, report: Path, arguments
 
     def stopped() -> bool:
         run.log.flush()
-        return run.claim.lost()
+        return run.lease.is_lost()
 
     try:
         ended = run_in_sandbox(

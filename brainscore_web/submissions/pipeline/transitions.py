@@ -10,8 +10,12 @@ from django.utils import timezone
 
 from brainscore_core.errors import UserError
 from brainscore_web.accounts.models import User
+from brainscore_web.scoring.models import Job
+from brainscore_web.scoring.services import cancel_all, progress, retry_job
 from brainscore_web.submissions.models import Review, Revision, Step, Submission
+from brainscore_web.submissions.notifications import counts_in_words, notify_done, pair_counts
 from brainscore_web.submissions.pipeline.states import Change, Event, change_after
+from brainscore_web.submissions.steps import wake_for_steps
 
 __all__ = [
     "apply_change",
@@ -163,9 +167,6 @@ def retry(step: Step, by: User) -> None:
 
 
 def _retry_jobs(submission: Submission, by: User) -> None:
-    from brainscore_web.scoring.models import Job
-    from brainscore_web.scoring.services import retry_job
-
     for job in Job.objects.filter(submissions=submission, state=Job.State.FAILED).order_by("pk"):
         retry_job(job, by)
     key = submission.pk
@@ -185,8 +186,6 @@ def cancel(submission: Submission, by: User) -> None:
         if not _handle_event(Event.CANCELLED, submission.pk, reason=f"cancelled by {by}"):
             raise UserError("no step is in progress that could be cancelled", remedy="reload the page")
         if scoring:
-            from brainscore_web.scoring.services import cancel_all
-
             cancel_all(submission, by)
 
 
@@ -198,9 +197,6 @@ def scoring_ended(submission_id: Any) -> None:
     submission_id : UUID
         Primary key of the submission.
     """
-    from brainscore_web.scoring.services import progress
-    from brainscore_web.submissions.notifications import counts_in_words, notify_done, pair_counts
-
     if not Submission.objects.filter(pk=submission_id, state=Submission.State.SCORING).exists():
         return
     with transaction.atomic():
@@ -246,13 +242,7 @@ def apply_change(
         Step.objects.filter(revision=revision, kind=kind).update(**columns | dict((values or {}).get(kind, {})))
     if change.due:
         Step.objects.filter(revision=revision, kind=change.due, state=_T.WAITING).update(due=now)
-        transaction.on_commit(_wake, robust=True)  # a failure is harmless: the sweep wakes workers as well
-
-
-def _wake() -> None:
-    from brainscore_web.submissions.tasks import wake_for_steps
-
-    wake_for_steps()
+        transaction.on_commit(wake_for_steps, robust=True)  # a failure is harmless: the sweep wakes workers as well
 
 
 def _handle_event(

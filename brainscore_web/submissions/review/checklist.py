@@ -470,23 +470,22 @@ class Material:
         return step.result if step is not None and isinstance(step.result, dict) else {}
 
     def ran(self, *names: str, kind: str = "benchmarks") -> list[Evidence]:
-        """The results of automatic checks of plugins of a kind, selected by the beginning of their names."""
+        """The results of automatic checks of plugins of a kind, selected by the beginning of their names.
+
+        The test step stores them as ``"<identifier>: <name of the check>"``.
+        """
         checks = self.result(str(Step.Kind.TEST)).get("checks")
         found = []
         for check in checks if isinstance(checks, list) else ():
-            if not isinstance(check, dict) or check.get("kind") != kind:
+            if not isinstance(check, dict) or not str(check.get("plugin", "")).startswith(f"{kind}/"):
                 continue
-            if str(check.get("name", "")).startswith(names):
+            if str(check.get("name", "")).partition(": ")[2].startswith(names):
                 text = f"{check.get('plugin', '')}: {check.get('name', '')}"
                 text = f"{text} – {check['message']}" if check.get("message") else text
-                passed = check.get("passed")
-                found.append(
-                    evidence_for(text)
-                    if passed is True
-                    else evidence_against(text)
-                    if passed is False
-                    else needs_judgement(text)
+                evidence = {"passed": evidence_for, "failed": evidence_against}.get(
+                    str(check.get("result")), needs_judgement
                 )
+                found.append(evidence(text))
         return found
 
 

@@ -22,6 +22,7 @@ from brainscore_web.submissions.models import (
 )
 from brainscore_web.submissions.notifications import notify_verdict
 from brainscore_web.submissions.review.assignments import reviewer_key
+from brainscore_web.submissions.review.checklist import checklist_of
 
 __all__ = ["ReviewCase", "VerdictRefused", "is_own", "record_verdict", "refusal", "review_case"]
 
@@ -132,8 +133,6 @@ def record_verdict(
     VerdictRefused
         If the decision is not possible; nothing is changed then.
     """
-    from brainscore_web.submissions.review.checklist import checklist_of
-
     text = text.strip()
     with transaction.atomic():
         submission = Submission.objects.select_for_update(of=("self",)).get(pk=revision.submission_id)

@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from brainscore_core.errors import UserError
 from brainscore_core.supported_data_standards.brainio.buckets import S3Object, is_public, object_url, signed_client
-from brainscore_web.uploads.storage import Grant, LocalFile, Place, Published, StorageFailure
+from brainscore_web.uploads.storage.base import Grant, LocalFile, Place, Published, StorageFailure
 
 __all__ = ["BucketStorage"]
 

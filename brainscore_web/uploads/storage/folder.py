@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from brainscore_core.files import PART_SUFFIX
-from brainscore_web.uploads.storage import Grant, LocalFile, Place, Published, StorageFailure
+from brainscore_web.uploads.storage.base import Grant, LocalFile, Place, Published, StorageFailure
 
 __all__ = ["FolderStorage"]
 

@@ -188,11 +188,11 @@ def test_an_older_backup_is_brought_up_to_date(site, places, rows):
         back_up(places / "backup")
     finally:
         call_command("migrate", verbosity=0)
-    assert "operations_beat" not in before
+    assert "jobs_heartbeat" not in before
     spoil(places)
     restore(places / "backup", replace=True)
     after = rows()
-    assert after["operations_beat"] == []
+    assert after["jobs_heartbeat"] == []
     for table in set(before) - {"django_migrations", "auth_permission", "django_content_type"}:
         assert after[table] == before[table], table
     call_command("migrate", "--check", verbosity=0)

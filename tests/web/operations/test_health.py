@@ -7,8 +7,8 @@ from django.db import OperationalError, connection
 from django.utils import timezone
 
 from brainscore_web.jobs.heartbeats import heartbeat_ages, record_heartbeat
+from brainscore_web.jobs.models import Heartbeat
 from brainscore_web.operations import health
-from brainscore_web.operations.models import Beat
 
 FAR = {"REMOTE_ADDR": "203.0.113.7"}
 FORWARDED = {"HTTP_X_FORWARDED_FOR": "203.0.113.7"}
@@ -79,7 +79,7 @@ def test_migrations_that_are_missing(client, db, monkeypatch):
     from django.db.migrations.recorder import MigrationRecorder
 
     monkeypatch.setattr(health, "_migrated", False)
-    MigrationRecorder(connection).record_unapplied("operations", "0001_initial")
+    MigrationRecorder(connection).record_unapplied("jobs", "0001_initial")
     status, check = told(client, "migrations")
     assert status == 503
     assert "migrate" in check["told"]
@@ -105,7 +105,7 @@ def test_a_missing_worker_is_a_warning(client, db):
     assert told(client, "worker")[1]["state"] == "warning"
     record_heartbeat("worker", "here:1")
     assert told(client, "worker")[1]["state"] == "fine"
-    Beat.objects.update(seen=timezone.now() - timedelta(minutes=10))
+    Heartbeat.objects.update(seen=timezone.now() - timedelta(minutes=10))
     status, check = told(client, "worker")
     assert (status, check["state"]) == (200, "warning")
     assert "600 s" in check["told"]
@@ -115,7 +115,7 @@ def test_beats_are_one_row_a_process(db):
     for _ in range(3):
         record_heartbeat("worker", "here:1")
     record_heartbeat("worker", "here:2")
-    assert Beat.objects.count() == 2
+    assert Heartbeat.objects.count() == 2
     assert heartbeat_ages()["worker"] < 60
 
 

@@ -18,10 +18,11 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from brainscore_web.accounts.models import User
 from brainscore_web.jobs.heartbeats import record_heartbeat
+from brainscore_web.jobs.models import Email
 from brainscore_web.leaderboard.models import Benchmark, Score, VisionModel
 from brainscore_web.operations import logs
 from brainscore_web.scoring.models import Job
-from brainscore_web.submissions.models import Letter, Revision, Step, Submission
+from brainscore_web.submissions.models import Revision, Step, Submission
 from brainscore_web.uploads.models import Upload, UploadedFile
 
 
@@ -59,8 +60,8 @@ def test_what_is_in_the_database(client, owner):
     revision = Revision.objects.create(submission=made, number=1, archive=b"x", digest="x", size=1)
     Step.objects.create(revision=revision, kind="check", order=1, state="running")
     Step.objects.create(revision=revision, kind="test", order=2)
-    Letter.objects.create(to=owner, subject="x", body="x")
-    Letter.objects.create(to=owner, subject="x", body="x", sent=now)
+    Email.objects.create(to=owner, subject="x", body="x")
+    Email.objects.create(to=owner, subject="x", body="x", sent=now)
     upload = Upload.objects.create(owner=owner, identifier="x", assembly_identifier="x", state="accepted")
     UploadedFile.objects.create(upload=upload, kind="csv", size=1234)
     record_heartbeat()

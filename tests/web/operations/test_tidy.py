@@ -12,11 +12,11 @@ from django.utils import timezone
 from django_tasks_db.models import DBTaskResult
 
 from brainscore_web.accounts.models import User
+from brainscore_web.jobs.models import Email, Heartbeat
 from brainscore_web.leaderboard.models import Benchmark, VisionModel
-from brainscore_web.operations.models import Beat
 from brainscore_web.operations.retention import tidy
 from brainscore_web.scoring.models import Job
-from brainscore_web.submissions.models import Letter, Plugin, Revision, Step, Submission
+from brainscore_web.submissions.models import Plugin, Revision, Step, Submission
 
 LONG_AGO = timezone.now() - timedelta(days=1000)
 
@@ -52,16 +52,16 @@ def old(owner, places):
         "open job": Job.objects.create(**job, state="waiting", ended=LONG_AGO),
         "forgotten task": DBTaskResult.objects.create(**task, status="SUCCESSFUL", finished_at=LONG_AGO),
         "open task": DBTaskResult.objects.create(**task, status="READY"),
-        "forgotten letter": Letter.objects.create(to=owner, subject="x", body="x", sent=LONG_AGO),
-        "unsent letter": Letter.objects.create(to=owner, subject="x", body="x", created=LONG_AGO),
+        "forgotten letter": Email.objects.create(to=owner, subject="x", body="x", sent=LONG_AGO),
+        "unsent letter": Email.objects.create(to=owner, subject="x", body="x", created=LONG_AGO),
         "forgotten session": Session.objects.create(session_key="a" * 32, session_data="x", expire_date=LONG_AGO),
         "session": Session.objects.create(
             session_key="b" * 32, session_data="x", expire_date=timezone.now() + timedelta(days=1)
         ),
         "forgotten person": late,
         "person": owner,
-        "forgotten beat": Beat.objects.create(kind="worker", name="old", seen=LONG_AGO),
-        "beat": Beat.objects.create(kind="worker", name="new"),
+        "forgotten beat": Heartbeat.objects.create(kind="worker", name="old", seen=LONG_AGO),
+        "beat": Heartbeat.objects.create(kind="worker", name="new"),
     }
     User.objects.filter(pk=owner.pk).update(date_joined=LONG_AGO)
     return made
@@ -103,7 +103,7 @@ def test_how_long_is_a_setting(old, settings):
 
 
 def test_folders_of_plugins_that_are_live_stay(db, places, settings):
-    from brainscore_web.submissions.pipeline import published_folder
+    from brainscore_web.submissions.plugin_folders import published_folder
 
     live = published_folder()
     other = live.parent / ("f" * len(live.name))

@@ -27,17 +27,17 @@ def in_a_worker(kind, after):
     reads, writes = os.pipe()
     worker = os.fork()
     if worker == 0:
-        bodies = dict(runner._step_functions())
+        bodies = dict(runner._STEP_FUNCTIONS)
 
-        def hang(claim):
+        def hang(lease):
             if after:
                 runner._record_outcome = lambda *_: None
-                bodies[claim.step.kind](claim)
+                bodies[lease.row.kind](lease)
             os.write(writes, b"there")
             time.sleep(600)
 
         try:
-            runner._step_functions = lambda: dict.fromkeys(bodies, hang)
+            runner._STEP_FUNCTIONS = dict.fromkeys(bodies, hang)
             runner.run_next_step()
         finally:
             os._exit(1)
@@ -58,9 +58,11 @@ def outcome(name):
     from django.utils import timezone
 
     from brainscore_web.accounts.models import User
+    from brainscore_web.jobs.models import Email
+    from brainscore_web.jobs.sweep import sweep
     from brainscore_web.leaderboard.models import VisionModel
-    from brainscore_web.submissions import pipeline, steps
-    from brainscore_web.submissions.models import Letter, Plugin, Step
+    from brainscore_web.submissions import steps
+    from brainscore_web.submissions.models import Plugin, Step
     from brainscore_web.submissions.pipeline import runner
     from brainscore_web.submissions.receiving import Zip, receive
     from brainscore_web.submissions.steps import Outcome
@@ -76,13 +78,13 @@ def outcome(name):
         assert runner._record_outcome(steps.claim_next_step(Step.objects.get(kind=one).pk), Outcome(passed=True))
     in_a_worker(kind, after=name.endswith("after"))
     claimed = Step.objects.exclude(claim="").values_list("kind", flat=True).first() or "ended"
-    Step.objects.exclude(claim="").update(claimed=timezone.now() - 2 * steps.STALE_AFTER)
-    pipeline.sweep()
+    Step.objects.exclude(claim="").update(claimed=timezone.now() - 2 * steps.STEPS.lasts)
+    sweep()
     if kind != "test":  # the sandbox is not for this test
         for _ in range(3):
             runner.run_next_step(Step.objects.get(kind=kind).pk)
     step = Step.objects.get(kind=kind)
-    counts = [table.objects.count() for table in (Plugin, VisionModel, Letter)]
+    counts = [table.objects.count() for table in (Plugin, VisionModel, Email)]
     return [claimed, step.state, step.attempts, *counts]
 
 

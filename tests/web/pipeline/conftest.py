@@ -39,9 +39,9 @@ def pass_step():
 
     def passed(revision, *kinds, result=None):
         for kind in kinds:
-            claim = claim_next_step(Step.objects.get(revision=revision, kind=kind).pk)
-            assert claim is not None, f"{kind} is not due"
-            assert _record_outcome(claim, Outcome(passed=True, result=result or {}))
+            lease = claim_next_step(Step.objects.get(revision=revision, kind=kind).pk)
+            assert lease is not None, f"{kind} is not due"
+            assert _record_outcome(lease, Outcome(passed=True, result=result or {}))
         revision.submission.refresh_from_db()
 
     return passed

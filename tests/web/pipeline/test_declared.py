@@ -10,7 +10,7 @@ import pytest
 from django.utils import timezone
 
 from brainscore_vision.submission import Package
-from brainscore_web.submissions import pipeline
+from brainscore_web.submissions import declared_files, pipeline
 from brainscore_web.submissions.declared_files import fetch_declared_files
 from brainscore_web.submissions.models import Step, Submission
 from brainscore_web.submissions.pipeline.runner import run_next_step
@@ -101,8 +101,8 @@ def test_what_is_public_is_fetched_and_verified(servers, owner):
     assert found[0] == (True, "")
     assert not found[1][0]
     assert "0" * 40 in found[1][1]
-    assert (pipeline.files_home() / SHA256 / "good.bin").read_bytes() == WEIGHTS
-    assert not (pipeline.files_home() / ("0" * 40) / "bad.bin").exists()
+    assert (declared_files.files_home() / SHA256 / "good.bin").read_bytes() == WEIGHTS
+    assert not (declared_files.files_home() / ("0" * 40) / "bad.bin").exists()
     assert "of the site" not in json.dumps(trusted.asked)
     assert "bs_of" not in json.dumps(trusted.asked)
 
@@ -129,7 +129,7 @@ def test_other_addresses_are_refused(servers, owner, tmp_path):
     secret.write_bytes(WEIGHTS)
     found, _ = got(owner, f'fetch("{secret.as_uri()}", sha1="{SHA1}")', f'fetch("ftp://example.org/a", sha1="{SHA1}")')
     assert [verified for verified, _problem in found] == [False] * len(found)
-    assert not (pipeline.files_home() / SHA1).exists()
+    assert not (declared_files.files_home() / SHA1).exists()
 
 
 def test_the_sites_own_cache_is_not_read(servers, owner, tmp_path, monkeypatch):
@@ -173,7 +173,7 @@ def test_own_uploads_come_from_the_storage(uploaded, owner, servers):
     """A public upload is available without a request to this site itself."""
     found, _ = got(owner, uploaded("public"))
     assert found == [(True, "")]
-    assert (pipeline.files_home() / SHA1 / "stimulus_Mine2026.csv").read_bytes() == WEIGHTS
+    assert (declared_files.files_home() / SHA1 / "stimulus_Mine2026.csv").read_bytes() == WEIGHTS
     assert servers[0].asked == servers[1].asked == []
 
 
@@ -181,7 +181,7 @@ def test_private_uploads_stay_where_they_are(uploaded, owner, member):
     """Their owner's are compared and left alone; others' are as if they did not exist."""
     call = uploaded("private")
     assert got(owner, call)[0] == [(True, "")]
-    assert not pipeline.files_home().exists()
+    assert not declared_files.files_home().exists()
     ((verified, problem),) = got(member, call)[0]
     assert not verified
     assert "is not available" in problem
@@ -203,7 +203,7 @@ def test_the_check_step_tells(submit, states, servers):
     revision.refresh_from_db()
     (error,) = [one for one in revision.findings if one["severity"] == "error"]
     assert (error["check"], error["file"], error["line"]) == ("declared files", "models/tiles_8/weights.py", 9)
-    assert [path.name for path in pipeline.files_of(revision)] == ["good.bin"]
+    assert [path.name for path in declared_files.files_of(revision)] == ["good.bin"]
 
 
 def test_requirements_lead_nowhere(submit, states):
@@ -226,16 +226,16 @@ def test_files_that_nobody_names_any_more_are_forgotten(submit, servers):
     trusted, _inside = servers
     revision = submit(naming(f'fetch("{trusted.url}/good.bin", sha256="{SHA256}")'))
     assert run_next_step(), revision.findings
-    (needed,) = pipeline.files_of(revision)
-    other = pipeline.files_home() / ("1" * 40) / "other.bin"
+    (needed,) = declared_files.files_of(revision)
+    other = declared_files.files_home() / ("1" * 40) / "other.bin"
     other.parent.mkdir(parents=True)
     other.write_bytes(b"x")
     soon = timezone.now() + timedelta(minutes=1)
-    assert pipeline.delete_old_files(timezone.now() - timedelta(days=1)) == 0  # both are new
-    assert pipeline.delete_old_files(soon, dry=True) == 1
+    assert declared_files.delete_old_files(timezone.now() - timedelta(days=1)) == 0  # both are new
+    assert declared_files.delete_old_files(soon, dry=True) == 1
     assert other.exists()
-    assert pipeline.delete_old_files(soon) == 1
+    assert declared_files.delete_old_files(soon) == 1
     assert (needed.exists(), other.exists()) == (True, False)
     pipeline.withdraw(revision.submission, revision.submission.owner)
-    assert pipeline.delete_old_files(soon) == 1
+    assert declared_files.delete_old_files(soon) == 1
     assert not needed.exists()

@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 from django.utils import timezone
 
+from brainscore_web.jobs.models import Email
+from brainscore_web.jobs.sweep import sweep
 from brainscore_web.submissions import pipeline, plugin_folders, steps
-from brainscore_web.submissions.models import Letter, Plugin, Step
+from brainscore_web.submissions.models import Plugin, Step
 from brainscore_web.submissions.pipeline import runner
 from brainscore_web.submissions.pipeline.runner import run_next_step
 from tests.web._plugins import model_files
@@ -22,45 +24,45 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def fall_silent(revision):
     """Let the signs of life of a worker be too old."""
     Step.objects.filter(revision=revision, state="running").exclude(claim="").update(
-        claimed=timezone.now() - 2 * steps.STALE_AFTER
+        claimed=timezone.now() - 2 * steps.STEPS.lasts
     )
 
 
 def test_stale_claims_are_freed(submit, states):
     """A worker that fell silent loses the step; what it says afterwards counts no more."""
     revision = submit()
-    claim = steps.claim_next_step()
-    pipeline.sweep()
+    lease = steps.claim_next_step()
+    sweep()
     assert states(revision) == "runn wait skip wait wait"  # it is alive
     fall_silent(revision)
-    pipeline.sweep()
+    sweep()
     assert states(revision) == "wait wait skip wait wait"
     another = steps.claim_next_step()
     assert another is not None
-    claim.note(log="from the dead")
-    assert claim.lost()
-    assert not another.lost()
-    assert Step.objects.get(pk=claim.step.pk).log == ""
+    lease.renew(log="from the dead")
+    assert lease.is_lost()
+    assert not another.is_lost()
+    assert Step.objects.get(pk=lease.row.pk).log == ""
 
 
 def test_a_worker_that_dies_each_time(submit, states):
     """After some attempts the site gives up: submitter and administrators get one e-mail, and it can be retried."""
     revision = submit()
-    for _ in range(steps.MAX_ATTEMPTS):
+    for _ in range(steps.STEPS.retry.attempts):
         assert steps.claim_next_step() is not None
         fall_silent(revision)
-        pipeline.sweep()
+        sweep()
     assert run_next_step()
     assert states(revision) == "fail wait skip wait wait"
     step = revision.steps.get(kind="check")
     assert "administrators have been notified" in step.reason
     assert "ended unexpectedly" in step.internal
     assert "midst" not in step.reason
-    assert Letter.objects.filter(submission=revision.submission).count() == 1
+    assert Email.objects.filter(submission=revision.submission).count() == 1
     pipeline.retry(step, revision.submission.owner)
     assert run_next_step()
     assert states(revision) == "pass wait skip wait wait"
-    assert Letter.objects.filter(submission=revision.submission).count() == 1
+    assert Email.objects.filter(submission=revision.submission).count() == 1
 
 
 def test_errors_of_the_site_are_tried_again(submit, states, monkeypatch):
@@ -70,7 +72,7 @@ def test_errors_of_the_site_are_tried_again(submit, states, monkeypatch):
     def broken(claim):
         raise RuntimeError("secret detail")
 
-    monkeypatch.setattr(runner, "_step_functions", lambda: {"check": broken})
+    monkeypatch.setattr(runner, "_STEP_FUNCTIONS", {"check": broken})
     assert run_next_step()
     step = revision.steps.get(kind="check")
     assert (step.state, step.attempts) == ("waiting", 1)
@@ -78,30 +80,30 @@ def test_errors_of_the_site_are_tried_again(submit, states, monkeypatch):
     assert "secret" in step.internal
     assert "secret" not in step.reason
     assert not run_next_step()
-    for _ in range(steps.MAX_ATTEMPTS - 1):
+    for _ in range(steps.STEPS.retry.attempts - 1):
         Step.objects.filter(pk=step.pk).update(due=timezone.now())
         assert run_next_step()
     assert states(revision) == "fail wait skip wait wait"
-    assert "secret" not in Letter.objects.get(submission=revision.submission).body
+    assert "secret" not in Email.objects.get(submission=revision.submission).body
 
 
 def test_without_a_sandbox_tests_wait(submit, states, staff, pass_step, monkeypatch):
     """They are not skipped: the step waits, its submitter knows, and administrators get one e-mail a day."""
     from brainscore_core.errors import UserError
-    from brainscore_web.scoring import sandbox
+    from brainscore_web.submissions.pipeline import testing
 
     missing = UserError("bubblewrap is not installed", remedy="apt install bubblewrap")
-    monkeypatch.setattr(sandbox, "sandbox_problem", lambda: missing)
+    monkeypatch.setattr(testing, "sandbox_problem", lambda: missing)
     revision = submit()
     pass_step(revision, "check")
-    for _ in range(2 * steps.MAX_ATTEMPTS):
+    for _ in range(2 * steps.STEPS.retry.attempts):
         assert run_next_step()
         step = revision.steps.get(kind="test")
         assert (step.state, step.reason) == ("waiting", "the site cannot run tests at the moment")
         assert "bubblewrap" in step.internal
         Step.objects.filter(pk=step.pk).update(due=timezone.now())
-    assert Letter.objects.filter(to=staff, body__contains="apt install bubblewrap").count() == 1
-    assert not Letter.objects.exclude(to=staff).exists()
+    assert Email.objects.filter(to=staff, body__contains="apt install bubblewrap").count() == 1
+    assert not Email.objects.exclude(to=staff).exists()
 
 
 def test_a_full_disk_is_waited_for(submit, states, pass_step, monkeypatch, folders):

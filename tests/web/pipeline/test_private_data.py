@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from brainscore_web.scoring.live_plugins import cache_uploaded_files
-from brainscore_web.submissions import pipeline
+from brainscore_web.submissions import declared_files, pipeline, plugin_folders
 from brainscore_web.submissions.models import Review, Step
 from brainscore_web.submissions.pipeline.runner import run_next_step
 from brainscore_web.uploads.models import Upload, UploadedFile
@@ -141,7 +141,7 @@ def test_private_data_are_met_after_approval_alone(caged, private, submit, state
     assert {(one["verified"], one["private"], one["note"]) for one in named} == {
         (True, True, "private: not used before approval")
     }
-    assert not list(pipeline.files_home().rglob(NAME))
+    assert not list(declared_files.files_home().rglob(NAME))
     assert run_next_step()
     test = Step.objects.get(revision=revision, kind="test")
     assert test.result["failed"] == 0, (test.result, test.log[-4000:])
@@ -153,7 +153,7 @@ def test_private_data_are_met_after_approval_alone(caged, private, submit, state
     assert run_next_step()
     assert states(revision).startswith("pass pass pass pass")
     (folders / "brainio" / SHA1 / NAME).unlink()
-    live = pipeline.published_folder()
+    live = plugin_folders.published_folder()
     assert cache_uploaded_files(live) == 1
     unreachable = dict.fromkeys(("http_proxy", "https_proxy"), "http://127.0.0.1:9")
     done = subprocess.run(
@@ -186,5 +186,5 @@ def test_a_model_gets_no_private_data_as_its_weights(caged, private, submit):  #
     assert run_next_step()
     test = Step.objects.get(revision=revision, kind="test")
     assert (test.state, test.result["passed"]) == ("passed", 2), (test.result, test.log[-4000:])
-    assert pipeline.files_of(revision) == []
-    assert not list(pipeline.files_home().rglob(NAME))
+    assert declared_files.files_of(revision) == []
+    assert not list(declared_files.files_home().rglob(NAME))

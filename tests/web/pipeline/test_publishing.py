@@ -46,15 +46,15 @@ def content_of(folder):
 
 def test_all_that_is_live(publish):
     """One folder of each content; a new version is in another folder, and the old one stays as it is."""
-    empty = pipeline.published_folder()
+    empty = plugin_folders.published_folder()
     assert sorted(path.name for path in empty.iterdir()) == ["benchmarks", "data", "metrics", "models"]
     publish(model_files("tiles-8"))
-    one = pipeline.published_folder()
+    one = plugin_folders.published_folder()
     assert content_of(one) == {path: text.encode() for path, text in model_files("tiles-8").items()}
     publish(model_files("tiles-4", size=4))
     publish(model_files("tiles-8", size=6))
-    two = pipeline.published_folder()
-    assert two == pipeline.published_folder()
+    two = plugin_folders.published_folder()
+    assert two == plugin_folders.published_folder()
     now = {**model_files("tiles-8", size=6), **model_files("tiles-4", size=4)}
     assert content_of(two) == {path: text.encode() for path, text in now.items()}
     assert content_of(one) == {path: text.encode() for path, text in model_files("tiles-8").items()}
@@ -66,15 +66,15 @@ def test_the_index_and_hashes_follow(publish, monkeypatch):
     from brainscore_vision import model_registry
 
     revision = publish(model_files("tiles-8"))
-    folder = pipeline.published_folder() / "models" / "tiles_8"
-    monkeypatch.setenv("BRAINSCORE_PLUGINS", str(pipeline.published_folder()))
+    folder = plugin_folders.published_folder() / "models" / "tiles_8"
+    monkeypatch.setenv("BRAINSCORE_PLUGINS", str(plugin_folders.published_folder()))
     (place,) = model_registry.locations("tiles-8")
     assert place.folder == folder
     assert "brainscore_vision.models.tiles_8" not in sys.modules
     code = Plugin.objects.get().code
     assert code
     assert code == describe_plugin(folder).sha256
-    assert code == describe_plugin(pipeline.unpacked(revision) / "models" / "tiles_8").sha256
+    assert code == describe_plugin(plugin_folders.unpacked(revision) / "models" / "tiles_8").sha256
     (folder / "__pycache__").mkdir()
     assert code == describe_plugin(folder).sha256
 
@@ -83,7 +83,7 @@ def test_many_at_once(publish):
     """Workers that want the same folder at the same time all get the same, whole one."""
     publish(model_files("tiles-8"))
     live, revision = plugin_folders._live(), Plugin.objects.get().revision
-    pipeline.unpacked(revision)
+    plugin_folders.unpacked(revision)
 
     def make(_):
         return plugin_folders._create_once(
@@ -130,24 +130,24 @@ def test_killed_in_the_midst(tmp_path):
 def test_what_nobody_needs_goes(publish, folders):
     """Old sets and revisions are removed; what is live, and what was asked for of late, stays."""
     publish(model_files("tiles-8"))
-    old, old_revision = pipeline.published_folder(), pipeline.unpacked(Plugin.objects.get().revision)
+    old, old_revision = plugin_folders.published_folder(), plugin_folders.unpacked(Plugin.objects.get().revision)
     second = publish(model_files("tiles-8", size=6))
-    new = pipeline.published_folder()
+    new = plugin_folders.published_folder()
     left = folders / "plugins" / ".left.part"
     left.mkdir()
     long_ago = time.time() - 30 * 24 * 3600
-    for path in (old, old_revision, new, pipeline.unpacked(second), left):
+    for path in (old, old_revision, new, plugin_folders.unpacked(second), left):
         os.utime(path, (long_ago, long_ago))
     before = timezone.now() - timedelta(days=7)
-    assert pipeline.delete_old_folders(before, dry=True) >= 3
+    assert plugin_folders.delete_old_folders(before, dry=True) >= 3
     assert old.exists()
-    pipeline.delete_old_folders(before)
+    plugin_folders.delete_old_folders(before)
     assert not old.exists()
     assert not old_revision.exists()
     assert not left.exists()
     assert new.exists()
-    assert pipeline.unpacked(second).exists()
-    assert content_of(pipeline.published_folder()) == content_of(new)
+    assert plugin_folders.unpacked(second).exists()
+    assert content_of(plugin_folders.published_folder()) == content_of(new)
     assert len(content_of(new)) == 3
 
 

@@ -8,11 +8,11 @@ from django.utils import timezone
 from django_tasks_db.models import DBTaskResult
 
 from brainscore_web.jobs.queue import delete_old_tasks
-from brainscore_web.submissions import pipeline
+from brainscore_web.jobs.sweep import sweep
 from brainscore_web.submissions.models import Step
 from brainscore_web.submissions.pipeline import runner
 from brainscore_web.submissions.steps import Outcome
-from brainscore_web.uploads import checking
+from brainscore_web.uploads import checking, tasks
 from brainscore_web.uploads.models import Upload
 from brainscore_web.uploads.tasks import do_next_upload
 from tests.web._plugins import model_files
@@ -30,11 +30,11 @@ def quick(monkeypatch):
     """Steps that pass at once; notes which were done."""
     done = []
 
-    def passes(claim):
-        done.append((claim.step.revision_id, claim.step.kind))
+    def passes(lease):
+        done.append((lease.row.revision_id, lease.row.kind))
         return Outcome(passed=True)
 
-    monkeypatch.setattr(runner, "_step_functions", lambda: dict.fromkeys(("check", "test", "publish"), passes))
+    monkeypatch.setattr(runner, "_STEP_FUNCTIONS", dict.fromkeys(("check", "test", "publish"), passes))
     return done
 
 
@@ -54,7 +54,7 @@ def test_a_lost_task_is_no_loss(submit, quick):
     DBTaskResult.objects.all().delete()
     work()
     assert quick == []
-    assert pipeline.sweep() >= 1
+    assert sweep() >= 1
     work()
     assert [kind for _revision, kind in quick] == ["check", "test", "publish"]
 
@@ -67,7 +67,7 @@ def test_large_uploads_are_checked_by_a_worker(owner, monkeypatch):
         checked.append(key)
         return Upload.objects.filter(pk=key).update(state="accepted")
 
-    monkeypatch.setattr(checking, "check", check)
+    monkeypatch.setattr(tasks, "check", check)
     uploads = [
         Upload.objects.create(owner=owner, identifier=f"Set{number}", assembly_identifier="Set", state="checking")
         for number in range(3)
@@ -82,7 +82,7 @@ def test_large_uploads_are_checked_by_a_worker(owner, monkeypatch):
 def test_uploads_whose_worker_was_killed(owner):
     """The sweep finds them."""
     Upload.objects.create(owner=owner, identifier="Set", assembly_identifier="Set", state="checking")
-    pipeline.sweep()
+    sweep()
     assert DBTaskResult.objects.ready().get().task_path == do_next_upload.module_path
 
 

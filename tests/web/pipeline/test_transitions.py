@@ -5,9 +5,11 @@ from django.db import transaction
 from django_tasks_db.models import DBTaskResult
 
 from brainscore_core.errors import UserError
+from brainscore_web.jobs.models import Email
+from brainscore_web.jobs.sweep import sweep
 from brainscore_web.scoring.models import Job
 from brainscore_web.submissions import pipeline
-from brainscore_web.submissions.models import Letter, Plugin, Review, Step, Submission
+from brainscore_web.submissions.models import Plugin, Review, Step, Submission
 from tests.web._plugins import benchmark_files, model_files
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -35,7 +37,7 @@ def test_it_begins_with_one_task(submit, states):
     assert states(first) == "wait wait skip wait wait"
     assert Step.objects.exclude(due=None).count() == 2
     for _ in range(3):
-        pipeline.sweep()
+        sweep()
     assert DBTaskResult.objects.ready().count() == 1
 
 
@@ -59,11 +61,11 @@ def test_a_new_revision_takes_over(submit, states, pass_step):
     from brainscore_web.submissions.steps import Outcome, claim_next_step
 
     first = submit(model_files())
-    claim = claim_next_step(first.steps.get(kind="check").pk)
+    lease = claim_next_step(first.steps.get(kind="check").pk)
     second = submit(model_files(size=6), submission=first.submission)
-    assert not _record_outcome(claim, Outcome(passed=True))
-    claim.note(log="late")
-    assert claim.lost()
+    assert not _record_outcome(lease, Outcome(passed=True))
+    lease.renew(log="late")
+    assert lease.is_lost()
     assert states(first) == "canc canc skip canc canc"
     pass_step(second, "check", "test")
     assert state_of(first) == "publishing"
@@ -88,7 +90,7 @@ def test_quick_steps_come_before_tests(submit, pass_step):
     third = submit(model_files("tiles-10", size=10))
     pass_step(second, "check", "test")
     claims = [claim_next_step() for _ in range(4)]
-    assert [(one.step.revision, one.step.kind) for one in claims[:3]] == [
+    assert [(one.row.revision, one.row.kind) for one in claims[:3]] == [
         (third, "check"),
         (second, "publish"),
         (first, "test"),
@@ -152,9 +154,9 @@ def test_withdrawing_during_publishing(submit, pass_step):
 
     revision = submit()
     pass_step(revision, "check", "test")
-    claim = claim_next_step()
+    lease = claim_next_step()
     pipeline.withdraw(revision.submission, revision.submission.owner)
-    assert publish(claim) is None
+    assert publish(lease) is None
     assert not Plugin.objects.exists()
     assert state_of(revision) == "withdrawn"
 
@@ -196,11 +198,11 @@ def test_it_is_done_when_no_pair_is_open(submit, pass_step, board, settings, sho
     Job.objects.filter(pk=jobs[1].pk).update(state="scored")
     for _ in range(3):
         pipeline.scoring_ended(revision.submission_id)
-        pipeline.sweep()
+        sweep()
     assert state_of(revision) == "done"
     step = revision.steps.get(kind="score")
     assert (step.state, step.reason) == ("passed", "1 scored, 1 failed")
-    letter = Letter.objects.get(submission=revision.submission, subject__contains="done")
+    letter = Email.objects.get(submission=revision.submission, subject__contains="done")
     assert "1 scored, 1 failed" in letter.body
     assert (f"{jobs[0]}: NaN in layer 3" in letter.body) == (shown == "public")
     assert (f"{jobs[0]}: It raised an error; its text is withheld" in letter.body) == (shown == "private")
@@ -211,7 +213,7 @@ def test_who_leaves_publishes_nothing_more(submit, states):
     """What is on its way when its submitter leaves is withdrawn."""
     revision = submit()
     Submission.objects.filter(pk=revision.submission_id).update(owner=None)
-    pipeline.sweep()
+    sweep()
     assert state_of(revision) == "withdrawn"
     assert states(revision) == "canc canc skip canc canc"
 
@@ -222,7 +224,7 @@ def test_a_submission_that_goes_while_it_is_worked_on(submit):
     from brainscore_web.submissions.steps import Outcome, claim_next_step
 
     revision = submit()
-    claim = claim_next_step(Step.objects.get(revision=revision, kind="check").pk)
+    lease = claim_next_step(Step.objects.get(revision=revision, kind="check").pk)
     revision.submission.delete()
-    assert _record_outcome(claim, Outcome(passed=True)) is False
+    assert _record_outcome(lease, Outcome(passed=True)) is False
     assert not Step.objects.exists()

@@ -4,9 +4,10 @@ import os
 
 import pytest
 
+from brainscore_web.jobs.models import Email
 from brainscore_web.leaderboard.models import VisionModel
-from brainscore_web.submissions import pipeline
-from brainscore_web.submissions.models import Letter, Plugin, Step
+from brainscore_web.submissions import pipeline, plugin_folders
+from brainscore_web.submissions.models import Plugin, Step
 from brainscore_web.submissions.pipeline.runner import run_next_step
 from tests.web._plugins import model_files
 
@@ -48,7 +49,7 @@ def test_a_model_goes_live(caged, submit, states):
     row = VisionModel.objects.get(identifier="tiles-8")
     assert (row.owner, row.visibility, row.plugin, row.family) == (live.owner, "private", "tiles_8", "tiles")
     assert row.bibtex.startswith("@misc{tiles2026")
-    assert (pipeline.published_folder() / "models" / "tiles_8" / "model.py").is_file()
+    assert (plugin_folders.published_folder() / "models" / "tiles_8" / "model.py").is_file()
     assert not run_next_step()
 
 
@@ -65,7 +66,7 @@ def test_failing_tests_are_told(caged, submit, states):
     result = Step.objects.get(revision=revision, kind="test").result
     assert (result["passed"], result["failed"]) == (1, 1)
     assert "test_wrong" in result["failures"][0]["name"]
-    assert "sums" in Letter.objects.get(submission=revision.submission).body
+    assert "sums" in Email.objects.get(submission=revision.submission).body
     assert not run_next_step()
 
 
@@ -113,4 +114,4 @@ def test_a_metric_waits_for_review(caged, submit, states, staff):
     pipeline.approve(revision, review)
     assert run_next_step()
     assert states(revision).startswith("pass pass pass pass")
-    assert (pipeline.published_folder() / "metrics" / "closeness" / "__init__.py").is_file()
+    assert (plugin_folders.published_folder() / "metrics" / "closeness" / "__init__.py").is_file()

@@ -1,7 +1,10 @@
 """The checklist: every item, on a benchmark that has it all and on those that lack something."""
 
+from types import SimpleNamespace
+
 import pytest
 
+from brainscore_web.submissions.pipeline.testing import Tally
 from brainscore_web.submissions.review.checklist import checklist_of
 
 from ._made import NOTE, benchmark_files, make
@@ -16,14 +19,23 @@ data_registry["Author2026"] = lambda: load_assembly_from_s3(
     identifier="Author2026", bucket="b", sha1="{SHA}", version_id="v1", cls=None, stimulus_set_loader=None
 )
 '''
-CHECK = {"plugin": "benchmarks/author2026", "kind": "benchmarks", "message": "it is 2"}
+CEILING = "its ceiling is a Score above 0 and at most 1"
+
+
+def stored(plugin, *checks):
+    """Checks as the test step stores them, from what the sandbox reports: a name and a result each."""
+    tally = Tally()
+    common = {"kind": "benchmark", "subject": "Author2026.IT-x", "explanation": "it is 2", "remedy": ""}
+    listed = [{**common, "name": name, "result": result} for name, result in checks]
+    tally.add_checks(plugin, {"checks": listed, "about": {}, "error": ""}, SimpleNamespace(cause="", message=""))
+    return tally.as_dict()["checks"]
 
 
 def states(people, files=None, *, checks=(), note=NOTE, result=None, **fields):
     submission = make(people["sam"], files, note=note, **fields)
     revision = submission.latest
     revision.steps.filter(kind="test").update(
-        result={"passed": 3, "failed": 0, "checks": [{**CHECK, **one} for one in checks], **(result or {})}
+        result={"passed": 3, "failed": 0, "checks": list(checks), **(result or {})}
     )
     return {item.text: item for item in checklist_of(submission.latest, people["rita"])}
 
@@ -40,7 +52,7 @@ def changed(path, old, new):
 
 
 def test_everything_is_there(people):
-    found = states(people, checks=[{"name": "its ceiling is a Score above 0 and at most 1", "passed": True}])
+    found = states(people, checks=stored("benchmarks/author2026", (CEILING, "passed")))
     assert len(found) == 17
     wrong = {name: item.state for name, item in found.items() if item.state not in ("passed", "none")}
     assert wrong == {"Code is well-commented": "judge"}
@@ -81,12 +93,20 @@ def test_names(people):
     assert "my_benchmark" in item.evidence[0].text
 
 
-@pytest.mark.parametrize(("passed", "wanted"), [(True, "passed"), (False, "failed"), (None, "judge")])
-def test_what_ran_counts(people, passed, wanted):
-    found = states(people, checks=[{"name": "its ceiling is a Score above 0 and at most 1", "passed": passed}])
+@pytest.mark.parametrize(
+    ("result", "wanted"),
+    [("passed", "passed"), ("failed", "failed"), ("warning", "judge"), ("not applicable", "judge")],
+)
+def test_what_ran_counts(people, result, wanted):
+    found = states(people, checks=stored("benchmarks/author2026", (CEILING, result)))
     item = item_of(found, "ceiling_func")
     assert item.state == wanted
     assert "it is 2" in item.evidence[-1].text
+
+
+def test_checks_of_other_plugins_do_not_count(people):
+    found = states(people, checks=stored("metrics/author2026", (CEILING, "failed")))
+    assert item_of(found, "ceiling_func").state == "judge"  # not computed
 
 
 def test_tests_that_were_left_out(people):

@@ -194,4 +194,4 @@ def test_two_at_once(transactional_db, people, verdicts):
     assert review.reviewer.display_name in late[0].message
     submission.refresh_from_db()
     assert submission.state == {"approved": "publishing", "rejected": "rejected", "changes": "changes"}[review.verdict]
-    assert submission.letters.count() == 1
+    assert submission.emails.count() == 1

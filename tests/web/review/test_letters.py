@@ -13,8 +13,9 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from brainscore_web.jobs import outbox
+from brainscore_web.jobs.models import Email
 from brainscore_web.jobs.outbox import queue_email, send_due_emails, site_address
-from brainscore_web.submissions.models import Comment, Letter
+from brainscore_web.submissions.models import Comment
 from brainscore_web.submissions.notifications import notify_review_needed
 from brainscore_web.submissions.permissions import reviewers
 
@@ -24,8 +25,8 @@ TEMPLATE = "submissions/email/review_waits.txt"
 
 
 def letter(user, **fields):
-    made = Letter.objects.create(to=user, subject="Hello", body="Text.\n")
-    Letter.objects.filter(pk=made.pk).update(**fields)
+    made = Email.objects.create(to=user, subject="Hello", body="Text.\n")
+    Email.objects.filter(pk=made.pk).update(**fields)
     return made
 
 
@@ -81,14 +82,14 @@ def test_a_server_that_is_down_loses_nothing(people, smtp):
     smtp.stop()
     made = [letter(people["sam"]), letter(people["rita"])]
     assert send_due_emails() == 0
-    first, second = Letter.objects.order_by("pk")
+    first, second = Email.objects.order_by("pk")
     assert "refused" in first.problem
     assert first.attempts + second.attempts == 1  # if the server fails for one, others are not tried
     assert min(first.due, second.due) > timezone.now() + timedelta(seconds=50)
     assert send_due_emails() == 0
     pauses = []
     for _ in range(3):
-        Letter.objects.filter(pk=first.pk).update(due=timezone.now())
+        Email.objects.filter(pk=first.pk).update(due=timezone.now())
         before = timezone.now()
         send_due_emails()
         first.refresh_from_db()
@@ -96,7 +97,7 @@ def test_a_server_that_is_down_loses_nothing(people, smtp):
     assert pauses == [2, 4, 8]
     again = Server(port)
     try:
-        Letter.objects.update(due=timezone.now())
+        Email.objects.update(due=timezone.now())
         assert send_due_emails() == 2
         assert send_due_emails() == 0
     finally:
@@ -109,7 +110,7 @@ def test_a_server_that_is_down_loses_nothing(people, smtp):
     assert {text.split("Message-ID: <letter.")[1].split(".")[0] for text in again.taken} == {
         str(one.pk) for one in made
     }
-    assert set(Letter.objects.values_list("problem", flat=True)) == {""}
+    assert set(Email.objects.values_list("problem", flat=True)) == {""}
 
 
 def test_one_refused_address_holds_nobody_up(people, smtp):
@@ -141,7 +142,7 @@ def test_unforeseen_errors_are_kept_too(people, settings):
     made.refresh_from_db()
     assert made.problem == "RuntimeError: what is this?"
     settings.EMAIL_BACKEND = "django.core.mail.backends.locmem.EmailBackend"
-    Letter.objects.update(due=timezone.now())
+    Email.objects.update(due=timezone.now())
     assert send_due_emails() == 1
 
 
@@ -166,7 +167,7 @@ def test_a_letter_of_a_transaction_that_fails_is_none(people):
     with transaction.atomic():
         queue_email(people["sam"], "x", "submissions/email/base.txt")
         transaction.set_rollback(True)
-    assert not Letter.objects.exists()
+    assert not Email.objects.exists()
 
 
 def test_nothing_of_a_letter_is_a_header_or_markup(people):
@@ -202,10 +203,10 @@ def test_two_processes_send_each_once(transactional_db, people, monkeypatch):
         thread.start()
     for thread in threads:
         thread.join(30)
-    Letter.objects.filter(sent=None).update(due=timezone.now())
+    Email.objects.filter(sent=None).update(due=timezone.now())
     assert sorted(gone) == sorted(set(gone))
     assert set(gone) <= made
-    assert not Letter.objects.filter(pk__in=gone, attempts=0).exists()
+    assert not Email.objects.filter(pk__in=gone, attempts=0).exists()
 
 
 def test_who_was_killed_while_sending(people, monkeypatch):
@@ -219,7 +220,7 @@ def test_who_was_killed_while_sending(people, monkeypatch):
         with pytest.raises(KeyboardInterrupt):
             send_due_emails()
     assert send_due_emails() == 0  # for some minutes it is that one's
-    Letter.objects.filter(pk=made.pk).update(due=timezone.now())
+    Email.objects.filter(pk=made.pk).update(claimed=timezone.now() - timedelta(minutes=6))
     assert send_due_emails() == 1
 
 
@@ -244,7 +245,7 @@ def test_who_reviews(people):
 
 
 def read(user):
-    return [(one.subject.removeprefix("[Brain-Score] "), one.body) for one in user.letters.order_by("pk")]
+    return [(one.subject.removeprefix("[Brain-Score] "), one.body) for one in user.emails.order_by("pk")]
 
 
 def test_reviewers_hear_of_what_waits(people, submission, as_):
@@ -257,7 +258,7 @@ def test_reviewers_hear_of_what_waits(people, submission, as_):
     assert notify_review_needed(own.latest) == 2
     as_("rob").post(f"/review/{submission.pk}/claim/")
     later = add_revision(submission, {"benchmarks/author2026/__init__.py": "x"}, number=2)
-    Letter.objects.all().delete()
+    Email.objects.all().delete()
     assert notify_review_needed(later) == 1  # who looked at it before
     assert read(people["rob"])[0][0] == "Waits for review again: benchmarks/author2026"
     assert later.steps.get(kind="review").result["reviewer"] == people["rob"].pk
@@ -295,7 +296,7 @@ def test_comments_are_gathered(people, submission, as_):
     assert "Three." in answer
     assert "One." not in answer
     assert not read(people["rob"])
-    Letter.objects.update(due=timezone.now())
+    Email.objects.update(due=timezone.now())
     assert send_due_emails() == 2
     as_("rita").post(address, {"text": "Four."})
     assert [("One." in body, "Four." in body) for _, body in read(people["sam"])] == [(True, False), (False, True)]

@@ -4,18 +4,17 @@ import threading
 from datetime import timedelta
 
 import pytest
-from django.db import connection, connections
+from django.db import connection
 from django.utils import timezone
 
 from brainscore_core.results.claims import this_process
-from brainscore_web.scoring import claims
+from brainscore_web.jobs.leases import Renewal
+from brainscore_web.jobs.processes import process_name
 from brainscore_web.scoring.claims import (
-    Heartbeat,
     claim_job,
     claim_jobs_of_model,
+    release_expired_jobs,
     release_job,
-    release_stale_jobs,
-    worker_name,
 )
 from brainscore_web.scoring.models import Job
 
@@ -31,43 +30,16 @@ def jobs(models=("pixels", "gabor"), **values):
     ]
 
 
-@pytest.mark.django_db(transaction=True)
-def test_threads_that_race_never_get_the_same_job():
-    jobs()
-    found, problems, start = [], [], threading.Barrier(6)
-
-    def race(name):
-        try:
-            start.wait()
-            while one := claim_job(name):
-                found.append(one.job.pk)
-        except Exception as error:  # shown below
-            problems.append(error)
-        finally:
-            connections.close_all()
-
-    threads = [threading.Thread(target=race, args=(f"worker {number}",)) for number in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
-    # a database of SQLite in memory is one connection's at a time: who comes second gives up
-    assert all("locked" in str(error) for error in problems), problems
-    while one := claim_job("the last"):
-        found.append(one.job.pk)
-    assert sorted(found) == sorted(Job.objects.values_list("pk", flat=True))
-
-
 @pytest.mark.django_db
 def test_the_model_that_is_loaded_comes_first_then_what_is_urgent():
     first, _, third, fourth = jobs()
     Job.objects.filter(pk=fourth.pk).update(priority=9)
-    assert claim_job("w", prefer=first.model_id).job == first
-    assert claim_job("w").job == fourth
-    assert claim_job("w", without=[first.model_id]).job == third
+    assert claim_job("w", prefer=first.model_id).row == first
+    assert claim_job("w").row == fourth
+    assert claim_job("w", without=[first.model_id]).row == third
     assert claim_job("w", without=[first.model_id]) is None
     batch = claim_jobs_of_model("w", 5)
-    assert [one.job.model_id for one in batch] == [first.model_id]
+    assert [one.row.model_id for one in batch] == [first.model_id]
 
 
 @pytest.mark.django_db
@@ -85,11 +57,11 @@ def test_a_job_that_is_given_back_is_as_before_but_for_its_time():
     assert (job.state, job.claim, job.attempts) == ("waiting", "", 0)
     assert job.due > timezone.now() + timedelta(seconds=30)
     again = claim_job("w", prefer=job.model_id)
-    assert again.job.pk != job.pk
-    release_job(again, begun=True)
-    assert Job.objects.get(pk=again.job.pk).attempts == 1
+    assert again.row.pk != job.pk
+    release_job(again, counts=True)
+    assert Job.objects.get(pk=again.row.pk).attempts == 1
     release_job(again)  # the claim is no longer valid
-    assert Job.objects.get(pk=again.job.pk).attempts == 1
+    assert Job.objects.get(pk=again.row.pk).attempts == 1
 
 
 @pytest.mark.django_db
@@ -106,45 +78,43 @@ def test_claims_of_the_dead_and_the_silent_are_free_again(worker, age, freed):
     jobs(("pixels",))
     name = worker
     if worker in ("dead", "alive"):
-        host, machine, pid, started = worker_name().split(" ")
+        host, machine, pid, started = process_name().split(" ")
         name = f"{host} {machine} {pid} {started if worker == 'alive' else '1'}"
         assert int(pid) == this_process()["pid"]
     one = claim_job(name)
-    Job.objects.filter(pk=one.job.pk).update(claimed=timezone.now() - timedelta(seconds=age))
-    assert release_stale_jobs() == freed
-    assert one.mine().exists() == (not freed)
+    Job.objects.filter(pk=one.row.pk).update(claimed=timezone.now() - timedelta(seconds=age))
+    assert release_expired_jobs() == freed
+    assert one.rows().exists() == (not freed)
     if freed:
         again = claim_job("w")
-        assert (again.job.pk, again.job.attempts) == (one.job.pk, 2)
-        assert again.first_started is not None  # receipts since then are its own
+        assert (again.row.pk, again.row.attempts) == (one.row.pk, 2)
+        assert again.row.started is not None  # receipts since then are its own
 
 
 @pytest.mark.django_db
 def test_what_was_to_be_cancelled_when_its_worker_died_is_cancelled():
     jobs(("pixels",))
     one = claim_job("another-machine abc 12 34")
-    Job.objects.filter(pk=one.job.pk).update(stop=True, claimed=timezone.now() - timedelta(hours=1))
-    assert release_stale_jobs() == 1
-    assert Job.objects.get(pk=one.job.pk).state == "cancelled"
+    Job.objects.filter(pk=one.row.pk).update(stop=True, claimed=timezone.now() - timedelta(hours=1))
+    assert release_expired_jobs() == 1
+    assert Job.objects.get(pk=one.row.pk).state == "cancelled"
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_heartbeat_renews_and_learns(monkeypatch):
+def test_the_heartbeat_renews_and_learns():
     if connection.vendor == "sqlite":
         pytest.skip("a thread of its own needs a database that is no memory; the worker's tests do this, too")
-    monkeypatch.setattr(claims, "_HEARTBEAT_SECONDS", 0.05)
     jobs(("pixels",))
     first, second = claim_job("w"), claim_job("w")
     long_ago = timezone.now() - timedelta(minutes=1)
     Job.objects.update(claimed=long_ago)
-    with Heartbeat([first, second]) as beat:
+    with Renewal([first, second], every=0.05):
         _soon(lambda: not Job.objects.filter(claimed=long_ago).exists())
-        Job.objects.filter(pk=first.job.pk).update(stop=True)
-        _soon(lambda: beat.stops(first))
-        Job.objects.filter(pk=second.job.pk).update(claim="another")
-        _soon(lambda: beat.lost(second))
-        assert not beat.lost(first)
-        assert beat.any_stops
+        Job.objects.filter(pk=first.row.pk).update(stop=True)
+        _soon(lambda: first.stop_requested)
+        Job.objects.filter(pk=second.row.pk).update(claim="another")
+        _soon(second.is_lost)
+        assert not first.is_lost()
 
 
 def _soon(condition):

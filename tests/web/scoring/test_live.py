@@ -4,7 +4,7 @@ import pytest
 
 from brainscore_core.scoring import BenchmarkInfo, ErrorInfo, Estimate, ModelInfo, PluginCode, Receipt, ResultsStore
 from brainscore_web.leaderboard.models import Ingestion, Score, VisionModel
-from brainscore_web.scoring.claims import MAX_ATTEMPTS, claim_job
+from brainscore_web.scoring.claims import JOBS, claim_job
 from brainscore_web.scoring.completion import complete_job, give_up_after_attempts, usable_receipt
 from brainscore_web.scoring.live_plugins import current_live_plugins
 from brainscore_web.scoring.models import Job
@@ -77,8 +77,8 @@ def test_another_version_is_another_folder(claimed, owner):
     ],
 )
 def test_which_receipts_make_scoring_needless(claimed, settings, how, why, begun_before, usable):
-    claimed.job.why = why
-    claimed.first_started = claimed.job.started if begun_before else None
+    claimed.row.why = why
+    claimed.row.started = Job.objects.get().started if begun_before else None
     store, live = ResultsStore(settings.SUBMISSIONS["results"]), current_live_plugins()
     assert usable_receipt(claimed, store, live) is None
     made = receipt(store, live, **how)
@@ -100,7 +100,7 @@ def test_score_state_and_log_are_written_together_or_not_at_all(claimed, setting
             complete_job(claimed, store, made)
     assert not Score.objects.exists()
     assert not Ingestion.objects.exists()
-    assert claimed.mine().exists()
+    assert claimed.rows().exists()
     assert complete_job(claimed, store, made)
     row = Job.objects.get()
     assert (row.state, row.receipt, Score.objects.get().value) == ("scored", made.id, 0.5)
@@ -118,9 +118,9 @@ def test_who_lost_a_job_writes_nothing(claimed, settings):
 
 def test_what_ended_in_the_midst_too_often_has_failed(claimed, tmp_path):
     store = ResultsStore(str(tmp_path / "results"))
-    claimed.job.attempts = MAX_ATTEMPTS
+    claimed.row.attempts = JOBS.retry.attempts
     assert give_up_after_attempts(claimed, store) is None
-    claimed.job.attempts = MAX_ATTEMPTS + 1
+    claimed.row.attempts = JOBS.retry.attempts + 1
     made = give_up_after_attempts(claimed, store)
     assert (made.state, made.error.type) == ("failed", "WorkerLost")
     assert store.latest("tiles-8", SIMULATED[0]) == made

@@ -88,12 +88,12 @@ def test_a_new_version_takes_pairs_from_whoever_runs_them(site, owner):
     submission = publish(submit(owner, model_files()))
     plan_for(submission)
     running = claim_job("somebody")
-    assert running.job.attempts == 1
+    assert running.row.attempts == 1
     publish(submit(owner, model_files(size=9), submission=submission))
     assert plan_for(submission) == 2
-    job = Job.objects.get(pk=running.job.pk)
+    job = Job.objects.get(pk=running.row.pk)
     assert (job.state, job.claim, job.attempts) == ("waiting", "", 0)
-    assert not running.mine().exists()
+    assert not running.rows().exists()
 
 
 def test_ended_pairs_of_an_earlier_revision_no_longer_count(site, owner):

@@ -11,9 +11,10 @@ from django.test import Client
 from django.utils import timezone
 
 from brainscore_web.accounts.models import User
+from brainscore_web.jobs.models import Email
 from brainscore_web.leaderboard.models import Benchmark, VisionModel
 from brainscore_web.scoring.models import Job
-from brainscore_web.submissions.models import Comment, Letter, Plugin, Revision, Step, Submission
+from brainscore_web.submissions.models import Comment, Plugin, Revision, Step, Submission
 from tests.web._plugins import benchmark_files, model_files
 
 from .conftest import browser_of, confirm
@@ -283,7 +284,7 @@ def test_costs_do_not_grow(submitter, client, submitted, django_assert_max_num_q
 def test_own_data(row, client, submitter, reviewer):
     Comment.objects.create(revision=row.latest, author=submitter, text="mine")
     Comment.objects.create(revision=row.latest, author=reviewer, text="theirs")
-    Letter.objects.create(to=submitter, submission=row, subject="hello", body="you")
+    Email.objects.create(to=submitter, submission=row, subject="hello", body="you")
     found = json.loads(client.get("/accounts/data/").content)
     assert [one["title"] for one in found["submissions"]] == ["tiles_8"]
     assert found["revisions"][0]["note"] == "Tiles, as in the paper."

@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 from datetime import timedelta
+from functools import partial
 from types import SimpleNamespace
 
 import pytest
@@ -272,14 +273,11 @@ def test_a_checker_that_is_killed(start, send, packages, monkeypatch, root, clie
         raise Killed
 
     with monkeypatch.context() as patch:
-        patch.setattr(checking, "_claimed_rows", lambda *_: Upload.objects.none())  # who is killed frees nothing
         if when == "before":
             patch.setattr(checking, "inspect_in_process", die)
         elif when == "after files moved":
-            patch.setattr(checking, "_claimed_rows", lambda *_: Upload.objects.filter(pk=upload.pk))
             patch.setattr(checking, "_end", die)
         else:
-            patch.setattr(checking, "_claimed_rows", lambda *_: Upload.objects.filter(pk=upload.pk))
             publish, moved = FolderStorage.publish, []
 
             def one(self, token, place, *, seal):
@@ -289,7 +287,7 @@ def test_a_checker_that_is_killed(start, send, packages, monkeypatch, root, clie
             patch.setattr(FolderStorage, "publish", one)
         with pytest.raises(Killed):
             checking.check(upload.pk)
-    Upload.objects.update(claim="dead", claimed=timezone.now() - timedelta(minutes=1))
+    Upload.objects.update(claim="dead", worker="another", claimed=timezone.now() - timedelta(minutes=1))
     call_command("check_uploads", verbosity=0)
     upload.refresh_from_db()
     assert upload.state == "checking"  # it may be alive
@@ -299,6 +297,43 @@ def test_a_checker_that_is_killed(start, send, packages, monkeypatch, root, clie
     assert upload.state == "accepted", upload.findings
     assert len(files_below(root)) == 3
     assert taken(uploader) == sum(path.stat().st_size for path in packages.all.values())
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("slow", ["at_hand", "publish"])
+def test_a_storage_that_takes_longer_than_the_lease(start, send, packages, monkeypatch, slow):
+    """While a file is fetched from a bucket or published the lease is renewed, so that no other process checks it."""
+    from brainscore_web.jobs import leases
+    from brainscore_web.uploads import checking
+    from brainscore_web.uploads.models import Upload
+    from brainscore_web.uploads.storage.folder import FolderStorage
+
+    upload = start()
+    send(upload, "csv", b"stimulus_id\na\n")
+    Upload.objects.update(state="checking")
+    real, renewed, others = getattr(FolderStorage, slow), threading.Event(), []
+    renew = leases.Lease.renew
+
+    def noted(lease, **values):
+        done = renew(lease, **values)
+        renewed.set()
+        return done
+
+    def takes_long(*args, **kwargs):
+        long_ago = timezone.now() - timedelta(minutes=5)
+        Upload.objects.update(claimed=long_ago)
+        renewed.clear()
+        assert renewed.wait(10)
+        others.append((checking.release_expired_checks(), checking.check(upload.pk)))
+        return real(*args, **kwargs)
+
+    monkeypatch.setattr(checking, "Renewal", partial(leases.Renewal, every=0.05))
+    monkeypatch.setattr(leases.Lease, "renew", noted)
+    monkeypatch.setattr(FolderStorage, slow, takes_long)
+    assert checking.check(upload.pk)
+    assert others == [(0, False)]
+    upload.refresh_from_db()
+    assert (upload.state, upload.attempts) == ("accepted", 1)
 
 
 def test_a_storage_that_fails_is_tried_again(start, send, packages, monkeypatch, client):
@@ -318,9 +353,9 @@ def test_a_storage_that_fails_is_tried_again(start, send, packages, monkeypatch,
         client.post(f"/uploads/{upload.pk}/check/")
         upload.refresh_from_db()
         assert upload.state == "checking"
-        assert not checking.pending().exists()  # not at once
+        assert not checking.CHECKS.due().exists()  # not at once
         for _ in range(4):
-            Upload.objects.update(claimed=timezone.now() - timedelta(minutes=1))
+            Upload.objects.update(due=timezone.now())
             assert checking.check(upload.pk)
     upload.refresh_from_db()
     assert upload.state == "refused"
@@ -340,7 +375,7 @@ def test_a_site_that_fails_says_so_in_the_end(start, send, monkeypatch, client):
     monkeypatch.setattr(checking, "inspect_in_process", fail)
     client.post(f"/uploads/{upload.pk}/check/")
     for _ in range(9):
-        Upload.objects.update(claimed=timezone.now() - timedelta(minutes=1))
+        Upload.objects.update(due=timezone.now())
         checking.check(upload.pk)
     upload.refresh_from_db()
     assert (upload.state, upload.attempts) == ("refused", 5)
@@ -517,6 +552,7 @@ os.environ["DJANGO_SETTINGS_MODULE"] = "brainscore_web.settings"
 import django
 django.setup()
 from datetime import timedelta
+from functools import partial
 from django.utils import timezone
 from django.core.management import call_command
 from brainscore_web.accounts.models import User

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from brainscore_web.uploads.checking import check, pending
+from brainscore_web.uploads.checking import CHECKS, check, release_expired_checks
 from brainscore_web.uploads.withdrawal import sweep
 
 
@@ -16,5 +16,6 @@ class Command(BaseCommand):
     help = "Check waiting uploads, and remove files of interrupted uploads and old drafts."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        done = sum(check(key) for key in list(pending().values_list("pk", flat=True)))
+        release_expired_checks()
+        done = sum(check(key) for key in list(CHECKS.due().values_list("pk", flat=True)))
         self.stdout.write(f"{done} uploads checked, {sweep()} leftovers removed")

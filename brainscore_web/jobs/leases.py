@@ -1,0 +1,357 @@
+"""Leases: a process claims a row, renews its claim while it works, and loses it if it stops responding.
+
+Each table of work has a constant of type `LeaseQueue`: steps of submissions, scoring jobs, checks of uploads, e-mails.
+A claim is one conditional update, and every later write repeats the condition: what a process writes after it has lost
+a row reaches nothing. This holds on SQLite and PostgreSQL without any lock that outlives a statement.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+import uuid
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any, Generic, TypeVar
+
+from django.db import DatabaseError, InterfaceError, close_old_connections, connection, models
+from django.db.models import F, Q, QuerySet
+from django.utils import timezone
+
+from brainscore_web.jobs.processes import has_ended, process_name
+
+__all__ = [
+    "LEASE_DURATION",
+    "RENEWAL_SECONDS",
+    "Lease",
+    "LeaseQueue",
+    "LeasedModel",
+    "Renewal",
+    "RetryPolicy",
+    "claim",
+    "expired_leases",
+]
+
+LEASE_DURATION = timedelta(minutes=2)
+"""A process that has not renewed its claim for this time has lost it."""
+RENEWAL_SECONDS = 10.0
+_CANDIDATES = 20
+_log = logging.getLogger(__name__)
+
+
+class LeasedModel(models.Model):
+    """The columns of a lease. Rows also have `due`, before which they are not claimed."""
+
+    claim = models.CharField(max_length=40, blank=True, editable=False)
+    claimed = models.DateTimeField(null=True, blank=True, editable=False)
+    worker = models.CharField(max_length=200, blank=True, editable=False)
+    attempts = models.IntegerField(default=0, editable=False)
+
+    class Meta:
+        """Without a table of its own."""
+
+        abstract = True
+
+
+@dataclass(frozen=True)
+class RetryPolicy:
+    """When failed work is tried again.
+
+    Attributes
+    ----------
+    first : timedelta
+        The pause after the first attempt.
+    factor : float
+        By which each further pause is longer.
+    longest : timedelta or None
+        The longest pause.
+    attempts : int or None
+        The number of attempts; None if there is no limit.
+    """
+
+    first: timedelta
+    factor: float = 1.0
+    longest: timedelta | None = None
+    attempts: int | None = None
+
+    def pause(self, attempt: int) -> timedelta:
+        """Return the pause after an attempt, counted from 1.
+
+        Examples
+        --------
+        >>> policy = RetryPolicy(timedelta(seconds=30), factor=4, longest=timedelta(minutes=30))
+        >>> [policy.pause(attempt).total_seconds() for attempt in (1, 2, 3, 4, 500)]
+        [30.0, 120.0, 480.0, 1800.0, 1800.0]
+        """
+        # bounded, since an e-mail may be tried any number of times
+        seconds = self.first.total_seconds() * self.factor ** min(max(attempt - 1, 0), 20)
+        return timedelta(seconds=seconds if self.longest is None else min(seconds, self.longest.total_seconds()))
+
+
+M = TypeVar("M", bound=models.Model)
+
+
+@dataclass(frozen=True)
+class LeaseQueue(Generic[M]):
+    """A table whose rows are claimed.
+
+    Attributes
+    ----------
+    model : type
+        The table, with the columns of `LeasedModel` and `due`.
+    waiting, held : Q
+        Conditions of rows that wait, and of rows that are claimed; only on columns of the table itself, since only
+        those are checked again when two processes update a row at once.
+    order : tuple
+        The order in which rows are claimed.
+    retry : RetryPolicy
+        When failed work is tried again.
+    on_claim, on_release : mapping
+        Values that a claim sets, and those that put a row back.
+    related : tuple of str
+        Relations that are read with a claimed row.
+    lasts : timedelta
+        The time after which a claim that is not renewed is lost.
+    renewed_field, worker_field, stop_field : str
+        The columns with the time of the last renewal, with the name of the process, and with the request to stop;
+        empty if the table has no such column.
+    """
+
+    model: type[M]
+    waiting: Q
+    held: Q
+    retry: RetryPolicy
+    order: tuple[Any, ...] = ("pk",)
+    on_claim: Mapping[str, Any] = field(default_factory=dict)
+    on_release: Mapping[str, Any] = field(default_factory=dict)
+    related: tuple[str, ...] = ()
+    lasts: timedelta = LEASE_DURATION
+    renewed_field: str = "claimed"
+    worker_field: str = "worker"
+    stop_field: str = ""
+
+    def due(self) -> QuerySet[M]:
+        """Return the rows that can be claimed now, in order."""
+        rows = self.model._default_manager.filter(self.waiting, claim="", due__lte=timezone.now())
+        return rows.order_by(*self.order)
+
+
+class Lease(Generic[M]):
+    """A claim on a row; a process that has lost it writes nothing more.
+
+    Attributes
+    ----------
+    queue : LeaseQueue
+        The table.
+    row : Model
+        The row as it was claimed.
+    token : str
+        The token of the claim, which is valid while the row has it.
+    stop_requested : bool
+        Whether the work is to be cancelled, as far as a `Renewal` has read.
+    """
+
+    def __init__(self, queue: LeaseQueue[M], row: M, token: str, *, where: Q | None = None) -> None:
+        self.queue, self.row, self.token = queue, row, token
+        self.stop_requested = False
+        self._where = Q() if where is None else where
+        self._lost = False
+        self._renewed = time.monotonic()
+
+    def rows(self) -> QuerySet[M]:
+        """Return the row if the claim is still valid, otherwise no row."""
+        held = self.queue.held & self._where
+        return self.queue.model._default_manager.filter(held, pk=self.row.pk, claim=self.token)
+
+    def is_lost(self) -> bool:
+        """Whether the claim is lost: to another process, by cancellation, or because it could not be renewed."""
+        return self._lost or time.monotonic() - self._renewed > self.queue.lasts.total_seconds()
+
+    def renew(self, **values: Any) -> bool:
+        """Renew the claim, and write further columns; return False if it is lost."""
+        now = time.monotonic()
+        if self.is_lost() or not self.rows().update(**{self.queue.renewed_field: timezone.now()}, **values):
+            self._lost = True
+            return False
+        self._renewed = now
+        return True
+
+    def finish(self, **values: Any) -> bool:
+        """End the claim, and write the result; return False if it was lost, and nothing was written."""
+        return bool(self.rows().update(**{"claim": "", self.queue.renewed_field: None} | values))
+
+    def release(self, *, after: timedelta = timedelta(0), counts: bool = True, **values: Any) -> bool:
+        """Put the row back, for a later attempt.
+
+        Parameters
+        ----------
+        after : timedelta
+            The pause before it is due again.
+        counts : bool
+            Whether this attempt counts.
+        **values
+            Further columns.
+
+        Returns
+        -------
+        bool
+            False if the claim was lost; nothing was written then.
+        """
+        changes: dict[str, Any] = {} if counts else {"attempts": F("attempts") - 1}
+        return self.finish(**{**self.queue.on_release, "due": timezone.now() + after, **changes, **values})
+
+    @property
+    def attempts(self) -> int:
+        """The number of this attempt, from 1."""
+        return int(getattr(self.row, "attempts"))  # noqa: B009 # every leased table has it
+
+    def attempts_exceeded(self) -> bool:
+        """Whether all attempts had been used before this one: its processes ended unexpectedly each time."""
+        most = self.queue.retry.attempts
+        return most is not None and self.attempts > most
+
+    def retry(self, **values: Any) -> bool:
+        """Put the row back for the next attempt, after the pause of the policy.
+
+        Returns
+        -------
+        bool
+            False if all attempts are used up; the row is unchanged then.
+        """
+        most = self.queue.retry.attempts
+        if most is not None and self.attempts >= most:
+            return False
+        self.release(after=self.queue.retry.pause(self.attempts), **values)
+        return True
+
+
+def claim(
+    queue: LeaseQueue[M], *, limit: int = 1, where: Q | None = None, worker: str = "", **values: Any
+) -> list[Lease[M]]:
+    """Claim due rows, each by one process.
+
+    Must not be called inside a transaction, since other processes must see the claim at once.
+
+    Parameters
+    ----------
+    queue : LeaseQueue
+        The table.
+    limit : int
+        The largest number of rows.
+    where : Q, optional
+        A condition of the rows.
+    worker : str
+        The name of the process; by default that of this one.
+    **values
+        Further columns that the claim sets.
+
+    Returns
+    -------
+    list of Lease
+        Empty if no row is due.
+    """
+    leases: list[Lease[M]] = []
+    process = {queue.worker_field: worker or process_name()} if queue.worker_field else {}
+    while len(leases) < limit:
+        rows = queue.due() if where is None else queue.due().filter(where)
+        candidates = list(rows.values_list("pk", flat=True)[:_CANDIDATES])
+        if not candidates:
+            break
+        for key in candidates:
+            if len(leases) == limit:
+                break
+            token = uuid.uuid4().hex
+            mine = {"claim": token, queue.renewed_field: timezone.now(), "attempts": F("attempts") + 1}
+            # another process may have claimed it since: the condition is checked again with the update
+            if queue.due().order_by().filter(pk=key).update(**mine, **process, **queue.on_claim, **values):
+                row = queue.model._default_manager.select_related(*queue.related).filter(pk=key).first()
+                if row is not None:  # otherwise it was deleted with its owner's account
+                    leases.append(Lease(queue, row, token))
+    return leases
+
+
+def expired_leases(queue: LeaseQueue[M], where: Q | None = None) -> list[Lease[M]]:
+    """Return the claims of processes that have ended or stopped responding, for the caller to release.
+
+    A claim that is renewed after this call is not released.
+
+    Parameters
+    ----------
+    queue : LeaseQueue
+        The table.
+    where : Q, optional
+        A condition of the rows.
+    """
+    limit = timezone.now() - queue.lasts
+    columns = ["pk", "claim", queue.renewed_field, *filter(None, [queue.worker_field])]
+    held = queue.model._default_manager.filter(queue.held, Q() if where is None else where)
+    leases = []
+    for key, token, renewed, *worker in held.order_by("pk").values_list(*columns):
+        if renewed is not None and renewed >= limit and not any(map(has_ended, worker)):
+            continue
+        row = queue.model._default_manager.select_related(*queue.related).filter(pk=key).first()
+        if row is not None:
+            leases.append(Lease(queue, row, token, where=Q(**{queue.renewed_field: renewed})))
+    return leases
+
+
+class Renewal:
+    """Renews leases in a thread, and reads whether their work is to be cancelled. A context manager.
+
+    While the database is unavailable it tries again; a lease counts as lost once its time is over.
+
+    Parameters
+    ----------
+    leases : iterable of Lease
+        The leases; `remove` those whose work has ended.
+    every : float
+        Seconds between two renewals.
+    on_problem : callable, optional
+        Called with a message if the database does not respond; by default it is logged.
+    """
+
+    def __init__(
+        self,
+        leases: Iterable[Lease[Any]],
+        *,
+        every: float = RENEWAL_SECONDS,
+        on_problem: Callable[[str], None] = _log.warning,
+    ) -> None:
+        self._leases = list(leases)
+        self._every = every
+        self._on_problem = on_problem
+        self._end = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="renewal", daemon=True)
+
+    def __enter__(self) -> Renewal:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._end.set()
+        self._thread.join(timeout=30)
+
+    def remove(self, lease: Lease[Any]) -> None:
+        """Stop renewing a lease whose work has ended."""
+        if lease in self._leases:
+            self._leases.remove(lease)
+
+    def _run(self) -> None:
+        try:
+            while not self._end.wait(self._every):
+                close_old_connections()
+                try:
+                    for lease in list(self._leases):
+                        self._renew(lease)
+                except (DatabaseError, InterfaceError) as error:
+                    self._on_problem(f"The database does not respond: {type(error).__name__}")
+                    connection.close()
+        finally:
+            connection.close()
+
+    def _renew(self, lease: Lease[Any]) -> None:
+        field = lease.queue.stop_field
+        if lease.renew() and field and lease.rows().filter(**{field: True}).exists():
+            lease.stop_requested = True

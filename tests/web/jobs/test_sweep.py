@@ -1,0 +1,47 @@
+"""The sweep: what the apps have registered, each as often as it asked for, whatever happens to the others."""
+
+import pytest
+
+from brainscore_web.jobs import sweep
+
+
+def test_what_the_apps_register():
+    names = {
+        f"{function.__module__}.{function.__name__}".removeprefix("brainscore_web.") for function in sweep._entries
+    }
+    assert names == {
+        "jobs.outbox.send_due_emails",
+        "jobs.queue.delete_old_tasks",
+        "submissions.pipeline.runner.close_scored",
+        "submissions.pipeline.runner.withdraw_of_deleted_accounts",
+        "submissions.plugin_folders.delete_unused_folders",
+        "submissions.steps.resume_steps",
+        "uploads.checking.resume_checks",
+    }
+
+
+def test_one_that_fails_does_not_stop_the_others(monkeypatch):
+    monkeypatch.setattr(sweep, "_entries", {})
+    called = []
+
+    def fails():
+        called.append("fails")
+        raise OSError("the disk is away")
+
+    def rare():
+        called.append("rare")
+        return 2
+
+    def often():
+        called.append("often")
+        return 1
+
+    sweep.register(fails)
+    sweep.register(rare, every=600.0)
+    sweep.register(often)
+    for _ in range(2):
+        with pytest.raises(OSError, match="the disk is away"):
+            sweep.sweep()
+    assert called == ["fails", "rare", "often", "fails", "often"]
+    del sweep._entries[fails]
+    assert sweep.sweep() == 1
