@@ -40,7 +40,7 @@ __all__ = [
 
 
 class Svg(str):
-    """Text of SVG that is complete and escaped: template engines insert it as it is."""
+    """Complete and escaped SVG text, which template engines insert unchanged."""
 
     __slots__ = ()
 
@@ -53,7 +53,7 @@ _NARROW, _WIDE = frozenset("fijlrtI.,:;'|!()[]/- "), frozenset("mwMWQGO@%—…"
 
 
 def number(value: float) -> str:
-    """Write a coordinate: one decimal, without what is not needed.
+    """Format a coordinate with at most one decimal.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def number(value: float) -> str:
 
 
 def element(name: str, *children: str, **attributes: str | float | None) -> Svg:
-    """One element; `class_` is class, other underscores are hyphens, None is left out, text is escaped."""
+    """Make one element; `class_` becomes class, other underscores hyphens, None is left out, text is escaped."""
     parts = [f"<{name}"]
     for key, value in attributes.items():
         if value is None:
@@ -78,7 +78,7 @@ def element(name: str, *children: str, **attributes: str | float | None) -> Svg:
 
 
 def join(parts: Iterable[Svg]) -> Svg:
-    """Several elements, one after the other."""
+    """Concatenate elements."""
     return Svg("".join(parts))
 
 
@@ -93,7 +93,7 @@ def figure(
     identifier: str = "",
     links: bool = False,
 ) -> Svg:
-    """The svg element around a chart, with its name and description.
+    """Make the svg element around a chart, with its name and description.
 
     An image has no parts for assistive technology; with links in it, it is therefore a group.
     """
@@ -114,7 +114,7 @@ def figure(
 
 
 def text_width(text: str, size: float = 12) -> float:
-    """About how wide a text is in a plain sans-serif type; rather too much, as types differ.
+    """Estimate the width of a text in a sans-serif font, rather too large than too small.
 
     Examples
     --------
@@ -125,7 +125,7 @@ def text_width(text: str, size: float = 12) -> float:
 
 
 def clipped(text: str, width: float, size: float = 12) -> str:
-    """The text, shortened in its middle until it fits: the ends of names tell them apart.
+    """Shorten a text in its middle until it fits, since the ends of names distinguish them.
 
     Examples
     --------
@@ -144,7 +144,7 @@ def clipped(text: str, width: float, size: float = 12) -> str:
 
 
 def finite(*values: float) -> bool:
-    """Whether all of them are numbers."""
+    """Whether all values are finite numbers."""
     return all(math.isfinite(value) for value in values)
 
 
@@ -154,11 +154,11 @@ def _clean(text: str) -> str:
 
 _STEPS = (1.0, 2.0, 5.0, 10.0)
 _TINY = 1e-9  # of a step
-_FARTHEST = 1e300  # the difference of two is a number still
+_FARTHEST = 1e300  # the difference of two such values is still finite
 
 
 def nice_step(span: float, n: int) -> float:
-    """The least of 1, 2, 5 × a power of ten of which at most `n` go into the span."""
+    """Smallest step of 1, 2, 5 × a power of ten that divides the span into at most `n` parts."""
     if not (math.isfinite(span) and span > 0 and n >= 1):
         raise ValueError(f"no step for a span of {span} in {n} parts")
     power = 10.0 ** math.floor(math.log10(span / n))
@@ -204,7 +204,7 @@ def nice_ticks(low: float, high: float, n: int = 5) -> tuple[float, ...]:
 
 
 def nice_range(values: Sequence[float], *, share: float = 0.04, least: float = 1e-6) -> tuple[float, float]:
-    """Ends of an axis that leaves some room beside the values that are finite; 0 to 1 where there are none.
+    """Ends of an axis with some space beside the finite values; 0 to 1 if there are none.
 
     Examples
     --------
@@ -224,7 +224,7 @@ def nice_range(values: Sequence[float], *, share: float = 0.04, least: float = 1
 
 
 def tick_texts(ticks: Sequence[float]) -> tuple[str, ...]:
-    """Write ticks with the decimals that tell them apart.
+    """Format ticks with as many decimals as distinguish them.
 
     Examples
     --------
@@ -243,7 +243,7 @@ def tick_texts(ticks: Sequence[float]) -> tuple[str, ...]:
 
 
 def date_ticks(low: date, high: date, n: int = 5) -> tuple[tuple[date, str], ...]:
-    """Beginnings of months, quarters or years from low to high, with their texts; days where these are too few.
+    """Starts of months, quarters or years from low to high, with their texts; days if these are too few.
 
     Examples
     --------
@@ -267,16 +267,16 @@ def date_ticks(low: date, high: date, n: int = 5) -> tuple[tuple[date, str], ...
 
 
 MARKER_KINDS = 8
-"""Kinds of marks that differ in form and colour; further ones begin anew."""
+"""Number of marks that differ in form and colour, after which they repeat."""
 
 HOLLOW_KINDS = frozenset({4, 5, 7})
-"""Those that are drawn as outlines."""
+"""Marks that are drawn as outlines."""
 
 TICK_FONT_SIZE = 11  # size of type
 
 
 class Scale(NamedTuple):
-    """From values to coordinates, straight."""
+    """Linear map from values to coordinates."""
 
     low: float
     high: float
@@ -288,7 +288,7 @@ class Scale(NamedTuple):
         return self.start + (value - self.low) / (self.high - self.low) * (self.end - self.start)
 
     def clip(self, value: float) -> float:
-        """Coordinate of a value, at an end where it is beyond."""
+        """Coordinate of a value, limited to the ends."""
         return self(min(max(value, self.low), self.high))
 
 
@@ -300,7 +300,7 @@ class AxisTick(NamedTuple):
 
 
 class Frame(NamedTuple):
-    """Where values are drawn."""
+    """The area in which values are drawn."""
 
     left: float
     right: float
@@ -315,7 +315,7 @@ def axis_ticks(scale: Scale, n: int = 5) -> list[AxisTick]:
 
 
 def horizontal_axis(ticks: Sequence[AxisTick], frame: Frame, title: str, *, above: bool = False) -> Svg:
-    """An axis that runs to the right: its texts and title below, or also above; grid lines."""
+    """Draw a horizontal axis with grid lines, and texts and title below, or also above."""
     parts = [line(tick.place, frame.top, tick.place, frame.bottom, "chart-grid") for tick in ticks]
     parts.append(line(frame.left, frame.bottom, frame.right, frame.bottom, "chart-axis"))
     free = -math.inf
@@ -323,7 +323,7 @@ def horizontal_axis(ticks: Sequence[AxisTick], frame: Frame, title: str, *, abov
     for tick in ticks:
         half = text_width(tick.text, TICK_FONT_SIZE) / 2
         if tick.place - half < free:
-            continue  # no room
+            continue  # no space
         free = tick.place + half + 4
         parts += [
             element("text", tick.text, class_="chart-tick chart-middle", x=tick.place, y=base) for base, _ in places
@@ -336,7 +336,7 @@ def horizontal_axis(ticks: Sequence[AxisTick], frame: Frame, title: str, *, abov
 
 
 def vertical_axis(ticks: Sequence[AxisTick], frame: Frame, title: str) -> Svg:
-    """An axis that runs upwards: its texts and title, turned, on the left; grid lines."""
+    """Draw a vertical axis with grid lines, and texts and rotated title on the left."""
     parts = [line(frame.left, tick.place, frame.right, tick.place, "chart-grid") for tick in ticks]
     parts.append(line(frame.left, frame.top, frame.left, frame.bottom, "chart-axis"))
     parts += [
@@ -353,12 +353,12 @@ def line(x1: float, y1: float, x2: float, y2: float, class_: str) -> Svg:
 
 
 def tooltip(text: str) -> Svg:
-    """What a mark says when it is pointed at."""
+    """Tooltip of a mark."""
     return element("title", text)
 
 
 def marker(kind: int, x: float, y: float, size: float = 4.0, extra: str = "") -> Svg:
-    """A mark of a kind: form and colour say the same."""
+    """Draw a mark of a kind, which determines both form and colour."""
     kind %= MARKER_KINDS
     class_ = f"chart-mark chart-kind-{kind}{extra}"
     a, b = size * 1.15, size * 0.9
@@ -380,7 +380,7 @@ def marker(kind: int, x: float, y: float, size: float = 4.0, extra: str = "") ->
 
 
 def legend(entries: Sequence[tuple[Svg, str]], *, left: float, right: float, top: float) -> tuple[Svg, float]:
-    """Marks drawn about (0, 0) with their texts, in rows; and how high that is."""
+    """Draw a legend of marks with their texts, in rows; return it with its height."""
     parts, x, y = [], left, top + 10
     for mark, text in entries:
         width = 22 + text_width(text, TICK_FONT_SIZE)

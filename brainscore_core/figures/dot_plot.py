@@ -36,7 +36,7 @@ _MARKS: tuple[MarkKind, ...] = ("best", "median", "ceiling")
 
 @dataclass(frozen=True, kw_only=True)
 class Mark:
-    """A value of a row to compare with: the best or the median of others, or the ceiling."""
+    """A reference value of a row: the best or the median of others, or the ceiling."""
 
     value: float
     kind: MarkKind
@@ -83,7 +83,7 @@ class DotsRow:
 
 @dataclass(frozen=True, kw_only=True)
 class Dots:
-    """What a dot plot shows.
+    """Content of a dot plot.
 
     Attributes
     ----------
@@ -139,7 +139,7 @@ def dots_with_intervals(chart: Dots) -> Svg:
         - max((text_width(row.text, TICK_FONT_SIZE) for row in chart.rows if finite(row.value)), default=0.0)
     )
     drawn_legend, legend_height = legend(_entries(chart), left=4, right=chart.width - 4, top=5)
-    long = len(chart.rows) > 20  # then the axis stands above, too
+    long = len(chart.rows) > 20  # then the axis is also drawn above
     top = 9 + legend_height + (34 if long else 0)
     bottom = top + sum(_HEADING if row.heading else _ROW for row in chart.rows) + 4
     frame, x = Frame(left, right, top, bottom), Scale(*x_range, left, right)
@@ -178,7 +178,7 @@ def _entries(chart: Dots) -> list[tuple[Svg, str]]:
 
 
 def _mark(kind: MarkKind, x: float, y: float) -> Svg:
-    """Best: a triangle above; median: a stroke; ceiling: a bracket that closes the range."""
+    """Draw a reference: a triangle above for the best, a stroke for the median, a bracket for the ceiling."""
     n = number
     path = {
         "best": f"M{n(x)} {n(y - 3)}l-3.2 -5h6.4z",

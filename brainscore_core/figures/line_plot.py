@@ -1,4 +1,4 @@
-"""Line plots: values along numbers, dates or names."""
+"""Line plots: values over numbers, dates or names."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Series:
 
 @dataclass(frozen=True, kw_only=True)
 class Lines:
-    """What a line plot shows.
+    """Content of a line plot.
 
     Attributes
     ----------
@@ -182,7 +182,7 @@ def _x_range(places: Sequence[Sequence[float]], categories: Sequence[str]) -> tu
 
 
 def _names_room(categories: Sequence[str], width: float) -> float:
-    """How high names are that must be turned; 0 where they fit side by side."""
+    """Height of names that must be rotated; 0 if they fit side by side."""
     longest = max((text_width(name, TICK_FONT_SIZE) for name in categories), default=0.0)
     if longest * len(categories) <= 0.9 * width:
         return 0.0
@@ -198,7 +198,7 @@ def _x_axis(
     frame: Frame,
 ) -> Svg:
     if categories and turned:
-        every = -(-len(categories) * 13 // int(x.end - x.start))  # names are 13 units apart at least
+        every = -(-len(categories) * 13 // int(x.end - x.start))  # at least 13 units between names
         parts = []
         for place, name in enumerate(categories):
             if place % every:

@@ -14,15 +14,15 @@ from brainscore_core.figures.axes import Svg, clipped, element, figure, join, li
 __all__ = ["CELLS_WITH_TEXT", "Matrix", "MatrixGroup", "matrix"]
 
 CELLS_WITH_TEXT = 40
-"""Up to so many rows each cell is an element that says what it is; above, cells of one colour are one path."""
+"""Largest number of rows with a tooltip for each cell; in larger matrices, cells of one colour are one path."""
 
-_LABELS = 90  # beyond, names would be too small to read
+_LABELS = 90  # with more rows, names would be too small to read
 _STEPS = 20  # colours from 0 to 1
-_STRONG = 14  # from this one on texts are as light, or in the dark as dark, as the page
+_STRONG = 14  # from this step on, texts have the colour of the page
 
 
 class MatrixGroup(NamedTuple):
-    """Rows from `start` up to but not with `stop` that belong together."""
+    """Rows from `start` up to, but without, `stop` that belong together."""
 
     title: str
     start: int
@@ -31,7 +31,7 @@ class MatrixGroup(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Matrix:
-    """What a matrix shows.
+    """Content of a matrix.
 
     Attributes
     ----------
@@ -122,7 +122,7 @@ def matrix(chart: Matrix) -> Svg:
 
 
 def colour_classes(values: NDArray[np.float64]) -> NDArray[np.int8]:
-    """From −20 to 20, in twentieths; −128 for NaN.
+    """Convert values to twentieths, from −20 to 20; −128 for NaN.
 
     Examples
     --------
@@ -164,7 +164,7 @@ def _cells(chart: Matrix, values: NDArray[np.float64], colours: NDArray[np.int8]
 
 
 def _runs(colours: NDArray[np.int8], size: float, room: float) -> Svg:
-    """One path a colour: cells side by side are one stroke as thick as a cell."""
+    """Draw one path per colour, in which adjacent cells are one stroke as thick as a cell."""
     paths: dict[int, list[str]] = {}
     for i, row in enumerate(colours):
         starts = np.flatnonzero(np.r_[True, row[1:] != row[:-1]])
@@ -206,7 +206,7 @@ def _group_names(groups: Sequence[MatrixGroup], size: float, room: float) -> Svg
 
 
 def _key(values: NDArray[np.float64], left: float, top: float, width: float) -> Svg:
-    """The colours with their numbers."""
+    """Draw the colour scale with its numbers."""
     finite = values[np.isfinite(values)]
     first = -_STEPS if finite.size and finite.min() < -0.5 / _STEPS else 0
     steps = range(first, _STEPS + 1)

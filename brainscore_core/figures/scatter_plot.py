@@ -63,7 +63,7 @@ class Point:
 
 @dataclass(frozen=True, kw_only=True)
 class Scatter:
-    """What a scatter plot shows.
+    """Content of a scatter plot.
 
     Attributes
     ----------
@@ -148,7 +148,7 @@ def scatter(chart: Scatter) -> Svg:
 
 
 def _range(values: Sequence[tuple[float, float, float]]) -> tuple[float, float]:
-    """Room for all values, and for intervals unless they are far wider than the values lie apart."""
+    """Ends of an axis for all values, and for intervals unless they are much wider than the spread of the values."""
     low, high = nice_range([value for value, _, _ in values])
     reach = 0.4 * (high - low)
     ends = [min(max(end, low - reach), high + reach) for _, *two in values for end in two if finite(end)]
@@ -172,7 +172,7 @@ def _intervals(point: Point, x: Scale, y: Scale) -> Svg:
 
 
 def _straight(slope: float, offset: float, x: Scale, y: Scale, class_: str) -> list[Svg]:
-    """A line, as far as it lies within the axes."""
+    """Draw the part of a line that is within the axes."""
     ends = [x.low, x.high]
     if slope:
         ends += [(y.low - offset) / slope, (y.high - offset) / slope]
@@ -200,7 +200,7 @@ def _fit(points: Sequence[Point], x: Scale, y: Scale) -> list[Svg]:
 
 
 def _names(points: Sequence[Point], x: Scale, y: Scale) -> Svg:
-    """Names beside points, where neither another name nor a point is in the way."""
+    """Draw names beside points if they overlap neither another name nor a point."""
     taken = [(x.clip(p.x) - 4, y.clip(p.y) - 4, x.clip(p.x) + 4, y.clip(p.y) + 4) for p in points]
     parts = []
     for point in points:

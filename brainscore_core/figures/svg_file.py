@@ -1,4 +1,4 @@
-"""A chart as a file: with its own colours, a size in millimetres and no links."""
+"""A chart as a separate file, with its own colours, a size in millimetres and no links."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from brainscore_core.figures.axes import HOLLOW_KINDS
 
 __all__ = ["STYLE", "standalone"]
 
-_MM = 85 / 400  # 400 units are one column of a paper; type is then 7 points high
+_MM = 85 / 400  # 400 units are one column of a paper; text then has 7 points
 
 _INK, _QUIET, _GRID, _PAPER = "#1b1f24", "#57606a", "#e3e6ea", "#ffffff"
 _KINDS = ("#0b57b0", "#b3470a", "#0b6e4f", "#7b3fa0", "#9a2257", "#5c5200", "#00697a", "#4b5563")
@@ -41,7 +41,7 @@ _POSITIVE = (
 
 
 def _cells() -> dict[str, str]:
-    """Names and colours from −1 to 1 in twentieths; every second one lies between its neighbours."""
+    """Names and colours from −1 to 1 in twentieths; every second colour is interpolated."""
     cells = {"0": _ZERO}
     for sign, colours in (("m", _NEGATIVE), ("", _POSITIVE)):
         before = _ZERO
@@ -95,14 +95,14 @@ STYLE = {
     "chart-cell-none": f"fill: {_PAPER}",
     "chart-dot-none": f"fill: {_QUIET}",
 }
-"""Class → properties, without variables: programs for drawing know only these."""
+"""Class → properties without variables, which drawing programs do not support."""
 
 _VIEW_BOX = re.compile(r'viewBox="0 0 ([0-9.]+) ([0-9.]+)"')
 _LINK = re.compile(r'<a href="[^"]*"')
 
 
 def standalone(svg: str) -> str:
-    """Make a file of a chart: real text, colours for paper, links left out as they would lead nowhere.
+    """Convert a chart to a file with real text, colours for paper, and without links.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Score one model on one benchmark and keep what is needed to redo and compare it."""
+"""Score one model on one benchmark, and keep what is needed to reproduce and compare the result."""
 
 from brainscore_core.paths import default_results_address
 from brainscore_core.receipts.changes import Change

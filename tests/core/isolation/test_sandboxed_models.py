@@ -148,8 +148,8 @@ class TestFailures:
         [
             ("take_memory", {}, SubjectOutOfMemory, "crash", r"used more than 600.0 MB of memory \(in take_memory\)"),
             ("fork", {}, SubjectFailed, "crash", r"ran more than 60 processes and threads \(in fork\)"),
-            ("answer_more", {}, SubjectFailed, "protocol", "an answer to another question"),
-            ("hand_over_what_is_no_file", {}, SubjectFailed, "protocol", "is no file of 8 bytes"),
+            ("answer_more", {}, SubjectFailed, "protocol", "an answer to another request"),
+            ("hand_over_what_is_no_file", {}, SubjectFailed, "protocol", "is not a file of 8 bytes"),
         ],
     )
     def test_what_ends_it_is_said(self, start, method, options, kind, cause, message):
