@@ -19,6 +19,7 @@ from brainscore_web.api.schemas import BoardAnswer
 from brainscore_web.leaderboard import http
 from brainscore_web.leaderboard.board import STATES, Board, board_for
 from brainscore_web.leaderboard.cache import Cache
+from brainscore_web.leaderboard.clean import finite
 from brainscore_web.leaderboard.snapshot import SnapshotKey, snapshot_for
 from brainscore_web.leaderboard.state import BoardState
 
@@ -132,7 +133,7 @@ def _model(board: Board, place: int) -> dict[str, Any]:
     names = ("identifier", "title", "private", "architecture", "family", "parameters", "training_data", "runnable")
     return {
         **{name: getattr(model, name) for name in names},
-        "size_mb": _number(model.size_mb),
+        "size_mb": finite(model.size_mb),
         "rank": int(board.rank[place]) or None,
         "best": int(board.best[place]) or None,
         "worst": int(board.worst[place]) or None,
@@ -152,14 +153,10 @@ def _node(board: Board, place: int) -> dict[str, Any]:
         "n_benchmarks": node.n_benchmarks,
         "version": board.snapshot.benchmarks[node.column].version if node.column >= 0 else None,
         "shown": node.shown,
-        "best": _number(board.node_best[place]),
-        "median": _number(board.node_median[place]),
-        "ceiling": _number(board.node_ceiling[place]),
+        "best": finite(board.node_best[place]),
+        "median": finite(board.node_median[place]),
+        "ceiling": finite(board.node_ceiling[place]),
     }
-
-
-def _number(value: float | None) -> float | None:
-    return float(value) if value is not None and np.isfinite(value) else None
 
 
 def _numbers(matrix: NDArray[np.float64]) -> list[list[float | None]]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from datetime import datetime
 from typing import Annotated, Any, Generic, Literal, TypeVar
 
 from ninja import Schema
 from pydantic import BeforeValidator, ConfigDict, Field
+
+from brainscore_web.leaderboard.clean import finite
 
 __all__ = [
     "BenchmarkCard",
@@ -33,11 +34,7 @@ __all__ = [
 T = TypeVar("T")
 
 
-def _finite(value: float | None) -> float | None:
-    return value if value is not None and math.isfinite(value) else None
-
-
-Finite = Annotated[float | None, BeforeValidator(_finite)]
+Finite = Annotated[float | None, BeforeValidator(finite)]
 """A number, or null."""
 
 

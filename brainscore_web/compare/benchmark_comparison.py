@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from django.utils.safestring import SafeString
 from numpy.typing import NDArray
 
 from brainscore_core.errors import UserError
-from brainscore_core.figures import Point, Scatter, scatter
+from brainscore_core.figures import Point, Scatter, Svg, scatter
 from brainscore_core.numerics.correlation import Association, association
 from brainscore_web.compare.question import Column, Note, Question, column, model_href, node_names, pick, signed
 from brainscore_web.leaderboard.board import Board
@@ -97,7 +96,7 @@ class TwoBenchmarks:
         parts = [f"{name} {value} ({interval})." for name, value, interval in self.coefficients]
         return " ".join([f"{self.association.n} models.", *parts, "Lines are 95 % intervals; dashed: equal scores."])
 
-    def svg(self) -> SafeString:
+    def svg(self) -> Svg:
         """The scatter plot."""
         places = np.flatnonzero(self.both).tolist()
         kinds, kind_of = _kinds([self.models[place] for place in places], self.colour)

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from django.utils.safestring import SafeString
 from numpy.typing import NDArray
 
 from brainscore_core.errors import UserError
-from brainscore_core.figures import CELLS_WITH_TEXT, Matrix, MatrixGroup, matrix
+from brainscore_core.figures import CELLS_WITH_TEXT, Matrix, MatrixGroup, Svg, matrix
 from brainscore_core.numerics.correlation import association_matrix
 from brainscore_web.compare.question import Note, Question, benchmark_href, group_of, signed
 from brainscore_web.leaderboard.board import Board, BoardNode
@@ -111,7 +110,7 @@ class Correlations:
             f"{self.n_blank} pairs are blank. Red: positive; blue: negative."
         )
 
-    def svg(self) -> SafeString:
+    def svg(self) -> Svg:
         """The matrix."""
         return matrix(
             Matrix(

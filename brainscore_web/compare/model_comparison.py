@@ -6,11 +6,10 @@ import shlex
 from dataclasses import dataclass
 
 import numpy as np
-from django.utils.safestring import SafeString
 from numpy.typing import NDArray
 
 from brainscore_core.errors import UserError
-from brainscore_core.figures import Dots, DotsRow, dots_with_intervals
+from brainscore_core.figures import Dots, DotsRow, Svg, dots_with_intervals
 from brainscore_core.numerics.significance import Outcome, PairedSummary, paired_summary
 from brainscore_web.compare.question import Note, Question, benchmark_href, group_of, model_row, signed
 from brainscore_web.leaderboard.board import Board
@@ -182,7 +181,7 @@ class TwoModels:
             f"{found.untested} without a standard error. Mean difference {signed(found.mean.difference, plus=True)}."
         )
 
-    def svg(self) -> SafeString:
+    def svg(self) -> Svg:
         """The dot plot."""
         rows = []
         if self.means:

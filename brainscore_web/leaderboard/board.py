@@ -15,10 +15,10 @@ from brainscore_web.leaderboard.cache import Cache
 from brainscore_web.leaderboard.filters import chosen_benchmarks, chosen_models, suggestion
 from brainscore_web.leaderboard.nodes import BoardNode, board_nodes, initially_open, with_open_nodes
 from brainscore_web.leaderboard.notes import BoardSummary, notes
-from brainscore_web.leaderboard.snapshot import STATES, ModelRow, Snapshot, SnapshotKey
+from brainscore_web.leaderboard.snapshot import STATES, ModelRow, Snapshot, SnapshotKey, clear_snapshots
 from brainscore_web.leaderboard.state import BoardState
 
-__all__ = ["SHADES", "STATES", "Board", "BoardNode", "board_for", "board_of", "forget", "group_texts"]
+__all__ = ["SHADES", "STATES", "Board", "BoardNode", "board_for", "board_of", "clear_caches", "group_texts"]
 
 SHADES = 10
 """Classes of colours."""
@@ -133,9 +133,10 @@ def board_for(snapshot: Snapshot, state: BoardState) -> Board:
     return _shown(_boards.get((snapshot.key, content), make), state)
 
 
-def forget() -> None:
-    """Empty the cache of this process."""
+def clear_caches() -> None:
+    """Clear the cached boards and snapshots of this process."""
     _boards.clear()
+    clear_snapshots()
 
 
 def board_of(snapshot: Snapshot, state: BoardState) -> Board:

@@ -16,10 +16,12 @@ __all__ = [
     "REPLACEMENT",
     "check_identifier",
     "check_receipt",
+    "finite",
     "harmless",
     "json_value",
     "moment",
     "number",
+    "or_nan",
     "text",
 ]
 
@@ -80,6 +82,28 @@ def number(value: object) -> float | None:
     except OverflowError:
         return None
     return found if math.isfinite(found) else None
+
+
+def finite(value: float | None) -> float | None:
+    """Return the number as a float; None for NaN, infinities and None.
+
+    Examples
+    --------
+    >>> finite(0.5), finite(float("nan")), finite(None)
+    (0.5, None, None)
+    """
+    return None if value is None or not math.isfinite(value) else float(value)
+
+
+def or_nan(value: float | None) -> float:
+    """Return the number as a float; NaN for infinities and None.
+
+    Examples
+    --------
+    >>> or_nan(0.5), or_nan(None)
+    (0.5, nan)
+    """
+    return math.nan if value is None or not math.isfinite(value) else float(value)
 
 
 def json_value(value: Any) -> Any:

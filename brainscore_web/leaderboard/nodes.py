@@ -13,6 +13,7 @@ from brainscore_web.leaderboard.synchronization import fill_in
 
 __all__ = [
     "CONTROLS",
+    "MAX_OPEN_HEADING",
     "OUTSIDE",
     "BoardNode",
     "Placement",
@@ -26,7 +27,8 @@ __all__ = [
 
 OUTSIDE = "Not in the averages"
 CONTROLS = "Controls"
-_FEW = 6  # benchmarks that are shown at once below a heading
+MAX_OPEN_HEADING = 6
+"""Headings with at most this many benchmarks are open at first."""
 
 
 class BoardNode(NamedTuple):
@@ -113,7 +115,7 @@ def initially_open(nodes: Sequence[BoardNode]) -> frozenset[str]:
 
     def opens(place: int, node: BoardNode) -> bool:
         if node.kind == "heading":
-            return node.n_benchmarks <= _FEW
+            return node.n_benchmarks <= MAX_OPEN_HEADING
         return set(kinds.get(place, [])) == {"mean"}
 
     return frozenset(node.identifier for place, node in enumerate(nodes) if opens(place, node))

@@ -12,7 +12,7 @@ from brainscore_web.leaderboard import search
 from brainscore_web.leaderboard.snapshot import Snapshot
 from brainscore_web.leaderboard.state import BoardState
 
-__all__ = ["BoardSummary", "notes"]
+__all__ = ["BoardSummary", "counted", "notes"]
 
 
 class BoardSummary(NamedTuple):
@@ -67,7 +67,7 @@ def _of_filters(snapshot: Snapshot, state: BoardState, told: BoardSummary) -> It
     ):
         unknown = sum(getattr(model, name) is None for model in snapshot.models)
         if unknown and limits != (None, None):
-            yield f"{unknown} {_plural(unknown, 'model')} whose {text} is not known {_is(unknown)} left out."
+            yield f"{counted(unknown, 'model')} whose {text} is not known {_is(unknown)} left out."
     if operators := [word for word in search.parse(state.q).words if word in ("and", "or", "not")]:
         yield f"“{operators[0]}” in the search is a word; operators are in capitals: AND, OR, NOT."
     if not told.is_sorted:
@@ -89,7 +89,7 @@ def _of_means(state: BoardState, told: BoardSummary) -> Iterator[str]:
         )
     if told.n_without_raw:
         n = told.n_without_raw
-        yield f"{n} {_plural(n, 'score')} without a raw value {_is(n)} shown as undefined."
+        yield f"{counted(n, 'score')} without a raw value {_is(n)} shown as undefined."
 
 
 def _of_ranks(told: BoardSummary) -> Iterator[str]:
@@ -117,8 +117,15 @@ def _of_the_day(snapshot: Snapshot, state: BoardState) -> Iterator[str]:
         )
 
 
-def _plural(n: int, word: str) -> str:
-    return word if n == 1 else f"{word}s"
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun.
+
+    Examples
+    --------
+    >>> counted(1, "model"), counted(2, "model")
+    ('1 model', '2 models')
+    """
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _is(n: int) -> str:

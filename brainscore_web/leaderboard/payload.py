@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from brainscore_core.errors import UserError
 from brainscore_web.leaderboard.board import SHADES, STATES, Board
 from brainscore_web.leaderboard.filters import chosen_benchmarks, chosen_models
+from brainscore_web.leaderboard.notes import counted
 from brainscore_web.leaderboard.state import BoardState
 
 __all__ = ["SCALE", "board_data", "column_data", "columns_below", "counts_text", "n_filters", "rounded", "why_empty"]
@@ -47,8 +48,8 @@ def counts_text(board: Board) -> str:
     n_benchmarks = sum(node.kind == "benchmark" for node in board.nodes)
     day = f", as of {board.state.at}" if board.state.at else ""
     return (
-        f"{len(board.models)} of {_number(len(board.snapshot.models), 'model')}, "
-        f"{n_benchmarks} of {_number(len(board.snapshot.benchmarks), 'benchmark')}{day}"
+        f"{len(board.models)} of {counted(len(board.snapshot.models), 'model')}, "
+        f"{n_benchmarks} of {counted(len(board.snapshot.benchmarks), 'benchmark')}{day}"
     )
 
 
@@ -86,14 +87,10 @@ def _set(state: BoardState, among: dict[str, Any]) -> dict[str, str]:
 
 
 def _suggestion(without: dict[str, int], noun: str) -> str:
-    some = [f"without {text} {_number(count, noun)}" for text, count in without.items() if count]
+    some = [f"without {text} {counted(count, noun)}" for text, count in without.items() if count]
     if some:
         return f" {'; '.join(some).capitalize()} would."
     return " Several filters together keep everything out: leave some of them out." if len(without) > 1 else ""
-
-
-def _number(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 SCALE = 1000

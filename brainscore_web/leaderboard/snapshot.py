@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from brainscore_core.results.aggregates import LEAF_STATES, Tree, TreeNode, counting
 from brainscore_web.leaderboard import revision
 from brainscore_web.leaderboard.cache import Cache
+from brainscore_web.leaderboard.clean import or_nan
 from brainscore_web.leaderboard.models import (
     Benchmark,
     BenchmarkVersion,
@@ -36,7 +37,7 @@ __all__ = [
     "Scores",
     "Snapshot",
     "SnapshotKey",
-    "forget",
+    "clear_snapshots",
     "load_models",
     "snapshot_for",
 ]
@@ -329,7 +330,7 @@ def _versions(rows: Sequence[dict[str, Any]], until: datetime | None) -> dict[in
     fields = ("ceiling", "ceiling_error", "ceiling_low", "ceiling_high")
     query = BenchmarkVersion.objects.order_by("since", "version")
     for one in query.values("benchmark_id", "version", "since", "ceiling_meaning", *fields):
-        one.update({name: _number(one[name]) for name in fields})
+        one.update({name: or_nan(one[name]) for name in fields})
         known.setdefault(one["benchmark_id"], []).append(one)
     none = dict.fromkeys(fields, math.nan) | {"ceiling_meaning": ""}
     found = {}
@@ -346,10 +347,6 @@ def _versions(rows: Sequence[dict[str, Any]], until: datetime | None) -> dict[in
         of = next((one for one in reversed(versions) if one["version"] == counts or not counts), none)
         found[row["pk"]] = counts, {name: of[name] for name in none}
     return found
-
-
-def _number(value: float | None) -> float:
-    return value if value is not None and math.isfinite(value) else math.nan
 
 
 STATES = LEAF_STATES
@@ -463,13 +460,10 @@ def snapshot_for(visitor: Visitor, *, at: date | None = None) -> Snapshot:
     return (_snapshots if at is None else _earlier).get(key, make)
 
 
-def forget() -> None:
-    """Empty the caches of this process."""
-    from brainscore_web.leaderboard import board
-
+def clear_snapshots() -> None:
+    """Clear the cached snapshots and scores of this process; `board.clear_caches` also clears the boards."""
     for cache in (_scores, _snapshots, _earlier):
         cache.clear()
-    board.forget()
 
 
 def _audience(visitor: Visitor) -> str:

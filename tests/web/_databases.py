@@ -88,7 +88,7 @@ def address_on_server(known, name):
 
 
 def fill(**options):
-    """Fill the tables as `leaderboard.simulation.simulate_leaderboard` does; the rows are computed once in a process."""
+    """Fill the tables as `leaderboard.simulation.simulate_leaderboard` does; rows are computed once per process."""
     if any(table.objects.exists() for table in _FILLED):
         return simulation.simulate_leaderboard(**options)
     key = tuple(sorted(options.items()))

@@ -31,11 +31,11 @@ from brainscore_web.leaderboard.cards._formatting import (
     bins,
     estimate,
     interval,
-    known,
     number,
     web_address,
 )
 from brainscore_web.leaderboard.cards._scores import ScoreLine, has_ceiling, node_ranks, reason_of
+from brainscore_web.leaderboard.clean import finite
 from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion
 from brainscore_web.leaderboard.snapshot import STATES as NAMES
 
@@ -352,7 +352,7 @@ def _models(board: Board, place: int, data: BenchmarkData, axis: Axis) -> Iterab
     node = board.nodes[place]
     ranks, groups = node_ranks(board, place)
     values, errors, low, high = (part[:, place] for part in (board.values, board.errors, board.low, board.high))
-    median, ceiling = known(float(board.node_median[place])), 1.0 if has_ceiling(board)[place] else None
+    median, ceiling = finite(float(board.node_median[place])), 1.0 if has_ceiling(board)[place] else None
     ties = {rank for rank, count in zip(*np.unique(ranks.rank, return_counts=True), strict=True) if count > 1}
     order = sorted(
         np.flatnonzero(np.isfinite(values)).tolist(), key=lambda row: (-values[row], board.models[row].identifier)
@@ -368,8 +368,8 @@ def _models(board: Board, place: int, data: BenchmarkData, axis: Axis) -> Iterab
                 board.snapshot.raw_error[snapshot_row, node.column],
             )
             raw = estimate(*measured, "")
-        value, error = float(values[row]), known(float(errors[row]))
-        start, end = known(float(low[row])), known(float(high[row]))
+        value, error = float(values[row]), finite(float(errors[row]))
+        start, end = finite(float(low[row])), finite(float(high[row]))
         yield ModelLine(
             identifier=model.identifier,
             title=model.title,

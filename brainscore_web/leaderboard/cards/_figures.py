@@ -2,31 +2,31 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from django.urls import reverse
 from django.utils.safestring import SafeString
 
-from brainscore_core.figures import Dots, DotsRow, Lines, Mark, Series, dots_with_intervals, lines
+from brainscore_core.figures import Dots, DotsRow, Lines, Mark, Series, Svg, dots_with_intervals, lines
 from brainscore_web.leaderboard.cards._benchmark import BenchmarkCard
-from brainscore_web.leaderboard.cards._formatting import axis_of, estimate, known, spark
+from brainscore_web.leaderboard.cards._formatting import axis_of, estimate, spark
 from brainscore_web.leaderboard.cards._history import Rescored
 from brainscore_web.leaderboard.cards._model import MeanHistory, ProfileView
+from brainscore_web.leaderboard.clean import finite, or_nan
 
 __all__ = ["history_lines", "means_chart", "means_lines", "models_chart", "profile_chart"]
 
 
-def means_chart(histories: Sequence[MeanHistory]) -> SafeString:
+def means_chart(histories: Sequence[MeanHistory]) -> Svg:
     """Means over time; nothing where there is no more than one day."""
     series = [
         Series(
             name=one.title,
             x=[point.day for point in one.points],
-            y=[_nan(point.value) for point in one.points],
-            low=[_nan(point.value) - 1.96 * _nan(point.error) for point in one.points],
-            high=[_nan(point.value) + 1.96 * _nan(point.error) for point in one.points],
+            y=[or_nan(point.value) for point in one.points],
+            low=[or_nan(point.value) - 1.96 * or_nan(point.error) for point in one.points],
+            high=[or_nan(point.value) + 1.96 * or_nan(point.error) for point in one.points],
             labels=[
                 f"{one.title}, {point.day}: {estimate(point.value, point.error)}, "
                 f"{point.n_scored} of {point.n_all} benchmarks"
@@ -37,7 +37,7 @@ def means_chart(histories: Sequence[MeanHistory]) -> SafeString:
         if len(one.points) > 1
     ]
     if not series:
-        return SafeString("")
+        return Svg("")
     return lines(
         Lines(
             series=series,
@@ -51,7 +51,7 @@ def means_chart(histories: Sequence[MeanHistory]) -> SafeString:
     )
 
 
-def profile_chart(profile: ProfileView) -> SafeString:
+def profile_chart(profile: ProfileView) -> Svg:
     """Scores of the layers, in the network's order; a chosen layer is ringed, the best of those that are chosen."""
     points = profile.points
     chosen = [number for number, point in enumerate(points) if point.chosen and point.score is not None]
@@ -62,14 +62,14 @@ def profile_chart(profile: ProfileView) -> SafeString:
                 Series(
                     name=profile.region,
                     x=[point.layer for point in points],
-                    y=[_nan(point.score) for point in points],
-                    low=[_nan(point.low) for point in points],
-                    high=[_nan(point.high) for point in points],
+                    y=[or_nan(point.score) for point in points],
+                    low=[or_nan(point.low) for point in points],
+                    high=[or_nan(point.high) for point in points],
                     labels=[point.layer for point in points],
                 )
             ]
             if len({point.layer for point in points}) == len(points)
-            else [Series(name=profile.region, x=list(range(len(points))), y=[_nan(point.score) for point in points])],
+            else [Series(name=profile.region, x=list(range(len(points))), y=[or_nan(point.score) for point in points])],
             title=f"Layers on {profile.benchmark}",
             description=f"Score of each layer for {profile.region}; the table below has the numbers.",
             x_title="layer, in the network's order",
@@ -81,16 +81,16 @@ def profile_chart(profile: ProfileView) -> SafeString:
     )
 
 
-def models_chart(card: BenchmarkCard, most: int | None = None) -> SafeString:
+def models_chart(card: BenchmarkCard, most: int | None = None) -> Svg:
     """Models on a benchmark, the highest first, with intervals."""
-    median = known(_number(card.median))
+    median = finite(_number(card.median))
     marks = () if median is None else (Mark(value=median, kind="median"),)
     rows = [
         DotsRow(
             label=model.title,
             value=model.value,
-            low=_nan(model.low),
-            high=_nan(model.high),
+            low=or_nan(model.low),
+            high=or_nan(model.high),
             href=reverse("cards:model", args=[model.identifier]),
             marks=marks,
             text=model.score,
@@ -150,7 +150,7 @@ def history_lines(found: Sequence[Rescored]) -> tuple[HistoryLine, ...]:
 
 def _spark(one: Rescored) -> SafeString:
     """Results on one benchmark over time; those of other versions are hollow."""
-    values = [_nan(value) for point in one.points for value in (point.value, point.low, point.high)]
+    values = [or_nan(value) for point in one.points for value in (point.value, point.low, point.high)]
     return spark(
         axis_of(values),
         [
@@ -158,10 +158,6 @@ def _spark(one: Rescored) -> SafeString:
             for point in one.points
         ],
     )
-
-
-def _nan(value: float | None) -> float:
-    return math.nan if value is None else value
 
 
 def _number(text: str) -> float | None:

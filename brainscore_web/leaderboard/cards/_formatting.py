@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from django.utils.safestring import SafeString
 from numpy.typing import ArrayLike
+
+from brainscore_web.leaderboard.clean import finite
 
 __all__ = [
     "NONE",
@@ -23,7 +24,6 @@ __all__ = [
     "estimate",
     "histogram",
     "interval",
-    "known",
     "megabytes",
     "number",
     "seconds",
@@ -54,11 +54,6 @@ STATES = {
 """By name; all differ in sign and word."""
 
 
-def known(value: float | None) -> float | None:
-    """A number, or None where there is none, NaN included."""
-    return None if value is None or not math.isfinite(value) else float(value)
-
-
 def number(value: float | None) -> str:
     """Three decimals, as scores are given.
 
@@ -67,7 +62,7 @@ def number(value: float | None) -> str:
     >>> number(0.51249), number(-0.0001), number(None)
     ('0.512', '0.000', '–')
     """
-    found = known(value)
+    found = finite(value)
     if found is None:
         return NONE
     text = f"{found:.3f}"
@@ -82,9 +77,9 @@ def estimate(value: float | None, error: float | None, none: str = NONE) -> str:
     >>> estimate(0.5, 0.0123), estimate(0.5, None), estimate(None, None)
     ('0.500 ± 0.012', '0.500', '–')
     """
-    if known(value) is None:
+    if finite(value) is None:
         return none
-    if known(error) is None:
+    if finite(error) is None:
         return number(value)
     return f"{number(value)} ± {number(error)}"
 
@@ -97,7 +92,7 @@ def interval(low: float | None, high: float | None) -> str:
     >>> interval(0.1, 0.25), interval(None, 0.2)
     ('0.100 to 0.250', '')
     """
-    return f"{number(low)} to {number(high)}" if known(low) is not None and known(high) is not None else ""
+    return f"{number(low)} to {number(high)}" if finite(low) is not None and finite(high) is not None else ""
 
 
 def count(value: float | None) -> str:
@@ -138,7 +133,7 @@ def seconds(value: float | None) -> str:
     >>> seconds(0.0042), seconds(42.4), seconds(754), seconds(7500), seconds(None)
     ('0.004 s', '42.4 s', '12 min 34 s', '2 h 5 min', '–')
     """
-    found = known(value)
+    found = finite(value)
     if found is None:
         return NONE
     if found < 1:
@@ -221,10 +216,10 @@ def bar(
         ("median", median, "m0 -6v12"),
         ("best", best, "m0 -3l-3 -5h6z"),
     ):
-        at = known(where)
+        at = finite(where)
         if at is not None:
             parts.append(f'<path class="bar-{kind}" d="M{axis.x(at):.1f} {middle:g}{shape}"/>')
-    start, end, here = known(low), known(high), known(value)
+    start, end, here = finite(low), finite(high), finite(value)
     if start is not None and end is not None:
         parts.append(f'<path class="bar-interval" d="M{axis.x(start):.1f} {middle:g}H{axis.x(end):.1f}"/>')
     if here is not None:
@@ -243,14 +238,14 @@ def spark(axis: Axis, points: Sequence[tuple[float, float | None, float | None, 
         Of any unit of time; filled where they are of the current version.
     """
     width, height = 110, 26
-    there = [point for point in points if known(point[1]) is not None]
+    there = [point for point in points if finite(point[1]) is not None]
     if not there:
         return SafeString("")
     start, end = min(point[0] for point in there), max(point[0] for point in there)
     parts = []
     for time, value, low, high, current in there:
         x = width / 2 if end == start else 6 + (width - 12) * (time - start) / (end - start)
-        if known(low) is not None and known(high) is not None:
+        if finite(low) is not None and finite(high) is not None:
             parts.append(f'<path class="bar-interval thin" d="M{x:.1f} {_y(axis, low):.1f}V{_y(axis, high):.1f}"/>')
         kind = "bar-value" if current else "bar-value hollow"
         parts.append(f'<circle class="{kind}" cx="{x:.1f}" cy="{_y(axis, value):.1f}" r="2.5"/>')

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brainscore_core.results.aggregates import LEAF_STATES, Tree, TreeNode, averages, counting
+from brainscore_web.leaderboard.clean import or_nan
 
 __all__ = ["MeanPoint", "Rescored", "ScorePoint", "VersionSince", "mean_history", "moments", "rescored"]
 
@@ -208,8 +209,8 @@ def _values(
         versions=np.full(len(rows), "", dtype=object),
         states=np.array([LEAF_STATES.index(score.state) for score in scores], dtype=np.int8)[rows],  # type: ignore[arg-type] # texts of the database
         created=np.array([score.created.timestamp() for score in scores])[rows],
-        scores=np.array([_float(score.value) for score in scores])[rows],
-        errors=np.array([_float(score.error) for score in scores])[rows],
+        scores=np.array([or_nan(score.value) for score in scores])[rows],
+        errors=np.array([or_nan(score.error) for score in scores])[rows],
     )
     return found.values, found.errors
 
@@ -231,7 +232,3 @@ def _unversioned(tree: Tree) -> Tree:
 
 def _day(moment: datetime) -> date:
     return moment.astimezone(UTC).date()
-
-
-def _float(value: float | None) -> float:
-    return float("nan") if value is None else value

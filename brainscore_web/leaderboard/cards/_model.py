@@ -25,7 +25,6 @@ from brainscore_web.leaderboard.cards._formatting import (
     count,
     estimate,
     interval,
-    known,
     number,
 )
 from brainscore_web.leaderboard.cards._history import (
@@ -38,6 +37,7 @@ from brainscore_web.leaderboard.cards._history import (
     rescored,
 )
 from brainscore_web.leaderboard.cards._scores import ScoreLine, ScoreRow, default_open, score_axis, score_rows
+from brainscore_web.leaderboard.clean import finite
 from brainscore_web.leaderboard.models import VisionModel
 
 __all__ = ["MeanHistory", "ModelCard", "ModelData", "ProfileView", "model_card"]
@@ -160,10 +160,10 @@ def _layer_point(item: Mapping[str, Any], chosen: Sequence[str], best: Any) -> L
     return LayerPoint(
         layer=layer,
         features=count(item.get("features")),
-        score=known(item.get("score")),
-        error=known(item.get("error")),
-        low=known(low),
-        high=known(high),
+        score=finite(item.get("score")),
+        error=finite(item.get("error")),
+        low=finite(low),
+        high=finite(high),
         chosen=layer in chosen,
         best=layer == best,
         reason=str(item.get("reason") or ""),
@@ -173,10 +173,10 @@ def _layer_point(item: Mapping[str, Any], chosen: Sequence[str], best: Any) -> L
 def _profile_notes(document: Mapping[str, Any]) -> Iterable[str]:
     if document.get("stimuli"):
         yield f"{document['stimuli']:,} stimuli"
-    ceiling = known(document.get("ceiling"))
+    ceiling = finite(document.get("ceiling"))
     yield "scores as measured, without a ceiling" if ceiling is None else f"relative to the ceiling, {number(ceiling)}"
     held_out = document.get("held_out")
-    if isinstance(held_out, Mapping) and known(held_out.get("value")) is not None:
+    if isinstance(held_out, Mapping) and finite(held_out.get("value")) is not None:
         yield (
             f"chosen on one half of the stimuli and scored on the other: {number(held_out['value'])} raw, "
             f"{number(held_out.get('optimism'))} less than where it was chosen"

@@ -23,9 +23,10 @@ from brainscore_web.leaderboard.cards._formatting import (
     bar,
     estimate,
     interval,
-    known,
     number,
 )
+from brainscore_web.leaderboard.clean import finite
+from brainscore_web.leaderboard.nodes import MAX_OPEN_HEADING
 from brainscore_web.leaderboard.snapshot import STATES as NAMES
 from brainscore_web.leaderboard.snapshot import SnapshotKey
 
@@ -153,7 +154,6 @@ def has_ceiling(board: Board) -> tuple[bool, ...]:
 
 
 _ALL_OPEN = 40  # rows: a tree that is not larger is shown whole
-_FEW = 6  # benchmarks that are shown at once below a heading
 
 
 class ScoreLine(NamedTuple):
@@ -243,7 +243,7 @@ def default_open(nodes: Sequence[BoardNode]) -> frozenset[str]:
     """Nodes whose children are shown at first: all in a small tree, else the upper ones and headings of few."""
     if len(nodes) <= _ALL_OPEN:
         return frozenset(node.identifier for node in nodes if node.kind != "benchmark")
-    few = (node.identifier for node in nodes if node.kind == "heading" and node.n_benchmarks <= _FEW)
+    few = (node.identifier for node in nodes if node.kind == "heading" and node.n_benchmarks <= MAX_OPEN_HEADING)
     return frozenset((*(nodes[at].identifier for at in upper(nodes)), *few))
 
 
@@ -275,9 +275,9 @@ def score_rows(
     place = _place(board, model)
     in_snapshot = int(board.rows[place])
     values, errors, low, high = (
-        [known(one) for one in part[place].tolist()] for part in (board.values, board.errors, board.low, board.high)
+        [finite(one) for one in part[place].tolist()] for part in (board.values, board.errors, board.low, board.high)
     )
-    best, median = ([known(one) for one in part.tolist()] for part in (board.node_best, board.node_median))
+    best, median = ([finite(one) for one in part.tolist()] for part in (board.node_best, board.node_median))
     axis = score_axis(board, model)
     standing = standings(board.values, board.errors, place)
     ceiled = has_ceiling(board)

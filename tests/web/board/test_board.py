@@ -8,7 +8,7 @@ from django.contrib.auth.models import AnonymousUser
 from brainscore_core.errors import UserError
 from brainscore_core.numerics.ranks import RanksFromErrors
 from brainscore_web.leaderboard import revision
-from brainscore_web.leaderboard.board import STATES, board_for, board_of, forget, group_texts
+from brainscore_web.leaderboard.board import STATES, board_for, board_of, clear_caches, group_texts
 from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, Score, VisionModel
 from brainscore_web.leaderboard.snapshot import snapshot_for
 from brainscore_web.leaderboard.state import BoardState
@@ -424,7 +424,7 @@ class TestCache:
         first = board_for(snapshot, BoardState())
         revision.bump()
         assert board_for(snapshot_for(EVERYBODY), BoardState()).values is not first.values
-        forget()
+        clear_caches()
 
 
 def test_private_models_change_nothing_for_outsiders(board):

@@ -9,17 +9,18 @@ from django.core.exceptions import ValidationError
 from brainscore_web.leaderboard import revision
 from brainscore_web.leaderboard import snapshot as loading
 from brainscore_web.leaderboard import snapshot as snapshots
+from brainscore_web.leaderboard.board import clear_caches
 from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, Score, Visibility, VisionModel
-from brainscore_web.leaderboard.snapshot import STATES, forget, snapshot_for
+from brainscore_web.leaderboard.snapshot import STATES, snapshot_for
 
 EVERYBODY = AnonymousUser()
 
 
 @pytest.fixture(autouse=True)
 def _nothing_remembered():
-    forget()
+    clear_caches()
     yield
-    forget()
+    clear_caches()
 
 
 def day(text):

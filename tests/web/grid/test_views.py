@@ -11,10 +11,10 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from brainscore_web.leaderboard import revision
-from brainscore_web.leaderboard.board import STATES, board_for
+from brainscore_web.leaderboard.board import STATES, board_for, clear_caches
 from brainscore_web.leaderboard.models import Score, VisionModel
 from brainscore_web.leaderboard.payload import rounded
-from brainscore_web.leaderboard.snapshot import forget, snapshot_for
+from brainscore_web.leaderboard.snapshot import snapshot_for
 from brainscore_web.leaderboard.state import BoardState
 
 PAGE = "/vision/leaderboard/"
@@ -113,7 +113,7 @@ def test_private_models_are_nowhere_for_others(board, client, member, owner, sta
         client.logout()
         if visitor:
             client.force_login(visitor)
-        forget()
+        clear_caches()
         texts = [client.get(address).content for address in addresses]
         return [text for text in texts if re.search(rb"Secret title|secret-family|" + secret.encode(), text)]
 
@@ -180,7 +180,7 @@ def test_few_queries_however_much_there_is(board, client, address, most):
     ) as queries:
         client.get(address)
     assert len(queries) <= most
-    forget()
+    clear_caches()
     with CaptureQueriesContext(connection) as queries:
         client.get(f"{address}{'&' if '?' in address else '?'}over=scored")
     assert len(queries) <= 12
