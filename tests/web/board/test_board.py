@@ -347,12 +347,12 @@ class TestNotes:
         ("state", "texts"),
         [
             ({}, ["counts as 0", "Ranks are by Global Score", "95 %"]),
-            ({"over": "scored"}, ["do not compare"]),
+            ({"over": "scored"}, ["not comparable"]),
             ({"values": "raw"}, ["Raw values"]),
             ({"q": "vit"}, ["3 of 11 models and 24 of 24 benchmarks"]),
             ({"q": "vit and resnet"}, ["0 of 11 models", "capitals"]),
             ({"access": "public"}, ["of 24 benchmarks pass the filters"]),
-            ({"parameters_min": 1.0}, ["1 model whose number of parameters is not known is left out"]),
+            ({"parameters_min": 1.0}, ["1 model whose number of parameters is not known is excluded"]),
         ],
     )
     def test_what_is_said(self, snapshot, state, texts):

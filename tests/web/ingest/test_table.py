@@ -132,7 +132,15 @@ def test_rows_that_are_wrong_are_named(db, several, changed):
     )
     report = ingest_table(path)
     assert report.added == 0
-    words = ["no id", "201 characters", "not come yet", "'great' is unknown", "with a score", "be shown", "negative"]
+    words = [
+        "not a receipt id",
+        "201 characters",
+        "in the future",
+        "'great' is unknown",
+        "has a score",
+        "be shown",
+        "negative",
+    ]
     assert len(report.problems) == len(words)
     for place, (problem, word) in enumerate(zip(report.problems, words, strict=True), start=1):
         assert problem.path.startswith(f"row {place} (")
