@@ -235,7 +235,7 @@ def cell(client, made, state, **more):
     [
         ("missing", "missing: never scored; counts as 0 in means", ""),
         ("failed", "failed; counts as 0 in means", "ValueError: simulated failure"),
-        ("not applicable", "not applicable; counts as 0 in means", "the model answers no such task (simulated)"),
+        ("not applicable", "not applicable; counts as 0 in means", "the model does not support this task (simulated)"),
         ("undefined", "undefined; counts as 0 in means", "the score is NaN (simulated)"),
         ("outdated", "outdated: only version 1 of the benchmark, 2024-", "; version 2 counts; counts as 0 in means"),
     ],
@@ -297,7 +297,7 @@ def test_data_that_cannot_be_read_are_no_traceback(board, client, monkeypatch):
     from brainscore_web.leaderboard import views
 
     def broken(visitor, *, at=None):
-        raise UserError("the tree is broken", remedy="mend it")
+        raise UserError("the tree is broken", remedy="fix it")
 
     monkeypatch.setattr(views, "snapshot_for", broken)
     answer = client.get(PAGE)
