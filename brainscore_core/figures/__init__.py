@@ -1,6 +1,6 @@
 """Figures as SVG, drawn without a plot library or a web framework."""
 
-from brainscore_core.figures.axes import nice_range, nice_ticks, tick_texts
+from brainscore_core.figures.axes import Svg, nice_range, nice_ticks, tick_texts
 from brainscore_core.figures.dot_plot import Dots, DotsRow, Mark, dots_with_intervals
 from brainscore_core.figures.line_plot import Lines, Series, lines
 from brainscore_core.figures.matrix_plot import CELLS_WITH_TEXT, Matrix, MatrixGroup, matrix
@@ -18,6 +18,7 @@ __all__ = [
     "Point",
     "Scatter",
     "Series",
+    "Svg",
     "dots_with_intervals",
     "lines",
     "matrix",

@@ -1,4 +1,4 @@
-"""The programming interface, version 1."""
+"""The API, version 1."""
 
 from django.apps import AppConfig
 

@@ -31,18 +31,18 @@ _WINDOW = 60.0
 
 
 class Rate(BaseThrottle):
-    """Refuses what is beyond ``settings.API_RATES``: requests a minute of ``anonymous`` and of ``known`` callers."""
+    """Limits requests per minute of ``anonymous`` and ``known`` callers to ``settings.API_RATES``."""
 
     def __init__(self) -> None:
         self._now = threading.local()
 
     def allow_request(self, request: HttpRequest) -> bool:
-        """Count a request; False if it is one too many."""
+        """Count a request; return False if it exceeds the limit."""
         caller = request.auth  # type: ignore[attr-defined] # django-ninja sets it
         return self.allow(caller.key, "anonymous" if caller.kind == "anonymous" else "known")
 
     def allow(self, key: str, kind: str) -> bool:
-        """Count a request of a caller; False if it is one too many."""
+        """Count a request of a caller; return False if it exceeds the limit."""
         now = self._now.time = time.time()
         cache = caches["rates"]
         name = f"{key}:{int(now // _WINDOW)}"
@@ -51,30 +51,30 @@ class Rate(BaseThrottle):
         else:
             try:
                 count = cache.incr(name)
-            except ValueError:  # dropped in this moment
+            except ValueError:  # the cache has just dropped it
                 cache.set(name, 1, 2 * _WINDOW)
                 count = 1
         return count <= settings.API_RATES[kind]
 
     def wait(self) -> float:
-        """How long the window of this thread's last request lasts, in seconds."""
+        """Return the seconds until the window of this thread's last request ends."""
         return math.ceil(_WINDOW - self._now.time % _WINDOW)
 
     def problem(self) -> Problem:
-        """The answer to what is one too many."""
+        """Return the response to a request that exceeds the limit."""
         wait = f"{self.wait():.0f}"
         return Problem(429, "too many requests", f"try again in {wait} s", headers={"Retry-After": wait})
 
 
 RATE = Rate()
-"""The one that counts."""
+"""The rate limit of the API."""
 
 
 def address_of(request: HttpRequest) -> str:
-    """Where a request comes from; of IPv6 the network, as one household has more addresses than can be counted.
+    """Return the IP address of a request; for IPv6 its /64 network, since one client has many addresses.
 
-    What a proxy says counts only where the settings say that there is one; of several addresses the last, which it
-    added itself.
+    The header of a proxy is used only if the settings say that there is one; of several addresses, the last one counts,
+    which the proxy has added.
     """
     text = request.META.get("REMOTE_ADDR") or ""
     if settings.BEHIND_PROXY:
@@ -90,26 +90,26 @@ def address_of(request: HttpRequest) -> str:
     return str(address)
 
 
-_ONCE_IN = timedelta(minutes=1)
+_INTERVAL = timedelta(minutes=1)
 _CHALLENGE = {"WWW-Authenticate": 'Bearer realm="Brain-Score"'}
 
 
 @dataclass(frozen=True)
 class Caller:
-    """Who asks.
+    """The caller of a request.
 
     Attributes
     ----------
     kind : str
         ``'anonymous'``, ``'session'`` or ``'token'``.
     visitor : User or AnonymousUser
-        Whom visibility follows: nobody where a token lacks the scope ``read``.
+        The user whose visibility applies: anonymous if a token lacks the scope ``read``.
     user : User or None
-        Whoever logged in, or owns the token.
+        The user who is logged in, or owns the token.
     token : ApiToken or None
         The token.
     key : str
-        By which requests are counted.
+        Key by which requests are counted.
     """
 
     kind: Literal["anonymous", "session", "token"]
@@ -119,19 +119,19 @@ class Caller:
     key: str
 
     def may(self, scope: str) -> bool:
-        """Whether the token says so."""
+        """Whether the request has a token with this scope."""
         return self.token is not None and scope in self.token.scopes
 
 
 class Access(AuthBase):
-    """Find out who asks; a token that is not valid is refused, whatever is asked for.
+    """Identifies the caller; an invalid token is always refused.
 
     Parameters
     ----------
     required : bool
-        Whether somebody must ask.
+        Whether anonymous callers are refused.
     scope : str, optional
-        What a token must allow; sessions do not.
+        The scope that a token must have; sessions are then refused.
     """
 
     openapi_type = "http"
@@ -144,7 +144,7 @@ class Access(AuthBase):
         self.scope = scope
 
     def __call__(self, request: HttpRequest) -> Caller:
-        """Say who asks."""
+        """Return the caller."""
         header = request.headers.get("Authorization")
         if header is not None:
             caller = _by_token(header)
@@ -169,7 +169,7 @@ class Access(AuthBase):
 
 
 def caller_of(request: HttpRequest) -> Caller:
-    """Who asks, once an operation runs."""
+    """Return the caller of a running operation."""
     caller: Any = request.auth  # type: ignore[attr-defined] # django-ninja sets it
     return caller
 
@@ -181,7 +181,7 @@ def _by_token(header: str) -> Caller | None:
     token = ApiToken.find(text.strip())
     if token is None:
         return None
-    _note_use(token)
+    _record_use(token)
     visitor: Visitor = token.user if "read" in token.scopes else AnonymousUser()
     return Caller("token", visitor, token.user, token, f"token:{token.pk}")
 
@@ -192,11 +192,11 @@ def _without_token(request: HttpRequest) -> Caller:
     return Caller("anonymous", AnonymousUser(), None, None, f"address:{address_of(request)}")
 
 
-def _note_use(token: ApiToken) -> None:
-    """Keep when a token was last used, to the minute: reading stays reading."""
+def _record_use(token: ApiToken) -> None:
+    """Store when a token was last used, at most once per minute to avoid writes."""
     now = timezone.now()
-    if token.last_used is not None and now - token.last_used < _ONCE_IN:
+    if token.last_used is not None and now - token.last_used < _INTERVAL:
         return
-    stale = Q(last_used=None) | Q(last_used__lt=now - _ONCE_IN)
-    with suppress(OperationalError):  # a busy database; the next request notes it
+    stale = Q(last_used=None) | Q(last_used__lt=now - _INTERVAL)
+    with suppress(OperationalError):  # if the database is busy, the next request stores it
         ApiToken.objects.filter(stale, pk=token.pk).update(last_used=now)

@@ -1,4 +1,4 @@
-"""Models and benchmarks: what is known of them."""
+"""Models and benchmarks in the API."""
 
 from __future__ import annotations
 
@@ -28,31 +28,31 @@ _NODE = ("identifier", "title", "is_mean", "version", "control", "in_tree", "acc
 
 
 class Paged(Schema):
-    """Which part of a list."""
+    """The requested part of a list."""
 
-    limit: int = Field(100, ge=1, le=1000, description="How many at most.")
-    offset: int = Field(0, ge=0, le=1_000_000, description="How many to leave out first.")
+    limit: int = Field(100, ge=1, le=1000, description="Maximum number of items.")
+    offset: int = Field(0, ge=0, le=1_000_000, description="Number of items to skip.")
 
 
 class ModelsAsked(Paged):
-    """Which models; filters that are repeated mean any of the values."""
+    """Filters of models; a repeated filter matches any of its values."""
 
-    search: str = Field("", max_length=200, description="Part of the identifier or title; case does not matter.")
-    family: list[str] = Field([], description="Repeat it for several.")
-    architecture: list[str] = Field([], description="Repeat it for several.")
-    training_data: list[str] = Field([], description="Repeat it for several.")
-    runnable: bool | None = Field(None, description="Whether it can be loaded with what is published.")
+    search: str = Field("", max_length=200, description="Part of the identifier or title, ignoring case.")
+    family: list[str] = Field([], description="Repeat it for several values.")
+    architecture: list[str] = Field([], description="Repeat it for several values.")
+    training_data: list[str] = Field([], description="Repeat it for several values.")
+    runnable: bool | None = Field(None, description="Whether it can be loaded from published code and weights.")
 
 
 class BenchmarksAsked(Paged):
-    """Which benchmarks; filters that are repeated mean any of the values."""
+    """Filters of benchmarks; a repeated filter matches any of its values."""
 
-    search: str = Field("", max_length=200, description="Part of the identifier or title; case does not matter.")
+    search: str = Field("", max_length=200, description="Part of the identifier or title, ignoring case.")
     kind: Literal["all", "mean", "benchmark"] = Field("all", description="Means, benchmarks, or both.")
-    region: list[str] = Field([], description="Repeat it for several.")
-    species: list[str] = Field([], description="Repeat it for several.")
-    metric: list[str] = Field([], description="Repeat it for several.")
-    access: Literal["public", "private"] | None = Field(None, description="Who may have the stimuli and measurements.")
+    region: list[str] = Field([], description="Repeat it for several values.")
+    species: list[str] = Field([], description="Repeat it for several values.")
+    metric: list[str] = Field([], description="Repeat it for several values.")
+    access: Literal["public", "private"] | None = Field(None, description="Access to stimuli and measurements.")
 
 
 @router.get("models", response={200: Page[ModelEntry], **problem_responses()}, tags=["models"], summary="List models")
@@ -61,8 +61,8 @@ def list_models(request: HttpRequest, asked: Query[ModelsAsked]) -> dict[str, An
     refuse_unknown_parameters(request, ModelsAsked)
     found = VisionModel.objects.visible_to(caller_of(request).visitor).order_by("identifier")
     for name in ("family", "architecture", "training_data"):
-        if wanted := getattr(asked, name):
-            found = found.filter(**{f"{name}__in": wanted})
+        if values := getattr(asked, name):
+            found = found.filter(**{f"{name}__in": values})
     if asked.search:
         found = found.filter(Q(identifier__icontains=asked.search) | Q(title__icontains=asked.search))
     if asked.runnable is not None:
@@ -78,7 +78,7 @@ def list_models(request: HttpRequest, asked: Query[ModelsAsked]) -> dict[str, An
     summary="Show a model",
 )
 def show_model(request: HttpRequest, identifier: str) -> dict[str, Any]:
-    """Show what is known of a model; one that you may not see is not there."""
+    """Show a model; one that you may not see gives 404."""
     refuse_unknown_parameters(request)
     visible = VisionModel.objects.visible_to(caller_of(request).visitor)
     found = visible.filter(identifier=identifier).values("pk", *_ENTRY, "visibility", "regions", "plugin", "bibtex")
@@ -95,17 +95,17 @@ def show_model(request: HttpRequest, identifier: str) -> dict[str, Any]:
     summary="List benchmarks",
 )
 def list_benchmarks(request: HttpRequest, asked: Query[BenchmarksAsked]) -> dict[str, Any]:
-    """List means and benchmarks as they stand in the tree: each is followed by what is gathered under it.
+    """List means and benchmarks in the order of the tree, each followed by the nodes below it.
 
     Benchmarks that count in no mean follow, controls last.
     """
     refuse_unknown_parameters(request, BenchmarksAsked)
-    rows = [row for row in benchmarks_in_order() if _wanted(row, asked)]
+    rows = [row for row in benchmarks_in_order() if _matches(row, asked)]
     items = rows[asked.offset : asked.offset + asked.limit]
     return page_of(request, items, len(rows), asked.limit, asked.offset)
 
 
-def _wanted(row: dict[str, Any], asked: BenchmarksAsked) -> bool:
+def _matches(row: dict[str, Any], asked: BenchmarksAsked) -> bool:
     text = asked.search.casefold()
     return (
         (not text or text in row["identifier"].casefold() or text in row["title"].casefold())
@@ -118,7 +118,7 @@ def _wanted(row: dict[str, Any], asked: BenchmarksAsked) -> bool:
 
 
 def benchmarks_in_order() -> list[dict[str, Any]]:
-    """Read all means and benchmarks, in the tree's order, with `parent` and `depth`."""
+    """Return all means and benchmarks in the order of the tree, with `parent` and `depth`."""
     children: defaultdict[str | None, list[dict[str, Any]]] = defaultdict(list)
     rows = list(Benchmark.objects.order_by("order", "identifier").values(*_NODE, "parent__identifier"))
     for row in rows:
@@ -133,7 +133,7 @@ def benchmarks_in_order() -> list[dict[str, Any]]:
             yield from below(row["identifier"], depth + 1)
 
     found = list(below(None, 0))
-    reached = {row["identifier"] for row in found}  # not where parents form a cycle
+    reached = {row["identifier"] for row in found}  # rows in a cycle of parents are not reached
     return [*found, *({**row, "parent": None, "depth": 0} for row in rows if row["identifier"] not in reached)]
 
 
@@ -144,7 +144,7 @@ def benchmarks_in_order() -> list[dict[str, Any]]:
     summary="Show a benchmark",
 )
 def show_benchmark(request: HttpRequest, identifier: str) -> dict[str, Any]:
-    """Show what is known of a benchmark or a mean, all versions of it with their ceilings included."""
+    """Show a benchmark or a mean, with all its versions and their ceilings."""
     refuse_unknown_parameters(request)
     rows = {row["identifier"]: row for row in benchmarks_in_order()}
     if identifier not in rows:
@@ -155,7 +155,7 @@ def show_benchmark(request: HttpRequest, identifier: str) -> dict[str, Any]:
         **rows[identifier],
         **{name: getattr(found, name) for name in more},
         "children": [name for name, row in rows.items() if row["parent"] == identifier],
-        "versions": [_version(one, found.version) for one in found.versions.all()],
+        "versions": [_version(row, found.version) for row in found.versions.all()],
     }
 
 

@@ -19,7 +19,7 @@ __all__ = ["described", "home", "not_found", "page"]
 
 @dataclass(frozen=True)
 class Row:
-    """A parameter, or a field of an answer."""
+    """A parameter, or a field of a response."""
 
     name: str
     type: str
@@ -30,7 +30,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Operation:
-    """One operation."""
+    """An operation."""
 
     key: str
     method: str
@@ -45,7 +45,7 @@ class Operation:
 
 @dataclass(frozen=True)
 class Shape:
-    """The fields of something that is answered."""
+    """An object in responses, with its fields."""
 
     name: str
     description: SafeString
@@ -54,7 +54,7 @@ class Shape:
 
 @dataclass(frozen=True)
 class Described:
-    """The whole."""
+    """The API as described on its page."""
 
     description: SafeString
     groups: tuple[tuple[str, tuple[Operation, ...]], ...]
@@ -67,7 +67,7 @@ def described(schema: dict[str, Any]) -> Described:
     Parameters
     ----------
     schema : dict
-        As `NinjaAPI.get_openapi_schema` makes it.
+        The document of `NinjaAPI.get_openapi_schema`.
     """
     groups: dict[str, list[Operation]] = {}
     for path, methods in schema["paths"].items():
@@ -75,19 +75,19 @@ def described(schema: dict[str, Any]) -> Described:
             tag = (operation.get("tags") or ["other"])[0]
             groups.setdefault(tag, []).append(_operation(path, method, operation))
     shapes = [
-        Shape(name, _marked(one.get("description", "")), tuple(_fields(one)))
-        for name, one in sorted(schema["components"]["schemas"].items())
-        if "properties" in one
+        Shape(name, _with_code(shape.get("description", "")), tuple(_fields(shape)))
+        for name, shape in sorted(schema["components"]["schemas"].items())
+        if "properties" in shape
     ]
     return Described(
-        _marked(schema["info"]["description"]),
+        _with_code(schema["info"]["description"]),
         tuple((tag, tuple(operations)) for tag, operations in groups.items()),
-        tuple(shape for shape in shapes if _answered(shape.name)),
+        tuple(shape for shape in shapes if _is_response(shape.name)),
     )
 
 
-def _answered(name: str) -> bool:
-    """Whether a shape is part of an answer, rather than a set of parameters."""
+def _is_response(name: str) -> bool:
+    """Whether a schema is part of a response, rather than a set of parameters."""
     return not name.endswith(("Asked", "Paged", "Posted")) or name == "Posted"
 
 
@@ -98,10 +98,10 @@ def _operation(path: str, method: str, operation: dict[str, Any]) -> Operation:
         method=method.upper(),
         path=path,
         summary=operation["summary"],
-        paragraphs=tuple(_marked(part) for part in operation.get("description", "").split("\n\n") if part),
+        paragraphs=tuple(_with_code(part) for part in operation.get("description", "").split("\n\n") if part),
         token={} not in operation.get("security", [{}]),
         parameters=tuple(
-            Row(one["name"], type_of(one["schema"]), one["in"], one["required"], _marked(one.get("description", "")))
+            Row(one["name"], type_of(one["schema"]), one["in"], one["required"], _with_code(one.get("description", "")))
             for one in operation["parameters"]
         ),
         answers=tuple((str(status), answer["description"]) for status, answer in sorted(answers.items())),
@@ -109,8 +109,8 @@ def _operation(path: str, method: str, operation: dict[str, Any]) -> Operation:
     )
 
 
-def _marked(text: str) -> SafeString:
-    """Mark what stands between backticks as code."""
+def _with_code(text: str) -> SafeString:
+    """Convert text between backticks to code elements."""
     parts = enumerate(" ".join(text.split()).split("`"))
     return format_html_join(
         "", "{}", ((format_html("<code>{}</code>", part) if at % 2 else part,) for at, part in parts)
@@ -128,13 +128,13 @@ def _content(answer: dict[str, Any]) -> str:
 def _fields(shape: dict[str, Any]) -> list[Row]:
     required = shape.get("required", [])
     return [
-        Row(name, type_of(one), "", name in required, _marked(one.get("description", "")))
+        Row(name, type_of(one), "", name in required, _with_code(one.get("description", "")))
         for name, one in shape["properties"].items()
     ]
 
 
 def type_of(schema: dict[str, Any]) -> str:
-    """A schema in a few words.
+    """Describe a schema in a few words.
 
     Examples
     --------
@@ -163,12 +163,12 @@ def type_of(schema: dict[str, Any]) -> str:
 
 
 def home(request: HttpRequest) -> HttpResponse:
-    """Go to the page."""
+    """Redirect to the page."""
     return redirect("api:docs")
 
 
 def page(request: HttpRequest, api: NinjaAPI) -> HttpResponse:
-    """Show all operations."""
+    """Show the page with all operations."""
     schema: dict[str, Any] = api.get_openapi_schema()
     root = request.build_absolute_uri("/").rstrip("/")
     return render(request, "api/documentation.html", {"api": described(schema), "root_of_site": root})
@@ -176,5 +176,5 @@ def page(request: HttpRequest, api: NinjaAPI) -> HttpResponse:
 
 @csrf_exempt
 def not_found(request: HttpRequest, **_: Any) -> HttpResponse:
-    """Answer an address that no operation has, as JSON."""
+    """Respond to an unknown URL with a problem as JSON."""
     return problem(404, f"there is nothing at {request.path}", "see /api/v1/docs")

@@ -30,18 +30,18 @@ MEDIA_TYPES = {
     "parquet": "application/vnd.apache.parquet",
     "bib": "application/x-bibtex; charset=utf-8",
 }
-"""Of each form of file."""
+"""Media type of each file format."""
 
-_writing = threading.BoundedSemaphore(2)  # in each process: the others shall go on to answer
+_writing = threading.BoundedSemaphore(2)  # per process, so that other requests are still served
 _PATIENCE = 10
 
 
 class FormAsked(Schema):
-    """How a table is laid out."""
+    """The layout of a table."""
 
     form: str = Field(
         "",
-        description="wide: a row a model (the default); long: a row a model and node.",
+        description="wide: one row per model (the default); long: one row per model and node.",
         json_schema_extra={"enum": ["", *export.FORMS]},
     )
 
@@ -63,12 +63,12 @@ def export_leaderboard(
     asked: Query[BoardAsked],
     laid_out: Query[FormAsked],
 ) -> HttpResponse:
-    """Write the leaderboard as a table, or the citations of what is on it as BibTeX.
+    """Download the leaderboard as a table, or the citations of its models and benchmarks as BibTeX.
 
     The parameters are those of the page.
     """
     state = state_of(request, FormAsked)
-    form: export.Form = laid_out.form or "wide"  # type: ignore[assignment] # checked by whoever writes it
+    form: export.Form = laid_out.form or "wide"  # type: ignore[assignment] # checked by the export
     snapshot = snapshot_for(caller_of(request).visitor, at=state.at)
     board = board_for(snapshot, state)
     write: dict[str, Callable[[], bytes]] = {
@@ -80,10 +80,12 @@ def export_leaderboard(
     def make() -> HttpResponse:
         return HttpResponse(write[format](), content_type=MEDIA_TYPES[format], headers=_named("leaderboard", format))
 
-    if format == "bib":  # citations are no part of the snapshot
+    if format == "bib":  # citations are not part of the snapshot
         return make()
     if format == "csv" and "gzip" not in request.headers.get("Accept-Encoding", ""):
-        return make()  # tagged by its content, so that parts can be given; a Parquet file says when it was written
+        return (
+            make()
+        )  # its tag depends on its content, so that byte ranges work; Parquet files contain the time of writing
     return http.answer(
         request, http.conditional(snapshot, "api", format, form, state.query(), only_snapshot=True), make
     )
@@ -101,7 +103,7 @@ def export_scores(
     format: Literal["csv", "parquet"],  # noqa: A002 (what it is)
     asked: Query[ScoresAsked],
 ) -> HttpResponseBase:
-    """Write the scores that count, or with `history` all, as a table; the filters are those of `scores`."""
+    """Download the scores that count, or all with `history`, as a table; the filters are those of `scores`."""
     refuse_unknown_parameters(request, ScoresAsked)
     visitor = caller_of(request).visitor
     found = scores(visitor, asked).with_shows_data(visitor)

@@ -1,4 +1,4 @@
-"""The interface as a whole: its description in OpenAPI says what the operations do not say themselves."""
+"""The API as a whole, and additions to its OpenAPI document."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ __all__ = ["SiteAPI", "problem_responses"]
 
 _ETAG = {
     "ETag": {
-        "description": "Of the content. Send it as If-None-Match; what has not changed is answered by 304.",
+        "description": "Tag of the content. Send it as If-None-Match to get 304 for unchanged content.",
         "schema": {"type": "string"},
     }
 }
-_RETRY = {"Retry-After": {"description": "Seconds until then.", "schema": {"type": "string", "pattern": "^[0-9]+$"}}}
+_RETRY = {"Retry-After": {"description": "Seconds to wait.", "schema": {"type": "string", "pattern": "^[0-9]+$"}}}
 
 
 def problem_responses(*statuses: int) -> dict[int, type[ProblemAnswer]]:
-    """Answers of an operation that are problems; those that every operation has included."""
+    """Return the error responses of an operation, including those of all operations."""
     return dict.fromkeys(sorted({400, 401, 405, 429, *statuses}), ProblemAnswer)
 
 
 class SiteAPI(NinjaAPI):
-    """The programming interface of the site."""
+    """The API of the site."""
 
     def __init__(self) -> None:
         super().__init__(
             title="Brain-Score",
             version="1",
             description=(
-                "Models, benchmarks, scores and the leaderboard. Everything public can be read without a token; "
-                "with one that has the scope `read`, its owner's private models, too."
+                "Models, benchmarks, scores and the leaderboard. Public data can be read without a token; a token "
+                "with the scope `read` also gives access to the private models of its owner."
             ),
             docs_url=None,
             urls_namespace="api",
@@ -50,13 +50,13 @@ class SiteAPI(NinjaAPI):
         answer_problems(self)
 
     def get_openapi_operation_id(self, operation: Operation) -> str:
-        """Call an operation as its function is called."""
+        """Name an operation after its function."""
         return operation.view_func.__name__
 
     def get_openapi_schema(
         self, *, path_prefix: str | None = None, path_params: dict[str, Any] | None = None
     ) -> OpenAPISchema:
-        """Describe the operations; what is described does not change while the site runs."""
+        """Return the OpenAPI document; cached, since it does not change while the site runs."""
         if path_prefix is None and self._schema is not None:
             return self._schema
         schema = super().get_openapi_schema(path_prefix=path_prefix, path_params=path_params)

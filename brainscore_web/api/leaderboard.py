@@ -19,6 +19,7 @@ from brainscore_web.api.schemas import BoardAnswer
 from brainscore_web.leaderboard import http
 from brainscore_web.leaderboard.board import STATES, Board, board_for
 from brainscore_web.leaderboard.cache import Cache
+from brainscore_web.leaderboard.clean import finite
 from brainscore_web.leaderboard.snapshot import SnapshotKey, snapshot_for
 from brainscore_web.leaderboard.state import BoardState
 
@@ -26,7 +27,7 @@ __all__ = ["BoardAsked", "content", "places", "router", "state_of"]
 
 
 def _many(description: str) -> Any:
-    return Field([], description=f"{description} Repeat it for several.")
+    return Field([], description=f"{description} Repeat it for several values.")
 
 
 def _one_of(*choices: str, description: str) -> Any:
@@ -38,19 +39,19 @@ _AMOUNT: Any = {"pattern": r"^[0-9]{0,12}$"}
 
 
 class BoardAsked(Schema):
-    """Which leaderboard: the parameters of its page; empty ones are as if they were not there."""
+    """The requested leaderboard, with the parameters of its page; empty values are ignored."""
 
-    q: str = Field("", description="Search of models: words, with AND, OR, NOT and parentheses.")
+    q: str = Field("", description="Search for models: words, with AND, OR, NOT and parentheses.")
     family: list[str] = _many("Models of this family.")
     architecture: list[str] = _many("Models of this architecture.")
     training: list[str] = _many("Models trained on this.")
-    parameters_min: str = Field("", description=f"Models with at least so many parameters, {_NUMBER}.")
-    parameters_max: str = Field("", description=f"Models with at most so many parameters, {_NUMBER}.")
-    size_min: str = Field("", description="Models whose weights have at least so many MB.")
-    size_max: str = Field("", description="Models whose weights have at most so many MB.")
-    runnable: str = _one_of("0", "1", description="1: models that can be loaded with what is published.")
-    include: list[str] = _many("Benchmarks, or nodes for all below.")
-    exclude: list[str] = _many("Benchmarks, or nodes for all below; wins over include.")
+    parameters_min: str = Field("", description=f"Minimum number of parameters, {_NUMBER}.")
+    parameters_max: str = Field("", description=f"Maximum number of parameters, {_NUMBER}.")
+    size_min: str = Field("", description="Minimum size of the weights in MB.")
+    size_max: str = Field("", description="Maximum size of the weights in MB.")
+    runnable: str = _one_of("0", "1", description="1: only models that can be loaded from published code and weights.")
+    include: list[str] = _many("Benchmarks, or nodes for all benchmarks below.")
+    exclude: list[str] = _many("Benchmarks, or nodes for all benchmarks below; takes precedence over include.")
     region: list[str] = _many("Benchmarks of this region.")
     species: list[str] = _many("Benchmarks of this species.")
     task: list[str] = _many("Benchmarks with this task.")
@@ -60,41 +61,43 @@ class BoardAsked(Schema):
     access: str = _one_of("public", description="public: benchmarks whose stimuli and measurements are public.")
     values: str = _one_of("ceiled", "raw", description="Scores relative to the ceiling (the default), or raw.")
     over: str = _one_of(
-        "all", "scored", description="In means, what has no score counts as 0 (all, the default) or is left out."
+        "all",
+        "scored",
+        description="In means, missing scores count as 0 (all, the default) or are left out (scored).",
     )
     at: str = Field("", description="As of the end of this day (UTC), such as 2026-03-31.")
-    sort: str = Field("", description="A node, rank (the default) or model; with - before it the other way round.")
+    sort: str = Field("", description="A node, rank (the default) or model; a leading - reverses the order.")
     open: list[str] = _many("Nodes whose children the page shows.")
-    page: str = Field("", description="Of the page; has no meaning here.", json_schema_extra=_AMOUNT)
+    page: str = Field("", description="Used by the page; ignored here.", json_schema_extra=_AMOUNT)
 
 
 class BoardPart(Schema):
-    """Which part of the leaderboard."""
+    """The requested part of the leaderboard."""
 
-    node: list[str] = _many("Only these nodes; without, all.")
+    node: list[str] = _many("Only these nodes; all if left out.")
     shown: bool = Field(False, description="Only nodes that the page shows.")
-    limit: int = Field(1000, ge=1, le=1000, description="How many models at most.")
-    offset: int = Field(0, ge=0, le=1_000_000, description="How many models to leave out first.")
+    limit: int = Field(1000, ge=1, le=1000, description="Maximum number of models.")
+    offset: int = Field(0, ge=0, le=1_000_000, description="Number of models to skip.")
 
 
 def state_of(request: HttpRequest, *more: type[Schema]) -> BoardState:
-    """Read what is asked for.
+    """Read the requested state.
 
     Raises
     ------
     UserError
         If a parameter is unknown or malformed.
     """
-    return BoardState.from_query(request.GET, ignoring={name for one in more for name in one.model_fields})
+    return BoardState.from_query(request.GET, ignoring={name for schema in more for name in schema.model_fields})
 
 
 def places(board: Board, wanted: Sequence[str], *, shown: bool) -> list[int]:
-    """Places of the nodes that are asked for, in the board's order.
+    """Return the indices of the requested nodes, in the order of the board.
 
     Raises
     ------
     UnknownIdentifier
-        If one is not on this board.
+        If a node is not on this board.
     """
     here = {node.identifier: place for place, node in enumerate(board.nodes) if node.kind != "heading"}
     for name in wanted:
@@ -105,8 +108,8 @@ def places(board: Board, wanted: Sequence[str], *, shown: bool) -> list[int]:
 
 
 def content(board: Board, nodes: Sequence[int], limit: int, offset: int) -> bytes:
-    """Write the part of a board that has these nodes, and `limit` models after the first `offset`."""
-    some = slice(offset, offset + limit)
+    """Return a board as JSON, limited to these nodes and to `limit` models after the first `offset`."""
+    part = slice(offset, offset + limit)
     total = len(board.models)
     document = {
         "query": board.state.query(),
@@ -114,14 +117,14 @@ def content(board: Board, nodes: Sequence[int], limit: int, offset: int) -> byte
         "limit": limit,
         "offset": offset,
         "state_names": list(STATES),
-        "models": [_model(board, place) for place in range(total)[some]],
+        "models": [_model(board, place) for place in range(total)[part]],
         "nodes": [_node(board, place) for place in nodes],
-        "value": _numbers(board.values[some][:, nodes]),
-        "error": _numbers(board.errors[some][:, nodes]),
-        "low": _numbers(board.low[some][:, nodes]),
-        "high": _numbers(board.high[some][:, nodes]),
-        "state": board.states[some][:, nodes].tolist(),
-        "n_scored": board.n_scored[some][:, nodes].tolist(),
+        "value": _numbers(board.values[part][:, nodes]),
+        "error": _numbers(board.errors[part][:, nodes]),
+        "low": _numbers(board.low[part][:, nodes]),
+        "high": _numbers(board.high[part][:, nodes]),
+        "state": board.states[part][:, nodes].tolist(),
+        "n_scored": board.n_scored[part][:, nodes].tolist(),
         "notes": list(board.notes),
     }
     return json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode(errors="replace")
@@ -132,7 +135,7 @@ def _model(board: Board, place: int) -> dict[str, Any]:
     names = ("identifier", "title", "private", "architecture", "family", "parameters", "training_data", "runnable")
     return {
         **{name: getattr(model, name) for name in names},
-        "size_mb": _number(model.size_mb),
+        "size_mb": finite(model.size_mb),
         "rank": int(board.rank[place]) or None,
         "best": int(board.best[place]) or None,
         "worst": int(board.worst[place]) or None,
@@ -152,14 +155,10 @@ def _node(board: Board, place: int) -> dict[str, Any]:
         "n_benchmarks": node.n_benchmarks,
         "version": board.snapshot.benchmarks[node.column].version if node.column >= 0 else None,
         "shown": node.shown,
-        "best": _number(board.node_best[place]),
-        "median": _number(board.node_median[place]),
-        "ceiling": _number(board.node_ceiling[place]),
+        "best": finite(board.node_best[place]),
+        "median": finite(board.node_median[place]),
+        "ceiling": finite(board.node_ceiling[place]),
     }
-
-
-def _number(value: float | None) -> float | None:
-    return float(value) if value is not None and np.isfinite(value) else None
 
 
 def _numbers(matrix: NDArray[np.float64]) -> list[list[float | None]]:
@@ -173,7 +172,7 @@ def _numbers(matrix: NDArray[np.float64]) -> list[list[float | None]]:
 
 router = Router()
 
-_contents: Cache[tuple[SnapshotKey, str, tuple[int, ...], int, int], bytes] = Cache(most=4)  # up to some MB each
+_contents: Cache[tuple[SnapshotKey, str, tuple[int, ...], int, int], bytes] = Cache(most=4)  # up to several MB each
 
 
 @router.get(
@@ -182,17 +181,17 @@ _contents: Cache[tuple[SnapshotKey, str, tuple[int, ...], int, int], bytes] = Ca
 def show_leaderboard(request: HttpRequest, asked: Query[BoardAsked], part: Query[BoardPart]) -> HttpResponse:
     """Show the leaderboard with values, errors, intervals, states and ranks.
 
-    The parameters are those of the page, so that the query of its address asks for the same here. Averages and ranks
-    follow the filters.
+    The parameters are those of the page, so the query of its URL gives the same leaderboard here. Means and ranks
+    depend on the filters.
     """
     state = state_of(request, BoardPart)
     snapshot = snapshot_for(caller_of(request).visitor, at=state.at)
     board = board_for(snapshot, state)
     nodes = tuple(places(board, part.node, shown=part.shown))
-    asked_for = (state.query(), nodes, part.limit, part.offset)
+    key = (state.query(), nodes, part.limit, part.offset)
 
     def make() -> HttpResponse:
-        body = _contents.get((snapshot.key, *asked_for), lambda: content(board, nodes, part.limit, part.offset))
+        body = _contents.get((snapshot.key, *key), lambda: content(board, nodes, part.limit, part.offset))
         return HttpResponse(body, content_type="application/json; charset=utf-8")
 
-    return http.answer(request, http.conditional(snapshot, "api", *asked_for, only_snapshot=True), make)
+    return http.answer(request, http.conditional(snapshot, "api", *key, only_snapshot=True), make)

@@ -1,4 +1,4 @@
-"""What the programming interface answers when it cannot answer: what is wrong, and what to do about it."""
+"""Error responses of the API, with a message and a remedy."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ PROBLEM_JSON = "application/problem+json"
 
 
 class Problem(Exception):
-    """Ends a request with an answer that says what is wrong.
+    """Ends a request with an error response.
 
     Parameters
     ----------
     status : int
-        Of the answer.
+        HTTP status.
     message : str
-        What is wrong and with what.
+        What is wrong.
     remedy : str, optional
         What to do about it.
     headers : dict, optional
-        Of the answer.
+        Headers of the response.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ def problem(
     errors: list[dict[str, str]] | None = None,
     headers: dict[str, str] | None = None,
 ) -> HttpResponse:
-    """Make the answer; `errors` says of each parameter (``where``) what is wrong (``message``)."""
+    """Make an error response; `errors` lists what is wrong (``message``) with each parameter (``where``)."""
     content: dict[str, Any] = {
         "status": status,
         "title": HTTPStatus(status).phrase,
@@ -63,7 +63,7 @@ def problem(
 
 
 def answer_problems(api: NinjaAPI) -> None:
-    """Let every error of an operation become a problem; errors of the site itself stay errors."""
+    """Turn errors of users in operations into problems; internal errors stay errors."""
     handlers: dict[type[Exception], Any] = {
         Problem: _raised,
         UserError: _user_error,
@@ -99,14 +99,14 @@ def _http_error(request: HttpRequest, error: HttpError) -> HttpResponse:
 
 def _invalid(request: HttpRequest, error: ValidationError) -> HttpResponse:
     errors = [
-        {"where": _where(one["loc"]), "message": one["msg"].removeprefix("Value error, ")} for one in error.errors
+        {"where": _where(item["loc"]), "message": item["msg"].removeprefix("Value error, ")} for item in error.errors
     ]
-    named = ", ".join(dict.fromkeys(one["where"] for one in errors))
+    named = ", ".join(dict.fromkeys(item["where"] for item in errors))
     return problem(400, f"invalid: {named}", "see /api/v1/docs", errors=errors)
 
 
 def _where(location: tuple[Any, ...]) -> str:
-    """Name a parameter; where it is in the query or the path, and in which model, does not matter."""
+    """Return the name of a parameter, without its location in the query or path."""
     names = [str(part) for part in location[1:]]
     return ".".join(names) or str(location[0])
 

@@ -30,34 +30,33 @@ _PIECE_SIZE = 1 << 16
 
 
 def answer_part(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
-    """Say that a file can be asked for in parts, and answer with the part that is asked for.
+    """Support byte ranges of files.
 
-    Nothing is changed for what is no file, has no strong tag, or may be compressed on the way: bytes would be counted
-    in something else then. Neither for ranges that cannot be read, several at once, and ranges of another version of
-    the file: the whole answers them.
+    Ranges are ignored for responses that are not files, have no strong tag, or may be compressed, since the bytes would
+    differ. Invalid ranges, several ranges, and ranges of another version of the file give the complete file.
 
     Parameters
     ----------
     request : HttpRequest
-        Parts are given to GET alone; HEAD is told that there are some.
+        The request. Only GET gets ranges; HEAD only gets the header that announces them.
     response : HttpResponseBase
-        The whole, as it answers without a range.
+        The complete response.
 
     Returns
     -------
     HttpResponseBase
-        The whole; or 206 with the part; or 416 where the file ends before it begins.
+        The complete response, 206 with the requested range, or 416 if the file ends before the range.
     """
     if not _has_parts(request, response):
         return response
     response["Accept-Ranges"] = "bytes"
-    found = _RANGE.fullmatch(request.headers.get("Range", "").strip())
+    match = _RANGE.fullmatch(request.headers.get("Range", "").strip())
     tag = response["ETag"]
-    if request.method != "GET" or found is None or request.headers.get("If-Range", tag) != tag:
+    if request.method != "GET" or match is None or request.headers.get("If-Range", tag) != tag:
         return response
     size = len(response.content) if isinstance(response, HttpResponse) else int(response["Content-Length"])
-    first, last = int(found[1]), min(int(found[2] or size), size - 1)
-    if found[2] and int(found[2]) < first:
+    first, last = int(match[1]), min(int(match[2] or size), size - 1)
+    if match[2] and int(match[2]) < first:
         return response
     if first >= size:
         return _range_not_satisfiable(response, size)
@@ -96,7 +95,7 @@ def _pieces(file: IO[bytes], first: int, length: int) -> Iterator[bytes]:
 
 def _range_not_satisfiable(response: HttpResponseBase, size: int) -> HttpResponse:
     if isinstance(response, FileResponse):
-        response.file_to_stream.close()  # nobody else does: it is not the answer
+        response.file_to_stream.close()  # the server closes only the files of responses that it sends
     kept = {name: response[name] for name in ("ETag", "Vary", "Accept-Ranges") if response.has_header(name)}
     headers = {**kept, "Content-Range": f"bytes */{size}", "Cache-Control": "no-store"}
     return problem(416, f"the file has {size} bytes", "ask for the whole, without Range", headers=headers)
@@ -106,18 +105,18 @@ View = Callable[..., HttpResponseBase]
 
 
 class Renderer(BaseRenderer):
-    """JSON as it is written elsewhere: UTF-8, compact, no NaN."""
+    """Compact JSON in UTF-8 without NaN."""
 
     media_type = "application/json"
 
     def render(self, request: HttpRequest, data: Any, *, response_status: int) -> bytes:
-        """Write an answer."""
+        """Serialise a response."""
         write = functools.partial(
             json.dumps, ensure_ascii=False, allow_nan=False, separators=(",", ":"), default=_as_text
         )
         try:
             text = write(data)
-        except ValueError:  # documents of others may hold NaN
+        except ValueError:  # documents may contain NaN
             text = write(_finite(data))
         return text.encode(errors="replace")
 
@@ -133,17 +132,20 @@ def _finite(value: Any) -> Any:
 
 
 def _as_text(value: Any) -> str:
-    """A moment, the only thing in answers that JSON has no form for."""
+    """Convert a time, the only type in responses that JSON does not support."""
     return str(value.isoformat())
 
 
 def with_response_headers(patterns: Sequence[URLPattern]) -> list[URLPattern]:
-    """Give each address what all answers share."""
-    return [URLPattern(one.pattern, _wrapped_view(one.callback), one.default_args, one.name) for one in patterns]
+    """Wrap each view with what all responses share."""
+    return [
+        URLPattern(pattern.pattern, _wrapped_view(pattern.callback), pattern.default_args, pattern.name)
+        for pattern in patterns
+    ]
 
 
 def _wrapped_view(view: View) -> View:
-    @csrf_exempt  # nothing is ever changed for a session: that takes a token
+    @csrf_exempt  # sessions cannot change anything, which requires a token
     @functools.wraps(view)
     def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         head = request.method == "HEAD"
@@ -160,10 +162,10 @@ def _wrapped_view(view: View) -> View:
 
 def _response_of(view: View, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
     try:
-        asked = request.GET
+        query = request.GET
     except TooManyFieldsSent:
         return problem(400, "too many parameters", f"send at most {settings.DATA_UPLOAD_MAX_NUMBER_FIELDS}")
-    if "\0" in request.path or any("\0" in part for pair in asked.lists() for part in (pair[0], *pair[1])):
+    if "\0" in request.path or any("\0" in part for pair in query.lists() for part in (pair[0], *pair[1])):
         return problem(400, "the address has a NUL character", "leave it out")
     response = view(request, *args, **kwargs)
     if response.status_code == 405:
@@ -180,7 +182,7 @@ def _response_of(view: View, request: HttpRequest, *args: Any, **kwargs: Any) ->
 
 
 def _conditional(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
-    """Tag an answer by its content, which tells nothing that the content does not; 304 if it is known."""
+    """Tag a response with a hash of its content; return 304 if the client has it."""
     if isinstance(response, HttpResponse) and not response.has_header("ETag"):
         response["ETag"] = f'"{hashlib.sha256(response.content).hexdigest()[:32]}"'
     etag = response.get("ETag")
@@ -190,7 +192,7 @@ def _conditional(request: HttpRequest, response: HttpResponseBase) -> HttpRespon
 
 
 def _without_body(response: HttpResponseBase) -> HttpResponseBase:
-    if isinstance(response, StreamingHttpResponse):  # its file is closed with it, once the request is done
+    if isinstance(response, StreamingHttpResponse):  # the response closes its file at the end of the request
         response.streaming_content = []
         del response["Content-Length"]
         return response
@@ -200,8 +202,8 @@ def _without_body(response: HttpResponseBase) -> HttpResponseBase:
 
 
 def refuse_unknown_parameters(request: HttpRequest, *asked: type[BaseModel]) -> None:
-    """Refuse parameters that the operation does not have: a misspelt filter must not give everything."""
-    known = sorted({name for one in asked for name in one.model_fields})
+    """Refuse unknown parameters, since a misspelt filter must not return everything."""
+    known = sorted({name for schema in asked for name in schema.model_fields})
     for name in request.GET:
         if name not in known:
             remedy = f"there are: {', '.join(known)}" if known else "leave it out"
@@ -209,7 +211,7 @@ def refuse_unknown_parameters(request: HttpRequest, *asked: type[BaseModel]) -> 
 
 
 def url_with(request: HttpRequest, **changed: Any) -> str:
-    """Give the address that was asked for, with other parameters."""
+    """Return the URL of the request with changed parameters."""
     query = request.GET.copy()
     for name, value in changed.items():
         query[name] = str(value)
@@ -218,7 +220,7 @@ def url_with(request: HttpRequest, **changed: Any) -> str:
 
 
 def page_of(request: HttpRequest, items: Sequence[Any], total: int, limit: int, offset: int) -> dict[str, Any]:
-    """Make a page."""
+    """Return a page of a list, with links to other pages."""
     following, before = offset + limit, max(offset - limit, 0)
     return {
         "items": items,

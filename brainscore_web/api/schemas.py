@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from datetime import datetime
 from typing import Annotated, Any, Generic, Literal, TypeVar
 
 from ninja import Schema
 from pydantic import BeforeValidator, ConfigDict, Field
+
+from brainscore_web.leaderboard.clean import finite
 
 __all__ = [
     "BenchmarkCard",
@@ -33,16 +34,12 @@ __all__ = [
 T = TypeVar("T")
 
 
-def _finite(value: float | None) -> float | None:
-    return value if value is not None and math.isfinite(value) else None
-
-
-Finite = Annotated[float | None, BeforeValidator(_finite)]
+Finite = Annotated[float | None, BeforeValidator(finite)]
 """A number, or null."""
 
 
 class Strict(Schema):
-    """No field but those that are written here."""
+    """A schema without additional fields."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -55,11 +52,11 @@ class Fault(Strict):
 
 
 class ProblemAnswer(Strict):
-    """Why there is no answer."""
+    """An error."""
 
     status: int = Field(description="The HTTP status.")
     title: str = Field(description="The status in words.")
-    message: str = Field(description="What is wrong and with what.")
+    message: str = Field(description="What is wrong.")
     remedy: str | None = Field(description="What to do about it.")
     errors: list[Fault] = Field(description="What is wrong with each parameter.")
 
@@ -68,11 +65,11 @@ class Page(Strict, Generic[T]):
     """Some of the items, in a fixed order."""
 
     items: list[T]
-    total: int = Field(description="How many there are.")
-    limit: int = Field(description="How many of them at most are here.")
-    offset: int = Field(description="How many precede these.")
-    next: str | None = Field(description="Address of the next page; null on the last.")
-    previous: str | None = Field(description="Address of the page before; null on the first.")
+    total: int = Field(description="Total number of items.")
+    limit: int = Field(description="Maximum number of items on this page.")
+    offset: int = Field(description="Number of items before these.")
+    next: str | None = Field(description="URL of the next page; null on the last.")
+    previous: str | None = Field(description="URL of the previous page; null on the first.")
 
 
 class ModelEntry(Strict):
@@ -83,29 +80,29 @@ class ModelEntry(Strict):
     visibility: Literal["public", "private"] = Field(description="Private: only its owner sees it.")
     architecture: str
     family: str
-    parameters: int | None = Field(description="How many parameters.")
+    parameters: int | None = Field(description="Number of parameters.")
     size_mb: Finite = Field(description="Size of the weights in MB.")
     training_data: str
-    runnable: bool = Field(description="Whether it can be loaded with what is published.")
-    source: str = Field(description="Address of what describes it.")
-    created: datetime = Field(description="When the site first knew it.")
+    runnable: bool = Field(description="Whether it can be loaded from published code and weights.")
+    source: str = Field(description="URL of a description.")
+    created: datetime = Field(description="When it was added to the site.")
 
 
 class Profile(Strict):
     """How well each layer of a model predicts a region."""
 
     region: str
-    benchmark: str = Field(description="What the layers were scored on.")
+    benchmark: str = Field(description="The benchmark on which the layers were scored.")
     document: dict[str, Any] = Field(description="The profile.")
     created: datetime
 
 
 class ModelCard(ModelEntry):
-    """A model, and what is known of it."""
+    """A model with all details."""
 
     regions: dict[str, Any] = Field(description="Layers of regions: {region: [layer, …]}.")
     plugin: str = Field(description="Folder of its code.")
-    bibtex: str = Field(description="What to cite.")
+    bibtex: str = Field(description="Citation as BibTeX.")
     profiles: list[Profile]
 
 
@@ -129,55 +126,55 @@ class Version(Strict):
     counts: bool = Field(description="Whether scores of this version count.")
     since: datetime = Field(description="When it was first seen.")
     ceiling: Ceiling
-    lower_bound: Finite = Field(description="What a model that knows nothing reaches.")
-    changes: str = Field(description="What changed since the version before.")
+    lower_bound: Finite = Field(description="Score of a model without any knowledge.")
+    changes: str = Field(description="Changes since the previous version.")
 
 
 class BenchmarkEntry(Strict):
-    """A benchmark, or a mean: what benchmarks are gathered under. Scores of all are public."""
+    """A benchmark, or a mean of the nodes below it. All scores are public."""
 
     identifier: str
     title: str = Field(description="Shown instead of the identifier; may be empty.")
-    parent: str | None = Field(description="Identifier of the mean that it is gathered under.")
-    depth: int = Field(description="How many means are above it.")
-    is_mean: bool = Field(description="Its value is the mean of those below it.")
+    parent: str | None = Field(description="Identifier of the mean above.")
+    depth: int = Field(description="Number of means above it.")
+    is_mean: bool = Field(description="Whether it is a mean of the nodes below it.")
     version: str = Field(description="The version whose scores count; empty: any.")
     control: bool = Field(description="Checks the method; counts in no mean.")
     in_tree: bool = Field(description="Whether it counts in means.")
     access: Literal["public", "private"] | None = Field(
-        description="Who may have the stimuli and measurements; null of a mean."
+        description="Access to stimuli and measurements; null for a mean."
     )
     region: str
     species: str
     task: str
-    method: str = Field(description="Of the measurement.")
+    method: str = Field(description="Method of measurement.")
     stimuli: str = Field(description="Kind of stimuli.")
     metric: str
 
 
 class BenchmarkCard(BenchmarkEntry):
-    """A benchmark, and what is known of it."""
+    """A benchmark with all details."""
 
-    children: list[str] = Field(description="Identifiers of what is gathered directly under it.")
+    children: list[str] = Field(description="Identifiers of the nodes directly below it.")
     description: str
-    n_stimuli: int | None = Field(description="How many stimuli.")
-    n_subjects: int | None = Field(description="How many subjects.")
-    n_neuroids: int | None = Field(description="How many recorded sites or voxels.")
+    n_stimuli: int | None = Field(description="Number of stimuli.")
+    n_subjects: int | None = Field(description="Number of subjects.")
+    n_neuroids: int | None = Field(description="Number of recorded sites or voxels.")
     credit: str = Field(description="Who contributed the benchmark.")
-    source: str = Field(description="Address of what describes the data.")
+    source: str = Field(description="URL of a description of the data.")
     plugin: str = Field(description="Folder of its code.")
-    bibtex: str = Field(description="What to cite.")
+    bibtex: str = Field(description="Citation as BibTeX.")
     versions: list[Version] = Field(description="Newest first.")
 
 
 class ScoreEntry(Strict):
     """One model scored on one version of one benchmark."""
 
-    receipt: str = Field(description="Identifier of the receipt that says so.")
+    receipt: str = Field(description="Identifier of the receipt.")
     model: str
     benchmark: str
-    version: str = Field(description="Of the benchmark; empty: not known.")
-    counts: bool = Field(description="The newest of the model on the benchmark's version that counts.")
+    version: str = Field(description="Version of the benchmark; empty if not known.")
+    counts: bool = Field(description="Whether it is the newest score on the current version of the benchmark.")
     state: Literal["scored", "undefined", "not applicable", "failed"] = Field(
         description="undefined: the score is NaN; not applicable: the model cannot do what the benchmark asks."
     )
@@ -190,8 +187,8 @@ class ScoreEntry(Strict):
     estimates: str = Field(description="What the interval estimates.")
     error_reason: str = Field(description="Why there is no error.")
     scale: str = Field(description="ceiled: relative to the ceiling; raw: not.")
-    unclamped: Finite = Field(description="The score before it was limited to its range.")
-    raw: Finite = Field(description="Before the ceiling is taken into account.")
+    unclamped: Finite = Field(description="The score before it was clamped to its range.")
+    raw: Finite = Field(description="Score before normalisation by the ceiling.")
     raw_error: Finite = Field(description="Standard error of `raw`.")
     raw_low: Finite = Field(description="Lower end of the confidence interval of `raw`.")
     raw_high: Finite = Field(description="Upper end of the confidence interval of `raw`.")
@@ -204,42 +201,42 @@ class ScorePage(Strict):
     """Scores, oldest receipt first."""
 
     items: list[ScoreEntry]
-    limit: int = Field(description="How many of them at most are here.")
-    next: str | None = Field(description="Address of the next page; null on the last.")
+    limit: int = Field(description="Maximum number of items on this page.")
+    next: str | None = Field(description="URL of the next page; null on the last.")
 
 
 class Refused(Strict):
-    """A receipt that was not taken."""
+    """A receipt that was refused."""
 
-    receipt: str = Field(description="Its identifier, or its place in the list.")
+    receipt: str = Field(description="Its identifier, or its number in the list.")
     message: str = Field(description="Why.")
     remedy: str | None = Field(description="What to do about it.")
 
 
 class Posted(Strict):
-    """What became of receipts that were posted."""
+    """Result of posting receipts."""
 
-    added: int = Field(description="New ones.")
-    known: int = Field(description="Those that were there already.")
-    problems: list[Refused] = Field(description="Those that were not taken, and why.")
+    added: int = Field(description="Number of new receipts.")
+    known: int = Field(description="Number of known receipts.")
+    problems: list[Refused] = Field(description="Refused receipts, and why.")
 
 
 class TokenAnswer(Strict):
-    """A token, but for its text."""
+    """A token, without its secret text."""
 
     name: str
-    prefix: str = Field(description="How its text begins.")
+    prefix: str = Field(description="First characters of its text.")
     scopes: list[str]
     created: datetime
     expires: datetime | None
 
 
 class Me(Strict):
-    """Who asks."""
+    """The caller."""
 
-    name: str = Field(description="As others see it.")
-    email: str = Field(description="Others never see it.")
-    kind: Literal["token", "session"] = Field(description="How the site knows.")
+    name: str = Field(description="Public name.")
+    email: str = Field(description="E-mail address, which is not public.")
+    kind: Literal["token", "session"] = Field(description="How the caller is authenticated.")
     token: TokenAnswer | None
     may_post_receipts: bool
 
@@ -249,17 +246,17 @@ class RankedModel(Strict):
 
     identifier: str
     title: str
-    private: bool = Field(description="Others do not see it.")
+    private: bool = Field(description="Whether the model is private.")
     architecture: str
     family: str
-    parameters: int | None = Field(description="How many parameters.")
+    parameters: int | None = Field(description="Number of parameters.")
     training_data: str
-    runnable: bool = Field(description="Whether it can be loaded with what is published.")
+    runnable: bool = Field(description="Whether it can be loaded from published code and weights.")
     size_mb: Finite = Field(description="Size of the weights in MB.")
-    rank: int | None = Field(description="Null where there is no score.")
+    rank: int | None = Field(description="Null without a score.")
     best: int | None = Field(description="Best rank in the rank's interval.")
     worst: int | None = Field(description="Worst rank in the rank's interval.")
-    groups: str = Field(description="Models that share a letter are not told apart.")
+    groups: str = Field(description="Models that share a letter do not differ significantly.")
 
 
 class BoardColumn(Strict):
@@ -279,22 +276,22 @@ class BoardColumn(Strict):
 
 
 class BoardAnswer(Strict):
-    """The leaderboard: matrices have a row a model and a column a node."""
+    """The leaderboard; matrices have one row per model and one column per node."""
 
-    query: str = Field(description="What was asked for, in its one fixed form.")
-    total: int = Field(description="How many models pass the filters.")
-    limit: int = Field(description="How many of them at most are here.")
-    offset: int = Field(description="How many precede these.")
-    state_names: list[str] = Field(description="What the numbers in `state` mean: places in this list.")
-    models: list[RankedModel] = Field(description="In the order asked for.")
-    nodes: list[BoardColumn] = Field(description="Depth first; what counts in no mean last.")
+    query: str = Field(description="The requested query in its canonical form.")
+    total: int = Field(description="Number of models that pass the filters.")
+    limit: int = Field(description="Maximum number of items on this page.")
+    offset: int = Field(description="Number of items before these.")
+    state_names: list[str] = Field(description="Names of the states; numbers in `state` are indices into this list.")
+    models: list[RankedModel] = Field(description="In the requested order.")
+    nodes: list[BoardColumn] = Field(description="Depth first; benchmarks that count in no mean last.")
     value: list[list[float | None]] = Field(description="Scores, and means of scores.")
     error: list[list[float | None]] = Field(description="Their standard errors.")
     low: list[list[float | None]] = Field(description="Lower ends of their intervals; of means 1.96 errors away.")
     high: list[list[float | None]] = Field(description="Upper ends of their intervals; of means 1.96 errors away.")
-    state: list[list[int]] = Field(description="What came of scoring: see `state_names`.")
-    n_scored: list[list[int]] = Field(description="How many benchmarks here and below have a score.")
-    notes: list[str] = Field(description="What is shown, and what it rests on.")
+    state: list[list[int]] = Field(description="Results of scoring: see `state_names`.")
+    n_scored: list[list[int]] = Field(description="Number of benchmarks with a score at or below the node.")
+    notes: list[str] = Field(description="Sentences that explain what is shown.")
 
 
 _State = Literal["queued", "changes", "review", "publishing", "scoring", "done", "rejected", "withdrawn"]
@@ -305,14 +302,14 @@ class SubmissionEntry(Strict):
 
     id: str
     title: str = Field(description="Names of its plugins.")
-    visibility: Literal["public", "private"] = Field(description="Of its models.")
+    visibility: Literal["public", "private"] = Field(description="Visibility of its models.")
     state: _State
-    words: str = Field(description="How it stands.")
-    next: str = Field(description="What to do now.")
-    open: bool = Field(description="Whether it may still change.")
+    words: str = Field(description="Its state in words.")
+    next: str = Field(description="The next step.")
+    open: bool = Field(description="Whether it can still change.")
     created: datetime
     changed: datetime = Field(description="When its state last changed.")
-    url: str = Field(description="Of its page.")
+    url: str = Field(description="URL of its page.")
     revision: int = Field(description="Number of the newest revision.")
 
 
@@ -321,72 +318,72 @@ class SubmittedRegistration(Strict):
 
     registry: str = Field(description="Such as `model_registry`.")
     key: str = Field(description="The identifier.")
-    line: int = Field(description="Of its `__init__.py`.")
+    line: int = Field(description="Line in its `__init__.py`.")
 
 
 class PluginEntry(Strict):
     """A plugin of a revision."""
 
     kind: str = Field(description="models, benchmarks, data or metrics.")
-    name: str = Field(description="Of its folder.")
+    name: str = Field(description="Name of its folder.")
     registrations: list[SubmittedRegistration]
 
 
 class FindingEntry(Strict):
-    """Something about a revision that its submitter should know."""
+    """A result of the checks of a revision."""
 
-    severity: Literal["error", "warning", "note"] = Field(description="With an error nothing is run.")
-    check: str = Field(description="What was looked at.")
-    file: str = Field(description="Path in the submission; empty: it is about all of it.")
+    severity: Literal["error", "warning", "note"] = Field(description="If there is an error, nothing is run.")
+    check: str = Field(description="The check.")
+    file: str = Field(description="Path in the submission; empty if it concerns all of it.")
     line: int | None = Field(description="From 1.")
     message: str
     remedy: str = Field(description="What to do about it.")
 
 
 class StepEntry(Strict):
-    """One step of a revision's way."""
+    """A step in the processing of a revision."""
 
     kind: Literal["check", "test", "review", "publish", "score"]
     name: str = Field(description="In words.")
     state: Literal["waiting", "running", "passed", "failed", "skipped", "cancelled"]
-    attempts: int = Field(description="How often it was begun.")
+    attempts: int = Field(description="Number of attempts.")
     started: datetime | None
     ended: datetime | None
-    reason: str = Field(description="Why it failed or was left out.")
-    log: str = Field(description="What was printed.")
+    reason: str = Field(description="Why it failed or was skipped.")
+    log: str = Field(description="Its output.")
 
 
 class RevisionEntry(Strict):
-    """One state of a submission's files."""
+    """A revision of a submission's files."""
 
     number: int = Field(description="1, 2, …")
     created: datetime
     origin: Literal["zip", "git", "pull"]
-    address: str = Field(description="Of the repository; or the name of the file.")
+    address: str = Field(description="URL of the repository, or name of the file.")
     commit: str
-    note: str = Field(description="What its submitter says about it.")
+    note: str = Field(description="Comment of the submitter.")
     digest: str = Field(description="SHA-256 of the archive.")
-    size: int = Field(description="Bytes of the archive.")
+    size: int = Field(description="Size of the archive in bytes.")
     plugins: list[PluginEntry]
     findings: list[FindingEntry]
     steps: list[StepEntry]
 
 
 class PairCounts(Strict):
-    """How many pairs of a model and a benchmark are in which state."""
+    """Number of pairs of a model and a benchmark in each state."""
 
-    total: int = Field(description="All.")
+    total: int = Field(description="Number of all pairs.")
     waiting: int = Field(description="To be scored.")
     running: int = Field(description="Being scored.")
     scored: int = Field(description="With a score.")
     not_applicable: int = Field(description="The model cannot do what the benchmark asks.")
     undefined: int = Field(description="The score is not defined.")
     failed: int = Field(description="With an error.")
-    cancelled: int = Field(description="Given up.")
+    cancelled: int = Field(description="Cancelled.")
 
 
 class SubmissionCard(SubmissionEntry):
     """A submission with its revisions."""
 
-    revisions: list[RevisionEntry] = Field(description="The first one first.")
-    pairs: PairCounts | None = Field(description="Once it is published.")
+    revisions: list[RevisionEntry] = Field(description="Oldest first.")
+    pairs: PairCounts | None = Field(description="Available after publication.")

@@ -35,11 +35,11 @@ COLUMNS = (
     "receipt", "version", "state", "reason", "value", "error", "low", "high", "level", "estimates", "error_reason",
     "scale", "unclamped", "raw", "raw_error", "raw_low", "raw_high", "ceiling", "seconds", "created",
 )  # fmt: skip
-"""Fields of a score that are answered as they are."""
+"""Fields of a score that responses contain unchanged."""
 
 
 def _moment(value: object) -> datetime | None:
-    """Read a date or a time; UTC unless it says otherwise."""
+    """Parse a date or a time; UTC without a time zone."""
     if value is None or isinstance(value, datetime):
         return value
     try:
@@ -59,34 +59,35 @@ Moment = Annotated[datetime | None, BeforeValidator(_moment)]
 
 
 class ScoresAsked(Schema):
-    """Which scores; filters that are repeated mean any of the values."""
+    """Filters of scores; a repeated filter matches any of its values."""
 
-    model: list[str] = Field([], description="Identifiers of models. Repeat it for several.")
+    model: list[str] = Field([], description="Identifiers of models. Repeat it for several values.")
     benchmark: list[str] = Field(
-        [], description="Identifiers of benchmarks, or of means, which stand for all below them. Repeat it for several."
+        [],
+        description="Identifiers of benchmarks, or of means for all below them. Repeat it for several values.",
     )
     state: list[Literal["scored", "undefined", "not applicable", "failed"]] = Field(
-        [], description="Repeat it for several."
+        [], description="Repeat it for several values."
     )
-    version: str | None = Field(None, max_length=50, description="Of the benchmarks.")
-    history: bool = Field(False, description="All receipts, rather than those that count.")
+    version: str | None = Field(None, max_length=50, description="Version of the benchmarks.")
+    history: bool = Field(False, description="All receipts, not only those that count.")
     since: Moment = Field(
         None,
-        description="Only receipts made since this date or time (ISO 8601; UTC unless it says otherwise).",
+        description="Only receipts made since this date or time (ISO 8601; UTC without a time zone).",
         examples=["2026-01-31"],
     )
 
 
 def scores(visitor: Visitor, asked: ScoresAsked) -> ScoreQuerySet:
-    """Scores that are asked for and that the visitor may see, each with `counts`, the oldest receipt first.
+    """Return the requested scores that the visitor may see, annotated with `counts`, oldest receipt first.
 
-    Those count that are the newest of their model on their benchmark's version that counts, as on the leaderboard; of
-    several of the same moment the one whose id is the last.
+    As on the leaderboard, the newest score of a model on the current version of a benchmark counts; of several with the
+    same time, the one with the last id.
 
     Raises
     ------
     Problem
-        404, if a model or benchmark is not there, or the visitor may not see it.
+        404, if a model or benchmark does not exist or the visitor may not see it.
     """
     found = Score.objects.visible_to(visitor)
     if asked.model:
@@ -99,15 +100,17 @@ def scores(visitor: Visitor, asked: ScoresAsked) -> ScoreQuerySet:
         found = found.filter(version=asked.version)
     if asked.since is not None:
         found = found.filter(created__gte=asked.since)
-    # what failed before the benchmark was loaded has no version, and is of every one
-    of_every = Q(version="", state__in=[Score.State.FAILED, Score.State.NOT_APPLICABLE])
-    of_version = Q(benchmark__version="") | Q(version=F("benchmark__version")) | of_every
+    # pairs that failed before the benchmark was loaded have no version, and count for all versions
+    of_any_version = Q(version="", state__in=[Score.State.FAILED, Score.State.NOT_APPLICABLE])
+    of_version = Q(benchmark__version="") | Q(version=F("benchmark__version")) | of_any_version
     same = Score.objects.filter(model=OuterRef("model"), benchmark=OuterRef("benchmark"))
     newer = (
         same.filter(created__gte=OuterRef("created"))
         .filter(Q(created__gt=OuterRef("created")) | Q(receipt__gt=OuterRef("receipt")))
         .alias(any_version=Value("", output_field=CharField()))
-        .filter(Q(version=OuterRef("benchmark__version")) | Q(any_version=OuterRef("benchmark__version")) | of_every)
+        .filter(
+            Q(version=OuterRef("benchmark__version")) | Q(any_version=OuterRef("benchmark__version")) | of_any_version
+        )
     )
     counts = of_version & ~Exists(newer.order_by())
     if asked.history:
@@ -151,18 +154,18 @@ _TEXTS = frozenset({"receipt", "version", "state", "reason", "estimates", "error
 
 
 def write_scores(found: QuerySet[Score], form: Literal["csv", "parquet"]) -> tuple[IO[bytes], str]:
-    """Write scores with `counts` and `shows_data` to a file that goes when it is closed.
+    """Write scores with `counts` and `shows_data` to a temporary file, which is deleted when it is closed.
 
-    In CSV, a text that a spreadsheet would take for a formula gets an apostrophe before it.
+    In CSV, text that a spreadsheet would read as a formula gets an apostrophe in front.
 
     Returns
     -------
     file, digest
-        From its beginning, and the SHA-256 of the content.
+        The file, at its start, and the SHA-256 of its content.
     """
     from pyarrow import csv, parquet
 
-    file = tempfile.TemporaryFile()  # noqa: SIM115 (whoever sends it closes it)
+    file = tempfile.TemporaryFile()  # noqa: SIM115 (the response closes it)
     schema = _schema()
     writer = csv.CSVWriter(file, schema) if form == "csv" else parquet.ParquetWriter(file, schema, compression="zstd")
     with writer:
@@ -211,13 +214,13 @@ def _batches(found: QuerySet[Score], schema: pyarrow.Schema, *, guarded: bool) -
 router = Router()
 
 MOST_RECEIPTS = 1000
-"""How many may be posted at a time."""
+"""Maximum number of receipts in one request."""
 
 _RECEIPT = {
     "type": "object",
     "description": (
-        "A receipt: see https://www.brain-score.org/schemas/receipt-2.json. One that breaks that schema is among the "
-        "problems of the answer; the others are taken."
+        "A receipt: see https://www.brain-score.org/schemas/receipt-2.json. Receipts that break this schema are "
+        "among the problems of the response; the others are stored."
     ),
 }
 _BODY = {
@@ -231,25 +234,25 @@ _BODY = {
 
 
 class ScoresPaged(ScoresAsked):
-    """Which scores, and where to go on."""
+    """Filters of scores, and the requested page."""
 
-    limit: int = Field(100, ge=1, le=1000, description="How many at most.")
-    after: str = Field("", max_length=100, description="The last receipt of the page before.")
+    limit: int = Field(100, ge=1, le=1000, description="Maximum number of scores.")
+    after: str = Field("", max_length=100, description="The last receipt of the previous page.")
 
 
 class ReceiptsPosted(Schema):
-    """How receipts are taken."""
+    """Options for posted receipts."""
 
     visibility: Literal["public", "private"] = Field(
-        "private", description="Of models that the site does not know yet; they become yours."
+        "private", description="Visibility of new models, which become yours."
     )
 
 
 @router.get("scores", response={200: ScorePage, **problem_responses(404)}, tags=["scores"], summary="List scores")
 def list_scores(request: HttpRequest, asked: Query[ScoresPaged]) -> dict[str, Any]:
-    """List the scores that count, or with `history` all, the oldest receipt first.
+    """List the scores that count, or all with `history`, oldest receipt first.
 
-    A page goes on after the last receipt of the one before, so that none is missed or repeated while others are added.
+    A page continues after the last receipt of the previous one, so none is missed or repeated if others are added.
     """
     refuse_unknown_parameters(request, ScoresPaged)
     visitor = caller_of(request).visitor
@@ -277,10 +280,9 @@ def list_scores(request: HttpRequest, asked: Query[ScoresPaged]) -> dict[str, An
     summary="Show a receipt",
 )
 def show_receipt(request: HttpRequest, receipt: str) -> dict[str, Any]:
-    """Show a receipt: everything that is kept of one scoring, where the site has read it.
+    """Show a receipt: all details of one score.
 
-    Where the benchmark's data are withheld, all is left out that may show them: addresses of files, texts of errors,
-    notes.
+    If the benchmark's data are withheld, content that may reveal them is removed: URLs of files, error messages, notes.
     """
     refuse_unknown_parameters(request)
     visitor = caller_of(request).visitor
@@ -288,7 +290,7 @@ def show_receipt(request: HttpRequest, receipt: str) -> dict[str, Any]:
     if found is None:
         raise Problem(404, f"there is no receipt {receipt!r}", "see /api/v1/scores")
     if found.document is None:
-        raise Problem(404, f"only the numbers of receipt {receipt!r} are here", "see /api/v1/scores")
+        raise Problem(404, f"only the numbers of receipt {receipt!r} are available", "see /api/v1/scores")
     return public_document(found.document, shows_data=found.benchmark.shows_data_to(visitor))
 
 
@@ -301,9 +303,9 @@ def show_receipt(request: HttpRequest, receipt: str) -> dict[str, Any]:
     openapi_extra={"requestBody": _BODY, "x-token-needed": True},
 )
 def post_receipts(request: HttpRequest, asked: Query[ReceiptsPosted]) -> dict[str, Any]:
-    """Post one receipt, or a list of them; those that the site has are not changed.
+    """Post one receipt, or a list of receipts; known ones are not changed.
 
-    Needs a token with the scope `receipts:write` of somebody who may add scores.
+    Requires a token with the scope `receipts:write` whose owner may add scores.
     """
     refuse_unknown_parameters(request, ReceiptsPosted)
     user = caller_of(request).user
@@ -313,12 +315,12 @@ def post_receipts(request: HttpRequest, asked: Query[ReceiptsPosted]) -> dict[st
 
     documents = _documents(request)
     report = ingest.ingest_receipts(documents, by=user, default_visibility=asked.visibility)
-    problems_ = [{"receipt": one.path, "message": one.message, "remedy": one.remedy} for one in report.problems]
-    return {"added": report.added, "known": report.known, "problems": problems_}
+    problems = [{"receipt": item.path, "message": item.message, "remedy": item.remedy} for item in report.problems]
+    return {"added": report.added, "known": report.known, "problems": problems}
 
 
 def _documents(request: HttpRequest) -> list[Any]:
-    """Read the body, which Django bounds (``DATA_UPLOAD_MAX_MEMORY_SIZE``)."""
+    """Read the body, whose size Django limits (``DATA_UPLOAD_MAX_MEMORY_SIZE``)."""
     if request.content_type != "application/json":
         raise Problem(415, f"the body is {request.content_type or 'of no type'}", "send application/json")
     most = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
@@ -326,18 +328,18 @@ def _documents(request: HttpRequest) -> list[Any]:
         raise Problem(413, f"the body is bigger than {most / 1e6:.1f} MB", "send fewer receipts at a time")
     try:
         content = json.loads(request.body, parse_constant=_refuse)
-    except (ValueError, RecursionError) as error:  # what is no UTF-8, too
-        raise Problem(400, f"the body is no JSON: {str(error)[:200]}", "send a receipt, or a list of them") from error
+    except (ValueError, RecursionError) as error:  # also if it is not UTF-8
+        raise Problem(400, f"the body is not valid JSON: {str(error)[:200]}", "send one or several receipts") from error
     documents = content if isinstance(content, list) else [content]
     if len(documents) > MOST_RECEIPTS:
         raise Problem(400, f"{len(documents):,} receipts at a time", f"send at most {MOST_RECEIPTS:,}")
     if not all(isinstance(document, dict) for document in documents):
-        raise Problem(400, "the body is no receipt", "send a receipt (a JSON object), or a list of them")
+        raise Problem(400, "the body is not a receipt", "send a receipt (a JSON object), or a list of them")
     return documents
 
 
 def _refuse(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not valid JSON")
 
 
 @router.get(
@@ -345,7 +347,7 @@ def _refuse(name: str) -> NoReturn:
     auth=Access(required=True),
     response={200: Me, **problem_responses()},
     tags=["you"],
-    summary="Show who asks",
+    summary="Show your account",
     openapi_extra={"x-token-needed": True},
 )
 def show_me(request: HttpRequest) -> dict[str, Any]:
@@ -353,7 +355,7 @@ def show_me(request: HttpRequest) -> dict[str, Any]:
     refuse_unknown_parameters(request)
     caller = caller_of(request)
     user, token = caller.user, caller.token
-    assert user is not None  # it is required
+    assert user is not None  # authentication is required
     columns = ("name", "prefix", "scopes", "created", "expires")
     return {
         "name": user.public_name,

@@ -1,4 +1,4 @@
-"""Submissions: sending plugins, seeing how far they are, taking them back."""
+"""Submissions in the API: submit plugins, show their progress, withdraw them."""
 
 from __future__ import annotations
 
@@ -52,17 +52,17 @@ def _body(**more: Any) -> dict[str, Any]:
 
 
 class SubmissionsPaged(Schema):
-    """Which part of the list."""
+    """The requested part of the list."""
 
-    limit: int = Field(50, ge=1, le=200, description="How many at most.")
-    offset: int = Field(0, ge=0, le=1_000_000, description="How many to leave out.")
+    limit: int = Field(50, ge=1, le=200, description="Maximum number of submissions.")
+    offset: int = Field(0, ge=0, le=1_000_000, description="Number of submissions to skip.")
     state: str = Field(
         "", description="Only those in this state.", json_schema_extra={"enum": ["", *Submission.State.values]}
     )
 
 
 class ArchiveAsked(Schema):
-    """Which revision."""
+    """The requested revision."""
 
     revision: int = Field(0, ge=0, le=1_000_000, description="Its number; the newest if left out.")
 
@@ -78,7 +78,7 @@ class ArchiveAsked(Schema):
 def create_submission(request: HttpRequest) -> Status[dict[str, Any]]:
     """Submit models, benchmarks, data or metrics: a ZIP file, a commit of a Git repository, or a pull request.
 
-    The answer has what was found. With an error among the findings nothing is run: mend it, and send a revision.
+    The response contains the findings of the checks. If there is an error, nothing is run: fix it and send a revision.
     """
     refuse_unknown_parameters(request)
     user = _submitter(request)
@@ -102,7 +102,7 @@ def create_submission(request: HttpRequest) -> Status[dict[str, Any]]:
     openapi_extra={**_body(), "x-token-needed": True},
 )
 def create_revision(request: HttpRequest, submission: uuid.UUID) -> Status[dict[str, Any]]:
-    """Send a new revision of a submission: all its files again."""
+    """Send a new revision of a submission, with all its files."""
     refuse_unknown_parameters(request)
     user = _submitter(request)
     row = _own(user, submission)
@@ -124,7 +124,7 @@ def create_revision(request: HttpRequest, submission: uuid.UUID) -> Status[dict[
     openapi_extra={"x-token-needed": True},
 )
 def list_submissions(request: HttpRequest, asked: Query[SubmissionsPaged]) -> dict[str, Any]:
-    """List your own submissions, the newest first."""
+    """List your submissions, newest first."""
     refuse_unknown_parameters(request, SubmissionsPaged)
     rows = Submission.objects.filter(owner=_reader(request)).order_by("-created", "pk")
     if asked.state:
@@ -147,7 +147,7 @@ def list_submissions(request: HttpRequest, asked: Query[SubmissionsPaged]) -> di
     openapi_extra={"x-token-needed": True},
 )
 def show_submission(request: HttpRequest, submission: uuid.UUID) -> dict[str, Any]:
-    """Show one submission with its revisions, what was found in them, and how far they are."""
+    """Show a submission with its revisions, their findings and their progress."""
     refuse_unknown_parameters(request)
     return _card(request, _seen(request, submission))
 
@@ -161,7 +161,7 @@ def show_submission(request: HttpRequest, submission: uuid.UUID) -> dict[str, An
     openapi_extra={"x-token-needed": True},
 )
 def withdraw_submission(request: HttpRequest, submission: uuid.UUID) -> dict[str, Any]:
-    """Take a submission back that is not published yet."""
+    """Withdraw a submission that is not published yet."""
     refuse_unknown_parameters(request)
     user = _submitter(request)
     row = _own(user, submission)
@@ -182,7 +182,7 @@ def withdraw_submission(request: HttpRequest, submission: uuid.UUID) -> dict[str
     openapi_extra={"x-token-needed": True, "x-media-types": ["application/zip"]},
 )
 def submission_archive(request: HttpRequest, submission: uuid.UUID, asked: Query[ArchiveAsked]) -> HttpResponse:
-    """Give the files of a revision as a ZIP file."""
+    """Download the files of a revision as a ZIP file."""
     refuse_unknown_parameters(request, ArchiveAsked)
     rows = _seen(request, submission).revisions.order_by("-number")
     found = (rows.filter(number=asked.revision) if asked.revision else rows).first()
@@ -203,7 +203,7 @@ def _reader(request: HttpRequest) -> User:
     caller = caller_of(request)
     if caller.token is not None and not caller.may("read"):
         raise Problem(403, "the token lacks the scope read", "use another token")
-    assert caller.user is not None  # it is required
+    assert caller.user is not None  # authentication is required
     return caller.user
 
 
@@ -211,18 +211,18 @@ def _seen(request: HttpRequest, key: uuid.UUID) -> Submission:
     _reader(request)
     found = Submission.objects.visible_to(caller_of(request).visitor).filter(pk=key).first()
     if found is None:
-        raise _nothing(key)
+        raise _not_found(key)
     return found
 
 
 def _own(user: User, key: uuid.UUID) -> Submission:
     found = Submission.objects.filter(pk=key, owner=user).first()
     if found is None:
-        raise _nothing(key)
+        raise _not_found(key)
     return found
 
 
-def _nothing(key: uuid.UUID) -> Problem:
+def _not_found(key: uuid.UUID) -> Problem:
     return Problem(404, f"there is no submission {key}", "see /api/v1/submissions")
 
 
@@ -232,7 +232,7 @@ def _refuse(error: Refused) -> NoReturn:
 
 
 def _sent(request: HttpRequest, *more: str) -> tuple[Source, str]:
-    """Read the form, which goes to disk where it is large, once its length is known to be bearable."""
+    """Read the form after checking its length; large forms are stored on disk."""
     if request.content_type not in ("multipart/form-data", "application/x-www-form-urlencoded"):
         raise Problem(415, f"the body is {request.content_type or 'of no type'}", "send multipart/form-data")
     length = request.META.get("CONTENT_LENGTH") or ""
@@ -264,10 +264,12 @@ def _zip(archive: UploadedFile) -> Zip:
 
 
 def _newest(rows: list[Submission]) -> dict[Any, tuple[Revision, list[Step]]]:
-    """The newest revision of each, with its steps, in two queries."""
+    """Return the newest revision of each submission with its steps, in two queries."""
     numbers = Revision.objects.filter(submission=OuterRef("submission")).order_by("-number").values("number")
     newest = Revision.objects.filter(submission__in=rows, number=Subquery(numbers[:1])).defer("archive")
-    return {one.submission_id: (one, list(one.steps.all())) for one in newest.prefetch_related("steps")}
+    return {
+        revision.submission_id: (revision, list(revision.steps.all())) for revision in newest.prefetch_related("steps")
+    }
 
 
 def _entry(request: HttpRequest, row: Submission, latest: Revision, steps: list[Step]) -> dict[str, Any]:
@@ -296,13 +298,13 @@ def _card(request: HttpRequest, row: Submission) -> dict[str, Any]:
         **_entry(request, row, latest, list(latest.steps.all())),
         "revisions": [
             {
-                **{name: getattr(one, name) for name in columns},
+                **{name: getattr(revision, name) for name in columns},
                 "steps": [
                     {**{name: getattr(step, name) for name in about}, "name": step.get_kind_display()}
-                    for step in one.steps.all()
+                    for step in revision.steps.all()
                 ],
             }
-            for one in revisions
+            for revision in revisions
         ],
         "pairs": _pairs(request, row),
     }

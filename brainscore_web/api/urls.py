@@ -1,4 +1,4 @@
-"""Addresses of the programming interface."""
+"""URLs of the API."""
 
 from django.urls import URLPattern, path, re_path
 

@@ -1,4 +1,4 @@
-"""Two benchmarks, or means of them, across models."""
+"""Comparison of two benchmarks, or means, across models."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from django.utils.safestring import SafeString
 from numpy.typing import NDArray
 
 from brainscore_core.errors import UserError
-from brainscore_core.figures import Point, Scatter, scatter
+from brainscore_core.figures import Point, Scatter, Svg, scatter
 from brainscore_core.numerics.correlation import Association, association
 from brainscore_web.compare.question import Column, Note, Question, column, model_href, node_names, pick, signed
 from brainscore_web.leaderboard.board import Board
@@ -20,12 +19,12 @@ from brainscore_web.leaderboard.snapshot import ModelRow
 __all__ = ["Missing", "TwoBenchmarks", "two_benchmarks"]
 
 _KINDS = 8
-_NAMED = 25  # up to so many models all are named; above, the ten that are farthest from the others
+_NAMED = 25  # with more models, only the ten farthest from the others are named
 
 
 @dataclass(frozen=True)
 class Missing:
-    """A model without one of the two values, and why."""
+    """A model without one of the two values; `x` and `y` are the value or why there is none."""
 
     model: ModelRow
     x: str
@@ -34,24 +33,24 @@ class Missing:
 
 @dataclass(frozen=True, eq=False)
 class TwoBenchmarks:
-    """What came of it.
+    """Result of the comparison.
 
     Attributes
     ----------
     x, y : Column
-        Over the board's models.
+        Values of the board's models.
     models : tuple of ModelRow
-        The board's.
+        The models of the board.
     both : array (models,) of bool
-        Those with both values.
+        Models with both values.
     association : Association
-        Over these.
+        Correlations over these models.
     missing : tuple of Missing
-        The others.
+        The other models.
     notes : tuple of Note
-        What to bear in mind.
+        Caveats.
     colour : str
-        What marks are told apart by.
+        Property of models that determines the colour of marks.
     values : str
         ``'ceiled'`` or ``'raw'``.
     """
@@ -68,18 +67,18 @@ class TwoBenchmarks:
 
     @property
     def title(self) -> str:
-        """In words."""
+        """Title of the comparison."""
         return f"{self.y.title} against {self.x.title}"
 
     @property
     def errors_known(self) -> bool:
-        """Whether all values that are shown have intervals."""
-        return bool(np.isfinite([one.low[self.both] for one in (self.x, self.y)]).all())
+        """Whether all shown values have intervals."""
+        return bool(np.isfinite([axis.low[self.both] for axis in (self.x, self.y)]).all())
 
     @property
     def coefficients(self) -> list[tuple[str, str, str]]:
-        """Names of the coefficients, their values and intervals; – where there is none."""
-        found = self.association
+        """Names of the coefficients with values and intervals; – if not available."""
+        association = self.association
         return [
             (
                 name,
@@ -87,18 +86,18 @@ class TwoBenchmarks:
                 "–" if ci is None else f"{signed(ci[0])} to {signed(ci[1])}",
             )
             for name, value, ci in (
-                ("Pearson’s r", found.pearson, found.pearson_ci),
-                ("Spearman’s ρ", found.spearman, found.spearman_ci),
+                ("Pearson’s r", association.pearson, association.pearson_ci),
+                ("Spearman’s ρ", association.spearman, association.spearman_ci),
             )
         ]
 
     def description(self) -> str:
-        """What is to be seen, in words."""
+        """Return a description of the chart for screen readers."""
         parts = [f"{name} {value} ({interval})." for name, value, interval in self.coefficients]
         return " ".join([f"{self.association.n} models.", *parts, "Lines are 95 % intervals; dashed: equal scores."])
 
-    def svg(self) -> SafeString:
-        """The scatter plot."""
+    def svg(self) -> Svg:
+        """Draw the scatter plot."""
         places = np.flatnonzero(self.both).tolist()
         kinds, kind_of = _kinds([self.models[place] for place in places], self.colour)
         named = _named(self.x.values[places], self.y.values[places])
@@ -110,7 +109,7 @@ class TwoBenchmarks:
                 x_high=float(self.x.high[place]),
                 y_low=float(self.y.low[place]),
                 y_high=float(self.y.high[place]),
-                label=self._said(place),
+                label=self._label(place),
                 href=model_href(self.models[place].identifier),
                 kind=kind,
                 name=self.models[place].title if number in named else "",
@@ -129,14 +128,15 @@ class TwoBenchmarks:
             )
         )
 
-    def _said(self, place: int) -> str:
-        return "\n".join([self.models[place].title, *(f"{one.title}: {one.said(place)}" for one in (self.x, self.y))])
+    def _label(self, place: int) -> str:
+        values = (f"{axis.title}: {axis.text(place)}" for axis in (self.x, self.y))
+        return "\n".join([self.models[place].title, *values])
 
     def rows(self) -> list[tuple[ModelRow, str, str]]:
-        """Models with both values and these as texts, the best on the first benchmark first."""
+        """Return models with both values as text, best on the first benchmark first."""
         places = np.flatnonzero(self.both)
         places = places[np.argsort(-self.x.values[places], kind="stable")]
-        return [(self.models[place], self.x.said(place), self.y.said(place)) for place in places.tolist()]
+        return [(self.models[place], self.x.text(place), self.y.text(place)) for place in places.tolist()]
 
 
 def two_benchmarks(board: Board, question: Question) -> TwoBenchmarks:
@@ -145,21 +145,21 @@ def two_benchmarks(board: Board, question: Question) -> TwoBenchmarks:
     Raises
     ------
     UserError
-        If a benchmark is not known, or the filters leave nothing of a mean.
+        If a benchmark is unknown, or the filters exclude all benchmarks of a mean.
     """
     x, y = (column(board, name) for name in _chosen_names(board, question))
     both = np.isfinite(x.values) & np.isfinite(y.values)
     missing = tuple(
-        Missing(board.models[place], x.said(place), y.said(place)) for place in np.flatnonzero(~both).tolist()
+        Missing(board.models[place], x.text(place), y.text(place)) for place in np.flatnonzero(~both).tolist()
     )
-    found = association(x.values[both], y.values[both])
+    correlation = association(x.values[both], y.values[both])
     present = [board.models[place] for place in np.flatnonzero(both).tolist()]
     return TwoBenchmarks(
         x=x,
         y=y,
         models=board.models,
         both=both,
-        association=found,
+        association=correlation,
         missing=missing,
         notes=_notes(board, question, x, y, both, present),
         colour=question.colour,
@@ -168,30 +168,30 @@ def two_benchmarks(board: Board, question: Question) -> TwoBenchmarks:
 
 
 def _chosen_names(board: Board, question: Question) -> tuple[str, str]:
-    """The names asked for; else the neural and behavioural means, or two that are no part of each other."""
+    """Return the requested names; by default the neural and behavioural means, or two unrelated nodes."""
     names = node_names(board.snapshot)
-    asked = [pick(name, names, "benchmark or mean") if name else "" for name in (question.x, question.y)]
-    start = [name for name in ("neural_vision", "behavior_vision") if board.place(name) >= 0]
-    start += [node.identifier for node in board.nodes if node.kind == "mean" and node.depth == 1]
-    start += [node.identifier for node in board.nodes if node.kind == "benchmark"]
-    if not start:
-        raise UserError("no benchmark passes the filters", remedy="remove some of them")
+    chosen = [pick(name, names, "benchmark or mean") if name else "" for name in (question.x, question.y)]
+    defaults = [name for name in ("neural_vision", "behavior_vision") if board.place(name) >= 0]
+    defaults += [node.identifier for node in board.nodes if node.kind == "mean" and node.depth == 1]
+    defaults += [node.identifier for node in board.nodes if node.kind == "benchmark"]
+    if not defaults:
+        raise UserError("no benchmark passes the filters", remedy="remove filters")
     for place in (0, 1):
-        if not asked[place]:
-            apart = (name for name in start if not _related(board, name, asked[1 - place]))
-            asked[place] = next(apart, start[0])
-    return asked[0], asked[1]
+        if not chosen[place]:
+            unrelated = (name for name in defaults if not _related(board, name, chosen[1 - place]))
+            chosen[place] = next(unrelated, defaults[0])
+    return chosen[0], chosen[1]
 
 
 def _related(board: Board, first: str, second: str) -> bool:
-    """Whether they are the same, or one is a part of the other."""
+    """Whether they are the same, or one is part of the other."""
     tree = board.snapshot.tree
     pairs = ((first, second), (second, first))
-    return first == second or any(one in tree and other in tree.ancestors(one) for one, other in pairs)
+    return first == second or any(part in tree and whole in tree.ancestors(part) for part, whole in pairs)
 
 
 def _kinds(models: Sequence[ModelRow], colour: str) -> tuple[tuple[str, ...], list[int]]:
-    """Names of what models are told apart by, the most frequent first, and that of each."""
+    """Return the kinds of models, the most frequent first, and the kind of each model."""
     if colour == "none":
         return (), [0] * len(models)
     name = "training_data" if colour == "training" else colour
@@ -215,34 +215,34 @@ def _notes(
 ) -> tuple[Note, ...]:
     notes = []
     families = {model.family for model in present if model.family}
-    of = f" ({len(present)} models of {len(families)} families)" if families else ""
+    counts = f" ({len(present)} models of {len(families)} families)" if families else ""
     notes.append(
         Note(
-            f"The intervals of the correlations take models as independent. Relatives of one architecture are not{of}: "
-            "they score alike, and the intervals are too narrow."
+            f"The intervals of the correlations assume independent models. Models of the same architecture are "
+            f"not{counts}: they score similarly, so the intervals are too narrow."
         )
     )
     if x.identifier == y.identifier:
-        notes.append(Note("This is one benchmark, against itself."))
+        notes.append(Note("This compares a benchmark with itself."))
     elif _related(board, x.identifier, y.identifier):
         part, whole = (x, y) if y.is_mean and y.identifier in board.snapshot.tree.ancestors(x.identifier) else (y, x)
-        notes.append(Note(f"{part.title} is a part of {whole.title}: that alone correlates them."))
+        notes.append(Note(f"{part.title} is part of {whole.title}, so they are correlated."))
     if _data_set(x) and _data_set(x) == _data_set(y) and x.identifier != y.identifier:
-        notes.append(Note(f"Both are of {_data_set(x)}: scores of the same stimuli and subjects share their noise."))
+        notes.append(Note(f"Both use data of {_data_set(x)}: scores on the same stimuli and subjects share noise."))
     else:
-        notes.append(Note("Scores of the same stimuli or subjects share noise, which adds to the correlation."))
-    lacking = int((both & (x.incomplete | y.incomplete)).sum())
-    if lacking and question.board.over == "all":
+        notes.append(Note("Scores on the same stimuli or subjects share noise, which increases their correlation."))
+    n_incomplete = int((both & (x.incomplete | y.incomplete)).sum())
+    if n_incomplete and question.board.over == "all":
         notes.append(
             Note(
-                f"{lacking} of {len(present)} models lack scores below these means, which count as 0: "
-                "that alone can correlate means.",
-                "Leave out what is missing",
+                f"{n_incomplete} of {len(present)} models have missing scores below these means, which count as 0. "
+                "This alone can correlate means.",
+                "Leave out missing scores",
                 question.changed(over="scored").query(),
             )
         )
     return tuple(notes)
 
 
-def _data_set(one: Column) -> str:
-    return "" if one.is_mean else one.identifier.split(".")[0].split("-")[0]
+def _data_set(column: Column) -> str:
+    return "" if column.is_mean else column.identifier.split(".")[0].split("-")[0]

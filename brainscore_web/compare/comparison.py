@@ -1,4 +1,4 @@
-"""The comparison that a question asks for, and its numbers as CSV."""
+"""The comparison that a question requests, and its numbers as CSV."""
 
 from __future__ import annotations
 
@@ -24,65 +24,66 @@ from brainscore_web.leaderboard.snapshot import STATES, Snapshot
 __all__ = ["Comparison", "compare", "csv_of"]
 
 
-def csv_of(found: TwoBenchmarks | TwoModels | Correlations) -> str:
-    """Write what came of a comparison.
+def csv_of(comparison: TwoBenchmarks | TwoModels | Correlations) -> str:
+    """Write a comparison as CSV.
 
-    Two benchmarks: one row a model, also those that lack a value. Two models: one row a benchmark, likewise. Matrix:
-    one row a pair, with both coefficients and the number of models.
+    Two benchmarks: one row per model, including those without a value. Two models: one row per benchmark, likewise.
+    Matrix: one row per pair, with both coefficients and the number of models.
     """
-    if isinstance(found, TwoBenchmarks):
-        return _written(*_benchmarks(found))
-    return _written(*(_models(found) if isinstance(found, TwoModels) else _correlations(found)))
+    if isinstance(comparison, TwoBenchmarks):
+        return _to_csv(*_benchmarks(comparison))
+    return _to_csv(*(_models(comparison) if isinstance(comparison, TwoModels) else _correlations(comparison)))
 
 
-def _benchmarks(found: TwoBenchmarks) -> tuple[list[str], Iterable[Sequence[object]]]:
+def _benchmarks(comparison: TwoBenchmarks) -> tuple[list[str], Iterable[Sequence[object]]]:
     names = ["model", "architecture", "family", "training_data"]
-    for one in (found.x, found.y):
-        names += [one.identifier, *(f"{one.identifier}:{part}" for part in ("error", "low", "high", "state"))]
+    for axis in (comparison.x, comparison.y):
+        names += [axis.identifier, *(f"{axis.identifier}:{part}" for part in ("error", "low", "high", "state"))]
 
     def rows() -> Iterable[Sequence[object]]:
-        for place, model in enumerate(found.models):
+        for place, model in enumerate(comparison.models):
             row: list[object] = [model.identifier, model.architecture, model.family, model.training_data]
-            for one in (found.x, found.y):
-                row += [float(array[place]) for array in (one.values, one.errors, one.low, one.high)]
-                row.append(STATES[one.states[place]])
+            for axis in (comparison.x, comparison.y):
+                row += [float(array[place]) for array in (axis.values, axis.errors, axis.low, axis.high)]
+                row.append(STATES[axis.states[place]])
             yield row
 
     return names, rows()
 
 
-def _models(found: TwoModels) -> tuple[list[str], Iterable[Sequence[object]]]:
-    first, second = found.first.identifier, found.second.identifier
+def _models(comparison: TwoModels) -> tuple[list[str], Iterable[Sequence[object]]]:
+    first, second = comparison.first.identifier, comparison.second.identifier
     names = ["benchmark", "version", "group", first, f"{first}:error", second, f"{second}:error"]
     names += ["difference", "error", "low", "high", "outcome"]
 
     def rows() -> Iterable[Sequence[object]]:
-        for group in (("", found.means), *((one.title, one.differences) for one in found.groups)):
-            for one in group[1]:
-                version = one.benchmark.version if one.benchmark else ""
-                scores = one.first, one.first_error, one.second, one.second_error
-                test = one.difference, one.error, one.low, one.high, one.outcome
-                yield one.identifier, version, group[0] if one.benchmark else "mean", *scores, *test
-        for absent in found.absent:
+        groups = [("mean", comparison.means), *((group.title, group.differences) for group in comparison.groups)]
+        for title, differences in groups:
+            for row in differences:
+                version = row.benchmark.version if row.benchmark else ""
+                scores = row.first, row.first_error, row.second, row.second_error
+                test = row.difference, row.error, row.low, row.high, row.outcome
+                yield row.identifier, version, title, *scores, *test
+        for absent in comparison.absent:
             scores = absent.first_value, math.nan, absent.second_value, math.nan
             yield absent.identifier, absent.version, absent.group, *scores, *[math.nan] * 4, absent.why
 
     return names, rows()
 
 
-def _correlations(found: Correlations) -> tuple[list[str], Iterable[Sequence[object]]]:
+def _correlations(comparison: Correlations) -> tuple[list[str], Iterable[Sequence[object]]]:
     names = ["first", "second", "pearson", "spearman", "n"]
 
     def rows() -> Iterable[Sequence[object]]:
-        first, second = np.triu_indices(len(found.nodes), 1)
+        first, second = np.triu_indices(len(comparison.nodes), 1)
         for i, j in zip(first.tolist(), second.tolist(), strict=True):
-            values = float(found.pearson[i, j]), float(found.spearman[i, j]), int(found.n[i, j])
-            yield found.nodes[i].identifier, found.nodes[j].identifier, *values
+            values = float(comparison.pearson[i, j]), float(comparison.spearman[i, j]), int(comparison.n[i, j])
+            yield comparison.nodes[i].identifier, comparison.nodes[j].identifier, *values
 
     return names, rows()
 
 
-def _written(names: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+def _to_csv(names: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     file = io.StringIO(newline="")
     writer = csv.writer(file, lineterminator="\r\n")
     writer.writerow([_cell(name) for name in names])
@@ -106,20 +107,20 @@ _lock = threading.Lock()
 
 
 def compare(snapshot: Snapshot, question: Question) -> Comparison:
-    """Compare what is asked for among what the visitor sees.
+    """Run the comparison that is requested, on the data that the visitor sees.
 
     Raises
     ------
     UserError
-        If that cannot be compared; `UnknownIdentifier` if there is no such model, benchmark or mean.
+        If it is not possible; `UnknownIdentifier` for an unknown model, benchmark or mean.
     """
     if question.mode == "benchmarks":
         return two_benchmarks(board_for(snapshot, question.board), question)
     if question.mode == "models":
-        asked = without_models(question)
-        return two_models(board_for(snapshot, asked.board), asked)
-    of_matrix = question.changed(x="", y="", first="", second="", colour="architecture")
+        unfiltered = without_models(question)
+        return two_models(board_for(snapshot, unfiltered.board), unfiltered)
+    matrix_question = question.changed(x="", y="", first="", second="", colour="architecture")
     board = board_for(snapshot, question.board)
     with _lock:
-        kept = _correlation_caches.setdefault(snapshot, Cache(most=4))
-    return kept.get(of_matrix.query(), lambda: correlations(board, of_matrix))
+        cache = _correlation_caches.setdefault(snapshot, Cache(most=4))
+    return cache.get(matrix_question.query(), lambda: correlations(board, matrix_question))

@@ -1,4 +1,4 @@
-"""All benchmarks, or means of them, with each other across models."""
+"""Correlations of all benchmarks, or means, with each other across models."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from django.utils.safestring import SafeString
 from numpy.typing import NDArray
 
 from brainscore_core.errors import UserError
-from brainscore_core.figures import CELLS_WITH_TEXT, Matrix, MatrixGroup, matrix
+from brainscore_core.figures import CELLS_WITH_TEXT, Matrix, MatrixGroup, Svg, matrix
 from brainscore_core.numerics.correlation import association_matrix
 from brainscore_web.compare.question import Note, Question, benchmark_href, group_of, signed
 from brainscore_web.leaderboard.board import Board, BoardNode
@@ -22,7 +21,7 @@ _PAIRS = 8
 
 @dataclass(frozen=True)
 class Pair:
-    """Two nodes, their correlation, over how many models, and the query of their scatter plot."""
+    """Two nodes with their correlation, the number of models, and the query of their scatter plot."""
 
     first: BoardNode
     second: BoardNode
@@ -38,30 +37,30 @@ class Pair:
 
 @dataclass(frozen=True, eq=False)
 class Correlations:
-    """What came of it.
+    """Result of the comparison.
 
     Attributes
     ----------
     nodes : tuple of BoardNode
-        What is correlated, in the tree's order.
+        The correlated nodes, in the order of the tree.
     groups : tuple of MatrixGroup
-        Runs of nodes of a region.
+        Consecutive nodes of the same region.
     pearson, spearman : array (nodes, nodes)
-        NaN where there are too few models, or all have the same value.
+        NaN with too few models, or if all have the same value.
     n : array (nodes, nodes) of int
-        Models with both values.
+        Number of models with both values.
     highest, lowest : tuple of Pair
-        By the coefficient that is shown; without pairs of which one is a part of the other.
+        Pairs with the highest and lowest coefficients, except pairs in which one node is part of the other.
     n_models : int
-        That pass the filters.
+        Number of models that pass the filters.
     n_blank : int
-        Pairs without a coefficient.
+        Number of pairs without a coefficient.
     method : str
-        ``'pearson'`` or ``'spearman'``: which coefficient is shown.
+        The shown coefficient, ``'pearson'`` or ``'spearman'``.
     least : int
-        Of fewer models there is none.
+        Minimum number of models for a coefficient.
     notes : tuple of Note
-        What to bear in mind.
+        Caveats.
     """
 
     nodes: tuple[BoardNode, ...]
@@ -79,40 +78,40 @@ class Correlations:
 
     @property
     def shown(self) -> NDArray[np.float64]:
-        """The coefficients that are shown."""
+        """The shown coefficients."""
         return self.pearson if self.method == "pearson" else self.spearman
 
     @property
     def symbol(self) -> str:
-        """Of the coefficient."""
+        """Symbol of the coefficient."""
         return "r" if self.method == "pearson" else "ρ"
 
     @property
     def title(self) -> str:
-        """In words."""
+        """Title of the comparison."""
         kinds = {node.kind for node in self.nodes}
         what = "benchmarks and means" if len(kinds) > 1 else "means" if kinds == {"mean"} else "benchmarks"
         return f"{self.method.capitalize()} correlations of {len(self.nodes)} {what}"
 
     @property
     def extremes(self) -> list[tuple[str, tuple[Pair, ...]]]:
-        """The pairs to be named, with headings."""
+        """Pairs to list, with their headings."""
         return [(title, pairs) for title, pairs in (("Highest", self.highest), ("Lowest", self.lowest)) if pairs]
 
     @property
     def large(self) -> bool:
-        """Whether cells are too many to be elements of their own."""
+        """Whether there are too many cells for separate elements."""
         return len(self.nodes) > CELLS_WITH_TEXT
 
     def description(self) -> str:
-        """What is to be seen, in words."""
+        """Return a description of the chart for screen readers."""
         return (
             f"Across {self.n_models} models, each with each; "
             f"{self.n_blank} pairs are blank. Red: positive; blue: negative."
         )
 
-    def svg(self) -> SafeString:
-        """The matrix."""
+    def svg(self) -> Svg:
+        """Draw the matrix."""
         return matrix(
             Matrix(
                 labels=[node.title for node in self.nodes],
@@ -127,7 +126,7 @@ class Correlations:
         )
 
     def data(self) -> dict[str, list[str] | list[int | None]]:
-        """What a script needs to say what is pointed at: names, and hundredths row by row, each from the diagonal."""
+        """Return the data of the script that labels cells: names, and hundredths row by row from the diagonal."""
         rows, columns = np.triu_indices(len(self.nodes))
         values = self.shown[rows, columns]
         return {
@@ -138,31 +137,33 @@ class Correlations:
 
 
 def correlations(board: Board, question: Question) -> Correlations:
-    """Correlate over the models that pass the filters what passes those on benchmarks.
+    """Correlate the benchmarks or means that pass the filters, over the models that pass.
 
     Raises
     ------
     UserError
-        If there are no two nodes.
+        If there are fewer than two nodes.
     """
-    wanted = {"means": {"mean"}, "benchmarks": {"benchmark"}, "all": {"mean", "benchmark"}}[question.level]
-    places = [place for place, node in enumerate(board.nodes) if node.kind in wanted]
+    kinds = {"means": {"mean"}, "benchmarks": {"benchmark"}, "all": {"mean", "benchmark"}}[question.level]
+    places = [place for place, node in enumerate(board.nodes) if node.kind in kinds]
     if len(places) < 2:
         raise UserError(
-            f"there are not two {'means' if question.level == 'means' else 'benchmarks'} to correlate",
+            f"there are fewer than two {'means' if question.level == 'means' else 'benchmarks'} to correlate",
             remedy="remove filters, or choose another level",
         )
-    found = association_matrix(board.values[:, places])
-    pearson, spearman = (np.where(found.n >= question.least, one, np.nan) for one in (found.pearson, found.spearman))
+    matrices = association_matrix(board.values[:, places])
+    pearson, spearman = (
+        np.where(matrices.n >= question.least, values, np.nan) for values in (matrices.pearson, matrices.spearman)
+    )
     shown = pearson if question.method == "pearson" else spearman
     upper = np.triu_indices(len(places), 1)
-    highest, lowest = _pairs(board, question, places, shown, found.n)
+    highest, lowest = _pairs(board, question, places, shown, matrices.n)
     return Correlations(
         nodes=tuple(board.nodes[place] for place in places),
         groups=_groups(board, places) if question.level == "benchmarks" else (),
         pearson=pearson,
         spearman=spearman,
-        n=found.n,
+        n=matrices.n,
         highest=highest,
         lowest=lowest,
         n_models=len(board.models),
@@ -174,7 +175,7 @@ def correlations(board: Board, question: Question) -> Correlations:
 
 
 def _groups(board: Board, places: Sequence[int]) -> tuple[MatrixGroup, ...]:
-    """Runs of benchmarks that stand under the same."""
+    """Return runs of consecutive benchmarks of the same group."""
     titles = [group_of(board, place) for place in places]
     starts = [at for at, title in enumerate(titles) if at == 0 or title != titles[at - 1]]
     return tuple(
@@ -185,17 +186,17 @@ def _groups(board: Board, places: Sequence[int]) -> tuple[MatrixGroup, ...]:
 def _pairs(
     board: Board, question: Question, places: Sequence[int], shown: NDArray[np.float64], n: NDArray[np.int64]
 ) -> tuple[tuple[Pair, ...], tuple[Pair, ...]]:
-    """The highest and the lowest, none of them in both."""
+    """Return the pairs with the highest and the lowest coefficients; no pair is in both."""
     above = [_above(board.nodes, place) for place in places]
-    rows, columns = np.triu_indices(len(places), 1)  # what is above comes first in the tree's order
-    apart = np.array(
+    rows, columns = np.triu_indices(len(places), 1)  # in the order of the tree, parents come before children
+    unrelated = np.array(
         [places[row] not in above[column] for row, column in zip(rows.tolist(), columns.tolist(), strict=True)],
         dtype=bool,
     )
     values = shown[rows, columns]
-    there = np.flatnonzero(np.isfinite(values) & apart)
-    order = there[np.argsort(-values[there], kind="stable")]
-    few = min(_PAIRS, len(order) // 2)
+    known = np.flatnonzero(np.isfinite(values) & unrelated)
+    order = known[np.argsort(-values[known], kind="stable")]
+    count = min(_PAIRS, len(order) // 2)
 
     def pair(at: int) -> Pair:
         row, column = int(rows[at]), int(columns[at])
@@ -203,34 +204,34 @@ def _pairs(
         query = question.changed(mode="benchmarks", x=first.identifier, y=second.identifier).query()
         return Pair(first, second, float(values[at]), int(n[row, column]), query)
 
-    highest, lowest = order[: max(few, min(1, len(order)))], order[len(order) - few :][::-1]
+    highest, lowest = order[: max(count, min(1, len(order)))], order[len(order) - count :][::-1]
     return tuple(map(pair, highest.tolist())), tuple(map(pair, lowest.tolist()))
 
 
 def _above(nodes: Sequence[BoardNode], place: int) -> frozenset[int]:
-    found = set()
+    ancestors = set()
     while nodes[place].parent >= 0:
         place = nodes[place].parent
-        found.add(place)
-    return frozenset(found)
+        ancestors.add(place)
+    return frozenset(ancestors)
 
 
 def _notes(board: Board, question: Question, places: Sequence[int]) -> tuple[Note, ...]:
     notes = [
         Note(
-            "Each pair is over the models that have both values; pairs may be over different models. Models are not "
-            "independent: relatives of one architecture score alike."
+            "Each coefficient is over the models that have both values, so pairs may be over different models. Models "
+            "are not independent: those of the same architecture score similarly."
         ),
-        Note("Benchmarks of the same stimuli or subjects share noise, which adds to their correlation."),
+        Note("Benchmarks with the same stimuli or subjects share noise, which increases their correlation."),
     ]
     means = [place for place in places if board.nodes[place].kind == "mean"]
     if means:
-        notes.append(Note("A mean is correlated with its parts by what it is made of."))
+        notes.append(Note("A mean is correlated with its parts by construction."))
     if question.board.over == "all" and (board.n_scored[:, means] < board.n_all[:, means]).any():
         notes.append(
             Note(
-                "In the means what has no score counts as 0: that alone can correlate them.",
-                "Leave out what is missing",
+                "Missing scores count as 0 in means, which alone can correlate them.",
+                "Leave out missing scores",
                 question.changed(over="scored").query(),
             )
         )

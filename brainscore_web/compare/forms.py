@@ -1,4 +1,4 @@
-"""Forms of the comparison: benchmarks and models to choose from."""
+"""Content of the forms of the comparison page."""
 
 from __future__ import annotations
 
@@ -39,31 +39,31 @@ _OWN = {
 
 
 class Chip(NamedTuple):
-    """A filter that is set, and the query without it."""
+    """An active filter, and the query without it."""
 
     text: str
     query: str
 
 
 class Form(NamedTuple):
-    """All that the forms of the page need.
+    """Content of all forms on the page.
 
     Attributes
     ----------
     modes : list of (str, str, bool)
-        Title, query, whether it is the one shown.
+        Title, query, and whether the mode is current.
     nodes, models : list of (str, str)
-        Identifiers and titles, to choose from; empty where the mode does not ask for them.
+        Identifiers and titles to choose from; empty in modes that do not need them.
     hidden, hidden_of_filters : list of (str, str)
-        What the form of the mode, and that of the filters, carry along.
+        Hidden fields of the form of the mode, and of the form of the filters.
     facets : tuple of Facet
         Filters.
     chips : list of Chip
-        Filters that are set.
+        Active filters.
     colours, levels : dict
-        Choices and their texts.
+        Choices with their labels.
     board_query, query : str
-        Of the leaderboard with the same filters; of this page.
+        Query of the leaderboard with the same filters, and of this page.
     """
 
     modes: list[tuple[str, str, bool]]
@@ -80,11 +80,13 @@ class Form(NamedTuple):
 
 
 def form_of(snapshot: Snapshot, question: Question) -> Form:
-    """Make the forms' content from what the visitor sees."""
+    """Return the content of the forms for the data that the visitor sees."""
     facets = benchmark_facets(snapshot, question.board)
     if question.mode != "models":
         facets = (*model_facets(snapshot, question.board), *facets)
-    facets = tuple(facet for facet in facets if len(facet.options) > 1 or any(one.chosen for one in facet.options))
+    facets = tuple(
+        facet for facet in facets if len(facet.options) > 1 or any(choice.chosen for choice in facet.options)
+    )
     of_filters = {facet.name for facet in facets} | {"q", "over", "at"}
     pairs = question.pairs()
     return Form(
@@ -95,23 +97,24 @@ def form_of(snapshot: Snapshot, question: Question) -> Form:
         hidden_of_filters=[pair for pair in pairs if pair[0] not in of_filters],
         facets=facets,
         chips=_chips(question),
-        colours={"architecture": "architecture", "family": "family", "training": "training data", "none": "one kind"},
+        colours={"architecture": "architecture", "family": "family", "training": "training data", "none": "nothing"},
         levels={"means": "means", "benchmarks": "benchmarks", "all": "means and benchmarks"},
         board_query=question.board.query(),
         query=question.query(),
     )
 
 
-def comparison_context(found: Comparison, question: Question) -> dict[str, Any]:
-    """What is shown with what came of a comparison: the names of the two, the question the other way, and cards."""
-    if isinstance(found, TwoBenchmarks):
+def comparison_context(comparison: Comparison, question: Question) -> dict[str, Any]:
+    """Return template context: the names of the compared items, the swapped query, and links to cards."""
+    if isinstance(comparison, TwoBenchmarks):
         pair = [
-            (one.identifier, one.title, "" if one.is_mean else benchmark_href(one.identifier))
-            for one in (found.x, found.y)
+            (axis.identifier, axis.title, "" if axis.is_mean else benchmark_href(axis.identifier))
+            for axis in (comparison.x, comparison.y)
         ]
         swapped = question.changed(x=pair[1][0], y=pair[0][0])
-    elif isinstance(found, TwoModels):
-        pair = [(one.identifier, one.title, model_href(one.identifier)) for one in (found.first, found.second)]
+    elif isinstance(comparison, TwoModels):
+        models = (comparison.first, comparison.second)
+        pair = [(model.identifier, model.title, model_href(model.identifier)) for model in models]
         swapped = question.changed(first=pair[1][0], second=pair[0][0])
     else:
         return {}
@@ -124,16 +127,17 @@ def comparison_context(found: Comparison, question: Question) -> dict[str, Any]:
 
 def _chips(question: Question) -> list[Chip]:
     chips = []
-    usual = type(question.board)()
+    default = type(question.board)()
     for name in type(question.board).__dataclass_fields__:
         value = getattr(question.board, name)
-        if value == getattr(usual, name) or name in _FIELDS_OF_FORM:
+        if value == getattr(default, name) or name in _FIELDS_OF_FORM:
             continue
         if question.mode == "models" and name in _OF_MODELS:
-            continue  # the two are named: filters on models have no effect
-        for one in value if isinstance(value, tuple) else (value,):
-            rest = tuple(other for other in value if other != one) if isinstance(value, tuple) else getattr(usual, name)
-            text = "can be run" if name == "runnable" else f"{_LABELS.get(name, name)}: {_plain(one)}"
+            continue  # filters on models have no effect, since two models are chosen
+        for item in value if isinstance(value, tuple) else (value,):
+            others = [other for other in value if other != item] if isinstance(value, tuple) else None
+            rest = getattr(default, name) if others is None else tuple(others)
+            text = "runnable" if name == "runnable" else f"{_LABELS.get(name, name)}: {_plain(item)}"
             chips.append(Chip(text, question.changed(**{name: rest}).query()))
     return chips
 

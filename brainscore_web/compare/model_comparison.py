@@ -1,4 +1,4 @@
-"""Two models across benchmarks."""
+"""Comparison of two models across benchmarks."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ import shlex
 from dataclasses import dataclass
 
 import numpy as np
-from django.utils.safestring import SafeString
 from numpy.typing import NDArray
 
 from brainscore_core.errors import UserError
-from brainscore_core.figures import Dots, DotsRow, dots_with_intervals
+from brainscore_core.figures import Dots, DotsRow, Svg, dots_with_intervals
 from brainscore_core.numerics.significance import Outcome, PairedSummary, paired_summary
 from brainscore_web.compare.question import Note, Question, benchmark_href, group_of, model_row, signed
 from brainscore_web.leaderboard.board import Board
@@ -41,11 +40,11 @@ class Difference:
     identifier, title : str
         Of the benchmark or node.
     benchmark : BenchmarkRow or None
-        None of a mean.
+        The benchmark; None for a mean.
     first, second, first_error, second_error : float
-        The two scores; errors are NaN where there are none.
+        The two scores; errors are NaN if not available.
     difference, error, low, high : float
-        First less second, its standard error √(error² + error²) and 95 % interval.
+        First minus second, its standard error √(error² + error²) and 95 % interval.
     outcome : str
         ``'win'``, ``'tie'``, ``'loss'`` or ``'untested'``.
     """
@@ -71,11 +70,11 @@ class Absent:
     Attributes
     ----------
     identifier, title, group, version : str
-        Of the benchmark.
+        The benchmark, its group and its version.
     first, second : str
         ``'scored'``, or why there is no score.
     first_value, second_value : float
-        NaN where there is none.
+        NaN if there is none.
     """
 
     identifier: str
@@ -89,7 +88,7 @@ class Absent:
 
     @property
     def why(self) -> str:
-        """Why there is no difference, in words."""
+        """Why there is no difference."""
         return f"first {self.first}, second {self.second}"
 
 
@@ -101,8 +100,8 @@ class Group:
     differences: tuple[Difference, ...]
 
     def count(self, outcome: str) -> int:
-        """How many came out so."""
-        return sum(one.outcome == outcome for one in self.differences)
+        """Return the number of differences with an outcome."""
+        return sum(row.outcome == outcome for row in self.differences)
 
     @property
     def tally(self) -> str:
@@ -113,27 +112,27 @@ class Group:
             (self.count("loss"), "loss", "losses"),
             (self.count("untested"), "untested", "untested"),
         ]
-        return ", ".join(f"{n} {one if n == 1 else many}" for n, one, many in counts if n)
+        return ", ".join(f"{n} {singular if n == 1 else plural}" for n, singular, plural in counts if n)
 
 
 @dataclass(frozen=True, eq=False)
 class TwoModels:
-    """What came of it.
+    """Result of the comparison.
 
     Attributes
     ----------
     first, second : ModelRow
         The models.
     groups : tuple of Group
-        In the tree's order.
+        Groups of benchmarks, in the order of the tree.
     summary : PairedSummary
-        Over all benchmarks of the groups.
+        Summary over all benchmarks of the groups.
     means : tuple of Difference
-        Of the roots of the tree and what is directly below them.
+        Differences of the roots of the tree and of the means directly below them.
     absent : tuple of Absent
-        Benchmarks that one of the two, or both, lack.
+        Benchmarks without a score of one or both models.
     notes : tuple of Note
-        What to bear in mind.
+        Caveats.
     values : str
         ``'ceiled'`` or ``'raw'``.
     """
@@ -149,41 +148,42 @@ class TwoModels:
 
     @property
     def title(self) -> str:
-        """In words."""
+        """Title of the comparison."""
         return f"{self.first.title} − {self.second.title}"
 
     @property
     def mean(self) -> tuple[str, str]:
         """The mean difference and its interval."""
-        found = self.summary.mean
-        interval = "–" if np.isnan(found.low) else f"{signed(found.low, plus=True)} to {signed(found.high, plus=True)}"
-        return signed(found.difference, plus=True), interval
+        mean = self.summary.mean
+        interval = "–" if np.isnan(mean.low) else f"{signed(mean.low, plus=True)} to {signed(mean.high, plus=True)}"
+        return signed(mean.difference, plus=True), interval
 
     @property
     def command(self) -> str:
-        """How the paired test is made, on the benchmark with the largest difference either way."""
-        all_of_them = [one for group in self.groups for one in group.differences]
-        name = max(all_of_them, key=lambda one: abs(one.difference)).identifier if all_of_them else "BENCHMARK"
+        """Command of the paired test on the benchmark with the largest absolute difference."""
+        rows = [row for group in self.groups for row in group.differences]
+        name = max(rows, key=lambda row: abs(row.difference)).identifier if rows else "BENCHMARK"
         return shlex.join(["brainscore", "compare", self.first.identifier, self.second.identifier, "-b", name])
 
     def rows(self) -> list[tuple[str, str, str, str, str]]:
-        """All differences as texts."""
+        """Return all differences as text."""
         return [
-            (one.title, signed(one.first), signed(one.second), signed(one.difference, plus=True), one.outcome)
+            (row.title, signed(row.first), signed(row.second), signed(row.difference, plus=True), row.outcome)
             for differences in (self.means, *(group.differences for group in self.groups))
-            for one in differences
+            for row in differences
         ]
 
     def description(self) -> str:
-        """What is to be seen, in words."""
-        found = self.summary
+        """Return a description of the chart for screen readers."""
+        summary = self.summary
         return (
-            f"{found.n} benchmarks: {found.wins} wins, {found.ties} ties, {found.losses} losses of {self.first.title}, "
-            f"{found.untested} without a standard error. Mean difference {signed(found.mean.difference, plus=True)}."
+            f"{summary.n} benchmarks: {summary.wins} wins, {summary.ties} ties, {summary.losses} losses of "
+            f"{self.first.title}, {summary.untested} without a standard error. "
+            f"Mean difference {signed(summary.mean.difference, plus=True)}."
         )
 
-    def svg(self) -> SafeString:
-        """The dot plot."""
+    def svg(self) -> Svg:
+        """Draw the dot plot."""
         rows = []
         if self.means:
             rows += [DotsRow(label="Means", heading=True), *map(self._row, self.means)]
@@ -201,60 +201,60 @@ class TwoModels:
             )
         )
 
-    def _row(self, one: Difference) -> DotsRow:
-        text = signed(one.difference, plus=True)
-        interval = "" if np.isnan(one.low) else f" [{signed(one.low)}, {signed(one.high)}]"
+    def _row(self, row: Difference) -> DotsRow:
+        text = signed(row.difference, plus=True)
+        interval = "" if np.isnan(row.low) else f" [{signed(row.low)}, {signed(row.high)}]"
         return DotsRow(
-            label=one.title,
-            value=one.difference,
-            low=one.low,
-            high=one.high,
-            href=benchmark_href(one.identifier) if one.benchmark else None,
+            label=row.title,
+            value=row.difference,
+            low=row.low,
+            high=row.high,
+            href=benchmark_href(row.identifier) if row.benchmark else None,
             text=text,
-            hint=f"{one.title}: {one.outcome}\n{text}{interval}\n"
-            f"{self.first.title}: {signed(one.first)}\n{self.second.title}: {signed(one.second)}",
-            kind=_KIND[one.outcome],
+            hint=f"{row.title}: {row.outcome}\n{text}{interval}\n"
+            f"{self.first.title}: {signed(row.first)}\n{self.second.title}: {signed(row.second)}",
+            kind=_KIND[row.outcome],
         )
 
 
 def without_models(question: Question) -> Question:
-    """The same without filters on models: the two are named."""
+    """Return the question without filters on models, since two models are chosen."""
     return question.changed(**_MODEL_FILTERS)
 
 
 def two_models(board: Board, question: Question) -> TwoModels:
-    """Compare two models over the benchmarks of the means that pass the filters.
+    """Compare two models over the benchmarks of the tree that pass the filters.
 
     Parameters
     ----------
     board : Board
-        Without filters on models.
+        A board without filters on models.
     question : Question
-        Says which; without it the two that rank best.
+        The question; by default the two models with the best ranks are compared.
 
     Raises
     ------
     UserError
-        If a model is not known, or there are not two.
+        If a model is unknown, or there are fewer than two.
     """
     first, second = (list(board.rows).index(row) for row in _chosen_models(board, question))
     leaves, means = [], []
     for place, node in enumerate(board.nodes):
         if node.kind == "heading":
-            break  # what stands apart is not compared
+            break  # benchmarks outside the tree are not compared
         if node.kind == "benchmark":
             leaves.append(place)
         elif node.depth <= 1:
             means.append(place)
     if not leaves:
-        raise UserError("no benchmark of the means passes the filters", remedy="remove some of them")
+        raise UserError("no benchmark of the tree passes the filters", remedy="remove filters")
     values, errors = board.values[[first, second]], board.errors[[first, second]]
     difference, error = values[0] - values[1], np.hypot(errors[0], errors[1])
     both = np.isfinite(difference)
     summary = paired_summary(difference[leaves], error[leaves])
-    of_means = paired_summary(difference[means], error[means])
+    mean_summary = paired_summary(difference[means], error[means])
 
-    def made(place: int, outcome: Outcome | None, limits: NDArray[np.float64]) -> Difference:
+    def row(place: int, outcome: Outcome | None, limits: NDArray[np.float64]) -> Difference:
         node = board.nodes[place]
         return Difference(
             identifier=node.identifier,
@@ -274,18 +274,18 @@ def two_models(board: Board, question: Question) -> TwoModels:
     groups: dict[str, list[Difference]] = {}
     for number, place in enumerate(leaves):
         if both[place]:
-            one = made(place, summary.outcomes[number], summary.limits[number])
-            groups.setdefault(group_of(board, place), []).append(one)
+            benchmark_row = row(place, summary.outcomes[number], summary.limits[number])
+            groups.setdefault(group_of(board, place), []).append(benchmark_row)
     absent = [_absent(board, place, first, second) for place in leaves if not both[place]]
     return TwoModels(
         first=board.models[first],
         second=board.models[second],
         groups=tuple(
-            Group(title, tuple(sorted(found, key=lambda one: -one.difference))) for title, found in groups.items()
+            Group(title, tuple(sorted(rows, key=lambda row: -row.difference))) for title, rows in groups.items()
         ),
         summary=summary,
         means=tuple(
-            made(place, of_means.outcomes[number], of_means.limits[number])
+            row(place, mean_summary.outcomes[number], mean_summary.limits[number])
             for number, place in enumerate(means)
             if both[place]
         ),
@@ -296,21 +296,21 @@ def two_models(board: Board, question: Question) -> TwoModels:
 
 
 def _chosen_models(board: Board, question: Question) -> tuple[int, int]:
-    """Rows of the snapshot; where none is named, of the best that is not the other."""
+    """Return rows of the snapshot; by default those of the best models."""
     rows = [model_row(board.snapshot, name) if name else -1 for name in (question.first, question.second)]
     for place in (0, 1):
         if rows[place] < 0:
             rows[place] = next((row for row in board.rows.tolist() if row not in rows), -1)
     if min(rows) < 0:
         remedy = "choose a later day" if board.state.at else "more models must be scored first"
-        raise UserError("there are not two models to compare", remedy=remedy)
+        raise UserError("there are fewer than two models to compare", remedy=remedy)
     return rows[0], rows[1]
 
 
 def _absent(board: Board, place: int, first: int, second: int) -> Absent:
     node, values = board.nodes[place], board.values[[first, second], place].tolist()
     states = [STATES[board.states[model, place]] for model in (first, second)]
-    if board.state.values == "raw":  # a score may have been kept without the raw one
+    if board.state.values == "raw":  # a score may have no raw value
         pairs = zip(states, values, strict=True)
         states = ["no raw score" if state == "scored" and value != value else state for state, value in pairs]
     return Absent(
@@ -328,30 +328,30 @@ def _absent(board: Board, place: int, first: int, second: int) -> Absent:
 def _notes(board: Board, question: Question, first: int, second: int) -> tuple[Note, ...]:
     notes = [
         Note(
-            "Each interval takes the standard errors of the two scores as independent. Both models saw the same "
-            "stimuli, so errors tend to go together: intervals are then too wide, and a tie may hide a difference."
+            "Each interval assumes independent errors of the two scores. Both models saw the same stimuli, so errors "
+            "tend to be correlated: intervals are then too wide, and a tie may hide a difference."
         ),
         Note(
-            "Intervals hold one by one, at 95 %: of benchmarks without any difference up to one in twenty counts as a "
-            "win or loss."
+            "Each interval has a confidence of 95 % on its own: without any differences, up to one benchmark in twenty "
+            "counts as a win or loss."
         ),
         Note(
-            "The interval of the mean takes benchmarks as drawn independently; those of one data set go together, and "
-            "it is then too narrow."
+            "The interval of the mean assumes independent benchmarks. Benchmarks of the same data set are correlated, "
+            "so it is then too narrow."
         ),
     ]
     if board.rows[first] == board.rows[second]:
-        notes.insert(0, Note("This is one model, against itself."))
-    families = {board.models[one].family for one in (first, second)}
+        notes.insert(0, Note("This compares a model with itself."))
+    families = {board.models[row].family for row in (first, second)}
     if len(families) == 1 and "" not in families and board.rows[first] != board.rows[second]:
         notes.append(Note(f"Both models are of the family {families.pop()}."))
     roots = [place for place, node in enumerate(board.nodes) if node.kind == "mean" and node.depth <= 1]
-    lacking = (board.n_scored[[first, second]] < board.n_all[[first, second]])[:, roots]
-    if question.board.over == "all" and lacking.any():
+    incomplete = (board.n_scored[[first, second]] < board.n_all[[first, second]])[:, roots]
+    if question.board.over == "all" and incomplete.any():
         notes.append(
             Note(
-                "In the means what has no score counts as 0.",
-                "Leave out what is missing",
+                "Missing scores count as 0 in means.",
+                "Leave out missing scores",
                 question.changed(over="scored").query(),
             )
         )

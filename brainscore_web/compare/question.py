@@ -1,4 +1,4 @@
-"""What a visitor wants compared, read from the address."""
+"""The requested comparison: the query of the page's URL, validated."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ __all__ = [
 
 
 class Note(NamedTuple):
-    """A sentence, and perhaps what can be done about it: the text of a link and its query."""
+    """A sentence, optionally with a link that changes the comparison: its text and its query."""
 
     text: str
     remedy: str = ""
@@ -44,7 +44,7 @@ class Note(NamedTuple):
 
 
 def signed(value: float, places: int = 3, *, plus: bool = False) -> str:
-    """A number with a true minus sign; – where there is none.
+    """Format a number with a typographic minus sign; – for NaN.
 
     Examples
     --------
@@ -60,12 +60,12 @@ def signed(value: float, places: int = 3, *, plus: bool = False) -> str:
 
 
 def model_href(identifier: str) -> str:
-    """Address of a model's card."""
+    """Return the URL of a model's card."""
     return f"/vision/model/{quote(identifier)}/"
 
 
 def benchmark_href(identifier: str) -> str:
-    """Address of a benchmark's card."""
+    """Return the URL of a benchmark's card."""
     return f"/vision/benchmark/{quote(identifier)}/"
 
 
@@ -74,20 +74,20 @@ _SCORED = STATES.index("scored")
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """Values of the board's models on one benchmark, or their means.
+    """Values of the board's models on one benchmark or mean.
 
     Attributes
     ----------
     identifier, title : str
-        Of the benchmark or node.
+        The benchmark or mean.
     is_mean : bool
         Whether it is a mean.
     values, errors, low, high : array (models,)
-        NaN where there is none.
+        NaN if not available.
     states : array (models,) of int8
-        Places in `STATES`.
+        Indices into `STATES`.
     incomplete : array (models,) of bool
-        Whether a mean is over benchmarks of which some have no score.
+        Whether some benchmarks of a mean have no score.
     """
 
     identifier: str
@@ -100,8 +100,8 @@ class Column:
     states: NDArray[np.int8]
     incomplete: NDArray[np.bool_]
 
-    def said(self, place: int) -> str:
-        """The value of a model with its standard error, or why there is none."""
+    def text(self, place: int) -> str:
+        """Return the value of a model with its standard error, or why there is none."""
         if not np.isfinite(self.values[place]):
             return STATES[self.states[place]] if self.states[place] != _SCORED else "no raw score"
         error = float(self.errors[place])
@@ -109,44 +109,44 @@ class Column:
 
 
 def node_names(snapshot: Snapshot) -> dict[str, str]:
-    """Identifiers and titles of all benchmarks and means."""
+    """Return the titles of all benchmarks and means by identifier."""
     names = {name: snapshot.tree[name].title or name for name in snapshot.tree}
-    return {**names, **{one.identifier: one.title for one in snapshot.benchmarks}}
+    return {**names, **{row.identifier: row.title for row in snapshot.benchmarks}}
 
 
-def pick(asked: str, names: Mapping[str, str], what: str) -> str:
-    """The identifier that is meant, by identifier or title, in whichever case.
+def pick(text: str, names: Mapping[str, str], what: str) -> str:
+    """Return the identifier with this identifier or title, ignoring case.
 
     Raises
     ------
     UnknownIdentifier
-        With the names that are nearest.
+        If there is none; the error suggests similar names.
 
     Examples
     --------
     >>> pick("Resnet50", {"resnet50": "ResNet-50", "vit": "ViT"}, "model")
     'resnet50'
     """
-    if asked in names:
-        return asked
-    folded = asked.casefold()
+    if text in names:
+        return text
+    folded = text.casefold()
     same = [name for name, title in names.items() if folded in (name.casefold(), title.casefold())]
     if len(same) == 1:
         return same[0]
     near = {name.casefold(): name for name in names}
-    found = [near[name] for name in difflib.get_close_matches(folded, near, 3, 0.5)]
-    found += [name for name in names if folded in name.casefold() and name not in found][: 5 - len(found)]
-    remedy = f"did you mean {' or '.join(map(repr, found))}?" if found else f"choose a {what} from the list"
-    raise UnknownIdentifier(f"there is no {what} {asked!r}", remedy=remedy)
+    similar = [near[name] for name in difflib.get_close_matches(folded, near, 3, 0.5)]
+    similar += [name for name in names if folded in name.casefold() and name not in similar][: 5 - len(similar)]
+    remedy = f"did you mean {' or '.join(map(repr, similar))}?" if similar else f"choose a {what} from the list"
+    raise UnknownIdentifier(f"there is no {what} {text!r}", remedy=remedy)
 
 
 def column(board: Board, identifier: str) -> Column:
-    """Values on a benchmark, also one that the filters leave out, or a mean over those that they leave.
+    """Return values on a benchmark, even if filters exclude it, or on a mean over the benchmarks that pass.
 
     Raises
     ------
     UserError
-        If nothing below a mean is left by the filters.
+        If the filters exclude all benchmarks of a mean.
     """
     place = board.place(identifier)
     if place >= 0 and board.nodes[place].kind != "heading":
@@ -166,7 +166,7 @@ def column(board: Board, identifier: str) -> Column:
     at = snapshot.benchmark_index.get(identifier)
     if at is None:
         raise UserError(
-            f"the filters leave no benchmark of {identifier!r}", remedy="choose something else, or remove filters"
+            f"the filters exclude all benchmarks of {identifier!r}", remedy="choose another one, or remove filters"
         )
     names = {"ceiled": ("value", "error", "low", "high"), "raw": ("raw", "raw_error", "raw_low", "raw_high")}
     values, errors, low, high = (getattr(snapshot, name)[board.rows, at] for name in names[board.state.values])
@@ -183,14 +183,14 @@ def column(board: Board, identifier: str) -> Column:
     )
 
 
-def model_row(snapshot: Snapshot, asked: str) -> int:
-    """Row of the model that is meant."""
+def model_row(snapshot: Snapshot, name: str) -> int:
+    """Return the row of the model with this identifier or title."""
     names = {model.identifier: model.title for model in snapshot.models}
-    return snapshot.model_index[pick(asked, names, "model")]
+    return snapshot.model_index[pick(name, names, "model")]
 
 
 def group_of(board: Board, place: int) -> str:
-    """What a benchmark stands under: its region, else the mean that is one step below the root."""
+    """Return the group of a benchmark: its region, otherwise the mean one step below the root."""
     node = board.nodes[place]
     region = board.snapshot.benchmarks[node.column].region if node.column >= 0 else ""
     if region:
@@ -203,10 +203,10 @@ def group_of(board: Board, place: int) -> str:
 
 
 MODES = {"benchmarks": "Two benchmarks", "models": "Two models", "matrix": "All benchmarks"}
-"""What can be compared."""
+"""Modes with their titles."""
 
 FEWEST = 3
-"""Models; of fewer no correlation is shown."""
+"""Minimum number of models for a correlation."""
 
 _CHOICES = {
     "mode": tuple(MODES),
@@ -219,24 +219,24 @@ _LONGEST = 300
 
 @dataclass(frozen=True, kw_only=True)
 class Question:
-    """What is asked for.
+    """The requested comparison.
 
     Attributes
     ----------
     mode : str
         ``'benchmarks'``, ``'models'`` or ``'matrix'``.
     x, y : str
-        Two benchmarks, or means of them; empty: the first two means.
+        Two benchmarks or means; empty: the first two means.
     first, second : str
-        Two models; empty: the two best.
+        Two models; empty: the two best ones.
     method : str
-        ``'pearson'`` or ``'spearman'``, of the matrix.
+        Coefficient of the matrix: ``'pearson'`` or ``'spearman'``.
     level : str
-        Of the matrix: ``'means'``, ``'benchmarks'`` or ``'all'``.
+        Nodes of the matrix: ``'means'``, ``'benchmarks'`` or ``'all'``.
     least : int
-        Of the matrix: pairs of benchmarks with fewer models stay blank.
+        Minimum number of models; pairs with fewer stay blank in the matrix.
     colour : str
-        What marks of models are told apart by.
+        Property of models that determines the colour of marks.
     board : BoardState
         Filters of the leaderboard.
     """
@@ -267,7 +267,7 @@ class Question:
         Raises
         ------
         UserError
-            If a parameter is unknown, malformed, or occurs twice though it takes one value.
+            If a parameter is unknown, is malformed, or has two values although it takes one.
 
         Examples
         --------
@@ -275,30 +275,30 @@ class Question:
         'mode=models&first=resnet50&values=raw'
         """
         lists: dict[str, Any] = dict(query.lists()) if hasattr(query, "lists") else dict(query)
-        own = [one.name for one in fields(cls) if one.name != "board"]
+        own = [field.name for field in fields(cls) if field.name != "board"]
         state = BoardState.from_query(lists, ignoring=own)
-        found: dict[str, Any] = {}
+        parsed: dict[str, Any] = {}
         for name in own:
             value = _single(name, lists.get(name, []))
             if value:
-                found[name] = _count(value) if name == "least" else value
-        return cls(**found, board=state.changed(open=None, sort="rank"))
+                parsed[name] = _count(value) if name == "least" else value
+        return cls(**parsed, board=state.changed(open=None, sort="rank"))
 
     def query(self) -> str:
-        """Only what differs from the default, in a fixed order, percent-encoded, without ``?``."""
+        """Return the query in a canonical form: only values that differ from the default, without ``?``."""
         pairs = [
-            (one.name, str(value))
-            for one in fields(self)
-            if one.name != "board" and (value := getattr(self, one.name)) != one.default
+            (field.name, str(value))
+            for field in fields(self)
+            if field.name != "board" and (value := getattr(self, field.name)) != field.default
         ]
         return "&".join(filter(None, (urlencode(pairs, quote_via=quote, safe=""), self.board.query())))
 
     def pairs(self) -> list[tuple[str, str]]:
-        """The query as names and values."""
+        """Return the query as names and values."""
         return parse_qsl(self.query())
 
     def changed(self, **changes: Any) -> Question:
-        """Make a question that differs in these; a parameter of the board is changed there."""
+        """Return a question with these changes, including those of its board."""
         own: dict[str, Any] = {name: value for name, value in changes.items() if name in _OWN}
         others = {name: value for name, value in changes.items() if name not in _OWN}
         if others:
@@ -306,20 +306,20 @@ class Question:
         return replace(self, **own)
 
 
-_OWN = frozenset(one.name for one in fields(Question))
+_OWN = frozenset(field.name for field in fields(Question))
 
 
 def _single(name: str, given: Any) -> str:
     values = [given] if isinstance(given, str) else list(given)
     values = [value.strip() for value in values if value.strip()]
     if len(set(values)) > 1:
-        raise UserError(f"{name} is given {len(values)} times", remedy="give it once")
+        raise UserError(f"{name} has {len(values)} values", remedy="give one value")
     if not values:
         return ""
     if len(values[0]) > _LONGEST:
-        raise UserError(f"{name} is {len(values[0])} signs long", remedy=f"at most {_LONGEST}")
+        raise UserError(f"{name} is {len(values[0])} characters long", remedy=f"shorten it to {_LONGEST}")
     if not values[0].isprintable():
-        raise UserError(f"{name} holds a control sign: {values[0][:50]!r}", remedy="leave it out")
+        raise UserError(f"{name} contains a control character: {values[0][:50]!r}", remedy="remove it")
     return values[0]
 
 

@@ -1,4 +1,4 @@
-"""Addresses of this part."""
+"""URLs of the comparison."""
 
 from django.urls import path
 

@@ -1,4 +1,4 @@
-"""The page that compares, and its files."""
+"""Views of the comparison: the page, and its downloads."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["csv", "page", "svg"]
 @require_safe
 @user_errors
 def page(request: HttpRequest) -> HttpResponse:
-    """Two benchmarks, two models, or all benchmarks; what cannot be compared is said on the page, among its forms."""
+    """Compare two benchmarks, two models, or all benchmarks; the page shows errors together with its forms."""
     question, snapshot = _question_and_snapshot(request)
     return answer(request, _tag(snapshot, question, "page"), lambda: _page(request, snapshot, question))
 
@@ -31,12 +31,12 @@ def page(request: HttpRequest) -> HttpResponse:
 @require_safe
 @user_errors
 def svg(request: HttpRequest) -> HttpResponse:
-    """The chart as a file."""
+    """Download the chart."""
     question, snapshot = _question_and_snapshot(request)
 
     def make() -> HttpResponse:
-        drawn = standalone(compare(snapshot, question).svg())
-        return _file(drawn, "image/svg+xml", question, "svg")
+        chart = standalone(compare(snapshot, question).svg())
+        return _file(chart, "image/svg+xml", question, "svg")
 
     return answer(request, _tag(snapshot, question, "svg"), make)
 
@@ -44,12 +44,12 @@ def svg(request: HttpRequest) -> HttpResponse:
 @require_safe
 @user_errors
 def csv(request: HttpRequest) -> HttpResponse:
-    """The numbers as a file."""
+    """Download the numbers."""
     question, snapshot = _question_and_snapshot(request)
 
     def make() -> HttpResponse:
-        written = csv_of(compare(snapshot, question))
-        return _file(written, "text/csv", question, "csv")
+        table = csv_of(compare(snapshot, question))
+        return _file(table, "text/csv", question, "csv")
 
     return answer(request, _tag(snapshot, question, "csv"), make)
 
@@ -70,19 +70,23 @@ def _file(content: str, kind: str, question: Question, ending: str) -> HttpRespo
 
 
 def _page(request: HttpRequest, snapshot: Snapshot, question: Question) -> HttpResponse:
-    shown: dict[str, Any] = {"question": question, "form": forms.form_of(snapshot, question)}
+    context: dict[str, Any] = {"question": question, "form": forms.form_of(snapshot, question)}
     status = 200
     try:
-        found = compare(snapshot, question)
+        comparison = compare(snapshot, question)
     except UserError as error:
         if snapshot.models or snapshot.at is not None:
             status = 404 if isinstance(error, UnknownIdentifier) else 400
-            shown |= {"message": error.message, "remedy": error.remedy}
+            context |= {"message": error.message, "remedy": error.remedy}
         else:
-            shown |= {"message": "there are no scores to compare yet", "remedy": ""}
+            context |= {"message": "there are no scores to compare yet", "remedy": ""}
     else:
-        shown |= {"found": found, "svg": found.svg(), **forms.comparison_context(found, question)}
-    response = render(request, "compare/compare.html", shown, status=status)
+        context |= {
+            "comparison": comparison,
+            "svg": comparison.svg(),
+            **forms.comparison_context(comparison, question),
+        }
+    response = render(request, "compare/compare.html", context, status=status)
     if status != 200:
         response["Cache-Control"] = "no-store"
         patch_vary_headers(response, ("Cookie", "Accept-Encoding"))

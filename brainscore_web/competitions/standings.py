@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,7 +12,7 @@ from django.utils import timezone
 
 from brainscore_web.competitions.models import Competition, Entry, Track
 from brainscore_web.competitions.rules import Cell, Entered, StandingRow, standings
-from brainscore_web.leaderboard.clean import harmless
+from brainscore_web.leaderboard.clean import finite, harmless
 from brainscore_web.leaderboard.models import Benchmark, Score, Visibility, VisionModel
 from brainscore_web.leaderboard.snapshot import STATES, snapshot_for
 from brainscore_web.leaderboard.snapshot import Snapshot as Board
@@ -121,7 +120,7 @@ class _Cells:
         if score >= 0:
             self.places[track.competes, entered, names[0]] = score
         if state == "scored":
-            return Cell(state, _number(board.value[place]), _number(board.error[place]))
+            return Cell(state, finite(board.value[place]), finite(board.error[place]))
         if state == "outdated":
             return Cell(state, reason="only for an outdated version of the benchmark")
         return Cell(state, reason=self.reasons.get(score, ""))
@@ -195,10 +194,6 @@ def _track(
             for entry, row in rows
         ],
     }
-
-
-def _number(value: Any) -> float | None:
-    return float(value) if math.isfinite(value) else None
 
 
 _COLUMNS = ("place", "standing", "team", "title", "identifier", "entered", "mean", "error", "n_counted", "prize", "why")

@@ -1,4 +1,4 @@
-"""Models, benchmarks and scores in the administration. Scores come from receipts and are never edited."""
+"""Models, benchmarks and scores in the administration. Scores come from receipts and are read-only."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ __all__ = ["BenchmarkAdmin", "IngestionAdmin", "LayerProfileAdmin", "ScoreAdmin"
 
 
 class _ExclusiveAdmin(admin.ModelAdmin):
-    """Locks in the order of who ingests: first the revision, then rows; the other way round both would wait."""
+    """Locks the revision before rows, as ingestion does; the reverse order could cause a deadlock."""
 
     def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Add or change."""
+        """Show or save the form of a row."""
         with _exclusive_if_posted(request):
             return super().changeform_view(request, *args, **kwargs)
 
     def delete_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Delete one."""
+        """Delete a row."""
         with _exclusive_if_posted(request):
             return super().delete_view(request, *args, **kwargs)
 
     def changelist_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        """List, and do something with several."""
+        """List rows, and run actions on several."""
         with _exclusive_if_posted(request):
             return super().changelist_view(request, *args, **kwargs)
 
@@ -50,11 +50,11 @@ def _exclusive_if_posted(request: HttpRequest) -> AbstractContextManager[None]:
 
 class _ReadOnly(_ExclusiveAdmin):
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """Nothing is made here."""
+        """Refuse new rows."""
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Nothing is changed here."""
+        """Refuse changes."""
         return False
 
 
@@ -72,20 +72,20 @@ class VisionModelAdmin(_ExclusiveAdmin):
 
     @admin.action(description="Make public")
     def publish(self, request: HttpRequest, queryset: QuerySet[VisionModel]) -> None:
-        """Show them to everybody."""
+        """Make the models visible to everyone."""
         self._set(request, queryset, Visibility.PUBLIC)
 
     @admin.action(description="Make private")
     def withdraw(self, request: HttpRequest, queryset: QuerySet[VisionModel]) -> None:
-        """Show them to their owners only."""
+        """Make the models visible to their owners only."""
         self._set(request, queryset, Visibility.PRIVATE)
 
     def delete_model(self, request: HttpRequest, obj: VisionModel) -> None:
-        """Delete one; of a private one the name stays."""
+        """Delete a model; a private one keeps a row with its name."""
         self.delete_queryset(request, VisionModel.objects.filter(pk=obj.pk))
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[VisionModel]) -> None:
-        """Delete several; of private ones the names stay."""
+        """Delete models; private ones keep a row with their names."""
         keys = list(queryset.values_list("pk", flat=True))
         private = VisionModel.objects.filter(pk__in=keys, visibility=Visibility.PRIVATE)
         VisionModel.objects.filter(pk__in=keys).exclude(visibility=Visibility.PRIVATE).delete()
@@ -93,8 +93,8 @@ class VisionModelAdmin(_ExclusiveAdmin):
         if kept := private.update(owner=None):
             self.message_user(
                 request,
-                f"Of {kept} private {'model a row' if kept == 1 else 'models rows'} with nothing but the name "
-                "stays private, so that receipts that are read again do not publish it.",
+                f"Private models that keep a row with only their name: {kept}. Otherwise, reading their receipts again "
+                "would publish them.",
                 messages.WARNING,
             )
         revision.bump()
@@ -151,12 +151,12 @@ class LayerProfileAdmin(_ReadOnly):
 
 @admin.register(Ingestion)
 class IngestionAdmin(_ReadOnly):
-    """What was read from where."""
+    """Ingestions of receipts."""
 
     list_display = ("source", "by", "started", "finished", "added", "known", "n_problems")
     list_select_related = ("by",)
 
     @admin.display(description="problems")
     def n_problems(self, obj: Ingestion) -> int:
-        """How many receipts could not be read."""
+        """Return the number of receipts that could not be read."""
         return len(obj.problems)

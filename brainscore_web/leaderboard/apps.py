@@ -1,4 +1,4 @@
-"""Models, benchmarks and scores, as they were ingested from receipts."""
+"""The leaderboard: models, benchmarks and scores that are ingested from receipts."""
 
 from django.apps import AppConfig
 
@@ -11,7 +11,7 @@ class LeaderboardConfig(AppConfig):
     verbose_name = "Leaderboard"
 
     def ready(self) -> None:
-        """Count revisions whenever something changes."""
+        """Increment the revision whenever something changes."""
         from brainscore_web.leaderboard import revision
 
         revision.connect()

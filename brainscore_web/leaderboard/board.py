@@ -1,4 +1,4 @@
-"""The leaderboard that a visitor asks for: filtered, averaged, ranked and ordered; a pure function of a snapshot."""
+"""The leaderboard as requested: filtered, averaged, ranked and sorted; a pure function of a snapshot."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from brainscore_web.leaderboard.cache import Cache
 from brainscore_web.leaderboard.filters import chosen_benchmarks, chosen_models, suggestion
 from brainscore_web.leaderboard.nodes import BoardNode, board_nodes, initially_open, with_open_nodes
 from brainscore_web.leaderboard.notes import BoardSummary, notes
-from brainscore_web.leaderboard.snapshot import STATES, ModelRow, Snapshot, SnapshotKey
+from brainscore_web.leaderboard.snapshot import STATES, ModelRow, Snapshot, SnapshotKey, clear_snapshots
 from brainscore_web.leaderboard.state import BoardState
 
-__all__ = ["SHADES", "STATES", "Board", "BoardNode", "board_for", "board_of", "forget", "group_texts"]
+__all__ = ["SHADES", "STATES", "Board", "BoardNode", "board_for", "board_of", "clear_caches", "group_texts"]
 
 SHADES = 10
-"""Classes of colours."""
+"""Number of colour classes."""
 
 _SCORED, _UNDEFINED, _MISSING = (STATES.index(state) for state in ("scored", "undefined", "missing"))
-_WIDE = 1.959963984540054  # standard errors on either side that hold 95 %
+_Z95 = 1.959963984540054  # standard errors on either side of the mean of a 95 % interval
 _NAMES = {"ceiled": ("value", "error", "low", "high"), "raw": ("raw", "raw_error", "raw_low", "raw_high")}
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -32,42 +32,42 @@ Counts = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Board:
-    """What the leaderboard shows; arrays cannot be written to.
+    """What the leaderboard shows; its arrays are read-only.
 
     Attributes
     ----------
     state : BoardState
-        What was asked for.
+        The requested state: filters, sorting, open nodes.
     snapshot : Snapshot
-        Of what.
+        The data that the board shows.
     models : tuple of ModelRow
-        Those that pass the filters, in the order shown.
+        Models that pass the filters, in the order shown.
     rows : array (models,) of int
-        Their places in the snapshot.
+        Their rows in the snapshot.
     nodes : tuple of BoardNode
-        Depth first over the filtered tree, then headings with what stands apart.
+        The filtered tree depth first, then headings with the benchmarks outside the tree.
     values, errors, low, high : array (models, nodes)
-        Scores of benchmarks and means of them, with standard errors and limits of intervals; NaN where there is none.
-        Limits of a mean are 1.96 standard errors away.
+        Scores of benchmarks and their means, with standard errors and confidence limits; NaN if not available. The
+        limits of a mean are 1.96 standard errors away.
     states : array (models, nodes) of int8
-        Places in :data:`STATES`. Of a mean: scored if it has a value, else that of all benchmarks below if they have
-        the same, else missing; the latter also of headings.
+        Indices into :data:`STATES`. A mean is scored if it has a value; otherwise it has the state that all benchmarks
+        below share, or is missing if they differ. Headings are missing.
     n_scored, n_all : array (models, nodes) of int
-        Benchmarks here and below: scored ones, and all that passed the filters.
+        Number of benchmarks at or below a node: scored ones, and all that pass the filters.
     shade : array (models, nodes) of int8
-        Class of colour: where the value lies between the lowest (0) and the highest (9) of its column; -1 where there
-        is no value, 5 if all are the same.
+        Colour class: position of the value between the lowest (0) and the highest (9) of its column; -1 without a
+        value, 5 if all values are equal.
     rank, best, worst : array (models,) of int
-        Rank by the mean of the first root and the limits of its interval; 0 where there is none.
+        Rank by the mean of the first root, and the limits of its interval; 0 if the model has no rank.
     groups : tuple of str
-        Letters of the groups of models that were not told apart, such as ``'ab'`` or ``'c–h'``; empty where there is
-        no rank, and for all models if there are too many groups.
+        Letters of the groups of models that do not differ significantly, such as ``'ab'`` or ``'c–h'``; empty without
+        a rank, and for all models if there are too many groups.
     node_best, node_median : array (nodes,)
-        Over the models shown that have a value.
+        Over the shown models that have a value.
     node_ceiling : array (nodes,)
-        Of benchmarks, on the ceiling's own scale, also where ceiled values are shown; NaN where there is none.
+        Ceilings of benchmarks, on their own scale even if ceiled values are shown; NaN without a ceiling.
     notes : tuple of str
-        Sentences on what is shown and what it rests on.
+        Sentences that explain what is shown.
     """
 
     state: BoardState
@@ -98,15 +98,15 @@ class Board:
 
     @property
     def root(self) -> int:
-        """Place of the mean that models are ranked by; -1 if there is no mean."""
+        """Index of the mean that models are ranked by; -1 if there is no mean."""
         return 0 if self.nodes and self.nodes[0].kind == "mean" else -1
 
     def place(self, identifier: str) -> int:
-        """Place of a node; -1 if it is not on this board."""
+        """Return the index of a node; -1 if it is not on this board."""
         return self._places.get(identifier, -1)
 
     def rank_of(self, place: int) -> Counts:
-        """Ranks by any node, in the order of `models`; equal values share the best, 0 where there is no value."""
+        """Return the ranks by a node, in the order of `models`; equal values share a rank, 0 without a value."""
         values = self.values[:, place]
         known = np.isfinite(values)
         ranks = np.zeros(len(values), dtype=np.int64)
@@ -114,7 +114,7 @@ class Board:
         return ranks
 
     def toggled(self, place: int) -> BoardState:
-        """The state in which a node is open if it is not here, and the other way round."""
+        """Return the state in which this node is open if it is closed here, and closed if it is open here."""
         names = {node.identifier for node in self.nodes if node.open} ^ {self.nodes[place].identifier}
         return self.state.changed(open=tuple(names), page=self.state.page)
 
@@ -123,61 +123,62 @@ _boards: Cache[tuple[SnapshotKey, BoardState], Board] = Cache(most=16)
 
 
 def board_for(snapshot: Snapshot, state: BoardState) -> Board:
-    """:func:`board_of`, kept for who asks the same next."""
+    """Return :func:`board_of` from the cache, or compute and cache it."""
     content = state.content
 
     def make() -> Board:
         _boards.drop(lambda key: key[0].revision < snapshot.revision)
         return board_of(snapshot, content)
 
-    return _shown(_boards.get((snapshot.key, content), make), state)
+    return _with_state(_boards.get((snapshot.key, content), make), state)
 
 
-def forget() -> None:
-    """Empty the cache of this process."""
+def clear_caches() -> None:
+    """Clear the cached boards and snapshots of this process."""
     _boards.clear()
+    clear_snapshots()
 
 
 def board_of(snapshot: Snapshot, state: BoardState) -> Board:
-    """Filter, average, rank and order.
+    """Filter, average, rank and sort.
 
     Parameters
     ----------
     snapshot : Snapshot
-        What the visitor may see.
+        The data that the visitor may see.
     state : BoardState
-        What he asks for.
+        The requested state.
 
     Raises
     ------
     UserError
-        If `state` names a benchmark or node that there is not.
+        If `state` names an unknown benchmark or node.
 
     Notes
     -----
-    Means are those of :func:`brainscore_core.results.aggregates.averages` over the tree of the benchmarks that pass,
-    ranks those of :func:`brainscore_core.numerics.ranks.ranks_from_errors`.
+    Means are those of :func:`brainscore_core.results.aggregates.averages` over the tree of the benchmarks that pass
+    the filters; ranks are those of :func:`brainscore_core.numerics.ranks.ranks_from_errors`.
     """
     rows = np.array(chosen_models(snapshot.models, state), dtype=np.intp)
     columns = np.array(chosen_benchmarks(snapshot, state), dtype=np.intp)
-    made = _Made(snapshot, state, rows, columns)
-    ranks = made.ranks()
-    sort_by = _sort_node(snapshot, state, made.place)
-    order = _order(state, made.values[:, sort_by] if sort_by >= 0 else None, ranks.rank)
+    arrays = _Arrays(snapshot, state, rows, columns)
+    ranks = arrays.ranks()
+    sort_by = _sort_node(snapshot, state, arrays.place)
+    order = _order(state, arrays.values[:, sort_by] if sort_by >= 0 else None, ranks.rank)
     letters = group_texts(ranks)
-    has = np.isfinite(made.values).any(axis=0)
-    node_best, node_median = (np.full(len(made.nodes), np.nan) for _ in range(2))
+    has = np.isfinite(arrays.values).any(axis=0)
+    node_best, node_median = (np.full(len(arrays.nodes), np.nan) for _ in range(2))
     if has.any():
-        node_best[has] = np.nanmax(made.values[:, has], axis=0)
-        node_median[has] = np.nanmedian(made.values[:, has], axis=0)
-    told = BoardSummary(
+        node_best[has] = np.nanmax(arrays.values[:, has], axis=0)
+        node_median[has] = np.nanmedian(arrays.values[:, has], axis=0)
+    summary = BoardSummary(
         rows=rows,
         columns=columns,
-        ranked_by=made.nodes[0].title if made.has_mean else "",
+        ranked_by=arrays.nodes[0].title if arrays.has_mean else "",
         n_ranked=int((ranks.rank > 0).sum()),
-        n_sure=int(np.isfinite(made.errors[:, 0]).sum()) if made.has_mean else 0,
+        n_sure=int(np.isfinite(arrays.errors[:, 0]).sum()) if arrays.has_mean else 0,
         too_many_groups=ranks.too_many_groups,
-        n_without_raw=made.n_without_raw,
+        n_without_raw=arrays.n_without_raw,
         is_sorted=sort_by >= 0 or state.sort.removeprefix("-") in ("rank", "model"),
     )
     board = Board(
@@ -185,44 +186,44 @@ def board_of(snapshot: Snapshot, state: BoardState) -> Board:
         snapshot=snapshot,
         models=tuple(snapshot.models[row] for row in rows[order].tolist()),
         rows=rows[order],
-        nodes=made.nodes,
-        values=made.values[order],
-        errors=made.errors[order],
-        low=made.low[order],
-        high=made.high[order],
-        states=made.states[order],
-        n_scored=made.n_scored[order],
-        n_all=np.broadcast_to(made.n_all, made.values.shape),
-        shade=_shades(made.values)[order],
+        nodes=arrays.nodes,
+        values=arrays.values[order],
+        errors=arrays.errors[order],
+        low=arrays.low[order],
+        high=arrays.high[order],
+        states=arrays.states[order],
+        n_scored=arrays.n_scored[order],
+        n_all=np.broadcast_to(arrays.n_all, arrays.values.shape),
+        shade=_shades(arrays.values)[order],
         rank=np.maximum(ranks.rank, 0)[order],
         best=np.maximum(ranks.best, 0)[order],
         worst=np.maximum(ranks.worst, 0)[order],
         groups=tuple(letters[row] for row in order.tolist()),
         node_best=node_best,
         node_median=node_median,
-        node_ceiling=made.ceilings(),
-        notes=notes(snapshot, state, told),
-        _places=made.place,
+        node_ceiling=arrays.ceilings(),
+        notes=notes(snapshot, state, summary),
+        _places=arrays.place,
     )
     for array in vars(board).values():
         if isinstance(array, np.ndarray):
             array.setflags(write=False)
-    return _shown(board, state)
+    return _with_state(board, state)
 
 
-class _Made:
-    """Arrays of models × nodes, the models still by name."""
+class _Arrays:
+    """Arrays of models × nodes, before the models are sorted."""
 
     def __init__(
         self, snapshot: Snapshot, state: BoardState, rows: NDArray[np.intp], columns: NDArray[np.intp]
     ) -> None:
         self.benchmarks = benchmarks = [snapshot.benchmarks[column] for column in columns.tolist()]
-        tree = snapshot.tree.pruned(one.identifier for one in benchmarks if one.in_tree)
+        tree = snapshot.tree.pruned(row.identifier for row in benchmarks if row.in_tree)
         self.nodes = board_nodes(tree, list(zip(columns.tolist(), benchmarks, strict=True)))
         self.place = {node.identifier: place for place, node in enumerate(self.nodes) if node.kind != "heading"}
         self.has_mean = bool(len(tree))
 
-        self.at = [self.place[one.identifier] for one in benchmarks]
+        self.at = [self.place[row.identifier] for row in benchmarks]
         arrays = [getattr(snapshot, name)[np.ix_(rows, columns)] for name in _NAMES[state.values]]
         leaf_states = snapshot.state[np.ix_(rows, columns)]
         without = (leaf_states == _SCORED) & ~np.isfinite(arrays[0])
@@ -237,7 +238,7 @@ class _Made:
         self.states[:, self.at] = leaf_states
         self.n_scored[:, self.at], self.n_all[self.at] = leaf_states == _SCORED, 1
         if self.has_mean:
-            in_tree = [number for number, one in enumerate(benchmarks) if one.in_tree]  # in the tree's order
+            in_tree = [number for number, row in enumerate(benchmarks) if row.in_tree]  # in the tree's order
             means = averages(tree, arrays[0][:, in_tree], arrays[1][:, in_tree], over=state.over)
             at = [self.place[identifier] for identifier in means.nodes]
             self.values[:, at], self.errors[:, at] = means.values, means.errors
@@ -248,10 +249,10 @@ class _Made:
         below: dict[int, list[int]] = {}
         for place, node in enumerate(self.nodes):
             below.setdefault(node.parent, []).append(place)
-        for place in range(len(self.nodes) - 1, -1, -1):  # what is below comes first
+        for place in range(len(self.nodes) - 1, -1, -1):  # children before their parents
             node = self.nodes[place]
             if node.kind == "mean":
-                value, spread = self.values[:, place], _WIDE * self.errors[:, place]
+                value, spread = self.values[:, place], _Z95 * self.errors[:, place]
                 self.low[:, place], self.high[:, place] = value - spread, value + spread
                 states = self.states[:, below[place]]
                 same = (states == states[:, :1]).all(axis=1)
@@ -268,19 +269,19 @@ class _Made:
         return ranks_from_errors(absent, absent)
 
     def ceilings(self) -> Floats:
-        found = np.full(len(self.nodes), np.nan)
-        found[self.at] = [one.ceiling for one in self.benchmarks]
-        return found
+        ceilings = np.full(len(self.nodes), np.nan)
+        ceilings[self.at] = [row.ceiling for row in self.benchmarks]
+        return ceilings
 
 
-def _shown(board: Board, state: BoardState) -> Board:
-    """The same board with what the state opens."""
+def _with_state(board: Board, state: BoardState) -> Board:
+    """Return the same board with the nodes that the state opens."""
     names = initially_open(board.nodes) if state.open is None else frozenset(state.open)
     return replace(board, state=state, nodes=with_open_nodes(board.nodes, names))
 
 
 def _sort_node(snapshot: Snapshot, state: BoardState, places: Mapping[str, int]) -> int:
-    """Place of the node to sort by; -1 if it is none, or does not pass the filters."""
+    """Return the index of the node to sort by; -1 to sort by rank or model, or if the filters exclude the node."""
     name = state.sort.removeprefix("-")
     if name in ("rank", "model"):
         return -1
@@ -293,7 +294,7 @@ def _sort_node(snapshot: Snapshot, state: BoardState, places: Mapping[str, int])
 
 
 def _order(state: BoardState, values: Floats | None, ranks: Counts) -> NDArray[np.intp]:
-    """Places of the models as they are shown: what has no value comes last, ties by name."""
+    """Return the order of the models: those without a value last, ties by name."""
     backwards = state.sort.startswith("-")
     if state.sort.removeprefix("-") == "model":
         order = np.arange(len(ranks))
@@ -307,13 +308,13 @@ def _shades(values: Floats) -> NDArray[np.int8]:
     lowest = np.min(values, axis=0, where=known, initial=np.inf)
     highest = np.max(values, axis=0, where=known, initial=-np.inf)
     with np.errstate(all="ignore"):
-        span = highest / 2 - lowest / 2  # halves: the whole may be beyond all numbers
+        span = highest / 2 - lowest / 2  # halves, since the difference may overflow
         share = np.where(span > 0, (values / 2 - lowest / 2) / span, 0.5)
     return np.where(known, np.minimum(np.where(known, share, 0) * SHADES, SHADES - 1), -1).astype(np.int8)
 
 
 def group_texts(ranks: RanksFromErrors) -> list[str]:
-    """Letters of each model, side by side; three and more in a row as a range."""
+    """Return the letters of each model in one text; three or more in a row become a range."""
     place = {group_letters(number): number for number in range(len(ranks.groups))}
     between = "" if len(place) <= 26 else " "
     texts = []

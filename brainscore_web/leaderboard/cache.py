@@ -1,4 +1,4 @@
-"""A bounded cache of what is expensive to make: made once however many ask at the same time."""
+"""A bounded cache of expensive values; each is computed once, even if several threads need it at the same time."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class Cache(Generic[K, V]):
     Parameters
     ----------
     most : int
-        How many values are kept; with `weigh`, how much they may weigh together.
+        The maximum number of values; with `weigh`, their maximum total weight.
     weigh : callable, optional
-        What a value weighs. One that weighs more than `most` is not kept.
+        Returns the weight of a value. A value that weighs more than `most` is not cached.
 
     Examples
     --------
@@ -37,24 +37,24 @@ class Cache(Generic[K, V]):
         self._weigh = weigh
         self._weight = 0
         self._lock = threading.Lock()
-        self._made: OrderedDict[K, V] = OrderedDict()
+        self._values: OrderedDict[K, V] = OrderedDict()
         self._making: dict[K, threading.Lock] = {}
 
     def __len__(self) -> int:
-        return len(self._made)
+        return len(self._values)
 
     def get(self, key: K, make: Callable[[], V]) -> V:
-        """The value of a key. One thread makes it, others that ask for it wait; if that fails, the next one tries."""
+        """Return the value of a key. One thread computes it while others wait; if that fails, the next thread tries."""
         with self._lock:
-            if key in self._made:
-                self._made.move_to_end(key)
-                return self._made[key]
+            if key in self._values:
+                self._values.move_to_end(key)
+                return self._values[key]
             making = self._making.setdefault(key, threading.Lock())
         with making:
             with self._lock:
-                if key in self._made:
-                    self._made.move_to_end(key)
-                    return self._made[key]
+                if key in self._values:
+                    self._values.move_to_end(key)
+                    return self._values[key]
             try:
                 value = make()
             except BaseException:
@@ -70,26 +70,26 @@ class Cache(Generic[K, V]):
         weight = self._weigh(value)
         if weight > self._most:
             return
-        if key in self._made:  # after a failure two may have made it
-            self._weight -= self._weigh(self._made.pop(key))
-        self._made[key] = value
+        if key in self._values:  # after a failure, two threads may have computed it
+            self._weight -= self._weigh(self._values.pop(key))
+        self._values[key] = value
         self._weight += weight
         while self._weight > self._most:
-            self._weight -= self._weigh(self._made.popitem(last=False)[1])
+            self._weight -= self._weigh(self._values.popitem(last=False)[1])
 
     def find(self, key: K) -> V | None:
-        """The value of a key if it is there."""
+        """Return the value of a key if it is cached."""
         with self._lock:
-            if key in self._made:
-                self._made.move_to_end(key)
-            return self._made.get(key)
+            if key in self._values:
+                self._values.move_to_end(key)
+            return self._values.get(key)
 
     def drop(self, which: Callable[[K], bool]) -> None:
-        """Forget the values of some keys."""
+        """Remove the values of the keys for which `which` is true."""
         with self._lock:
-            for key in [key for key in self._made if which(key)]:
-                self._weight -= self._weigh(self._made.pop(key))
+            for key in [key for key in self._values if which(key)]:
+                self._weight -= self._weigh(self._values.pop(key))
 
     def clear(self) -> None:
-        """Forget everything."""
+        """Remove all values."""
         self.drop(lambda key: True)

@@ -1,4 +1,4 @@
-"""Brings models and benchmarks of the installed plugins, and the tree, onto the site."""
+"""Synchronises the site with the models, benchmarks and tree of the installed plugins."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ CatalogueRow = TypeVar("CatalogueRow", VisionModel, Benchmark)
 
 @dataclass(frozen=True)
 class CatalogueReport:
-    """What came of it.
+    """Result of a synchronisation.
 
     Attributes
     ----------
     added, changed : tuple of str
         Identifiers of models, benchmarks and means of the tree.
     problems : tuple of str
-        What could not be read or kept.
+        What could not be read or stored.
     """
 
     added: tuple[str, ...] = ()
@@ -49,26 +49,26 @@ class _Tally:
 
 
 def sync_catalogue(known: Catalogue | None = None) -> CatalogueReport:
-    """Make models and benchmarks of the installed plugins, or bring them up to date.
+    """Create models and benchmarks of the installed plugins, or update them.
 
-    What somebody edited on the site stays, and so do visibility and owners. Models and benchmarks that are no longer
-    installed stay as they are.
+    Values that were edited on the site are kept, and so are visibility and owners. Models and benchmarks that are no
+    longer installed are not changed.
 
     Parameters
     ----------
     known : Catalogue, optional
-        By default what ``brainscore_vision.catalogue.catalogue()`` gathers.
+        The catalogue; by default that of ``brainscore_vision.catalogue.catalogue()``.
 
     Returns
     -------
     CatalogueReport
-        The same catalogue again changes nothing.
+        Synchronising with the same catalogue again changes nothing.
     """
     if known is None:
         from brainscore_vision.catalogue import catalogue
 
         known = catalogue()
-    tally = _Tally(problems=[f"{one.plugin or 'plugins'}: {one.message}" for one in known.problems])
+    tally = _Tally(problems=[f"{problem.plugin or 'plugins'}: {problem.message}" for problem in known.problems])
     with exclusive_write():
         tree = sync_means()
         tally.added += tree.added
@@ -85,7 +85,7 @@ def _models(entries: Iterable[ModelEntry], tally: _Tally) -> None:
     new = []
     for entry in entries:
         row = _row(VisionModel, entry.identifier, rows, tally)
-        if row is not None and _changed(row, _of_model(entry), tally):
+        if row is not None and _changed(row, _model_values(entry), tally):
             new.append(row)
     VisionModel.objects.bulk_create(new)
 
@@ -99,11 +99,11 @@ def _benchmarks(entries: Iterable[BenchmarkEntry], means: Mapping[str, int], tal
         if row is None:
             continue
         if row.is_mean:
-            tally.problems.append(f"{entry.identifier!r} is a mean of the tree, no benchmark")
+            tally.problems.append(f"{entry.identifier!r} is a mean of the tree, not a benchmark")
             continue
         kept.append(row)
-        values = _of_benchmark(entry)
-        if row.pk is None or listed_benchmark(entry.identifier) is not None:  # else receipts have said where it stands
+        values = _benchmark_values(entry)
+        if row.pk is None or listed_benchmark(entry.identifier) is not None:  # otherwise receipts say so
             values |= placement(entry.identifier, means)._asdict()
         if _changed(row, values, tally):
             new.append(row)
@@ -129,7 +129,7 @@ def _row(
 
 
 def _changed(row: CatalogueRow, values: Mapping[str, Any], tally: _Tally) -> bool:
-    """Fill a row; one that is there is saved. Whether it is new."""
+    """Update a row, and save it if it exists; return whether it is new."""
     changed = fill_in(row, {name: _fitting(row, name, value) for name, value in values.items()})
     if row.pk is None:
         tally.added.append(row.identifier)
@@ -144,13 +144,13 @@ def _fitting(row: CatalogueRow, name: str, value: Any) -> Any:
     if isinstance(value, str):
         limit = row._meta.get_field(name).max_length
         if name == "source" and limit and len(value) > limit:
-            return ""  # the beginning of an address leads elsewhere
+            return ""  # a truncated URL leads elsewhere
         return text(value, limit)
     return json_value(value)
 
 
-def _of_model(entry: ModelEntry) -> dict[str, Any]:
-    about = entry.metadata
+def _model_values(entry: ModelEntry) -> dict[str, Any]:
+    metadata = entry.metadata
     values: dict[str, Any] = {
         "plugin": entry.plugin,
         "regions": {region: list(layers) for region, layers in (entry.layers or {}).items()},
@@ -158,34 +158,34 @@ def _of_model(entry: ModelEntry) -> dict[str, Any]:
         "source": entry.source,
     }
     details: dict[str, Any] = {"distribution": entry.distribution, "distribution_version": entry.distribution_version}
-    if about is not None:
+    if metadata is not None:
         values |= {
-            "architecture": about.architecture,
-            "family": about.family,
-            "parameters": about.parameters,
-            "size_mb": about.size_mb,
-            "training_data": about.training_data,
-            "runnable": about.runnable,
+            "architecture": metadata.architecture,
+            "family": metadata.family,
+            "parameters": metadata.parameters,
+            "size_mb": metadata.size_mb,
+            "training_data": metadata.training_data,
+            "runnable": metadata.runnable,
         }
         details |= {
-            "total_parameters": about.total_parameters,
-            "image_size": about.image_size,
-            "code_licence": about.code_licence,
-            "weights_licence": about.weights_licence,
-            "notes": list(about.notes),
+            "total_parameters": metadata.total_parameters,
+            "image_size": metadata.image_size,
+            "code_licence": metadata.code_licence,
+            "weights_licence": metadata.weights_licence,
+            "notes": list(metadata.notes),
         }
     return {**values, "details": _known(details)}
 
 
-def _of_benchmark(entry: BenchmarkEntry) -> dict[str, Any]:
-    about = entry.metadata
+def _benchmark_values(entry: BenchmarkEntry) -> dict[str, Any]:
+    metadata = entry.metadata
     values: dict[str, Any] = {"plugin": entry.plugin, "bibtex": entry.bibtex}
     details: dict[str, Any] = {"distribution": entry.distribution, "distribution_version": entry.distribution_version}
-    if about is not None:
-        stimuli, data, metric = about.stimuli, about.data, about.metric
+    if metadata is not None:
+        stimuli, data, metric = metadata.stimuli, metadata.data, metadata.metric
         values |= {
-            "title": about.title,
-            "description": about.description,
+            "title": metadata.title,
+            "description": metadata.description,
             "region": ", ".join(data.regions),
             "species": data.species,
             "task": data.task,
@@ -214,7 +214,7 @@ def _of_benchmark(entry: BenchmarkEntry) -> dict[str, Any]:
             "ceiling": metric.ceiling,
             "metric_source": metric.source,
             "metric_notes": list(metric.notes),
-            "notes": list(about.notes),
+            "notes": list(metadata.notes),
         }
     return {**values, "details": _known(details)}
 

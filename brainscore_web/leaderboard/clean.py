@@ -1,4 +1,4 @@
-"""Brings what others wrote to what every database takes: no NUL, no half characters, no infinities, no long texts."""
+"""Cleans input for all databases: NUL characters, lone surrogates, infinities and overlong texts."""
 
 from __future__ import annotations
 
@@ -16,31 +16,33 @@ __all__ = [
     "REPLACEMENT",
     "check_identifier",
     "check_receipt",
+    "finite",
     "harmless",
     "json_value",
     "moment",
     "number",
+    "or_nan",
     "text",
 ]
 
 LONGEST_TEXT = 20_000
-"""Characters of texts that have no limit of their own."""
+"""Maximum number of characters of texts without a limit of their own."""
 
 LARGEST = 1e6
-"""Scores, errors and ceilings are no further from zero."""
+"""Maximum absolute value of scores, errors and ceilings."""
 
 REPLACEMENT = "\ufffd"
-"""Stands for what no database takes; no name has it."""
+"""Replaces characters that a database cannot store; never part of a name."""
 
 _IMPOSSIBLE = re.compile("[\0\ud800-\udfff]")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 _RECEIPT = re.compile(r"[0-9]{8}T[0-9]{12}Z-[0-9a-f]{12}")
 FUTURE = timedelta(days=1)
-"""How far clocks may differ."""
+"""Maximum difference between clocks."""
 
 
 def text(value: object, limit: int | None = None) -> str:
-    r"""Text that fits: NUL and half characters replaced, cut to `limit` characters; empty for None.
+    r"""Return text with NUL and lone surrogates replaced, cut to `limit` characters; empty for None.
 
     Examples
     --------
@@ -55,7 +57,7 @@ def text(value: object, limit: int | None = None) -> str:
 
 
 def harmless(cell: str) -> str:
-    """The text of a cell in CSV: with an apostrophe before what a spreadsheet would take for a formula.
+    """Return the text of a CSV cell, with an apostrophe before text that a spreadsheet would read as a formula.
 
     Examples
     --------
@@ -66,7 +68,7 @@ def harmless(cell: str) -> str:
 
 
 def number(value: object) -> float | None:
-    """A finite number; None for anything else.
+    """Return a finite number as a float; None for anything else.
 
     Examples
     --------
@@ -76,14 +78,35 @@ def number(value: object) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     try:
-        found = float(value)
+        return finite(float(value))
     except OverflowError:
         return None
-    return found if math.isfinite(found) else None
+
+
+def finite(value: float | None) -> float | None:
+    """Return the number as a float; None for NaN, infinities and None.
+
+    Examples
+    --------
+    >>> finite(0.5), finite(float("nan")), finite(None)
+    (0.5, None, None)
+    """
+    return None if value is None or not math.isfinite(value) else float(value)
+
+
+def or_nan(value: float | None) -> float:
+    """Return the number as a float; NaN for infinities and None.
+
+    Examples
+    --------
+    >>> or_nan(0.5), or_nan(None)
+    (0.5, nan)
+    """
+    return math.nan if value is None or not math.isfinite(value) else float(value)
 
 
 def json_value(value: Any) -> Any:
-    r"""Plain JSON in which NUL and half characters are replaced, and numbers that are not finite are null.
+    r"""Return plain JSON with NUL and lone surrogates replaced, and null for numbers that are not finite.
 
     Examples
     --------
@@ -97,54 +120,54 @@ def json_value(value: Any) -> Any:
     if isinstance(value, int | float):
         return None if number(value) is None else value
     if isinstance(value, dict):
-        return {json_value(str(name)): json_value(one) for name, one in value.items()}
+        return {json_value(str(name)): json_value(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
-        return [json_value(one) for one in value]
-    raise ValueError(f"a {type(value).__name__} is no JSON")
+        return [json_value(item) for item in value]
+    raise ValueError(f"a {type(value).__name__} is not valid JSON")
 
 
 def moment(value: str) -> datetime:
-    """Read a time; without a zone it is UTC.
+    """Parse a time; without a time zone it is UTC.
 
     Raises
     ------
     ValueError
-        If there is no such time, or it has not come yet.
+        If the text is not a time, or the time is in the future.
     """
-    found = datetime.fromisoformat(value)
-    found = found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
-    if found > timezone.now() + FUTURE:
-        raise ValueError(f"it was made at {value}, which has not come yet")
-    return found
+    time = datetime.fromisoformat(value)
+    time = time.replace(tzinfo=UTC) if time.tzinfo is None else time.astimezone(UTC)
+    if time > timezone.now() + FUTURE:
+        raise ValueError(f"its time {value} is in the future")
+    return time
 
 
 def check_identifier(value: str, what: str, limit: int) -> str:
-    """Refuse names that cannot be kept as they are: to cut one would make it another's.
+    """Refuse names that cannot be stored unchanged, since a shortened name could be another's.
 
     Raises
     ------
     ValueError
-        Saying what is wrong.
+        If the name is not valid; the message says why.
     """
     if not value or value != value.strip():
-        raise ValueError(f"{what} {value[:60]!r} is empty, or has blanks at its ends")
+        raise ValueError(f"{what} {value[:60]!r} is empty, or has spaces at its ends")
     if not value.isprintable() or REPLACEMENT in value:
         raise ValueError(f"{what} {value[:60]!r} has characters that cannot be shown")
     if not {".", ".."}.isdisjoint(value.split("/")):
-        raise ValueError(f"{what} {value[:60]!r} has '.' or '..' between slashes: no address could name it")
+        raise ValueError(f"{what} {value[:60]!r} has '.' or '..' between slashes, so no URL could contain it")
     if len(value) > limit:
-        raise ValueError(f"{what} {value[:60]!r}… has {len(value)} characters; at most {limit} are possible")
+        raise ValueError(f"{what} {value[:60]!r}… has {len(value)} characters; at most {limit} are allowed")
     return value
 
 
 def check_receipt(value: str) -> str:
-    """Refuse what is no receipt's id.
+    """Refuse text that is not a receipt id.
 
     Raises
     ------
     ValueError
-        Saying so.
+        If it is not a receipt id.
     """
     if _RECEIPT.fullmatch(value) is None:
-        raise ValueError(f"{value[:60]!r} is no id of a receipt")
+        raise ValueError(f"{value[:60]!r} is not a receipt id")
     return value

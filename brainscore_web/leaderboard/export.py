@@ -25,7 +25,7 @@ __all__ = ["FORMS", "CitedItem", "Form", "bibtex", "csv", "merge_bibtex", "parqu
 
 
 class CitedItem(NamedTuple):
-    """What is cited: ``'model'`` or ``'benchmark'``, its identifier, its BibTeX."""
+    """A cited item: ``'model'`` or ``'benchmark'``, its identifier, and its BibTeX."""
 
     kind: str
     identifier: str
@@ -33,14 +33,14 @@ class CitedItem(NamedTuple):
 
 
 def merge_bibtex(head: str, cited: Iterable[CitedItem]) -> str:
-    """Put citations together.
+    """Merge citations into one BibTeX file.
 
     Parameters
     ----------
     head : str
-        A line of comment at the start.
-    cited : iterable of Cited
-        In the order of their entries.
+        Comment on the first line.
+    cited : iterable of CitedItem
+        Cited items, in the order of the entries.
 
     Examples
     --------
@@ -61,36 +61,36 @@ def merge_bibtex(head: str, cited: Iterable[CitedItem]) -> str:
     <BLANKLINE>
     """
     users: dict[tuple[str, str, tuple[tuple[str, str], ...]], list[str]] = {}
-    unread = []
-    for one in cited:
-        name = _comment(f"{one.kind} {one.identifier}")
+    invalid = []
+    for item in cited:
+        name = _comment(f"{item.kind} {item.identifier}")
         try:
-            entries = [entry for entry in parse_bibtex(one.bibtex) if _is_sound(entry)]
+            entries = [entry for entry in parse_bibtex(item.bibtex) if _is_writable(entry)]
         except BibtexError:
             entries = []
         if not entries:
-            unread.append(name)
+            invalid.append(name)
         for entry in entries:
-            of_it = users.setdefault((entry.kind, entry.key, tuple(entry.fields.items())), [])
-            if name not in of_it:
-                of_it.append(name)
+            names = users.setdefault((entry.kind, entry.key, tuple(entry.fields.items())), [])
+            if name not in names:
+                names.append(name)
     taken: set[str] = set()
     parts = [f"% {_comment(head)}\n"]
-    own = {key.casefold() for _, key, _ in users}
+    original = {key.casefold() for _, key, _ in users}
     for (kind, key, fields), names in users.items():
         unique, number = key, 0
-        while unique.casefold() in taken or (number and unique.casefold() in own):
+        while unique.casefold() in taken or (number and unique.casefold() in original):
             unique, number = key + group_letters(number), number + 1
         taken.add(unique.casefold())
         body = ",\n".join(f"  {name} = {{{value}}}" for name, value in fields)
         parts.append(f"% {'; '.join(names)}\n@{kind}{{{unique},\n{body}\n}}\n")
-    if unread:
-        parts.append("".join(f"% {name}: its citation cannot be read\n" for name in unread))
+    if invalid:
+        parts.append("".join(f"% {name}: its citation is not valid BibTeX\n" for name in invalid))
     return "\n".join(parts)
 
 
-def _is_sound(entry: Entry) -> bool:
-    """Whether it can be written in braces again."""
+def _is_writable(entry: Entry) -> bool:
+    """Whether an entry can be written with its values in braces."""
     return bool(entry.key) and all(_is_balanced(value) for value in entry.fields.values())
 
 
@@ -109,37 +109,37 @@ def _is_balanced(text: str) -> bool:
 
 
 def _comment(text: str) -> str:
-    """On one line, without the sign that begins an entry."""
+    """Return text on one line, without the character that starts an entry."""
     return " ".join(text.replace("@", "(at)").split())
 
 
 Form = Literal["wide", "long"]
 FORMS: tuple[Form, ...] = ("wide", "long")
-"""One row a model, or one row a model and node."""
+"""One row per model, or one row per model and node."""
 
 _MODEL = ("identifier", "title", "architecture", "family", "parameters", "size_mb", "training_data", "runnable")
 
 
 def csv(board: Board, *, form: Form = "wide") -> bytes:
-    """Write a board as CSV: UTF-8, a line of names first, an empty cell where there is no value.
+    """Write a board as CSV in UTF-8, with a header line and empty cells for missing values.
 
-    A text that a spreadsheet would take for a formula gets an apostrophe before it.
+    Text that a spreadsheet would read as a formula gets an apostrophe in front.
     """
     import pyarrow
     from pyarrow import csv as writer
 
-    made = table(board, form=form)
+    content = table(board, form=form)
     columns = [
         pyarrow.array([text and harmless(text) for text in column.to_pylist()]) if kind == pyarrow.string() else column
-        for column, kind in zip(made.columns, made.schema.types, strict=True)
+        for column, kind in zip(content.columns, content.schema.types, strict=True)
     ]
     file = BytesIO()
-    writer.write_csv(pyarrow.table(columns, names=[harmless(name) for name in made.column_names]), file)
+    writer.write_csv(pyarrow.table(columns, names=[harmless(name) for name in content.column_names]), file)
     return file.getvalue()
 
 
 def parquet(board: Board, *, form: Form = "wide") -> bytes:
-    """Write a board as Parquet; the metadata of its schema say what was asked for, of which data (a hash), and when."""
+    """Write a board as Parquet; the metadata of its schema hold the query, a hash of the data, and the time."""
     from pyarrow import parquet as writer
 
     file = BytesIO()
@@ -148,13 +148,13 @@ def parquet(board: Board, *, form: Form = "wide") -> bytes:
 
 
 def table(board: Board, *, form: Form = "wide") -> pyarrow.Table:
-    """A board as a table: all its nodes but headings, whether shown or not, in the order of its models.
+    """Return a board as a table with all nodes except headings, whether shown or not, in the order of its models.
 
     Parameters
     ----------
     form : str
-        ``'wide'``: one row a model; of each node the columns ``NODE``, ``NODE:error``, ``NODE:low``, ``NODE:high``,
-        ``NODE:state``, and of means ``NODE:n_scored`` of ``NODE:n_all``. ``'long'``: one row a model and node.
+        ``'wide'``: one row per model; each node has the columns ``NODE``, ``NODE:error``, ``NODE:low``, ``NODE:high``,
+        ``NODE:state``, and means also ``NODE:n_scored`` and ``NODE:n_all``. ``'long'``: one row per model and node.
     """
     import pyarrow
 
@@ -175,9 +175,9 @@ def table(board: Board, *, form: Form = "wide") -> pyarrow.Table:
 
 
 def bibtex(board: Board) -> str:
-    """Citations of the public models and of the benchmarks on a board, each once.
+    """Return the citations of the public models and the benchmarks on a board, each once.
 
-    Entries of one key that differ get letters behind it. What cannot be read as BibTeX is named in a comment.
+    Different entries with the same key get letters appended to it. Invalid BibTeX is named in a comment.
     """
     models = {model.identifier for model in board.models if not model.private}
     benchmarks = {node.identifier for node in board.nodes if node.kind == "benchmark"}
@@ -194,7 +194,7 @@ def bibtex(board: Board) -> str:
 
 
 def _type(name: str, column: Any) -> pyarrow.DataType:
-    """What a column holds, also where it is empty."""
+    """Return the type of a column, even if it is empty."""
     import pyarrow
 
     if isinstance(column, np.ndarray):
@@ -207,7 +207,7 @@ def _type(name: str, column: Any) -> pyarrow.DataType:
 
 
 def _wide(board: Board) -> dict[str, Any]:
-    columns = _of_models(board)
+    columns = _model_columns(board)
     names = np.array(STATES, dtype=object)
     for place, node in enumerate(board.nodes):
         if node.kind == "heading":
@@ -245,7 +245,7 @@ def _long(board: Board) -> dict[str, Any]:
     return columns
 
 
-def _of_models(board: Board) -> dict[str, Any]:
+def _model_columns(board: Board) -> dict[str, Any]:
     columns: dict[str, Any] = {
         "model" if name == "identifier" else name: [getattr(model, name) for model in board.models] for name in _MODEL
     }

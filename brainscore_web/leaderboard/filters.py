@@ -1,4 +1,4 @@
-"""Filters of the leaderboard, and how many models and benchmarks pass each."""
+"""Filters of the leaderboard: their options with counts, and the models and benchmarks that pass."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ __all__ = [
 
 
 class Option(NamedTuple):
-    """A value that can be chosen, how many have it, and whether it is chosen."""
+    """A value to filter by, the number of rows that have it, and whether it is chosen."""
 
     value: str
     number: int
@@ -38,7 +38,7 @@ class Option(NamedTuple):
 
 
 class Facet(NamedTuple):
-    """A parameter with its options."""
+    """A filter with its options."""
 
     name: str
     title: str
@@ -46,7 +46,7 @@ class Facet(NamedTuple):
 
 
 def model_facets(snapshot: Snapshot, state: BoardState) -> tuple[Facet, ...]:
-    """Filters of models by what they are."""
+    """Return the filters of models."""
     models = snapshot.models
     return tuple(
         _facet(state, name, title, [{getattr(model, attribute)} for model in models])
@@ -59,10 +59,10 @@ def model_facets(snapshot: Snapshot, state: BoardState) -> tuple[Facet, ...]:
 
 
 def benchmark_facets(snapshot: Snapshot, state: BoardState) -> tuple[Facet, ...]:
-    """Filters of benchmarks by what they are; one that has several regions has each of them."""
+    """Return the filters of benchmarks; a benchmark of several regions counts in each of them."""
     rows = snapshot.benchmarks
     return tuple(
-        _facet(state, name, title, [_parts(getattr(row, name)) for row in rows])
+        _facet(state, name, title, [_items(getattr(row, name)) for row in rows])
         for name, title in (
             ("region", "Region"),
             ("species", "Species"),
@@ -73,15 +73,15 @@ def benchmark_facets(snapshot: Snapshot, state: BoardState) -> tuple[Facet, ...]
     )
 
 
-def _parts(text: str) -> set[str]:
-    return {part.strip() for part in re.split("[,;]", text)}
+def _items(text: str) -> set[str]:
+    return {item.strip() for item in re.split("[,;]", text)}
 
 
 def _facet(state: BoardState, name: str, title: str, values: Iterable[set[str]]) -> Facet:
-    counts = Counter(value for several in values for value in several if value)
+    counts = Counter(value for row_values in values for value in row_values if value)
     chosen = {value.casefold() for value in getattr(state, name)}
     known = {value.casefold() for value in counts}
-    for value in getattr(state, name):  # what is asked for stays visible, also where nothing has it
+    for value in getattr(state, name):  # a chosen value stays visible even if nothing has it
         if value.casefold() not in known:
             counts[value] = 0
     return Facet(
@@ -92,7 +92,7 @@ def _facet(state: BoardState, name: str, title: str, values: Iterable[set[str]])
 
 
 def tree_checkboxes(snapshot: Snapshot, state: BoardState) -> SafeString:
-    """The tree with two boxes for each node, as nested lists."""
+    """Return the tree as nested lists with two checkboxes for each node."""
     titles = {row.identifier: row.title for row in snapshot.benchmarks}
     include, exclude = set(state.include), set(state.exclude)
     tree = snapshot.tree
@@ -114,9 +114,9 @@ def tree_checkboxes(snapshot: Snapshot, state: BoardState) -> SafeString:
 
     parts = [_branch(tree, root, titles, line, include | exclude) for root in tree.roots]
     for heading, control in ((OUTSIDE, False), (CONTROLS, True)):
-        apart: list[BenchmarkRow] = [row for row in snapshot.benchmarks if not row.in_tree and row.control is control]
-        if apart:
-            lines = format_html_join("", "<li>{}</li>", ((line(row.identifier, row.title),) for row in apart))
+        rows: list[BenchmarkRow] = [row for row in snapshot.benchmarks if not row.in_tree and row.control is control]
+        if rows:
+            lines = format_html_join("", "<li>{}</li>", ((line(row.identifier, row.title),) for row in rows))
             parts.append(format_html("<li><details><summary>{}</summary><ul>{}</ul></details></li>", heading, lines))
     return format_html("<ul>{}</ul>", format_html_join("", "{}", ((part,) for part in parts)))
 
@@ -131,15 +131,15 @@ def _branch(
     inside = format_html_join(
         "", "{}", ((_branch(tree, child, titles, line, chosen),) for child in tree.children(identifier))
     )
-    waiting, below = list(tree.children(identifier)), False
-    while waiting and not below:
-        one = waiting.pop()
-        below = one in chosen
-        waiting += tree.children(one)
+    waiting, chosen_below = list(tree.children(identifier)), False
+    while waiting and not chosen_below:
+        name = waiting.pop()
+        chosen_below = name in chosen
+        waiting += tree.children(name)
     return format_html(
         "<li>{}<details{}><summary>Below {}</summary><ul>{}</ul></details></li>",
         line(identifier, title),
-        " open" if below or node.parent is None else "",
+        " open" if chosen_below or node.parent is None else "",
         title,
         inside,
     )
@@ -149,9 +149,9 @@ _TEXTS = ("identifier", "title", "architecture", "family", "training_data")
 
 
 def chosen_models(models: Sequence[ModelRow], state: BoardState) -> list[int]:
-    """Places of the models that pass; one whose number is not known passes no limit on it."""
-    found = search.parse(state.q)
-    wanted = [
+    """Return the rows of the models that pass; a model whose number is not known passes no limit on it."""
+    query = search.parse(state.q)
+    required = [
         (name, {text.casefold() for text in texts})
         for name, texts in (
             ("family", state.family),
@@ -172,28 +172,28 @@ def chosen_models(models: Sequence[ModelRow], state: BoardState) -> list[int]:
     def passes(model: ModelRow) -> bool:
         if state.runnable and not model.runnable:
             return False
-        if not all(getattr(model, name).casefold() in texts for name, texts in wanted):
+        if not all(getattr(model, name).casefold() in texts for name, texts in required):
             return False
         for name, least, most in limits:
             number = getattr(model, name)
             if number is None or not (least is None or number >= least) or not (most is None or number <= most):
                 return False
-        return not state.q or found.matches({name: getattr(model, name) for name in _TEXTS})
+        return not state.q or query.matches({name: getattr(model, name) for name in _TEXTS})
 
     return [place for place, model in enumerate(models) if passes(model)]
 
 
 def chosen_benchmarks(snapshot: Snapshot, state: BoardState) -> list[int]:
-    """Columns of the benchmarks that pass.
+    """Return the columns of the benchmarks that pass.
 
     Raises
     ------
     UserError
-        If one that is to be included or excluded is not known.
+        If a benchmark or node to include or exclude is unknown.
     """
     included = _below(snapshot, "include", state.include) if state.include else None
     excluded = _below(snapshot, "exclude", state.exclude)
-    wanted = [
+    required = [
         (name, {text.casefold() for text in getattr(state, name)})
         for name in ("region", "species", "task", "stimuli", "metric")
         if getattr(state, name)
@@ -204,29 +204,29 @@ def chosen_benchmarks(snapshot: Snapshot, state: BoardState) -> list[int]:
             return False
         if state.access and benchmark.access != state.access:
             return False
-        if state.ceiling_min is not None and not benchmark.ceiling >= state.ceiling_min:  # NaN is not
+        if state.ceiling_min is not None and not benchmark.ceiling >= state.ceiling_min:  # NaN fails
             return False
-        return all(_values(getattr(benchmark, name)) & texts for name, texts in wanted)
+        return all(_values(getattr(benchmark, name)) & texts for name, texts in required)
 
     return [column for column, benchmark in enumerate(snapshot.benchmarks) if passes(benchmark)]
 
 
 def _values(text: str) -> set[str]:
-    """A text, and its parts if it is a list such as ``V1, V2``."""
+    """Return a text and, if it is a list such as ``V1, V2``, its items."""
     parts = {part.strip().casefold() for part in text.replace(";", ",").split(",")}
     return {text.casefold(), *parts} - {""}
 
 
 def _below(snapshot: Snapshot, parameter: str, names: Sequence[str]) -> set[str]:
-    found: set[str] = set()
+    below: set[str] = set()
     for name in names:
         if name in snapshot.benchmark_index:
-            found.add(name)
+            below.add(name)
         elif name in snapshot.tree:
             waiting = [name]
             while waiting:
                 node = waiting.pop()
-                found.add(node)
+                below.add(node)
                 waiting += snapshot.tree.children(node)
         else:
             when = f" on {snapshot.at}" if snapshot.at else ""
@@ -234,10 +234,10 @@ def _below(snapshot: Snapshot, parameter: str, names: Sequence[str]) -> set[str]
                 f"{parameter}: there is no benchmark or node {name[:80]!r}{when}",
                 remedy=suggestion(name, snapshot) or f"leave {parameter}={name[:80]} out",
             )
-    return found
+    return below
 
 
 def suggestion(name: str, snapshot: Snapshot) -> str | None:
-    """A question for the benchmark or node whose name is close to this one; None if none is."""
+    """Return a question that suggests the benchmark or node with the most similar name; None if none is similar."""
     near = difflib.get_close_matches(name, [*snapshot.tree, *snapshot.benchmark_index], 1)
     return f"did you mean {near[0]!r}?" if near else None

@@ -1,4 +1,4 @@
-"""What views answer with: whether the visitor has it already, and errors that say how to mend them."""
+"""Conditional and cached responses of the site's views, and error responses with their remedy."""
 
 from __future__ import annotations
 
@@ -28,35 +28,35 @@ View = TypeVar("View", bound=Callable[..., HttpResponse])
 
 
 def conditional(snapshot: Snapshot, *parts: object, only_snapshot: bool = False) -> str:
-    """Make the ETag of an answer.
+    """Make the ETag of a response.
 
     Parameters
     ----------
     snapshot : Snapshot
-        What the answer shows.
+        The snapshot that the response shows.
     *parts : object
-        What it depends on besides, each with a `str` of its own: which page, the query, the visitor's name if it is
-        shown.
+        Everything else that the response depends on, as text: the page, the query, the visitor's name if it is shown.
     only_snapshot : bool
-        Whether it shows nothing from the database but the snapshot. Then it stays the same when something changes
-        that this visitor does not see. Otherwise every change of anything makes a new one.
+        Whether the response shows nothing from the database except the snapshot. The tag then changes only if
+        something changes that this visitor sees; otherwise it changes with every revision of the leaderboard.
 
     Returns
     -------
     str
-        Weak, as answers are compressed on the way. Differs between audiences, queries and versions of the site.
+        A weak tag, since responses are compressed on the way. It differs between audiences, queries and versions of
+        the site.
     """
-    of = snapshot.digest if only_snapshot else f"{snapshot.revision}"
-    known = (of, snapshot.audience, snapshot.at, _site(), *parts)
-    text = "\x00".join(f"{len(str(part))}:{part}" for part in known)
+    state = snapshot.digest if only_snapshot else f"{snapshot.revision}"
+    inputs = (state, snapshot.audience, snapshot.at, _site_version(), *parts)
+    text = "\x00".join(f"{len(str(part))}:{part}" for part in inputs)
     return f'W/"{salted_hmac("brainscore_web.etag", text, algorithm="sha256").hexdigest()[:32]}"'
 
 
 def answer(request: HttpRequest, tag: str, make: Callable[[], HttpResponse]) -> HttpResponse:
-    """Answer 304 if the visitor has what `tag` stands for, else with what `make` makes.
+    """Respond with status 304 if the visitor's copy has this tag, otherwise with the response that `make` returns.
 
-    What was made for one visitor goes to all who ask for the same `tag`, so that it must name everything that the
-    answer depends on; answers with a token against forgery, or with messages, are not kept.
+    Responses are cached by their tag and shared between visitors, so the tag must include everything that the response
+    depends on. Responses with a CSRF token or with messages are not cached.
     """
     if _has_message(request):
         response = make()
@@ -78,10 +78,10 @@ def _send(request: HttpRequest, tag: str, make: Callable[[], HttpResponse]) -> H
 
 
 def cached_for_visitors(view: View) -> View:
-    """Answer who is not logged in with what :func:`answer` kept for another, until something changes.
+    """Give visitors who are not logged in the response that :func:`answer` cached, until the data change.
 
-    For views whose tag takes long to make. What they show to such visitors must follow from the address, the day, and
-    what revisions count.
+    For views whose tag is slow to compute. Their response to such visitors must depend only on the URL, the day and
+    the revision of the leaderboard.
     """
 
     @functools.wraps(view)
@@ -92,53 +92,53 @@ def cached_for_visitors(view: View) -> View:
             or _has_message(request)
         ):
             return view(request, *args, **kwargs)
-        asked = (revision.current(), datetime.now(UTC).date(), request.build_absolute_uri(), _site())
-        tag = _tags.find(asked)
+        key = (revision.current(), datetime.now(UTC).date(), request.build_absolute_uri(), _site_version())
+        tag = _tags.find(key)
         packed = None if tag is None else _packed.find(tag)
         if tag is not None and packed is not None:
             return _send(request, tag, lambda: _unpacked(packed))
         response = view(request, *args, **kwargs)
         if "ETag" in response:
-            _tags.get(asked, lambda: response["ETag"])
+            _tags.get(key, lambda: response["ETag"])
         return response
 
     return wrapped  # type: ignore[return-value] # of the same signature
 
 
 def _visitor_tag(request: HttpRequest, tag: str) -> str:
-    """Make a tag that nobody else gets: pages name who is logged in; the link to log in leads back to the address."""
+    """Make a tag for this visitor: pages show who is logged in, and the login link contains the address of the page."""
     user = request.user
     if user.is_authenticated:
-        known = f"{user.pk}:{user.is_staff}:{request.META.get('CSRF_COOKIE')}:{tag}:{user.public_name}"
+        text = f"{user.pk}:{user.is_staff}:{request.META.get('CSRF_COOKIE')}:{tag}:{user.public_name}"
     else:
-        known = f"{tag}:{request.get_full_path()}"
-    return f'W/"{salted_hmac("brainscore_web.etag.asker", known, algorithm="sha256").hexdigest()[:32]}"'
+        text = f"{tag}:{request.get_full_path()}"
+    return f'W/"{salted_hmac("brainscore_web.etag.visitor", text, algorithm="sha256").hexdigest()[:32]}"'
 
 
 def _has_message(request: HttpRequest) -> bool:
-    """Whether a message waits to be shown on the next page."""
-    waiting = getattr(request, "_messages", None)
-    return bool(request.COOKIES) and waiting is not None and len(waiting) > 0
+    """Whether a message is waiting to be shown on the next page."""
+    messages = getattr(request, "_messages", None)
+    return bool(request.COOKIES) and messages is not None and len(messages) > 0
 
 
 class _Packed(NamedTuple):
-    """An answer, compressed."""
+    """A compressed response."""
 
     body: bytes
     headers: dict[str, str]
 
 
 class _NotCacheable(Exception):
-    """Carries an answer that is for one visitor alone."""
+    """Carries a response that is for one visitor only."""
 
     def __init__(self, response: HttpResponse) -> None:
         super().__init__()
         self.response = response
 
 
-_tags: Cache[tuple[Any, ...], str] = Cache(most=5_000)  # of what was asked at a revision
-_packed: Cache[str, _Packed] = Cache(most=64_000_000, weigh=lambda packed: len(packed.body) + _AROUND)
-_AROUND = 3_000  # bytes that an answer takes besides its body
+_tags: Cache[tuple[Any, ...], str] = Cache(most=5_000)  # by revision, day and URL
+_packed: Cache[str, _Packed] = Cache(most=64_000_000, weigh=lambda packed: len(packed.body) + _OVERHEAD)
+_OVERHEAD = 3_000  # bytes of a cached response besides its body
 
 
 def _cached_or_made(request: HttpRequest, tag: str, make: Callable[[], HttpResponse]) -> HttpResponse:
@@ -165,7 +165,7 @@ def _unpacked(packed: _Packed) -> HttpResponse:
 
 
 def user_errors(view: View) -> View:
-    """Let a view's UserErrors be answers: 400, or 404 where something does not exist."""
+    """Turn a view's UserErrors into responses with status 400, or 404 for an unknown identifier."""
 
     @functools.wraps(view)
     def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
@@ -178,32 +178,36 @@ def user_errors(view: View) -> View:
 
 
 def error_response(request: HttpRequest, error: UserError) -> HttpResponse:
-    """Say what is wrong and how to mend it: as a page, or as JSON in the API and to who prefers that."""
+    """Respond with the error and its remedy: as JSON in the API and to clients that prefer it, otherwise as a page."""
     status = 404 if isinstance(error, UnknownIdentifier) else 400
-    told = {"message": error.message, "remedy": error.remedy or ""}
-    wanted = request.get_preferred_type(["text/html", "application/json"])
-    if wanted == "application/json" or request.path.startswith("/api/"):
-        response: HttpResponse = JsonResponse(told, status=status)
+    content = {"message": error.message, "remedy": error.remedy or ""}
+    preferred = request.get_preferred_type(["text/html", "application/json"])
+    if preferred == "application/json" or request.path.startswith("/api/"):
+        response: HttpResponse = JsonResponse(content, status=status)
     else:
-        response = render(request, "leaderboard/error.html", told, status=status)
+        response = render(request, "leaderboard/error.html", content, status=status)
     response["Cache-Control"] = "no-store"
     patch_vary_headers(response, ("Accept", "Cookie", "Accept-Encoding"))
     return response
 
 
-def _site() -> str:
-    """Which site this is: alike in all processes; while it is worked on, its files are looked at each time."""
-    return _files() if settings.DEBUG else _files_at_first()
+def _site_version() -> str:
+    """Identify the code of the site, equally in all processes; with DEBUG, changed files are noticed."""
+    return _code_version() if settings.DEBUG else _code_version_at_start()
 
 
-def _files() -> str:
+def _code_version() -> str:
     root = Path(__file__).resolve().parents[2]
     folders = (root / "brainscore_web", root / "brainscore_core" / "figures")
-    found = (path for folder in folders for path in folder.rglob("*"))
-    files = sorted(path for path in found if path.suffix in {".py", ".html", ".css", ".js", ".json"})
+    files = sorted(
+        path
+        for folder in folders
+        for path in folder.rglob("*")
+        if path.suffix in {".py", ".html", ".css", ".js", ".json"}
+    )
     stats = ((path.relative_to(root).as_posix(), path.stat()) for path in files)
     text = "\n".join(f"{name} {stat.st_size} {stat.st_mtime_ns}" for name, stat in stats)
     return f"{metadata.version('brainscore')} {hashlib.sha256(text.encode()).hexdigest()} {settings.DEBUG}"
 
 
-_files_at_first = functools.lru_cache(maxsize=1)(_files)
+_code_version_at_start = functools.lru_cache(maxsize=1)(_code_version)

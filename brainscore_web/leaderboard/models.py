@@ -1,4 +1,4 @@
-"""The site's tables: models, benchmarks in their tree with their versions, scores, profiles of layers.
+"""Tables of the leaderboard: models, the tree of benchmarks with their versions, scores, layer profiles.
 
 Scoring writes receipts; the site ingests them (``brainscore_web.leaderboard.ingest``). Nothing else writes scores.
 """
@@ -32,11 +32,11 @@ __all__ = [
 ]
 
 Visitor: TypeAlias = User | AnonymousUser
-"""Whoever asks."""
+"""The user who makes a request."""
 
 
 class Visibility(models.TextChoices):
-    """Who may see something."""
+    """Who may see a row."""
 
     PUBLIC = "public"
     PRIVATE = "private"
@@ -47,7 +47,7 @@ def _sees_all(visitor: Visitor) -> bool:
 
 
 def _visible(visitor: Visitor, model: str) -> Q:
-    """Which models a visitor may see; `model` leads to them."""
+    """Return the condition for models that a visitor may see; `model` is the lookup prefix of the model."""
     if _sees_all(visitor):
         return Q()
     public = Q(**{f"{model}visibility": Visibility.PUBLIC})
@@ -55,7 +55,7 @@ def _visible(visitor: Visitor, model: str) -> Q:
 
 
 def _shows_data(visitor: Visitor, benchmark: str) -> Case:
-    """`Benchmark.shows_data_to` for the database; `benchmark` leads to them."""
+    """Return `Benchmark.shows_data_to` as an expression; `benchmark` is the lookup prefix of the benchmark."""
     shown = Q(**{f"{benchmark}access": Visibility.PUBLIC})
     if visitor.is_authenticated:
         shown |= Q(**{f"{benchmark}owner": visitor})
@@ -75,7 +75,7 @@ class VisionModelQuerySet(models.QuerySet["VisionModel"]):
     """Queries of models."""
 
     def visible_to(self, visitor: Visitor) -> VisionModelQuerySet:
-        """Public models, and those that are the visitor's own; administrators see all."""
+        """Return public models and the visitor's own; all models for administrators."""
         return self.filter(_visible(visitor, ""))
 
 
@@ -120,14 +120,14 @@ class VisionModel(models.Model):
         return self.title or self.identifier
 
     def clean(self) -> None:
-        """Refuse identifiers that no address could name."""
+        """Refuse identifiers that cannot be part of a URL."""
         _check_identifier(self)
 
 
 class Benchmark(models.Model):
-    """A benchmark, or a mean: what benchmarks are gathered under. Together they are the tree.
+    """A benchmark, or a mean of the nodes below it. Together they form the tree.
 
-    Scores of benchmarks are always public; `access` is that of stimuli and measurements.
+    Scores of benchmarks are always public; `access` is the access to stimuli and measurements.
     """
 
     identifier = models.CharField(max_length=200, unique=True)
@@ -178,33 +178,33 @@ class Benchmark(models.Model):
         return self.title or self.identifier
 
     def clean(self) -> None:
-        """Refuse identifiers that no address could name, and what would make the tree none."""
+        """Refuse identifiers that cannot be part of a URL, and parents that break the tree."""
         _check_identifier(self)
         if not self.is_mean and self.pk is not None and self.children.exists():
-            raise ValidationError({"is_mean": "Others stand below it: only a mean can have them."})
+            raise ValidationError({"is_mean": "It has children, which only a mean can have."})
         if self.parent_id is None:
             return
         rows = Benchmark.objects.order_by().values_list("pk", "parent_id", "is_mean")
         known = {pk: (parent, is_mean) for pk, parent, is_mean in rows}
         if self.parent_id == self.pk:
-            raise ValidationError({"parent": "It cannot stand below itself."})
+            raise ValidationError({"parent": "It cannot be its own parent."})
         if not known.get(self.parent_id, (None, True))[1]:
-            raise ValidationError({"parent": "This is a benchmark: only means have others below them."})
+            raise ValidationError({"parent": "This is a benchmark, but only means can have children."})
         above: int | None = self.parent_id
         passed: set[int | None] = {self.pk}
         while above is not None:
             if above in passed:
-                raise ValidationError({"parent": "Parents would form a cycle: this one stands below itself."})
+                raise ValidationError({"parent": "The parents would form a cycle."})
             passed.add(above)
             above = known.get(above, (None, True))[0]
 
     def shows_data_to(self, visitor: Visitor) -> bool:
-        """Whether this visitor may see stimuli and measurements, and so what models say that have seen them."""
+        """Whether this visitor may see stimuli and measurements, and output of models that have seen them."""
         own = visitor.is_authenticated and self.owner_id == visitor.pk
         return self.access == Visibility.PUBLIC or own or _sees_all(visitor)
 
     def reason_to(self, visitor: Visitor, state: str, reason: str) -> str:
-        """Why there is no score, as this visitor may read it: a model could have written stimuli into its error."""
+        """Return why there is no score, as this visitor may read it: error messages of models could contain stimuli."""
         return reason if self.shows_data_to(visitor) else withheld_reason(state, reason)
 
 
@@ -245,19 +245,19 @@ class ScoreQuerySet(models.QuerySet["Score"]):
     """Queries of scores."""
 
     def visible_to(self, visitor: Visitor) -> ScoreQuerySet:
-        """Those of models that the visitor may see."""
+        """Return scores of models that the visitor may see."""
         return self.filter(_visible(visitor, "model__"))
 
     def with_shows_data(self, visitor: Visitor) -> ScoreQuerySet:
-        """Each with `shows_data`, as `Benchmark.shows_data_to` says of its benchmark."""
+        """Annotate scores with `shows_data`, the value of `Benchmark.shows_data_to`."""
         return self.annotate(shows_data=_shows_data(visitor, "benchmark__"))
 
 
 class Score(models.Model):
-    """What one receipt says. The newest of a benchmark's version counts; none is ever changed."""
+    """The content of one receipt, which never changes. The newest one of a benchmark version counts."""
 
     class State(models.TextChoices):
-        """As in receipts."""
+        """The states of receipts."""
 
         SCORED = "scored"
         UNDEFINED = "undefined"
@@ -291,7 +291,7 @@ class Score(models.Model):
     objects = ScoreQuerySet.as_manager()
 
     class Meta:
-        """What is asked for: a model's, a benchmark's, those up to a date."""
+        """Newest first; with indexes for scores of a model, of a benchmark, and up to a date."""
 
         ordering = ("-created",)
         indexes = (
@@ -314,7 +314,7 @@ class LayerProfile(models.Model):
     created = models.DateTimeField(default=timezone.now)
 
     class Meta:
-        """One a model, region and benchmark."""
+        """One profile per model, region and benchmark."""
 
         ordering = ("region", "benchmark")
         constraints = (models.UniqueConstraint(fields=["model", "benchmark", "region"], name="one_profile_each"),)
@@ -328,7 +328,7 @@ def _sample_path(sample: StimulusSample, filename: str) -> str:
 
 
 class StimulusSample(models.Model):
-    """A stimulus to show on a benchmark's card; handed out by a view that asks who may see it."""
+    """A stimulus for the card of a benchmark, served by a view that checks permissions."""
 
     benchmark = models.ForeignKey(Benchmark, on_delete=models.CASCADE, related_name="samples")
     image = models.ImageField(upload_to=_sample_path)
@@ -336,7 +336,7 @@ class StimulusSample(models.Model):
     place = models.IntegerField(default=0)
 
     class Meta:
-        """As they were put."""
+        """In display order."""
 
         ordering = ("place", "pk")
 
@@ -345,7 +345,7 @@ class StimulusSample(models.Model):
 
 
 class Ingestion(models.Model):
-    """One reading of receipts: where from, what came of it."""
+    """One ingestion of receipts: its source and its result."""
 
     source = models.CharField(max_length=500)
     by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL)
@@ -365,7 +365,7 @@ class Ingestion(models.Model):
 
 
 class Revision(models.Model):
-    """One row: grows whenever something that is shown has changed (see ``revision.py``)."""
+    """A single row with a number that grows with every visible change (see ``revision.py``)."""
 
     number = models.BigIntegerField(default=0)
 

@@ -13,6 +13,7 @@ from brainscore_web.leaderboard.synchronization import fill_in
 
 __all__ = [
     "CONTROLS",
+    "MAX_OPEN_HEADING",
     "OUTSIDE",
     "BoardNode",
     "Placement",
@@ -26,7 +27,8 @@ __all__ = [
 
 OUTSIDE = "Not in the averages"
 CONTROLS = "Controls"
-_FEW = 6  # benchmarks that are shown at once below a heading
+MAX_OPEN_HEADING = 6
+"""Headings with at most this many benchmarks are open at first."""
 
 
 class BoardNode(NamedTuple):
@@ -35,19 +37,19 @@ class BoardNode(NamedTuple):
     Attributes
     ----------
     identifier, title : str
-        Of the benchmark or mean; of a heading both are its text.
+        Identifier and title of the benchmark or mean; for a heading both are its text.
     parent : int
-        Place of the node above; -1 of a root.
+        Index of the parent node; -1 for a root.
     depth : int
-        Steps to its root.
+        Number of steps to its root.
     kind : str
         ``'mean'``, ``'benchmark'`` or ``'heading'``, which has no values.
     n_benchmarks : int
-        How many benchmarks there are here and below, after filters.
+        Number of benchmarks at and below this node that pass the filters.
     column : int
-        Of a benchmark: its place in the snapshot's; else -1.
+        Column of a benchmark in the snapshot; otherwise -1.
     open : bool
-        Whether what is directly below is shown, if this is.
+        Whether its children are shown, if the node itself is.
     shown : bool
         Whether all nodes above are open.
     """
@@ -64,14 +66,14 @@ class BoardNode(NamedTuple):
 
 
 def board_nodes(tree: Tree, benchmarks: Sequence[tuple[int, BenchmarkRow]]) -> tuple[BoardNode, ...]:
-    """Nodes of a filtered tree, depth first, and of the benchmarks that stand apart; nothing is open.
+    """Return the nodes of a filtered tree depth first, then headings with the benchmarks outside it; all closed.
 
     Parameters
     ----------
     tree : Tree
-        Only of what is left.
+        The tree after filtering.
     benchmarks : sequence of (int, BenchmarkRow)
-        What is left, with the places in the snapshot.
+        The benchmarks after filtering, with their columns in the snapshot.
     """
     rows = {row.identifier: (column, row) for column, row in benchmarks}
     count = dict.fromkeys(tree, 0)
@@ -106,38 +108,38 @@ def board_nodes(tree: Tree, benchmarks: Sequence[tuple[int, BenchmarkRow]]) -> t
 
 
 def initially_open(nodes: Sequence[BoardNode]) -> frozenset[str]:
-    """What is open at first: means of other means and nothing else, and headings of a few benchmarks."""
+    """Return the nodes that are open at first: means whose children are all means, and headings of few benchmarks."""
     kinds: dict[int, list[str]] = {}
     for node in nodes:
         kinds.setdefault(node.parent, []).append(node.kind)
 
     def opens(place: int, node: BoardNode) -> bool:
         if node.kind == "heading":
-            return node.n_benchmarks <= _FEW
+            return node.n_benchmarks <= MAX_OPEN_HEADING
         return set(kinds.get(place, [])) == {"mean"}
 
     return frozenset(node.identifier for place, node in enumerate(nodes) if opens(place, node))
 
 
 def with_open_nodes(nodes: Sequence[BoardNode], names: frozenset[str]) -> tuple[BoardNode, ...]:
-    """The same nodes; those with these identifiers are open."""
-    made: list[BoardNode] = []
+    """Return the same nodes, with those of these identifiers open."""
+    result: list[BoardNode] = []
     for node in nodes:
-        above = made[node.parent] if node.parent >= 0 else None
+        above = result[node.parent] if node.parent >= 0 else None
         shown = above is None or (above.shown and above.open)
-        made.append(node._replace(open=node.identifier in names and node.kind != "benchmark", shown=shown))
-    return tuple(made)
+        result.append(node._replace(open=node.identifier in names and node.kind != "benchmark", shown=shown))
+    return tuple(result)
 
 
 class SyncedMeans(NamedTuple):
-    """The means of the tree.
+    """The means of the tree after they were synchronised.
 
     Attributes
     ----------
     ids : dict of str to int
         Primary keys by identifier.
     added, changed : list of str
-        Identifiers of those that are new, and of those that were changed.
+        Identifiers of new means, and of changed ones.
     """
 
     ids: dict[str, int]
@@ -146,7 +148,7 @@ class SyncedMeans(NamedTuple):
 
 
 class Placement(NamedTuple):
-    """Where a benchmark stands; attributes of `Benchmark`."""
+    """Position of a benchmark in the tree, as attributes of `Benchmark`."""
 
     parent_id: int | None
     in_tree: bool
@@ -155,9 +157,9 @@ class Placement(NamedTuple):
 
 
 def sync_means() -> SyncedMeans:
-    """Make the means of the leaderboard's tree that are missing, and bring the others up to date.
+    """Create missing means of the leaderboard's tree and update the others.
 
-    A benchmark of the same name stays what it is; nothing can be placed below it.
+    A benchmark with the name of a mean is not changed, and nothing can be placed below it.
     """
     tree = leaderboard_tree()
     means = [tree[name] for name in tree if not tree[name].benchmark]  # parents come first
@@ -176,7 +178,7 @@ def sync_means() -> SyncedMeans:
         values = {"parent_id": parent and parent.pk, "order": node.order, "title": node.title or ""}
         different = fill_in(row, values)
         if row.pk is None:
-            Benchmark.objects.bulk_create([row])  # no signals: who calls this counts the revision
+            Benchmark.objects.bulk_create([row])  # sends no signals: the caller increments the revision
             added.append(node.identifier)
             rows[node.identifier] = row
         elif different:
@@ -188,16 +190,16 @@ def sync_means() -> SyncedMeans:
 def placement(
     identifier: str, means: Mapping[str, int], *, parent: str | None = None, control: bool = False, version: str = ""
 ) -> Placement:
-    """Where a benchmark stands: as the installed package says, else as its receipt does.
+    """Return the position of a benchmark: from the installed package if that lists it, otherwise from its receipt.
 
     Parameters
     ----------
     identifier : str
-        Of the benchmark.
+        The benchmark.
     means : dict of str to int
-        Primary keys of the tree's means.
+        Primary keys of the means by identifier.
     parent, control, version
-        What the receipt says.
+        The position according to the receipt.
     """
     known = listed_benchmark(identifier)
     if known is not None:

@@ -1,4 +1,4 @@
-"""Sentences on what a board shows and what it rests on."""
+"""Sentences that explain what a board shows."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from brainscore_web.leaderboard import search
 from brainscore_web.leaderboard.snapshot import Snapshot
 from brainscore_web.leaderboard.state import BoardState
 
-__all__ = ["BoardSummary", "notes"]
+__all__ = ["BoardSummary", "counted", "notes"]
 
 
 class BoardSummary(NamedTuple):
-    """What there is to be said.
+    """What the notes are about.
 
     Attributes
     ----------
     rows, columns
         Models and benchmarks that pass the filters.
     ranked_by : str
-        Title of the mean that models are ranked by; empty if there is none.
+        Title of the mean that models are ranked by; empty without a mean.
     n_ranked, n_sure : int
-        How many models have that mean, and with a standard error.
+        Number of models that have this mean, and that have it with a standard error.
     too_many_groups : bool
-        Whether groups of ties were left out.
+        Whether the groups of ties were left out.
     n_without_raw : int
-        Scores without a raw value, where raw values are shown.
+        Number of scores without a raw value, if raw values are shown.
     is_sorted : bool
-        Whether what was asked to be sorted by is there.
+        Whether the requested column to sort by is on the board.
     """
 
     rows: NDArray[np.intp]
@@ -44,22 +44,22 @@ class BoardSummary(NamedTuple):
     is_sorted: bool
 
 
-def notes(snapshot: Snapshot, state: BoardState, told: BoardSummary) -> tuple[str, ...]:
-    """Everything that should be said of a board."""
+def notes(snapshot: Snapshot, state: BoardState, summary: BoardSummary) -> tuple[str, ...]:
+    """Return all notes on a board."""
     return (
-        *_of_filters(snapshot, state, told),
-        *_of_means(state, told),
-        *_of_ranks(told),
-        *_of_the_day(snapshot, state),
+        *_on_filters(snapshot, state, summary),
+        *_on_means(state, summary),
+        *_on_ranks(summary),
+        *_on_day(snapshot, state),
     )
 
 
-def _of_filters(snapshot: Snapshot, state: BoardState, told: BoardSummary) -> Iterator[str]:
+def _on_filters(snapshot: Snapshot, state: BoardState, summary: BoardSummary) -> Iterator[str]:
     n_models, n_benchmarks = len(snapshot.models), len(snapshot.benchmarks)
-    if len(told.rows) < n_models or len(told.columns) < n_benchmarks:
+    if len(summary.rows) < n_models or len(summary.columns) < n_benchmarks:
         yield (
-            f"{len(told.rows)} of {n_models} models and {len(told.columns)} of {n_benchmarks} benchmarks pass the "
-            "filters; means, ranks and colours are over these."
+            f"{len(summary.rows)} of {n_models} models and {len(summary.columns)} of {n_benchmarks} benchmarks pass "
+            "the filters; means, ranks and colours are computed over these."
         )
     for name, limits, text in (
         ("parameters", (state.parameters_min, state.parameters_max), "number of parameters"),
@@ -67,58 +67,65 @@ def _of_filters(snapshot: Snapshot, state: BoardState, told: BoardSummary) -> It
     ):
         unknown = sum(getattr(model, name) is None for model in snapshot.models)
         if unknown and limits != (None, None):
-            yield f"{unknown} {_plural(unknown, 'model')} whose {text} is not known {_is(unknown)} left out."
+            yield f"{counted(unknown, 'model')} whose {text} is not known {_is(unknown)} excluded."
     if operators := [word for word in search.parse(state.q).words if word in ("and", "or", "not")]:
-        yield f"“{operators[0]}” in the search is a word; operators are in capitals: AND, OR, NOT."
-    if not told.is_sorted:
-        yield f"{state.sort.removeprefix('-')} does not pass the filters: models are in the order of their ranks."
+        yield f"“{operators[0]}” is searched as a word; write operators in capitals: AND, OR, NOT."
+    if not summary.is_sorted:
+        yield f"{state.sort.removeprefix('-')} does not pass the filters: models are sorted by rank."
 
 
-def _of_means(state: BoardState, told: BoardSummary) -> Iterator[str]:
-    if told.ranked_by and state.over == "all":
+def _on_means(state: BoardState, summary: BoardSummary) -> Iterator[str]:
+    if summary.ranked_by and state.over == "all":
         yield "In means, a benchmark without a score counts as 0, whatever the reason."
-    elif told.ranked_by:
+    elif summary.ranked_by:
         yield (
-            "Means are over what each model was scored on; those over different benchmarks do not compare, nor do "
-            "ranks by them."
+            "Means are over the benchmarks that each model was scored on. Means over different benchmarks are not "
+            "comparable, nor are ranks by them."
         )
     if state.values == "raw":
         yield (
-            "Raw values are as measured, before they were related to ceilings: correlations, accuracies and others, "
-            "which do not compare and which means mix."
+            "Raw values are not normalised by ceilings. They are correlations, accuracies and other quantities that "
+            "are not comparable; means mix them."
         )
-    if told.n_without_raw:
-        n = told.n_without_raw
-        yield f"{n} {_plural(n, 'score')} without a raw value {_is(n)} shown as undefined."
+    if summary.n_without_raw:
+        n = summary.n_without_raw
+        yield f"{counted(n, 'score')} without a raw value {_is(n)} shown as undefined."
 
 
-def _of_ranks(told: BoardSummary) -> Iterator[str]:
-    if not told.ranked_by or not told.n_ranked:
+def _on_ranks(summary: BoardSummary) -> Iterator[str]:
+    if not summary.ranked_by or not summary.n_ranked:
         return
     yield (
-        f"Ranks are by {told.ranked_by}. Their intervals hold all true ranks with 95 % confidence if errors are normal "
-        "and independent; models share stimuli and subjects, so that intervals are usually wider than need be."
+        f"Ranks are by {summary.ranked_by}. Their intervals contain all true ranks with 95 % confidence if errors are "
+        "normal and independent; models share stimuli and subjects, so intervals are usually wider than necessary."
     )
-    if told.n_sure < told.n_ranked:
-        n = told.n_ranked - told.n_sure
+    if summary.n_sure < summary.n_ranked:
+        n = summary.n_ranked - summary.n_sure
         yield (
-            f"For {n} of {told.n_ranked} models this mean has no standard error, because a score below has none; "
-            f"{'its interval holds' if n == 1 else 'their intervals hold'} all ranks."
+            f"For {n} of {summary.n_ranked} models this mean has no standard error, because a score below has none; "
+            f"{'its interval contains' if n == 1 else 'their intervals contain'} all ranks."
         )
-    if told.too_many_groups:
-        yield "There are too many groups of models that were not told apart to name them."
+    if summary.too_many_groups:
+        yield "There are too many groups of ties to show their letters."
 
 
-def _of_the_day(snapshot: Snapshot, state: BoardState) -> Iterator[str]:
+def _on_day(snapshot: Snapshot, state: BoardState) -> Iterator[str]:
     if snapshot.at is not None:
         yield (
-            f"As of the end of {snapshot.at} (UTC): by the receipts made until then, in the benchmarks' versions of "
-            "then. The tree, metadata, and who may see what, are those of today."
+            f"As of the end of {snapshot.at} (UTC): receipts made until then, with the benchmark versions of that day. "
+            "The tree, metadata and permissions are those of today."
         )
 
 
-def _plural(n: int, word: str) -> str:
-    return word if n == 1 else f"{word}s"
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun.
+
+    Examples
+    --------
+    >>> counted(1, "model"), counted(2, "model")
+    ('1 model', '2 models')
+    """
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _is(n: int) -> str:

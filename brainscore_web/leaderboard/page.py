@@ -1,4 +1,4 @@
-"""The page of the leaderboard: links, headers and cells."""
+"""Content of the leaderboard page: links, headers and cells."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ _PLACE = "IDENTIFIER"
 
 
 def card(kind: str, identifier: str) -> str:
-    """The address of a card; `kind` is ``'model'`` or ``'benchmark'``."""
+    """Return the URL of a card; `kind` is ``'model'`` or ``'benchmark'``."""
     return card_patterns()[f"{kind}_card"].replace(_PLACE, quote(identifier))
 
 
 def card_patterns() -> dict[str, str]:
-    """Addresses of cards in which IDENTIFIER stands for the identifier: reversing hundreds takes long."""
+    """Return URLs of cards with IDENTIFIER as a placeholder, since reversing hundreds of URLs is slow."""
     return {f"{kind}_card": reverse(f"cards:{kind}", args=[_PLACE]) for kind in ("model", "benchmark")}
 
 
 def card_links(board: Board, row: int, place: int, receipt: str | None) -> list[tuple[str, str]]:
-    """Links from a cell: to the model, the benchmark or mean, and the receipt if there is one."""
+    """Return the links of a cell: to the model, to the benchmark or mean, and to the receipt if it has one."""
     node = board.nodes[place]
     links = [("Model", card("model", board.models[row].identifier))]
     if node.kind != "heading":
@@ -50,7 +50,7 @@ _FIELDS = ("receipt", "version", "created", "level", "state", "reason", "error_r
 
 
 class Facts(NamedTuple):
-    """What a cell shows, in words, and the receipt that says so, if there is one."""
+    """Details of a cell: a title, sentences, and the id of its receipt if it has one."""
 
     title: str
     texts: list[str]
@@ -58,32 +58,32 @@ class Facts(NamedTuple):
 
 
 def cell_facts(board: Board, row: int, place: int, visitor: Visitor) -> Facts:
-    """Say what is known of a model (its row on the board) at a node.
+    """Return the details of the cell of a model (its row on the board) and a node.
 
-    Asks the database once, for the score of a benchmark.
+    Runs one database query, for the score of a benchmark.
     """
     node = board.nodes[place]
     title = f"{board.models[row].title} · {node.title}"
     if node.kind == "heading":
         return Facts(title, [])
     if node.kind == "mean":
-        return Facts(title, _of_mean(board, row, place))
+        return Facts(title, _mean_facts(board, row, place))
     score: dict[str, Any] = {}
     shown = int(board.snapshot.score[int(board.rows[row]), node.column])
     if shown >= 0:
         score = _score(shown, visitor)
-    return Facts(title, _of_benchmark(board, row, place, score), score.get("receipt"))
+    return Facts(title, _benchmark_facts(board, row, place, score), score.get("receipt"))
 
 
 def _score(key: int, visitor: Visitor) -> dict[str, Any]:
     rows = Score.objects.visible_to(visitor).with_shows_data(visitor).filter(pk=key)
-    found: dict[str, Any] = rows.values(*_FIELDS, "shows_data").first() or {}
-    if found and not found["shows_data"]:
-        found["reason"] = withheld_reason(found["state"], found["reason"])
-    return found
+    score: dict[str, Any] = rows.values(*_FIELDS, "shows_data").first() or {}
+    if score and not score["shows_data"]:
+        score["reason"] = withheld_reason(score["state"], score["reason"])
+    return score
 
 
-def _of_mean(board: Board, row: int, place: int) -> list[str]:
+def _mean_facts(board: Board, row: int, place: int) -> list[str]:
     n_scored, n_all = int(board.n_scored[row, place]), int(board.n_all[row, place])
     gaps = "count as 0" if board.state.over == "all" else "are left out"
     rest = "" if n_scored == n_all else f"; the others {gaps}"
@@ -100,7 +100,7 @@ def _of_mean(board: Board, row: int, place: int) -> list[str]:
     ]
 
 
-def _of_benchmark(board: Board, row: int, place: int, score: dict[str, Any]) -> list[str]:
+def _benchmark_facts(board: Board, row: int, place: int, score: dict[str, Any]) -> list[str]:
     snapshot = board.snapshot
     at = int(board.rows[row]), board.nodes[place].column
     benchmark = snapshot.benchmarks[at[1]]
@@ -109,18 +109,18 @@ def _of_benchmark(board: Board, row: int, place: int, score: dict[str, Any]) -> 
     when = f"version{version} of the benchmark, {score['created']:%Y-%m-%d}" if score else ""
     counts = "" if not benchmark.in_tree or board.state.over == "scored" else "; counts as 0 in means"
     if state == "scored":
-        found = [_value(board, row, place)]
+        facts = [_value(board, row, place)]
         if math.isnan(board.errors[row, place]):
-            found.append(f"no standard error: {score.get('error_reason') or 'not given'}")
-        found += _interval(board, row, place, score.get("level"))
+            facts.append(f"no standard error: {score.get('error_reason') or 'not given'}")
+        facts += _interval(board, row, place, score.get("level"))
         raw, ceiled = snapshot.raw[at], snapshot.value[at]
         other, name = (raw, "raw") if board.state.values == "ceiled" else (ceiled, "ceiled")
         if math.isfinite(other):
-            found.append(f"{name} {other:.4f}")
+            facts.append(f"{name} {other:.4f}")
         if math.isfinite(benchmark.ceiling):
             meaning = f" ({benchmark.ceiling_meaning})" if benchmark.ceiling_meaning else ""
-            found.append(f"ceiling {benchmark.ceiling:.3f}{meaning}")
-        return [*found, *_rank_sentences(board, row, place), *filter(None, [when])]
+            facts.append(f"ceiling {benchmark.ceiling:.3f}{meaning}")
+        return [*facts, *_rank_sentences(board, row, place), *filter(None, [when])]
     if state == "missing":
         return [f"missing: never scored{counts}"]
     if state == "outdated":
@@ -157,14 +157,14 @@ class Head(NamedTuple):
     Attributes
     ----------
     place : int
-        Of the node.
+        Index of the node.
     start, width : int
-        The first column it spans, and how many.
+        The first column that it spans, and the number of columns.
     level, height : int
-        The row of headers where it begins, and how many it spans.
+        The header row in which it starts, and the number of rows that it spans.
     kind : str
-        ``'group'``: of an open node; ``'mean'``: the column of an open mean; ``'closed'``: of a node that can be
-        opened; ``'benchmark'``.
+        ``'group'``: an open node; ``'mean'``: the column of an open mean; ``'closed'``: a node that can be opened;
+        ``'benchmark'``.
     """
 
     place: int
@@ -176,54 +176,54 @@ class Head(NamedTuple):
 
 
 class Heads(NamedTuple):
-    """Header cells by level, and the places of the columns' nodes."""
+    """Header cells by level, and the node index of each column."""
 
     levels: tuple[tuple[Head, ...], ...]
     columns: tuple[int, ...]
 
 
 def heads_of(nodes: Sequence[BoardNode]) -> Heads:
-    """Lay out headers of what is shown: an open mean is a column of its own beside those below it."""
+    """Lay out the headers of the shown nodes; an open mean has its own column beside those of its children."""
     children: dict[int, list[int]] = {}
     for place, node in enumerate(nodes):
         children.setdefault(node.parent, []).append(place)
     columns: list[int] = []
-    found: list[Head] = []
+    heads: list[Head] = []
 
     def walk(place: int, level: int) -> None:
         node, start = nodes[place], len(columns)
         if not (node.open and place in children):
             columns.append(place)
-            found.append(Head(place, start, 1, level, 0, "closed" if place in children else "benchmark"))
+            heads.append(Head(place, start, 1, level, 0, "closed" if place in children else "benchmark"))
             return
-        at = len(found)
-        found.append(Head(place, start, 0, level, 1, "group"))
+        at = len(heads)
+        heads.append(Head(place, start, 0, level, 1, "group"))
         if node.kind == "mean":
             columns.append(place)
-            found.append(Head(place, start, 1, level + 1, 0, "mean"))
+            heads.append(Head(place, start, 1, level + 1, 0, "mean"))
         for child in children[place]:
             walk(child, level + 1)
-        found[at] = found[at]._replace(width=len(columns) - start)
+        heads[at] = heads[at]._replace(width=len(columns) - start)
 
     for root in children.get(-1, []):
         walk(root, 0)
-    n_levels = max((head.level + 1 for head in found), default=1)
+    n_levels = max((head.level + 1 for head in heads), default=1)
     levels: list[list[Head]] = [[] for _ in range(n_levels)]
-    for head in found:
+    for head in heads:
         levels[head.level].append(head._replace(height=head.height or n_levels - head.level))
     return Heads(tuple(map(tuple, levels)), tuple(columns))
 
 
 PAGE = 50
-"""Models a page, where there is no script."""
+"""Models per page without JavaScript."""
 
 MODULES = tuple(f"leaderboard/{name}.js" for name in ("form", "grid", "inspector", "keys", "paint", "table"))
-"""What the page's script imports: asked for at once, not one after the other."""
+"""Imports of the page's script, preloaded so that the browser fetches them in parallel."""
 
 SIGNS = {"undefined": "NaN", "not applicable": "n/a", "failed": "✕", "outdated": "old", "missing": "–"}
-"""What stands in cells without a value."""
+"""Text of cells without a value."""
 
-_FEW = 40  # with more columns, cells have no titles: they would double the page
+_TITLED_COLUMNS = 40  # with more columns, cells have no titles, since these would double the size of the page
 _NO_VALUE = [
     SafeString("")
     if state not in SIGNS
@@ -258,16 +258,16 @@ class _Column(NamedTuple):
 
 
 def page_context(board: Board, *, errors: bool, typed: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """Everything the page's template needs but the request.
+    """Return the context of the page's template.
 
     Parameters
     ----------
     board : Board
-        In the state that is shown.
+        The board to show.
     errors : bool
-        Whether standard errors stand in the cells.
+        Whether cells show standard errors.
     typed : mapping, optional
-        What the form was filled with, where that could not be read.
+        The submitted query, if it was invalid.
     """
     state = board.state
     heads = heads_of(board.nodes)
@@ -302,10 +302,16 @@ def page_context(board: Board, *, errors: bool, typed: Mapping[str, Any] | None 
         "benchmark_facets": benchmark_facets(board.snapshot, state),
         "picks": tree_checkboxes(board.snapshot, state),
         "limits": [
-            ("parameters", "Parameters", "e.g. 25M", _shown(state.parameters_min), _shown(state.parameters_max)),
-            ("size", "Weights, MB", "e.g. 100", _shown(state.size_min), _shown(state.size_max)),
+            (
+                "parameters",
+                "Parameters",
+                "e.g. 25M",
+                _field_value(state.parameters_min),
+                _field_value(state.parameters_max),
+            ),
+            ("size", "Weights, MB", "e.g. 100", _field_value(state.size_min), _field_value(state.size_max)),
         ],
-        "ceiling_min": _shown(state.ceiling_min),
+        "ceiling_min": _field_value(state.ceiling_min),
         "legend": [(state.replace(" ", "-"), sign, state) for state, sign in SIGNS.items()],
         "shades": range(10),
         "modules": MODULES,
@@ -313,7 +319,7 @@ def page_context(board: Board, *, errors: bool, typed: Mapping[str, Any] | None 
 
 
 def _breakable(text: str) -> SafeString:
-    """Long names break after signs, and before a year."""
+    """Allow line breaks in long names: after punctuation, and before a year."""
     return format_html_join(SafeString("<wbr>"), "{}", ((part,) for part in _BREAKS.split(text)))
 
 
@@ -325,21 +331,21 @@ def _joined(*parts: str) -> str:
     return "&".join(filter(None, parts))
 
 
-def _shown(number: float | None) -> str:
+def _field_value(number: float | None) -> str:
     if number is None:
         return ""
     return str(int(number)) if number.is_integer() else repr(number)
 
 
 def _sorting(state: BoardState, name: str, errors: bool) -> tuple[str, str, str]:
-    """The query that sorts by a column, what to call its order now, and the class of its arrow."""
+    """Return the query that sorts by a column, its current `aria-sort`, and the CSS class of its arrow."""
     reverse = state.sort == name
     plain = state.changed(sort="rank").query()
-    wanted = f"{'-' if reverse else ''}{name}"
-    query = _joined(plain, "" if wanted == "rank" else f"sort={quote(wanted, safe='')}", "errors=1" if errors else "")
+    key = f"{'-' if reverse else ''}{name}"
+    query = _joined(plain, "" if key == "rank" else f"sort={quote(key, safe='')}", "errors=1" if errors else "")
     if state.sort.removeprefix("-") != name:
         return f"?{query}", "none", ""
-    rises = (name in ("rank", "model")) == reverse  # the best, or A, stands first
+    rises = (name in ("rank", "model")) == reverse  # by default, the best or A comes first
     return f"?{query}", "ascending" if rises else "descending", "up" if rises else "down"
 
 
@@ -370,7 +376,7 @@ def _column(board: Board, head: Head, errors: bool) -> _Column:
 
 
 def _rows(board: Board, columns: tuple[int, ...], start: int, errors: bool) -> SafeString:
-    titled = len(columns) <= _FEW and not errors
+    titled = len(columns) <= _TITLED_COLUMNS and not errors
     rows = []
     for row in range(start, min(start + PAGE, len(board.models))):
         cells = "".join(_cell(board, row, place, errors, titled) for place in columns)
@@ -396,8 +402,8 @@ def _rank_cell(board: Board, row: int) -> SafeString:
         return SafeString('<td class="rank"><span aria-hidden="true">–</span><span class="said">no rank</span></td>')
     between = format_html(' <span class="range">({}–{})</span>', best, worst) if best != worst else ""
     groups = format_html(' <span class="letters">{}</span>', letters) if letters else ""
-    said = f"rank {rank}, between {best} and {worst}" + (f"; groups: {letters}" if letters else "")
-    return format_html('<td class="rank" title="{}"><b>{}</b>{}{}</td>', said, rank, between, groups)
+    description = f"rank {rank}, between {best} and {worst}" + (f"; groups: {letters}" if letters else "")
+    return format_html('<td class="rank" title="{}"><b>{}</b>{}{}</td>', description, rank, between, groups)
 
 
 def _model(board: Board, row: int) -> SafeString:
@@ -405,7 +411,7 @@ def _model(board: Board, row: int) -> SafeString:
     lock = SafeString("")
     if model.private:
         lock = format_html(
-            ' <span class="private" title="{}">private</span>', "Only you see it" if model.mine else "Not public"
+            ' <span class="private" title="{}">private</span>', "Only you can see it" if model.mine else "Not public"
         )
     return format_html(
         '<th scope="row" class="model"><a href="{}" title="{}">{}</a>{}</th>',

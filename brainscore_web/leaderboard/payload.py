@@ -1,4 +1,4 @@
-"""The board as the script in the browser receives it, and why nothing passes the filters."""
+"""The board as JSON for the browser's script, and explanations of empty boards."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from brainscore_core.errors import UserError
 from brainscore_web.leaderboard.board import SHADES, STATES, Board
 from brainscore_web.leaderboard.filters import chosen_benchmarks, chosen_models
+from brainscore_web.leaderboard.notes import counted
 from brainscore_web.leaderboard.state import BoardState
 
 __all__ = ["SCALE", "board_data", "column_data", "columns_below", "counts_text", "n_filters", "rounded", "why_empty"]
@@ -22,11 +23,11 @@ _OF_MODELS = {
     "family": "the family",
     "architecture": "the architecture",
     "training": "the training data",
-    "parameters_min": "the least number of parameters",
-    "parameters_max": "the greatest number of parameters",
-    "size_min": "the least size",
-    "size_max": "the greatest size",
-    "runnable": "“can be run”",
+    "parameters_min": "the minimum number of parameters",
+    "parameters_max": "the maximum number of parameters",
+    "size_min": "the minimum size",
+    "size_max": "the maximum size",
+    "runnable": "“runnable”",
 }
 _OF_BENCHMARKS = {
     "include": "“only”",
@@ -36,90 +37,86 @@ _OF_BENCHMARKS = {
     "task": "the task",
     "stimuli": "the stimuli",
     "metric": "the metric",
-    "ceiling_min": "the least ceiling",
-    "access": "“public data”",
+    "ceiling_min": "the minimum ceiling",
+    "access": "“public data only”",
 }
-_USUAL: dict[str, Any] = {field.name: field.default for field in fields(BoardState)}
+_DEFAULTS: dict[str, Any] = {field.name: field.default for field in fields(BoardState)}
 
 
 def counts_text(board: Board) -> str:
-    """How many models and benchmarks pass."""
+    """Return a text with the numbers of models and benchmarks that pass the filters."""
     n_benchmarks = sum(node.kind == "benchmark" for node in board.nodes)
     day = f", as of {board.state.at}" if board.state.at else ""
     return (
-        f"{len(board.models)} of {_number(len(board.snapshot.models), 'model')}, "
-        f"{n_benchmarks} of {_number(len(board.snapshot.benchmarks), 'benchmark')}{day}"
+        f"{len(board.models)} of {counted(len(board.snapshot.models), 'model')}, "
+        f"{n_benchmarks} of {counted(len(board.snapshot.benchmarks), 'benchmark')}{day}"
     )
 
 
 def n_filters(state: BoardState) -> int:
-    """How many filters there are, the search not counted."""
-    return len(_set(state, {**_OF_MODELS, **_OF_BENCHMARKS}).keys() - {"q"})
+    """Return the number of active filters, not counting the search."""
+    return len(_active(state, {**_OF_MODELS, **_OF_BENCHMARKS}).keys() - {"q"})
 
 
 def why_empty(board: Board) -> list[str]:
-    """Why there is no row, or no column, and how to mend it; nothing if there are both."""
+    """Explain why a board has no rows or no columns, and how to change that; empty if it has both."""
     state, snapshot = board.state, board.snapshot
-    said = []
+    texts = []
     if not snapshot.models:
         when = f"had been scored by {state.at}" if state.at else "has been scored yet"
         return [f"No model {when}." + (" Choose a later day." if state.at else "")]
     if not board.models:
         without = {
-            text: len(chosen_models(snapshot.models, state.changed(**{name: _USUAL[name]})))
-            for name, text in _set(state, _OF_MODELS).items()
+            text: len(chosen_models(snapshot.models, state.changed(**{name: _DEFAULTS[name]})))
+            for name, text in _active(state, _OF_MODELS).items()
         }
-        said.append(f"No model passes.{_suggestion(without, 'model')}")
+        texts.append(f"No model passes.{_suggestion(without, 'model')}")
     if not board.nodes:
         if not snapshot.benchmarks:
-            return [*said, "There are no benchmarks."]
+            return [*texts, "There are no benchmarks."]
         without = {
-            text: len(chosen_benchmarks(snapshot, state.changed(**{name: _USUAL[name]})))
-            for name, text in _set(state, _OF_BENCHMARKS).items()
+            text: len(chosen_benchmarks(snapshot, state.changed(**{name: _DEFAULTS[name]})))
+            for name, text in _active(state, _OF_BENCHMARKS).items()
         }
-        said.append(f"No benchmark passes.{_suggestion(without, 'benchmark')}")
-    return said
+        texts.append(f"No benchmark passes.{_suggestion(without, 'benchmark')}")
+    return texts
 
 
-def _set(state: BoardState, among: dict[str, Any]) -> dict[str, str]:
-    return {name: text for name, text in among.items() if getattr(state, name) != _USUAL[name]}
+def _active(state: BoardState, filters: dict[str, Any]) -> dict[str, str]:
+    return {name: text for name, text in filters.items() if getattr(state, name) != _DEFAULTS[name]}
 
 
 def _suggestion(without: dict[str, int], noun: str) -> str:
-    some = [f"without {text} {_number(count, noun)}" for text, count in without.items() if count]
-    if some:
-        return f" {'; '.join(some).capitalize()} would."
-    return " Several filters together keep everything out: leave some of them out." if len(without) > 1 else ""
-
-
-def _number(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+    matching = [f"without {text}, {counted(count, noun)}" for text, count in without.items() if count]
+    if matching:
+        return f" {'; '.join(matching).capitalize()} would."
+    return " Remove several filters: no single one is the reason." if len(without) > 1 else ""
 
 
 SCALE = 1000
-"""Values are sent and shown as whole numbers of 1/SCALE."""
+"""Values are sent and shown in multiples of 1/SCALE."""
 
-_FARTHEST = 1e12  # beyond, neither 64-bit whole numbers nor those of browsers are exact
+_LARGEST = 1e12  # larger numbers are inexact as multiples of 1/SCALE, in 64-bit integers and in browsers
 _SCORED = STATES.index("scored")
 
 
 def rounded(value: float) -> str:
-    """A value as it is shown, ``'.512'``; empty if there is none. The browser does the same.
+    """Format a value as shown, such as ``'.512'``; empty for NaN. The browser's script does the same.
 
     >>> [rounded(value) for value in (0.5119, -0.02, 1.0, -0.0001, float("nan"))]
     ['.512', '-.020', '1.000', '.000', '']
     """
     if not math.isfinite(value):
         return ""
-    value = min(max(value, -_FARTHEST), _FARTHEST)
+    value = min(max(value, -_LARGEST), _LARGEST)
     text = f"{round(value * SCALE) / SCALE + 0.0:.3f}"
     return text.replace("0.", ".", 1) if text.startswith(("0.", "-0.")) else text
 
 
 def board_data(board: Board) -> dict[str, Any]:
-    """Everything but the columns that are not shown: counts, models by name, nodes, columns that are.
+    """Return the board with counts, models, nodes, and the columns that are shown.
 
-    The models' own order is that of their names; the order shown follows from `sort`.
+    Models are sorted by name; the displayed order follows from `sort`.
     """
     by_name = np.argsort(board.rows, kind="stable")
     models = [board.models[row] for row in by_name.tolist()]
@@ -160,7 +157,7 @@ def board_data(board: Board) -> dict[str, Any]:
 
 
 def columns_below(board: Board, identifiers: Iterable[str]) -> dict[str, Any]:
-    """The columns directly below some nodes; an empty identifier stands for the roots.
+    """Return the columns of the children of some nodes; an empty identifier stands for the roots.
 
     Raises
     ------
@@ -170,7 +167,7 @@ def columns_below(board: Board, identifiers: Iterable[str]) -> dict[str, Any]:
     parents = set()
     for identifier in identifiers:
         if identifier and board.place(identifier) < 0:
-            raise UserError(f"node: {identifier[:80]!r} is not on this board", remedy="load the board again")
+            raise UserError(f"node: {identifier[:80]!r} is not on this board", remedy="reload the page")
         parents.add(board.place(identifier) if identifier else -1)
     by_name = np.argsort(board.rows, kind="stable")
     below = {at for at, node in enumerate(board.nodes) if node.parent in parents}
@@ -202,20 +199,20 @@ def _columns(board: Board, places: set[int], by_name: NDArray[np.intp]) -> dict[
 def column_data(
     values: NDArray[np.float64], errors: NDArray[np.float64], states: NDArray[np.int8], shades: NDArray[np.int8]
 ) -> dict[str, Any]:
-    """One column, so that rounding it does not change its order.
+    """Encode one column so that rounding does not change its order.
 
     Parameters
     ----------
     values, errors, states, shades : array (models,)
-        NaN where there is no value, or no error.
+        NaN for missing values and errors.
 
     Returns
     -------
     dict
-        ``o``: rows with a value, the highest first, ties as they come; ``v``: the first of these values, then steps
-        down, in 1/:data:`SCALE`; ``t``: places in ``o`` where a value is exactly that of the place before; ``e``:
-        errors in the order of ``o``; ``c``: how many of ``o`` have the shade 9, 8, … 0, empty if they have none;
-        ``s``: codes of the states of the other rows, in their order; ``scale``.
+        ``o``: rows with a value, highest first, ties in row order; ``v``: the first of these values, then steps down,
+        in 1/:data:`SCALE`; ``t``: indices into ``o`` of values that equal the previous one exactly; ``e``: errors in
+        the order of ``o``; ``c``: number of rows in ``o`` with the shade 9, 8, … 0, empty without shades; ``s``: state
+        codes of the other rows, in row order; ``scale``.
 
     Examples
     --------
@@ -230,11 +227,11 @@ def column_data(
     known = np.flatnonzero(np.isfinite(values))
     order = known[np.argsort(-values[known], kind="stable")]
     ordered = values[order]
-    whole = np.rint(np.clip(ordered, -_FARTHEST, _FARTHEST) * SCALE).astype(np.int64)
-    steps = whole.copy()
-    steps[1:] = whole[:-1] - whole[1:]
+    integers = np.rint(np.clip(ordered, -_LARGEST, _LARGEST) * SCALE).astype(np.int64)
+    steps = integers.copy()
+    steps[1:] = integers[:-1] - integers[1:]
     colours = shades[order]
-    counted = np.bincount(colours, minlength=SHADES)[::-1].tolist() if colours.size and colours.min() >= 0 else []
+    colour_counts = np.bincount(colours, minlength=SHADES)[::-1].tolist() if colours.size and colours.min() >= 0 else []
     others = np.setdiff1d(np.arange(len(values)), known)
     return {
         "scale": SCALE,
@@ -242,8 +239,8 @@ def column_data(
         "v": steps.tolist(),
         "t": (1 + np.flatnonzero(ordered[1:] == ordered[:-1])).tolist(),
         "e": [
-            round(min(error, _FARTHEST) * SCALE) if math.isfinite(error) else None for error in errors[order].tolist()
+            round(min(error, _LARGEST) * SCALE) if math.isfinite(error) else None for error in errors[order].tolist()
         ],
-        "c": counted,
+        "c": colour_counts,
         "s": "".join(map(str, states[others].tolist())),
     }

@@ -1,4 +1,4 @@
-"""Profiles of layers that `brainscore layers` and the selection of layers left in a folder."""
+"""Layer profiles from a folder of `brainscore layers` or of the selection of layers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _REGION = re.compile(r"\.(?P<region>[A-Za-z0-9_]+?)(?:-|$)")
 
 @dataclass(frozen=True)
 class ProfileReport:
-    """What came of it: how many are new, other than before, as before; and what could not be kept, and why."""
+    """Result: the numbers of new, changed and known profiles, and why others could not be stored."""
 
     added: int = 0
     changed: int = 0
@@ -35,39 +35,40 @@ class ProfileReport:
 
 
 def keep_profiles(folder: Path | None = None) -> ProfileReport:
-    """Keep the layer profiles of models that the site knows.
+    """Store the layer profiles of models that are on the site.
 
     Parameters
     ----------
     folder : path, optional
-        Default: ``$BRAINSCORE_HOME/layers``.
+        The folder; by default ``$BRAINSCORE_HOME/layers``.
 
     Returns
     -------
     ProfileReport
-        Of several profiles of a model on a benchmark the one with halves counts, then the one of most layers.
+        Of several profiles of a model on a benchmark, those with held-out stimuli are preferred, then the one with the
+        most layers.
 
     Raises
     ------
     UserError
-        If there is no such folder.
+        If the folder does not exist.
     """
     folder = folder or layer_profiles_home()
     if not folder.is_dir():
-        raise UserError(f"there is no folder {folder}", remedy="make profiles with brainscore layers, or name another")
-    found, problems = _read_profiles(folder)
+        raise UserError(f"there is no folder {folder}", remedy="run brainscore layers, or name another folder")
+    profiles, problems = _read_profiles(folder)
     added = changed = known = 0
     with exclusive_write():
         models = dict(VisionModel.objects.values_list("identifier", "pk"))
         regions = dict(Benchmark.objects.exclude(region="").values_list("identifier", "region"))
-        there = {(row.model_id, row.benchmark, row.region): row for row in LayerProfile.objects.all()}
-        for (model, benchmark), (profile, moment) in sorted(found.items()):
+        existing = {(row.model_id, row.benchmark, row.region): row for row in LayerProfile.objects.all()}
+        for (model, benchmark), (profile, moment) in sorted(profiles.items()):
             region = _region(benchmark, regions)
-            if wrong := _problem(model, benchmark, region, models):
-                problems.append(wrong)
+            if problem := _problem(model, benchmark, region, models):
+                problems.append(problem)
                 continue
             document = json_value(profile.to_dict())
-            row = there.get((models[model], benchmark, region))
+            row = existing.get((models[model], benchmark, region))
             if row is None:
                 LayerProfile.objects.create(
                     model_id=models[model], benchmark=benchmark, region=region, document=document, created=moment
@@ -85,18 +86,18 @@ def keep_profiles(folder: Path | None = None) -> ProfileReport:
 def _read_profiles(folder: Path) -> tuple[dict[tuple[str, str], tuple[Profile, datetime]], list[str]]:
     from brainscore_vision.model_helpers.brain_transformation.selection import LayerProfile as Profile
 
-    found: dict[tuple[str, str], tuple[Profile, datetime]] = {}
+    profiles: dict[tuple[str, str], tuple[Profile, datetime]] = {}
     problems = []
     for file in sorted(folder.glob("*/*.json")):
         try:
             profile = Profile.from_dict(json.loads(file.read_text(encoding="utf-8")))
             moment = datetime.fromtimestamp(file.stat().st_mtime, UTC)
             pair = (str(profile.model), str(profile.benchmark))
-            if profile.scores and (pair not in found or _completeness(profile) > _completeness(found[pair][0])):
-                found[pair] = profile, moment
+            if profile.scores and (pair not in profiles or _completeness(profile) > _completeness(profiles[pair][0])):
+                profiles[pair] = profile, moment
         except (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
-            problems.append(f"{file} is no layer profile: {type(error).__name__}: {error}")
-    return found, problems
+            problems.append(f"{file} is not a layer profile: {type(error).__name__}: {error}")
+    return profiles, problems
 
 
 def _completeness(profile: Profile) -> tuple[bool, int, str]:
@@ -104,7 +105,7 @@ def _completeness(profile: Profile) -> tuple[bool, int, str]:
 
 
 def _region(benchmark: str, regions: Mapping[str, str]) -> str:
-    """Of the catalogue where it names one, else of the benchmark's name."""
+    """Return the region from the catalogue if it names one, otherwise from the benchmark's name."""
     known = regions.get(benchmark, "")
     if known and "," not in known:
         return known
@@ -116,7 +117,7 @@ def _problem(model: str, benchmark: str, region: str, models: Mapping[str, Any])
     if model not in models:
         return f"the model {model!r} is unknown: ingest its scores or sync the catalogue first"
     if not region:
-        return f"no region is known of the benchmark {benchmark!r}: set it in the administration"
+        return f"the region of the benchmark {benchmark!r} is not known: set it in the administration"
     for name, value in (("benchmark", benchmark), ("region", region)):
         if len(value) > (LayerProfile._meta.get_field(name).max_length or 0):
             return f"the name {value[:60]!r}… is too long"

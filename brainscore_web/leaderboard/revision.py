@@ -1,4 +1,4 @@
-"""The revision of the leaderboard: a number that grows with every visible change; caches are keyed by it."""
+"""The revision of the leaderboard: a number that grows with every visible change and is part of cache keys."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ __all__ = ["bump", "connect", "current", "erase_models", "exclusive_write"]
 
 
 def current() -> int:
-    """The revision of now."""
+    """Return the current revision."""
     return models.Revision.objects.filter(pk=1).values_list("number", flat=True).first() or 0
 
 
 def bump() -> None:
-    """Say that something has changed; whoever writes in bulk, past Django's signals, calls this himself.
+    """Record that something has changed. Code that writes in bulk, which sends no signals, must call this itself.
 
-    The number is at least the time in microseconds: after a database was restored, or a change taken back, none comes
-    again that something is remembered by.
+    The number is at least the time in microseconds, so that no number is used twice, even after a database was restored
+    or a transaction rolled back.
     """
     now = time.time_ns() // 1000
     if not models.Revision.objects.filter(pk=1).update(number=Greatest(F("number") + 1, now)):
@@ -36,7 +36,7 @@ def bump() -> None:
 
 
 def connect() -> None:
-    """Bump after every single change."""
+    """Increment the revision after every change of a single row."""
     for changed in (
         models.VisionModel,
         models.Benchmark,
@@ -56,7 +56,7 @@ def _changed(**_: Any) -> None:
 
 
 def _person_changed(instance: User, created: bool, update_fields: Collection[str] | None, **_: Any) -> None:
-    """Names of owners are shown; a log-in changes nothing."""
+    """Increment the revision if an owner changes, since cards show their names; a login does not count."""
     if created or (update_fields is not None and set(update_fields) <= {"last_login", "password"}):
         return
     if instance.models.exists() or instance.benchmarks.exists():
@@ -65,7 +65,7 @@ def _person_changed(instance: User, created: bool, update_fields: Collection[str
 
 @contextmanager
 def exclusive_write() -> Iterator[None]:
-    """Make a transaction in which nobody else ingests or brings the catalogue up to date."""
+    """Open a transaction that excludes other ingestions and synchronisations."""
     Revision.objects.get_or_create(pk=1)
     with transaction.atomic():
         Revision.objects.select_for_update().get(pk=1)  # on SQLite the transaction itself is the lock
@@ -79,10 +79,10 @@ _EMPTY: dict[str, Any] = {
 
 
 def erase_models(models: QuerySet[VisionModel]) -> None:
-    """Delete scores, profiles and descriptions of private models; a private row with nothing but the name stays.
+    """Delete scores, profiles and descriptions of private models, but keep a private row with the name.
 
-    Without the row, receipts that are read again would make the model anew, as a public one. Who calls this has a
-    transaction, and bumps the revision.
+    Without the row, reading receipts again would recreate the model as a public one. The caller opens a transaction
+    and increments the revision.
     """
     for table in (Score, LayerProfile):
         table.objects.filter(model__in=models).delete()

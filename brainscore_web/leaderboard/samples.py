@@ -1,4 +1,4 @@
-"""Small pictures of stimuli for the cards of benchmarks whose data everybody may see."""
+"""Thumbnails of stimuli for the cards of benchmarks with public data."""
 
 from __future__ import annotations
 
@@ -22,74 +22,76 @@ if TYPE_CHECKING:
 __all__ = ["LARGEST_SIDE", "keep_samples", "public_benchmarks", "stimuli_of", "thumbnail"]
 
 LARGEST_SIDE = 200
-"""Pixels of the longer side of a sample."""
+"""Length of the longer side of a sample, in pixels."""
 
 _CAPTIONS = ("object_name", "category_name", "category", "texture_type", "label", "image_label", "truth")
-"""Columns that may say in a word what a stimulus shows; the first there is counts."""
+"""Columns that may describe a stimulus; the first existing one is used."""
 
 
 def public_benchmarks() -> list[str]:
-    """Identifiers of the benchmarks whose stimuli everybody may see."""
+    """Return identifiers of the benchmarks with public stimuli."""
     rows = Benchmark.objects.filter(is_mean=False, access=Visibility.PUBLIC)
     return list(rows.order_by("identifier").values_list("identifier", flat=True))
 
 
 def keep_samples(identifier: str, *, count: int = 8, replace: bool = False) -> int:
-    """Keep samples of a benchmark's stimuli, spread evenly over all of them.
+    """Store samples of a benchmark's stimuli, evenly spread over all of them.
 
     Parameters
     ----------
     identifier : str
-        A benchmark that the site knows.
+        A benchmark of the site.
     count : int
-        How many, at most.
+        Maximum number of samples.
     replace : bool
-        Whether to put them in place of those it has; else a benchmark that has samples keeps them.
+        Whether to replace existing samples; otherwise a benchmark with samples is not changed.
 
     Returns
     -------
     int
-        How many were kept; 0 where there were some already.
+        Number of samples stored; 0 if the benchmark already has samples.
 
     Raises
     ------
     UserError
-        If the benchmark is unknown, its data are withheld, or its stimuli cannot be had here or are no images.
+        If the benchmark is unknown, its data are withheld, or its stimuli are not available or not images.
     """
     benchmark = Benchmark.objects.filter(identifier=identifier, is_mean=False).first()
     if benchmark is None:
-        raise UserError(f"the site knows no benchmark {identifier!r}", remedy="run sync_catalogue, or correct the name")
+        raise UserError(
+            f"there is no benchmark {identifier!r} on this site", remedy="correct the name, or run sync_catalogue"
+        )
     if benchmark.access != Visibility.PUBLIC:
         raise UserError(
-            f"the data of {identifier!r} are withheld: no sample may be shown",
-            remedy="name benchmarks whose access is public, or --all-public",
+            f"the data of {identifier!r} are withheld, so samples may not be shown",
+            remedy="name benchmarks with public access, or use --all-public",
         )
     if benchmark.samples.exists() and not replace:
         return 0
     stimuli = stimuli_of(identifier)
     places = np.unique(np.linspace(0, len(stimuli) - 1, min(count, len(stimuli))).round().astype(int))
     captions = _captions(stimuli)
-    made = [(thumbnail(_original(stimuli, place)), captions[place]) for place in places]
-    before = list(benchmark.samples.all())
+    samples = [(thumbnail(_original(stimuli, place)), captions[place]) for place in places]
+    old_samples = list(benchmark.samples.all())
     with transaction.atomic():
-        for sample in before:
+        for sample in old_samples:
             sample.delete()
-        for place, (picture, caption) in enumerate(made):
+        for place, (picture, caption) in enumerate(samples):
             sample = StimulusSample(benchmark=benchmark, place=place, caption=caption)
             sample.image.save(f"{place}.png", ContentFile(picture), save=False)
             sample.save()
-    for sample in before:
+    for sample in old_samples:
         sample.image.delete(save=False)
-    return len(made)
+    return len(samples)
 
 
 def stimuli_of(identifier: str) -> StimulusSet:
-    """Stimuli that a benchmark shows first; its data are loaded for that.
+    """Return the first stimuli that a benchmark presents; this loads its data.
 
     Raises
     ------
     UserError
-        If the benchmark is not installed, its data cannot be had here, or it shows nothing.
+        If the benchmark is not installed, its data are not available, or it presents no stimuli.
     """
     from brainscore_vision import load_benchmark
 
@@ -100,18 +102,18 @@ def stimuli_of(identifier: str) -> StimulusSet:
         return shown.stimuli
     except UserError:
         raise
-    except Exception as error:  # a plugin's, whatever it is
-        raise UserError(f"the stimuli of {identifier!r} cannot be had: {type(error).__name__}: {error}") from error
-    raise UserError(f"{identifier!r} shows no stimuli")
+    except Exception as error:  # plugins can raise any error
+        raise UserError(f"the stimuli of {identifier!r} are not available: {type(error).__name__}: {error}") from error
+    raise UserError(f"{identifier!r} presents no stimuli")
 
 
 def thumbnail(path: Path) -> bytes:
-    """Make a small PNG of an image, without whatever else its file tells.
+    """Make a small PNG of an image, without the metadata of its file.
 
     Raises
     ------
     UserError
-        If it is no image.
+        If the file is not an image.
     """
     from PIL import Image, ImageOps, UnidentifiedImageError
 
@@ -121,14 +123,14 @@ def thumbnail(path: Path) -> bytes:
             small = small.convert("RGBA" if "A" in small.getbands() or "transparency" in small.info else "RGB")
             small.thumbnail((LARGEST_SIDE, LARGEST_SIDE))
     except (OSError, UnidentifiedImageError, Image.DecompressionBombError) as error:
-        raise UserError(f"{path.name} is no image that can be shown: {error}") from error
+        raise UserError(f"{path.name} is not a valid image: {error}") from error
     stream = BytesIO()
     Image.frombytes(small.mode, small.size, small.tobytes()).save(stream, "PNG", optimize=True)
     return stream.getvalue()
 
 
 def _original(stimuli: StimulusSet, place: int) -> Path:
-    """File of a stimulus as it is, not as it was placed on a screen."""
+    """Return the original file of a stimulus, not the one placed on a screen."""
     identifier = str(stimuli["stimulus_id"].iloc[place])
     original = (stimuli.original_paths or {}).get(identifier)
     return Path(original or stimuli.get_stimulus(identifier))
@@ -143,7 +145,7 @@ def _captions(stimuli: StimulusSet) -> Sequence[str]:
 
 
 class _StimuliShown(BaseException):
-    """Carries what a benchmark shows past whatever it catches."""
+    """Carries the stimuli that a benchmark presents; not an Exception, so that the benchmark does not catch it."""
 
     def __init__(self, stimuli: StimulusSet) -> None:
         super().__init__()
@@ -151,12 +153,12 @@ class _StimuliShown(BaseException):
 
 
 class _StimulusRecorder(BrainModel):
-    """A subject that goes as soon as it is shown something.
+    """A subject that stops the benchmark at its first stimuli.
 
     Parameters
     ----------
     degrees : float or None
-        Its visual angle; that of the benchmark spares placing all stimuli on another screen.
+        Its visual angle; with that of the benchmark, stimuli need not be placed on another screen.
     """
 
     def __init__(self, degrees: float | None) -> None:
@@ -170,10 +172,10 @@ class _StimulusRecorder(BrainModel):
         return self._degrees
 
     def start_task(self, task: Any, fitting_stimuli: Any = None) -> None:
-        """Do nothing: it will not answer."""
+        """Do nothing, since it never answers."""
 
     def start_recording(self, recording_target: Any, time_bins: Any, **kwargs: Any) -> None:
-        """Do nothing: nothing will be recorded."""
+        """Do nothing, since it never records."""
 
     def look_at(self, stimuli: StimulusSet, number_of_trials: int = 1, require_variance: bool = False) -> NoReturn:
         raise _StimuliShown(stimuli)

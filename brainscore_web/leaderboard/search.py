@@ -19,22 +19,22 @@ FIELDS = {
     "family": ("family",),
     "training": ("training_data",),
 }
-"""What can stand before a colon, and which texts of a model it looks at."""
+"""Fields that can precede a colon, and the texts of a model that they search."""
 
 LONGEST = 500
-_MOST_TERMS = 100
-_DEEPEST = 20
+_MAX_TERMS = 100
+_MAX_DEPTH = 20
 _OPERATORS = ("AND", "OR", "NOT")
 _ANYWHERE = ("identifier", "title", "architecture", "family", "training_data")
 
 
 class SearchError(UserError, ValueError):
-    """A search that cannot be read.
+    """A search with a syntax error.
 
     Attributes
     ----------
     position : int
-        Of the character where it fails, from 0.
+        Index of the character at which parsing fails, from 0.
     """
 
     def __init__(self, message: str, remedy: str | None = None, position: int = 0) -> None:
@@ -48,14 +48,14 @@ _Test = Callable[[Texts], bool]
 
 @dataclass(frozen=True)
 class Search:
-    """A search that was read.
+    """A parsed search.
 
     Attributes
     ----------
     text : str
-        As it was written.
+        The search as written.
     words : tuple of str
-        Words and phrases in it, in order.
+        Its words and phrases, in order.
     """
 
     text: str
@@ -63,7 +63,7 @@ class Search:
     _test: _Test
 
     def matches(self, texts: Texts) -> bool:
-        """Whether a model with these texts is found; names as in :data:`FIELDS`' values, absent ones are empty."""
+        """Whether a model with these texts matches; names are those in :data:`FIELDS`, missing ones are empty."""
         return self._test(texts)
 
 
@@ -76,17 +76,17 @@ class _Token(NamedTuple):
 
 
 def parse(text: str) -> Search:
-    """Read a search.
+    """Parse a search.
 
     Raises
     ------
     SearchError
-        If it cannot be read, or is longer than 500 characters, 100 words, or 20 levels of parentheses.
+        If it has a syntax error, or more than 500 characters, 100 words, or 20 levels of parentheses.
 
     Examples
     --------
-    >>> found = parse('family:resnet AND NOT (training:places OR "video clips")')
-    >>> found.matches({"identifier": "resnet50", "family": "ResNet", "training_data": "ImageNet"})
+    >>> search = parse('family:resnet AND NOT (training:places OR "video clips")')
+    >>> search.matches({"identifier": "resnet50", "family": "ResNet", "training_data": "ImageNet"})
     True
     >>> parse("(vit OR resnet")
     Traceback (most recent call last):
@@ -95,15 +95,15 @@ def parse(text: str) -> Search:
     add ')'
     """
     if len(text) > LONGEST:
-        raise SearchError(f"the search is {len(text)} characters long", f"at most {LONGEST} are read", LONGEST)
+        raise SearchError(f"the search is {len(text)} characters long", f"at most {LONGEST} are allowed", LONGEST)
     return _Parser(text).whole()
 
 
-_SIGNS = re.compile(
+_TOKENS = re.compile(
     r"""
     (?P<blank>\s+)
     | (?P<parenthesis>[()])
-    | (?:(?P<of_phrase>[^\s()":]*):)? "          # the beginning of a phrase, perhaps of a field
+    | (?:(?P<of_phrase>[^\s()":]*):)? "          # start of a phrase, possibly in a field
     | (?:(?P<of_word>[^\s()":]*):)? (?P<word>[^\s()"]*)
     """,
     re.VERBOSE,
@@ -111,34 +111,34 @@ _SIGNS = re.compile(
 
 
 def _tokens(text: str) -> list[_Token]:
-    found: list[_Token] = []
+    tokens: list[_Token] = []
     at = 0
     while at < len(text):
-        piece = _SIGNS.match(text, at)
-        assert piece is not None  # the last alternative matches anything that the others do not
-        start, at = piece.span()
-        if piece["blank"]:
+        match = _TOKENS.match(text, at)
+        assert match is not None  # the last alternative matches everything else
+        start, at = match.span()
+        if match["blank"]:
             continue
-        if piece["parenthesis"] or piece[0] in _OPERATORS:
-            found.append(_Token(piece[0], start))
+        if match["parenthesis"] or match[0] in _OPERATORS:
+            tokens.append(_Token(match[0], start))
             continue
-        phrase = piece["word"] is None
-        field, word = piece["of_phrase"] if phrase else piece["of_word"], piece["word"]
+        phrase = match["word"] is None
+        field, word = match["of_phrase"] if phrase else match["of_word"], match["word"]
         if field is not None and field.lower() not in FIELDS:
-            raise _error(text, start, f"there is no field {field!r}", f"known are: {', '.join(FIELDS)}; or quote it")
+            raise _error(text, start, f"there is no field {field!r}", f"use one of {', '.join(FIELDS)}; or quote it")
         if phrase:
             closing = text.find('"', at)
             if closing < 0:
-                raise _error(text, at - 1, "this quotation mark is not closed", "add another")
+                raise _error(text, at - 1, "this quotation mark is not closed", "add one")
             word, at = text[at:closing], closing + 1
         if not word.strip():
-            raise _error(text, start, "there is no word in it", "write one, or leave it out")
-        found.append(_Token("term", start, (field or "").lower(), word, phrase))
-    return [*found, _Token("end", len(text))]
+            raise _error(text, start, "a word is missing here", "write one, or remove this")
+        tokens.append(_Token("term", start, (field or "").lower(), word, phrase))
+    return [*tokens, _Token("end", len(text))]
 
 
 class _Parser:
-    """Recursive descent; NOT binds closest, then AND (which may be left out), then OR."""
+    """Recursive descent parser; NOT binds tightest, then AND (which is optional), then OR."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -155,7 +155,7 @@ class _Parser:
             return Search(self.text, (), lambda texts: True)
         test = self.either(0)
         if self.token.kind == ")":
-            raise _error(self.text, self.token.start, "this parenthesis was not opened", "leave it out")
+            raise _error(self.text, self.token.start, "this parenthesis was not opened", "remove it")
         return Search(self.text, tuple(self.words), test)
 
     def either(self, depth: int) -> _Test:
@@ -168,7 +168,7 @@ class _Parser:
     def both(self, depth: int) -> _Test:
         tests = [self.negated(depth)]
         while self.token.kind in ("AND", "NOT", "(", "term"):
-            self.at += self.token.kind == "AND"  # which may be left out
+            self.at += self.token.kind == "AND"  # optional
             tests.append(self.negated(depth))
         return tests[0] if len(tests) == 1 else lambda texts: all(test(texts) for test in tests)
 
@@ -184,12 +184,12 @@ class _Parser:
         if token.kind == "term":
             self.at += 1
             self.words.append(token.text)
-            if len(self.words) > _MOST_TERMS:
-                raise _error(self.text, token.start, "there are too many words", f"at most {_MOST_TERMS} are read")
+            if len(self.words) > _MAX_TERMS:
+                raise _error(self.text, token.start, "there are too many words", f"at most {_MAX_TERMS} are allowed")
             return _term(token)
         if token.kind == "(":
-            if depth >= _DEEPEST:
-                raise _error(self.text, token.start, "too many parentheses", f"at most {_DEEPEST} levels are read")
+            if depth >= _MAX_DEPTH:
+                raise _error(self.text, token.start, "too many parentheses", f"at most {_MAX_DEPTH} levels are allowed")
             self.at += 1
             test = self.either(depth + 1)
             if self.token.kind != ")":
@@ -207,11 +207,11 @@ def _term(token: _Token) -> _Test:
     if token.phrase or "*" not in word:
         return lambda texts: any(word in texts.get(name, "").casefold() for name in names)
     parts = re.split(r"\*+", word)
-    return lambda texts: any(_follows(parts, texts.get(name, "").casefold()) for name in names)
+    return lambda texts: any(_matches_parts(parts, texts.get(name, "").casefold()) for name in names)
 
 
-def _follows(parts: Sequence[str], text: str) -> bool:
-    """Whether a text consists of these parts with anything between them; in linear time, as no part is tried twice."""
+def _matches_parts(parts: Sequence[str], text: str) -> bool:
+    """Whether a text consists of these parts with any text between them, in linear time without backtracking."""
     first, *middle, last = parts
     if not text.startswith(first) or not text.endswith(last) or len(text) < len(first) + len(last):
         return False

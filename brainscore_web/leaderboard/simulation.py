@@ -25,20 +25,20 @@ _TRAINING = ("ImageNet", "Places", "none", "video")
 _SPECIES = ("macaque", "human")
 _METRICS = ("pls", "ridge", "rdm", "cka")
 _STIMULI = ("natural images", "objects", "textures", "gratings")
+# a random number from 0 to 1 decides on a pair: missing, outdated, then the states between the limits
 _MISSING, _OUTDATED = 0.04, 0.07
 _LIMITS = (0.94, 0.97, 0.99)
 _STATES = tuple(map(str, (Score.State.SCORED, Score.State.FAILED, Score.State.NOT_APPLICABLE, Score.State.UNDEFINED)))
-"""Between those limits of chance; below the two before, scores are missing or outdated."""
 _NO_SIGNS = str.maketrans("", "", "-:.")
 _REASONS = {
     Score.State.FAILED: "ValueError: simulated failure",
-    Score.State.NOT_APPLICABLE: "the model answers no such task (simulated)",
+    Score.State.NOT_APPLICABLE: "the model does not support this task (simulated)",
     Score.State.UNDEFINED: "the score is NaN (simulated)",
 }
 
 
 class Simulated(NamedTuple):
-    """What was made: identifiers."""
+    """Identifiers of the simulated models and benchmarks."""
 
     models: list[str]
     benchmarks: list[str]
@@ -52,18 +52,18 @@ def simulate_leaderboard(
     Parameters
     ----------
     models, benchmarks : int
-        How many. The last `private` models are private, every third benchmark's data are.
+        Number of models and benchmarks. The data of every third benchmark are private.
     versions : int
-        Versions of each benchmark; all models but a few have scores of all of them.
+        Number of versions of each benchmark; nearly all models have scores of all versions.
     private : int
-        How many models nobody but their owner may see.
+        Number of private models: the last ones.
     seed : int
-        Of everything random.
+        Seed of the random numbers.
 
     Notes
     -----
-    One model in twenty has scores without errors. Of a hundred pairs about three failed, two are not applicable, one is
-    undefined, four are missing, and three have only a score of an older version, where there is one.
+    One model in twenty has scores without errors. Of a hundred pairs, about three failed, two are not applicable, one
+    is undefined, four are missing, and three have only a score of an older version, if there are several.
     """
     rng = np.random.default_rng(seed)
     with transaction.atomic():
@@ -83,16 +83,16 @@ def simulate_leaderboard(
             for leaf in leaves
             for version in range(1, versions + 1)
         ]
-        for one in all_versions:
-            one.ceiling_low, one.ceiling_high = one.ceiling - 0.04, min(one.ceiling + 0.04, 1.0)
-            one.ceiling_level = 0.95
+        for row in all_versions:
+            row.ceiling_low, row.ceiling_high = row.ceiling - 0.04, min(row.ceiling + 0.04, 1.0)
+            row.ceiling_level = 0.95
         BenchmarkVersion.objects.bulk_create(all_versions)
-        made = list(_models(models, private, rng))
-        VisionModel.objects.bulk_create(made)
-        ceilings = np.array([one.ceiling for one in all_versions]).reshape(len(leaves), versions)
-        insert_scores(_scores(made, leaves, versions, ceilings, rng))
+        rows = list(_models(models, private, rng))
+        VisionModel.objects.bulk_create(rows)
+        ceilings = np.array([row.ceiling for row in all_versions]).reshape(len(leaves), versions)
+        insert_scores(_scores(rows, leaves, versions, ceilings, rng))
         revision.bump()
-    return Simulated([one.identifier for one in made], [one.identifier for one in leaves])
+    return Simulated([row.identifier for row in rows], [row.identifier for row in leaves])
 
 
 def _since(version: int) -> datetime:
@@ -108,12 +108,12 @@ def _nodes() -> dict[str, Benchmark]:
         *((region, "neural_vision", place, "") for place, region in enumerate(_REGIONS)),
         *((f"Simulated.{region}", region, 999, "") for region in _REGIONS),
     ]
-    made: dict[str, Benchmark] = {}
+    nodes: dict[str, Benchmark] = {}
     for identifier, parent, order, title in table:
-        made[identifier] = Benchmark.objects.create(
-            identifier=identifier, parent=made.get(parent or ""), order=order, title=title, is_mean=True
+        nodes[identifier] = Benchmark.objects.create(
+            identifier=identifier, parent=nodes.get(parent or ""), order=order, title=title, is_mean=True
         )
-    return made
+    return nodes
 
 
 def _leaves(nodes: dict[str, Benchmark], count: int, versions: int) -> Iterator[Benchmark]:
@@ -121,7 +121,7 @@ def _leaves(nodes: dict[str, Benchmark], count: int, versions: int) -> Iterator[
         region = (*_REGIONS, "behavior", "engineering")[number % 6]
         neural = region in _REGIONS
         metric = _METRICS[number // 6 % len(_METRICS)] if neural else "accuracy"
-        if neural:  # every second one stands below an experiment of its own
+        if neural:  # every second benchmark has its own node below the region
             parent = nodes[f"Simulated.{region}" if number // 6 % 2 else region]
         else:
             parent = nodes[f"{region}_vision"]
@@ -137,8 +137,8 @@ def _leaves(nodes: dict[str, Benchmark], count: int, versions: int) -> Iterator[
             stimuli=_STIMULI[number // 2 % len(_STIMULI)],
             n_stimuli=100 + 10 * number,
             metric=metric,
-            description="Made-up numbers: nothing was measured.",
-            credit="nobody: simulated",
+            description="Simulated numbers: nothing was measured.",
+            credit="none: simulated",
             bibtex=f"@misc{{simulated{number:03d}, title = {{Simulated benchmark {number}}}, year = {{2026}}}}",
         )
 
@@ -164,14 +164,13 @@ def _models(count: int, private: int, rng: Generator) -> Iterator[VisionModel]:
 def _scores(
     models: list[VisionModel], leaves: list[Benchmark], versions: int, ceilings: NDArray[np.float64], rng: Generator
 ) -> Iterator[tuple[Any, ...]]:
-    """Rows as `insert_scores` takes them.
-
-    `ceilings` are those of (benchmarks, versions).
-    """
+    """Return rows for `insert_scores`; `ceilings` has the shape (benchmarks, versions)."""
     shape = len(models), len(leaves)
     centre = 0.45 + rng.normal(0, 0.12, shape[0])[:, None] + rng.normal(0, 0.12, shape[1])
     chance = rng.random(shape)
-    states = np.array([_STATES[np.searchsorted(_LIMITS, one, side="right")] for one in chance.ravel()]).reshape(shape)
+    states = np.array([_STATES[np.searchsorted(_LIMITS, number, side="right")] for number in chance.ravel()]).reshape(
+        shape
+    )
     last = np.where(chance < _MISSING, 0, np.where(chance < _OUTDATED, max(versions - 1, 1), versions))
     for version in range(1, versions + 1):
         m, b = np.nonzero(last >= version)
@@ -188,18 +187,18 @@ def _scores(
             _receipts(created, rng),
             repeat(str(version)),
             state.tolist(),
-            [_REASONS.get(one, "") for one in state.tolist()],
+            [_REASONS.get(name, "") for name in state.tolist()],
             *(_numbers(column) for column in (value, error, low, high, np.where(np.isnan(error), np.nan, 0.95))),
-            ["simulated" if one else "" for one in (scored & ~bare).tolist()],
-            ["a single subject (simulated)" if one else "" for one in bare.tolist()],
+            ["simulated" if known else "" for known in (scored & ~bare).tolist()],
+            ["a single subject (simulated)" if missing else "" for missing in bare.tolist()],
             repeat("ceiled"),
             repeat(None),
             *(_numbers(column * ceiling) for column in (value, error, low, high)),
             ceiling.tolist(),
             rng.uniform(1, 900, n).tolist(),
-            [models[one].pk for one in m],
-            [leaves[one].pk for one in b],
-            [one.replace(tzinfo=UTC) for one in created.tolist()],
+            [models[row].pk for row in m],
+            [leaves[column].pk for column in b],
+            [moment.replace(tzinfo=UTC) for moment in created.tolist()],
             repeat(None),
             strict=False,
         )

@@ -1,4 +1,4 @@
-"""The leaderboard as arrays: what a visitor may see, loaded once for each revision."""
+"""The leaderboard as arrays: the data that a visitor may see, loaded once per revision."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from brainscore_core.results.aggregates import LEAF_STATES, Tree, TreeNode, counting
 from brainscore_web.leaderboard import revision
 from brainscore_web.leaderboard.cache import Cache
+from brainscore_web.leaderboard.clean import or_nan
 from brainscore_web.leaderboard.models import (
     Benchmark,
     BenchmarkVersion,
@@ -36,7 +37,7 @@ __all__ = [
     "Scores",
     "Snapshot",
     "SnapshotKey",
-    "forget",
+    "clear_snapshots",
     "load_models",
     "snapshot_for",
 ]
@@ -48,21 +49,21 @@ class ModelRow(NamedTuple):
     Attributes
     ----------
     pk : int
-        Of `VisionModel`.
+        Primary key of the `VisionModel`.
     identifier, title : str
-        The title is the identifier where there is none.
+        A model without a title has its identifier as the title.
     private : bool
-        Whether others do not see it.
+        Whether the model is private.
     mine : bool
-        Whether it is private and seen because it is the visitor's own.
+        Whether the model is private and the visitor sees it as its owner.
     architecture, family, training_data : str
-        Empty where not known.
+        Empty if not known.
     parameters : int or None
-        How many.
+        Number of parameters.
     size_mb : float or None
-        Of the weights.
+        Size of the weights in MB.
     runnable : bool
-        Whether it can be loaded with what is published.
+        Whether the model can be loaded from published code and weights.
     """
 
     pk: int
@@ -84,25 +85,25 @@ class BenchmarkRow(NamedTuple):
     Attributes
     ----------
     pk : int
-        Of `Benchmark`.
+        Primary key of the `Benchmark`.
     identifier, title : str
-        The title is the identifier where there is none.
+        A benchmark without a title has its identifier as the title.
     version : str
-        Whose scores count; empty: any version's.
+        The version whose scores count; empty: all versions.
     parent : str
-        Identifier of the mean it counts in; empty where it stands apart.
+        Identifier of the mean that it counts in; empty outside the tree.
     region, species, task, stimuli, metric : str
-        Empty where not known.
+        Empty if not known.
     access : str
-        ``'public'`` or ``'private'``: of stimuli and measurements.
+        Access to stimuli and measurements: ``'public'`` or ``'private'``.
     control : bool
-        Whether it checks the method; counts in no mean.
+        Whether it is a control, which checks the method and counts in no mean.
     in_tree : bool
         Whether it counts in means.
     ceiling, ceiling_error, ceiling_low, ceiling_high : float
-        NaN where there is none.
+        NaN if not available.
     ceiling_meaning : str
-        Such as ``'reliability'``.
+        Meaning of the ceiling, such as ``'reliability'``.
     """
 
     pk: int
@@ -126,26 +127,26 @@ class BenchmarkRow(NamedTuple):
 
 
 NUMBERS = ("value", "error", "low", "high", "raw", "raw_error", "raw_low", "raw_high")
-"""Columns of scores that hold numbers."""
+"""Numeric columns of scores."""
 
-_FARTHEST = 1e12  # what is kept from before there was a limit is drawn there
-_CHUNK = 2000  # rows: what they are made into stays small, and the collector of garbage idle
+_LARGEST_SHOWN = 1e12  # larger values, stored before `clean.LARGEST` existed, are clipped to this
+_CHUNK = 2000  # rows; small chunks need little memory and keep the garbage collector idle
 _log = logging.getLogger(__name__)
-_MOST_PARAMETERS = 500  # of SQLite's parameters
+_MOST_PARAMETERS = 500  # SQLite limits the parameters of a query
 _STATE_CODES = {state: code for code, state in enumerate(LEAF_STATES)}
 
 
 class Structure(NamedTuple):
-    """Benchmarks: those in means in the tree's order, those that stand apart, controls; and the tree of the first."""
+    """The tree, and all benchmarks: those of the tree in its order, those outside the tree, controls."""
 
     tree: Tree
     benchmarks: tuple[BenchmarkRow, ...]
 
 
 class Scores(NamedTuple):
-    """Columns, one row a receipt, the oldest first; those of a model on a benchmark at the same moment by their ids.
+    """Columns with one row per receipt, oldest first; receipts of a pair with the same time are sorted by their ids.
 
-    `numbers` are (:data:`NUMBERS`, receipts); NaN where there is none, or what cannot be one.
+    `numbers` has the shape (:data:`NUMBERS`, receipts), with NaN for missing or invalid numbers.
     """
 
     pk: NDArray[np.int64]
@@ -158,22 +159,22 @@ class Scores(NamedTuple):
 
 
 def load_models(visitor: Visitor, *, all_seen: bool) -> list[ModelRow]:
-    """Models that the visitor may see, by identifier."""
+    """Load the models that the visitor may see, sorted by identifier."""
     fields = (
         "pk", "identifier", "title", "visibility", "architecture", "family", "parameters", "size_mb",
         "training_data", "runnable",
     )  # fmt: skip
     rows = VisionModel.objects.visible_to(visitor).order_by("identifier").values(*fields)
-    found = []
+    models = []
     for row in rows:
         private = row.pop("visibility") != Visibility.PUBLIC
         row["title"] = row["title"] or row["identifier"]
-        found.append(ModelRow(private=private, mine=private and not all_seen, **row))
-    return sorted(found, key=lambda row: row.identifier)  # as Python sorts, whatever the database's collation
+        models.append(ModelRow(private=private, mine=private and not all_seen, **row))
+    return sorted(models, key=lambda row: row.identifier)  # independent of the database's collation
 
 
 def load_structure(until: datetime | None) -> Structure:
-    """Benchmarks and their tree, in the versions of now or of a moment."""
+    """Load the benchmarks and their tree, with today's versions or those at a time."""
     rows = list(
         Benchmark.objects.order_by().values(
             "pk", "identifier", "title", "version", "parent_id", "is_mean", "order", "control", "in_tree", "access",
@@ -184,10 +185,10 @@ def load_structure(until: datetime | None) -> Structure:
     names = {row["pk"]: row["identifier"] for row in rows}
     above = {row["pk"]: row["parent_id"] for row in rows if row["is_mean"]}
     means = {names[pk] for pk in above if _has_root(pk, above)}
-    wrong = {names[pk] for pk in above} - means
-    wrong |= {row["identifier"] for row in rows if row["parent_id"] is not None and row["parent_id"] not in above}
-    if wrong:
-        _complain(tuple(sorted(wrong)))
+    misplaced = {names[pk] for pk in above} - means
+    misplaced |= {row["identifier"] for row in rows if row["parent_id"] is not None and row["parent_id"] not in above}
+    if misplaced:
+        _log_broken_tree(tuple(sorted(misplaced)))
     nodes = [
         TreeNode(
             identifier=row["identifier"],
@@ -198,14 +199,14 @@ def load_structure(until: datetime | None) -> Structure:
         for row in rows
         if row["identifier"] in means
     ]
-    made: dict[str, BenchmarkRow] = {}
+    benchmarks: dict[str, BenchmarkRow] = {}
     for row in rows:
         if row["is_mean"] or row["pk"] not in versions:
             continue
         version, ceiling = versions[row["pk"]]
         parent = names.get(row["parent_id"], "")
         counts = row["in_tree"] and not row["control"] and parent in means
-        made[row["identifier"]] = BenchmarkRow(
+        benchmarks[row["identifier"]] = BenchmarkRow(
             **{name: row[name] for name in ("pk", "identifier", "access", "control")},
             **{name: row[name] for name in ("region", "species", "task", "stimuli", "metric")},
             title=row["title"] or row["identifier"],
@@ -226,12 +227,13 @@ def load_structure(until: datetime | None) -> Structure:
                 )
             )
     tree = Tree(nodes)
-    apart = sorted((row for row in made.values() if not row.in_tree), key=lambda row: (row.control, row.identifier))
-    return Structure(tree, (*(made[name] for name in tree.benchmarks), *apart))
+    outside = [row for row in benchmarks.values() if not row.in_tree]
+    outside.sort(key=lambda row: (row.control, row.identifier))
+    return Structure(tree, (*(benchmarks[name] for name in tree.benchmarks), *outside))
 
 
 def _has_root(pk: int, above: Mapping[int, int | None]) -> bool:
-    """Whether the way up from a mean ends: where parents form a cycle it does not."""
+    """Whether the ancestors of a mean end at a root, that is, do not form a cycle."""
     passed: set[int] = set()
     at: int | None = pk
     while at is not None and at in above:
@@ -243,16 +245,16 @@ def _has_root(pk: int, above: Mapping[int, int | None]) -> bool:
 
 
 @lru_cache(maxsize=16)  # once in each process
-def _complain(names: tuple[str, ...]) -> None:
+def _log_broken_tree(names: tuple[str, ...]) -> None:
     _log.error(
-        "The tree is broken: parents form a cycle, or are no means. Correct the parents of %s; until then what is "
-        "below them counts in no mean.",
+        "The tree is broken: parents form a cycle, or are not means. Correct the parents of %s; until then, benchmarks "
+        "below them count in no mean.",
         ", ".join(names[:20]) + (" and others" if len(names) > 20 else ""),
     )
 
 
 class _Moment(Func):
-    """A time in UTC as a database gives it quickest: SQLite as text, PostgreSQL as microseconds since 1970."""
+    """A UTC time in the fastest form of the database: text in SQLite, microseconds since 1970 in PostgreSQL."""
 
     template = "CAST(%(expressions)s AS text)"
     arity = 1
@@ -264,30 +266,30 @@ class _Moment(Func):
 
 
 def load_scores() -> Scores:
-    """All scores, whoever may see them: who shows them picks those of models that its visitor may see."""
+    """Load all scores. Callers must select those of models that their visitor may see."""
     query = Score.objects.order_by().values_list(
         "pk", "model_id", "benchmark_id", "version", "state", _Moment("created"), *NUMBERS
     )
     sql, parameters = query.query.sql_with_params()
-    parts: list[Scores] = []
-    versions: dict[str, str] = {}  # one text of each, however many rows have it
-    with connections[query.db].cursor() as cursor:  # past the ORM's conversions, which take longer than all else
+    chunks: list[Scores] = []
+    versions: dict[str, str] = {}  # rows with the same version share one string
+    with connections[query.db].cursor() as cursor:  # the conversions of the ORM would take most of the time
         cursor.execute(sql, parameters)
         while rows := cursor.fetchmany(_CHUNK):
-            parts.append(_columns(rows, versions))
-    if not parts:
-        parts = [_columns([], versions)]
-    found = Scores._make(np.concatenate(columns, axis=-1) for columns in zip(*parts, strict=True))
-    order = np.lexsort((found.pk, _ties(found), found.created))
-    return Scores._make(column[..., order] for column in found)
+            chunks.append(_columns(rows, versions))
+    if not chunks:
+        chunks = [_columns([], versions)]
+    scores = Scores._make(np.concatenate(columns, axis=-1) for columns in zip(*chunks, strict=True))
+    order = np.lexsort((scores.pk, _ties(scores), scores.created))
+    return Scores._make(column[..., order] for column in scores)
 
 
 def _ties(scores: Scores) -> NDArray[np.int64]:
-    """Order by the receipt's id where a model has several of the same moment on a benchmark; 0 elsewhere."""
+    """Return the order, by receipt id, among receipts of the same pair and time; 0 for all others."""
     keys = scores.created, scores.model, scores.benchmark
     order = np.lexsort(keys)
-    alike = np.logical_and.reduce([key[order][1:] == key[order][:-1] for key in keys])
-    tied = order[np.append(alike, False) | np.append(False, alike)] if len(order) else order
+    equal = np.logical_and.reduce([key[order][1:] == key[order][:-1] for key in keys])
+    tied = order[np.append(equal, False) | np.append(False, equal)] if len(order) else order
     receipts: dict[int, str] = {}
     keys_of_tied = scores.pk[tied].tolist()
     for start in range(0, len(tied), _MOST_PARAMETERS):
@@ -303,12 +305,12 @@ def _columns(rows: Sequence[tuple[Any, ...]], versions: dict[str, str]) -> Score
     columns = list(zip(*rows, strict=True)) or [()] * (6 + len(NUMBERS))
     pk, model, benchmark, version, state, created = columns[:6]
     texts = np.empty(len(rows), dtype=object)
-    texts[:] = [versions.setdefault(one, one) for one in version]
-    are_texts = any(isinstance(one, str) for one in created[:1])
+    texts[:] = [versions.setdefault(text, text) for text in version]
+    are_texts = any(isinstance(moment, str) for moment in created[:1])
     moments = np.array(created, dtype="datetime64[us]" if are_texts else np.int64).astype("datetime64[us]")
     numbers = np.array(columns[6:], dtype=np.float64).reshape(len(NUMBERS), len(rows))
     numbers[~np.isfinite(numbers)] = np.nan
-    np.clip(numbers, -_FARTHEST, _FARTHEST, out=numbers)
+    np.clip(numbers, -_LARGEST_SHOWN, _LARGEST_SHOWN, out=numbers)
     for name in ("error", "raw_error"):
         errors = numbers[NUMBERS.index(name)]
         errors[errors < 0] = np.nan
@@ -317,50 +319,48 @@ def _columns(rows: Sequence[tuple[Any, ...]], versions: dict[str, str]) -> Score
         model=np.array(model, dtype=np.int64),
         benchmark=np.array(benchmark, dtype=np.int64),
         version=texts,
-        state=np.array([_STATE_CODES[one] for one in state], dtype=np.int8),
+        state=np.array([_STATE_CODES[name] for name in state], dtype=np.int8),
         created=moments,
         numbers=numbers,
     )
 
 
 def _versions(rows: Sequence[dict[str, Any]], until: datetime | None) -> dict[int, tuple[str, dict[str, Any]]]:
-    """Of each benchmark that is there, the version that counts and its ceiling."""
+    """Return, for each benchmark that exists at the time, the version that counts and its ceiling."""
     known: dict[int, list[dict[str, Any]]] = {}
     fields = ("ceiling", "ceiling_error", "ceiling_low", "ceiling_high")
     query = BenchmarkVersion.objects.order_by("since", "version")
-    for one in query.values("benchmark_id", "version", "since", "ceiling_meaning", *fields):
-        one.update({name: _number(one[name]) for name in fields})
-        known.setdefault(one["benchmark_id"], []).append(one)
-    none = dict.fromkeys(fields, math.nan) | {"ceiling_meaning": ""}
-    found = {}
+    for version in query.values("benchmark_id", "version", "since", "ceiling_meaning", *fields):
+        version.update({name: or_nan(version[name]) for name in fields})
+        known.setdefault(version["benchmark_id"], []).append(version)
+    no_ceiling: dict[str, Any] = dict.fromkeys(fields, math.nan) | {"ceiling_meaning": ""}
+    current = {}
     for row in rows:
         versions, counts = known.get(row["pk"], []), row["version"]
-        if all(one["version"].isascii() and one["version"].isdigit() for one in versions):
-            versions.sort(key=lambda one: int(one["version"]))
+        if all(version["version"].isascii() and version["version"].isdigit() for version in versions):
+            versions.sort(key=lambda version: int(version["version"]))
         if until is not None:
-            if min([row["created"], *(one["since"] for one in versions)]) > until:
+            if min([row["created"], *(version["since"] for version in versions)]) > until:
                 continue
-            place = next((place for place, one in enumerate(versions) if one["version"] == counts), len(versions))
-            versions = [one for one in versions[: place + 1] if one["since"] <= until]
+            numbered = enumerate(versions)
+            place = next((place for place, version in numbered if version["version"] == counts), len(versions))
+            versions = [version for version in versions[: place + 1] if version["since"] <= until]
             counts = versions[-1]["version"] if counts and versions else counts
-        of = next((one for one in reversed(versions) if one["version"] == counts or not counts), none)
-        found[row["pk"]] = counts, {name: of[name] for name in none}
-    return found
-
-
-def _number(value: float | None) -> float:
-    return value if value is not None and math.isfinite(value) else math.nan
+        matching = (version for version in reversed(versions) if version["version"] == counts or not counts)
+        ceiling = next(matching, no_ceiling)
+        current[row["pk"]] = counts, {name: ceiling[name] for name in no_ceiling}
+    return current
 
 
 STATES = LEAF_STATES
-"""What came of a model on a benchmark; the place of a state is its code."""
+"""Results of a model on a benchmark; the index of a state is its code."""
 
 _SCORED = STATES.index("scored")
-_OUTSIDE_NODE = "\x00apart"  # gathers, for the choice of scores, the benchmarks that count in no mean
+_OUTSIDE_NODE = "\x00outside"  # parent of the benchmarks outside the tree while scores are selected
 
 
 class SnapshotKey(NamedTuple):
-    """What snapshots differ by."""
+    """Identifies a snapshot."""
 
     revision: int
     audience: str
@@ -369,30 +369,30 @@ class SnapshotKey(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Snapshot:
-    """What one kind of visitor may see; arrays are models × benchmarks and cannot be written to.
+    """The data that one kind of visitor may see, as read-only arrays of models × benchmarks.
 
     Attributes
     ----------
     revision : int
-        Of the site's data, when it was read.
+        Revision of the site's data that was read.
     audience : str
-        ``'public'``; ``'all'`` for administrators; else a digest of the private models that are seen.
+        ``'public'``; ``'all'`` for administrators; otherwise a digest of the private models that the visitor sees.
     at : date or None
-        The end of which day (UTC) it shows; None: now.
+        The day (UTC) whose end it shows; None: now.
     models : tuple of ModelRow
-        Those with at least one receipt, by identifier.
+        Models with at least one receipt, by identifier.
     benchmarks : tuple of BenchmarkRow
-        Those that count in means, in the tree's order; those that stand apart; controls.
+        Benchmarks of the tree in its order, then those outside the tree, then controls.
     tree : Tree
-        Of the first of these.
+        The tree of means and benchmarks.
     state : array of int8
-        Places in :data:`STATES`.
+        Indices into :data:`STATES`.
     value, error, low, high : array
-        Scores, ceiled, with standard errors and limits of their intervals; NaN where there is none.
+        Ceiled scores with standard errors and confidence limits; NaN if not available.
     raw, raw_error, raw_low, raw_high : array
         The same before normalisation by the ceiling.
     score : array of int64
-        Primary key of the `Score` that is shown, also where it failed or is outdated; -1 where there is none.
+        Primary key of the `Score` that is shown, including failed and outdated ones; -1 if there is none.
     model_index, benchmark_index : dict
         Rows and columns by identifier.
     """
@@ -422,54 +422,51 @@ class Snapshot:
 
     @cached_property
     def digest(self) -> str:
-        """Of everything in it but the revision: the same as long as this audience sees the same."""
-        made = hashlib.sha256(repr((self.audience, self.at, self.models, self.benchmarks)).encode())
+        """Hash of everything except the revision: it is the same as long as this audience sees the same data."""
+        digest = hashlib.sha256(repr((self.audience, self.at, self.models, self.benchmarks)).encode())
         for identifier in self.tree:
-            made.update(repr(self.tree[identifier]).encode())
+            digest.update(repr(self.tree[identifier]).encode())
         for name in ("state", "score", *NUMBERS):
-            made.update(getattr(self, name).tobytes())
-        return made.hexdigest()[:32]
+            digest.update(getattr(self, name).tobytes())
+        return digest.hexdigest()[:32]
 
     @property
     def key(self) -> SnapshotKey:
-        """What it differs from others by."""
+        """The key that identifies the snapshot."""
         return SnapshotKey(self.revision, self.audience, self.at)
 
 
 _scores: Cache[int, Scores] = Cache(most=2)
 _snapshots: Cache[SnapshotKey, Snapshot] = Cache(most=8)
-_earlier: Cache[SnapshotKey, Snapshot] = Cache(most=4)  # looking back does not displace what is shown to most
+_past: Cache[SnapshotKey, Snapshot] = Cache(most=4)  # separate: past days do not displace the current leaderboard
 
 
 def snapshot_for(visitor: Visitor, *, at: date | None = None) -> Snapshot:
-    """Everything that this visitor may see; kept until something changes.
+    """Return all data that this visitor may see; cached until something changes.
 
     Parameters
     ----------
     visitor : User or AnonymousUser
-        Private models of others do not enter.
+        The visitor; private models of others are not included.
     at : date, optional
-        Show the leaderboard as of the end of this day (UTC): by the receipts made until then, in the benchmarks'
-        versions of then. Who may see what, and the tree, are those of today.
+        Show the leaderboard as of the end of this day (UTC): receipts made until then, with the benchmark versions of
+        that day. Permissions and the tree are those of today.
     """
     key = SnapshotKey(revision.current(), _audience(visitor), at)
 
     def make() -> Snapshot:
         _scores.drop(lambda known: known < key.revision)
-        for cache in (_snapshots, _earlier):
+        for cache in (_snapshots, _past):
             cache.drop(lambda known: known.revision < key.revision)
         return _load(visitor, key)
 
-    return (_snapshots if at is None else _earlier).get(key, make)
+    return (_snapshots if at is None else _past).get(key, make)
 
 
-def forget() -> None:
-    """Empty the caches of this process."""
-    from brainscore_web.leaderboard import board
-
-    for cache in (_scores, _snapshots, _earlier):
+def clear_snapshots() -> None:
+    """Clear the cached snapshots and scores of this process; `board.clear_caches` also clears the boards."""
+    for cache in (_scores, _snapshots, _past):
         cache.clear()
-    board.forget()
 
 
 def _audience(visitor: Visitor) -> str:
@@ -491,41 +488,41 @@ def _load(visitor: Visitor, key: SnapshotKey) -> Snapshot:
     n_made = len(scores.pk) if until is None else int(np.searchsorted(scores.created, _moment(until), side="right"))
 
     of_model = _places(scores.model[:n_made], [model.pk for model in models])
-    of_benchmark = _places(scores.benchmark[:n_made], [one.pk for one in benchmarks])
+    of_benchmark = _places(scores.benchmark[:n_made], [benchmark.pk for benchmark in benchmarks])
     has_receipt = np.zeros(len(models), dtype=bool)
     has_receipt[of_model[of_model >= 0]] = True
     models = [model for model, shown in zip(models, has_receipt.tolist(), strict=True) if shown]
     known = np.flatnonzero((of_model >= 0) & (of_benchmark >= 0))
     of_model, of_benchmark = (np.cumsum(has_receipt) - 1)[of_model[known]], of_benchmark[known]
 
-    apart = [
+    outside = [
         TreeNode(
-            identifier=one.identifier, parent=_OUTSIDE_NODE, benchmark=True, version=one.version or None, order=place
+            identifier=row.identifier, parent=_OUTSIDE_NODE, benchmark=True, version=row.version or None, order=place
         )
-        for place, one in enumerate(benchmarks)
-        if not one.in_tree
+        for place, row in enumerate(benchmarks)
+        if not row.in_tree
     ]
-    everything = tree.extended([TreeNode(identifier=_OUTSIDE_NODE, order=2**62), *apart])
-    found = counting(
+    everything = tree.extended([TreeNode(identifier=_OUTSIDE_NODE, order=2**62), *outside])
+    selected = counting(
         everything,
         of_model,
         of_benchmark,
         n_models=len(models),
         versions=scores.version[known],
         states=scores.state[known],
-        created=known,  # the oldest first
+        created=known,  # oldest first
         scores=numbers["value"][known],
         errors=numbers["error"][known],
     )
-    there, counts = found.rows >= 0, found.states == _SCORED
+    exists, counts = selected.rows >= 0, selected.states == _SCORED
     arrays: dict[str, NDArray[np.float64]] = {}
     for name in NUMBERS:
-        arrays[name] = np.full(found.rows.shape, np.nan)
-        arrays[name][counts] = numbers[name][known[found.rows[counts]]]
-    score = np.full(found.rows.shape, -1, dtype=np.int64)
-    score[there] = scores.pk[known[found.rows[there]]]
-    made: list[NDArray[Any]] = [*arrays.values(), score, found.states]
-    for array in made:
+        arrays[name] = np.full(selected.rows.shape, np.nan)
+        arrays[name][counts] = numbers[name][known[selected.rows[counts]]]
+    score = np.full(selected.rows.shape, -1, dtype=np.int64)
+    score[exists] = scores.pk[known[selected.rows[exists]]]
+    all_arrays: list[NDArray[Any]] = [*arrays.values(), score, selected.states]
+    for array in all_arrays:
         array.flags.writeable = False
     return Snapshot(
         revision=key.revision,
@@ -534,22 +531,22 @@ def _load(visitor: Visitor, key: SnapshotKey) -> Snapshot:
         models=tuple(models),
         benchmarks=benchmarks,
         tree=tree,
-        state=found.states,
+        state=selected.states,
         score=score,
         model_index={model.identifier: place for place, model in enumerate(models)},
-        benchmark_index={one.identifier: place for place, one in enumerate(benchmarks)},
+        benchmark_index={benchmark.identifier: place for place, benchmark in enumerate(benchmarks)},
         **arrays,
     )
 
 
-def _places(wanted: NDArray[np.int64], known: list[int]) -> NDArray[np.intp]:
-    """The place of each key among those known; -1 where it is none of them."""
+def _places(keys_to_find: NDArray[np.int64], known: list[int]) -> NDArray[np.intp]:
+    """Return the index of each key in `known`; -1 if it is not there."""
     if not known:
-        return np.full(len(wanted), -1, dtype=np.intp)
+        return np.full(len(keys_to_find), -1, dtype=np.intp)
     keys = np.array(known, dtype=np.int64)
     order = np.argsort(keys)
-    at = np.minimum(np.searchsorted(keys[order], wanted), len(keys) - 1)
-    return np.where(keys[order][at] == wanted, order[at], -1).astype(np.intp)
+    at = np.minimum(np.searchsorted(keys[order], keys_to_find), len(keys) - 1)
+    return np.where(keys[order][at] == keys_to_find, order[at], -1).astype(np.intp)
 
 
 def _moment(moment: datetime) -> np.datetime64:

@@ -1,4 +1,4 @@
-"""What a visitor asks of the leaderboard: the query of its address, checked and in one fixed form."""
+"""The state of the leaderboard page: the query of its URL, validated and in a canonical form."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ _UNITS = {"": 1, "k": 1e3, "m": 1e6, "g": 1e9, "b": 1e9}
 
 @dataclass(frozen=True, kw_only=True)
 class BoardState:
-    """What is asked for; two of the same meaning are equal.
+    """The requested leaderboard; states with the same meaning are equal.
 
     Attributes
     ----------
     q : str
-        Search (:mod:`~brainscore_web.leaderboard.search`).
+        Search for models (:mod:`~brainscore_web.leaderboard.search`).
     family, architecture, training : tuple of str
         Models with one of these; empty: any.
     parameters_min, parameters_max, size_min, size_max : float or None
-        Limits, themselves included, of the number of parameters and the size of the weights in MB.
+        Inclusive limits of the number of parameters and the size of the weights in MB.
     runnable : bool
-        Only models that can be loaded with what is published.
+        Only models that can be loaded from published code and weights.
     include, exclude : tuple of str
-        Benchmarks, or nodes for all benchmarks below; `exclude` wins.
+        Benchmarks, or nodes for all benchmarks below them; `exclude` takes precedence.
     region, species, task, stimuli, metric : tuple of str
         Benchmarks with one of these; empty: any.
     ceiling_min : float or None
@@ -50,17 +50,17 @@ class BoardState:
     values : str
         ``'ceiled'`` or ``'raw'``.
     over : str
-        ``'all'``: what has no score counts as 0 in means; ``'scored'``: it is left out.
+        ``'all'``: benchmarks without a score count as 0 in means; ``'scored'``: they are left out.
     at : date or None
         As of the end of this day (UTC).
     sort : str
-        A node, ``'rank'`` or ``'model'``; the best, or A, first. With ``'-'`` before it the other way round.
+        A node, ``'rank'`` or ``'model'``; best, or A, first. A leading ``'-'`` reverses the order.
     open : tuple of str or None
-        Nodes whose children are shown; None: as they are at first.
+        Nodes whose children are shown; None: the default.
     errors : bool
         Whether standard errors are shown in the cells.
     page : int
-        From 1; only where there is no JavaScript.
+        Page number from 1; used only without JavaScript.
     """
 
     q: str = ""
@@ -98,13 +98,13 @@ class BoardState:
         search.parse(self.q)
         for name, choices in _CHOICES.items():
             if getattr(self, name) not in choices:
-                raise _wrong(name, getattr(self, name), f"one of: {', '.join(filter(None, choices))}")
+                raise _invalid(name, getattr(self, name), f"one of: {', '.join(filter(None, choices))}")
         for low, high in (("parameters_min", "parameters_max"), ("size_min", "size_max")):
             least, most = getattr(self, low), getattr(self, high)
             if least is not None and most is not None and least > most:
-                raise UserError(f"{low} is above {high}", remedy="exchange the two")
+                raise UserError(f"{low} is above {high}", remedy="swap them")
         if self.page < 1:
-            raise _wrong("page", self.page, "a number from 1")
+            raise _invalid("page", self.page, "a number from 1")
 
     @classmethod
     def from_query(cls, query: Mapping[str, Any], *, ignoring: Iterable[str] = ()) -> BoardState:
@@ -113,14 +113,14 @@ class BoardState:
         Parameters
         ----------
         query : mapping of str to list of str
-            Empty values are as if they were not there, as forms send them; an empty ``open`` opens nothing.
+            Empty values, which forms send, are ignored; an empty ``open`` opens nothing.
         ignoring : iterable of str
-            Parameters that the caller reads himself.
+            Parameters that the caller reads.
 
         Raises
         ------
         UserError
-            If a parameter is unknown, malformed, or occurs twice though it takes one value.
+            If a parameter is unknown, is malformed, or has two values although it takes one.
 
         Examples
         --------
@@ -130,68 +130,68 @@ class BoardState:
         """
         lists = dict(query.lists()) if hasattr(query, "lists") else dict(query)
         known = {field.name for field in fields(cls)}
-        found: dict[str, Any] = {}
+        parsed: dict[str, Any] = {}
         for name, given in lists.items():
             if name in ignoring:
                 continue
             if name not in known:
                 near = difflib.get_close_matches(name, known, 1)
-                remedy = f"did you mean {near[0]!r}?" if near else f"known are: {', '.join(sorted(known))}"
+                remedy = f"did you mean {near[0]!r}?" if near else f"known parameters: {', '.join(sorted(known))}"
                 raise UserError(f"unknown parameter {name[:50]!r}", remedy=remedy)
             values = [given] if isinstance(given, str) else list(given)
             _check_text(name, values)
             if name == "open" and values:
-                found[name] = tuple(filter(None, values))
+                parsed[name] = tuple(filter(None, values))
                 continue
             values = [value for value in values if value.strip()]
             if not values:
                 continue
-            found[name] = tuple(values) if name in _MANY else _single(name, values)
-        return cls(**found)
+            parsed[name] = tuple(values) if name in _MANY else _single(name, values)
+        return cls(**parsed)
 
     def query(self) -> str:
-        """Only what differs from the default, in a fixed order, percent-encoded, without ``?``."""
+        """Return the query in a canonical form: only values that differ from the default, without ``?``."""
         pairs: list[tuple[str, str]] = []
-        for one in fields(self):
-            value = getattr(self, one.name)
-            if value == one.default:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if value == field.default:
                 continue
             if isinstance(value, tuple):
-                pairs += [(one.name, text) for text in value or ("",)]
+                pairs += [(field.name, text) for text in value or ("",)]
             else:
-                pairs.append((one.name, _text(value)))
+                pairs.append((field.name, _text(value)))
         return urlencode(pairs, quote_via=quote, safe="")
 
     @property
     def content(self) -> BoardState:
-        """What the numbers depend on: without what is open, whether errors are shown, and the page."""
+        """The part that the numbers depend on: without the open nodes, the display of errors, and the page."""
         return replace(self, open=None, errors=False, page=1)
 
     def changed(self, **changes: Any) -> BoardState:
-        """Make a state that differs in these; of it the first page, unless `page` is given."""
+        """Return a state with these changes, on its first page unless `page` is given."""
         return replace(self, **{"page": 1, **changes})
 
 
 def _check_text(name: str, values: Sequence[str]) -> None:
     if len(values) > _MOST:
-        raise UserError(f"{name} is given {len(values)} times", remedy=f"at most {_MOST} times")
+        raise UserError(f"{name} has {len(values)} values", remedy=f"give at most {_MOST}")
     for value in values:
         longest = search.LONGEST if name == "q" else _LONGEST
         if len(value) > longest:
-            raise UserError(f"{name} is {len(value)} characters long", remedy=f"at most {longest}")
+            raise UserError(f"{name} is {len(value)} characters long", remedy=f"shorten it to {longest}")
         if any(unicodedata.category(sign) in ("Cc", "Cs") for sign in value):
-            raise UserError(f"{name} holds a control character: {value!r}", remedy="leave it out")
+            raise UserError(f"{name} contains a control character: {value!r}", remedy="remove it")
 
 
 def _single(name: str, values: Sequence[str]) -> Any:
     if len(set(values)) > 1:
-        raise UserError(f"{name} is given {len(values)} times", remedy="give it once")
+        raise UserError(f"{name} has {len(values)} values", remedy="give one value")
     value = values[0].strip()
     if name in _NUMBERS:
         return _number(name, value)
     if name in ("runnable", "errors"):
         if value not in ("0", "1"):
-            raise _wrong(name, value, "1, or leave it out")
+            raise _invalid(name, value, "1 or 0")
         return value == "1"
     if name == "at":
         try:
@@ -199,10 +199,10 @@ def _single(name: str, values: Sequence[str]) -> Any:
                 raise ValueError(value)
             return date.fromisoformat(value)
         except ValueError:
-            raise _wrong(name, value, "a date such as 2026-03-31") from None
+            raise _invalid(name, value, "a date such as 2026-03-31") from None
     if name == "page":
         if not re.fullmatch(r"\d{1,6}", value, re.ASCII):
-            raise _wrong(name, value, "a number from 1")
+            raise _invalid(name, value, "a number from 1")
         return int(value)
     return value
 
@@ -210,10 +210,10 @@ def _single(name: str, values: Sequence[str]) -> Any:
 def _number(name: str, value: str) -> float:
     form = re.fullmatch(r"((?:\d{1,20}(?:\.\d{0,20})?|\.\d{1,20})(?:e[+-]?\d{1,3})?)([kmgb]?)", value.lower(), re.ASCII)
     if form is None:
-        raise _wrong(name, value, "a number such as 25000000, 25e6 or 25M; not negative")
+        raise _invalid(name, value, "a number such as 25000000, 25e6 or 25M; not negative")
     number = float(form[1]) * _UNITS[form[2]]
     if number > _HIGHEST:
-        raise _wrong(name, value, "a smaller number")
+        raise _invalid(name, value, "a smaller number")
     return number
 
 
@@ -225,5 +225,5 @@ def _text(value: Any) -> str:
     return value.isoformat() if isinstance(value, date) else str(value)
 
 
-def _wrong(name: str, value: Any, needed: str) -> UserError:
+def _invalid(name: str, value: Any, needed: str) -> UserError:
     return UserError(f"{name} is {str(value)[:50]!r}", remedy=f"give {needed}")

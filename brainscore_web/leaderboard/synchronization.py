@@ -1,4 +1,4 @@
-"""What programs wrote and what people edited: a program changes only what it wrote."""
+"""Automatic updates of rows that keep the values that people have edited."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ Row = TypeVar("Row", VisionModel, Benchmark, BenchmarkVersion)
 
 
 def fill_in(row: Row, values: Mapping[str, Any]) -> list[str]:
-    """Set attributes that nobody has edited; the row is not saved.
+    """Set attributes that have not been edited; the row is not saved.
 
     Parameters
     ----------
     row : VisionModel, Benchmark or BenchmarkVersion
-        A new row, or one that is kept already.
+        A new or an existing row.
     values : mapping of str to object
-        Plain JSON values by attribute. None and what is empty say nothing.
+        Plain JSON values by attribute. None and empty values are ignored.
 
     Returns
     -------
     list of str
-        Names of attributes that changed, ``'synced'`` among them.
+        Names of changed attributes, including ``'synced'``.
     """
     written = dict(row.synced)
     changed = []

@@ -1,4 +1,4 @@
-"""Addresses of the leaderboard."""
+"""URLs of the leaderboard."""
 
 from django.urls import path
 

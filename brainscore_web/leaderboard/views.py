@@ -1,4 +1,4 @@
-"""The leaderboard: its page, what the page's script asks for, and exports."""
+"""Views of the leaderboard: its page, the data of the page's script, and exports."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _TYPES = {"csv": "text/csv; charset=utf-8", "parquet": "application/vnd.apache.p
 
 
 class _BoardRequest(NamedTuple):
-    """Who asks sees this, and asks for that."""
+    """What the visitor may see, and the state that they request."""
 
     snapshot: Snapshot
     state: BoardState
@@ -43,9 +43,9 @@ def _board_request(request: HttpRequest, *ignoring: str) -> _BoardRequest:
 
 
 def _json_errors(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """Let a view's UserErrors be JSON that names the field of the form.
+    """Turn a view's UserErrors into JSON that names the field of the form.
 
-    The status is 200: what is being typed is often not yet whole, and browsers complain of every 4xx.
+    The status is 200, since text that is being typed is often incomplete and browsers log every 4xx as an error.
     """
 
     @functools.wraps(view)
@@ -76,22 +76,22 @@ def _json(content: Any) -> bytes:
 @require_safe
 @cached_for_visitors
 def page(request: HttpRequest) -> HttpResponse:
-    """The table as HTML, fifty models a page; a script takes over where there is one."""
+    """The leaderboard as HTML with fifty models per page; with JavaScript, a script replaces the table."""
 
     def make() -> HttpResponse:
-        context = page_context(asked.board, errors=asked.state.errors)
+        context = page_context(query.board, errors=query.state.errors)
         return render(request, "leaderboard/board.html", {**context, **card_patterns()})
 
     try:
-        asked = _board_request(request)
-        # the whole address, which the link to log in names
-        tag = conditional(asked.snapshot, "page", request.get_full_path(), only_snapshot=True)
+        query = _board_request(request)
+        # the login link contains the full path
+        tag = conditional(query.snapshot, "page", request.get_full_path(), only_snapshot=True)
         return answer(request, tag, make)
     except UserError as error:
         try:
             board = board_for(snapshot_for(request.user), BoardState())
-        except UserError as other:  # not what was asked for is at fault, but what the site holds
-            return error_response(request, other)
+        except UserError as site_error:  # the data of the site are at fault, not the request
+            return error_response(request, site_error)
         context = page_context(board, errors=False, typed=request.GET)
         context["problem"] = _problem(request.GET, error)
         response = render(request, "leaderboard/board.html", {**context, **card_patterns()}, status=400)
@@ -103,41 +103,41 @@ def page(request: HttpRequest) -> HttpResponse:
 @cached_for_visitors
 @_json_errors
 def data(request: HttpRequest) -> HttpResponse:
-    """Models, nodes and the columns that are shown."""
-    asked = _board_request(request)
-    tag = conditional(asked.snapshot, "data", asked.state.changed(page=1, errors=False).query(), only_snapshot=True)
-    return answer(request, tag, lambda: _send(_json(board_data(asked.board))))
+    """Models, nodes and the shown columns as JSON."""
+    query = _board_request(request)
+    tag = conditional(query.snapshot, "data", query.state.changed(page=1, errors=False).query(), only_snapshot=True)
+    return answer(request, tag, lambda: _json_response(_json(board_data(query.board))))
 
 
 @require_safe
 @cached_for_visitors
 @_json_errors
 def columns(request: HttpRequest) -> HttpResponse:
-    """The columns directly below the nodes that ``node`` names."""
-    asked = _board_request(request, "node")
+    """The columns of the children of the nodes in ``node``, as JSON."""
+    query = _board_request(request, "node")
     nodes = sorted(set(request.GET.getlist("node")))
-    tag = conditional(asked.snapshot, "columns", asked.state.query(), *nodes, only_snapshot=True)
-    return answer(request, tag, lambda: _send(_json(columns_below(asked.board, nodes))))
+    tag = conditional(query.snapshot, "columns", query.state.query(), *nodes, only_snapshot=True)
+    return answer(request, tag, lambda: _json_response(_json(columns_below(query.board, nodes))))
 
 
 @require_safe
 @_json_errors
 def cell(request: HttpRequest) -> HttpResponse:
-    """What is known of the cell that ``model`` and ``node`` name."""
-    asked = _board_request(request, "model", "node")
-    board = asked.board
+    """Details of the cell of ``model`` and ``node``, as JSON."""
+    query = _board_request(request, "model", "node")
+    board = query.board
     identifier, node = request.GET.get("model", ""), request.GET.get("node", "")
     row = next((row for row, model in enumerate(board.models) if model.identifier == identifier), -1)
     place = board.place(node)
     if row < 0 or place < 0:
         name, value = ("model", identifier) if row < 0 else ("node", node)
-        raise UserError(f"{name}: {value[:80]!r} is not on this board", remedy="load the board again")
-    tag = conditional(asked.snapshot, "cell", asked.state.query(), identifier, node, only_snapshot=True)
+        raise UserError(f"{name}: {value[:80]!r} is not on this board", remedy="reload the page")
+    tag = conditional(query.snapshot, "cell", query.state.query(), identifier, node, only_snapshot=True)
 
     def make() -> HttpResponse:
         facts = cell_facts(board, row, place, request.user)
         links = card_links(board, row, place, facts.receipt)
-        return _send(_json({"title": facts.title, "facts": facts.texts, "links": links}))
+        return _json_response(_json({"title": facts.title, "facts": facts.texts, "links": links}))
 
     return answer(request, tag, make)
 
@@ -146,21 +146,21 @@ def cell(request: HttpRequest) -> HttpResponse:
 @user_errors
 def export(request: HttpRequest, kind: str) -> HttpResponse:
     """The board as a file: ``csv``, ``parquet`` (both also with ``form=long``) or ``bib``."""
-    asked = _board_request(request, "form")
+    query = _board_request(request, "form")
     form = request.GET.get("form", "wide")
-    # citations are in no snapshot
-    content = exports.bibtex(asked.board) if kind == "bib" else ""
-    tag = conditional(asked.snapshot, "export", kind, form, asked.state.query(), content, only_snapshot=True)
+    # citations are not part of a snapshot
+    content = exports.bibtex(query.board) if kind == "bib" else ""
+    tag = conditional(query.snapshot, "export", kind, form, query.state.query(), content, only_snapshot=True)
 
     def make() -> HttpResponse:
-        made = content or getattr(exports, kind)(asked.board, form=form)
-        response = HttpResponse(made, content_type=_TYPES[kind])
-        day = f"-{asked.state.at}" if asked.state.at else ""
+        exported = content or getattr(exports, kind)(query.board, form=form)
+        response = HttpResponse(exported, content_type=_TYPES[kind])
+        day = f"-{query.state.at}" if query.state.at else ""
         response["Content-Disposition"] = f'attachment; filename="brain-score{day}.{kind}"'
         return response
 
     return answer(request, tag, make)
 
 
-def _send(content: bytes) -> HttpResponse:
+def _json_response(content: bytes) -> HttpResponse:
     return HttpResponse(content, content_type="application/json")

@@ -18,9 +18,9 @@ else:
 @pytest.fixture(autouse=True)
 def _nothing_remembered():
     """What a process remembers of the database does not outlive a test."""
-    from brainscore_web.leaderboard.snapshot import forget
+    from brainscore_web.leaderboard.board import clear_caches
 
-    forget()
+    clear_caches()
 
 
 PASSWORD = "correct horse battery"

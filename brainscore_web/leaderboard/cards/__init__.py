@@ -1,4 +1,4 @@
-"""Cards of models and benchmarks, receipts, and lists of both: what is shown is made by pure functions."""
+"""Cards of models and benchmarks, receipts, and lists; pure functions compute their content."""
 
 from brainscore_web.leaderboard.cards._benchmark import BenchmarkCard, BenchmarkData, benchmark_card
 from brainscore_web.leaderboard.cards._model import ModelCard, ModelData, model_card

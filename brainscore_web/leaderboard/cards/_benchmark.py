@@ -1,4 +1,4 @@
-"""The card of a benchmark, or of a mean of benchmarks."""
+"""The card of a benchmark or a mean."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ from brainscore_web.leaderboard.cards._formatting import (
     bins,
     estimate,
     interval,
-    known,
     number,
     web_address,
 )
 from brainscore_web.leaderboard.cards._scores import ScoreLine, has_ceiling, node_ranks, reason_of
+from brainscore_web.leaderboard.clean import finite
 from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion
 from brainscore_web.leaderboard.snapshot import STATES as NAMES
 
@@ -53,11 +53,14 @@ __all__ = [
 
 _MEANINGS = {
     "reliability": (
-        "How well the measurements agree with themselves when they are repeated. A model cannot be expected to predict "
-        "more than what is reliable."
+        "How well repeated measurements agree with each other. A model cannot be expected to predict more than the "
+        "reliable part."
     ),
     "upper bound": "An upper bound: what the best possible model would reach, given how much subjects differ.",
-    "human-human": "How well people agree with each other. A model that reaches it is as alike to people as they are.",
+    "human-human": (
+        "How well people agree with each other. A model that reaches it is as similar to people as they are to each "
+        "other."
+    ),
 }
 
 
@@ -71,22 +74,22 @@ class Sample(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class BenchmarkData:
-    """What the database says about a benchmark, besides its row and the snapshot.
+    """Data of a benchmark from the database, in addition to its row and the snapshot.
 
     Attributes
     ----------
     scores : mapping of int to (model, ScoreLine)
-        Of all models that the visitor sees, by primary key.
+        Scores of all models that the visitor sees, by primary key.
     versions : sequence of BenchmarkVersion
         Newest first.
     samples : sequence of Sample
-        Empty where the visitor may not see them.
+        Samples of stimuli; empty if the visitor may not see them.
     shows_data : bool
         Whether the visitor may see stimuli and measurements.
     packaged : bool
-        Whether the benchmark comes with the package.
+        Whether the benchmark is part of an installed package.
     models : frozenset of str
-        Models that come with it.
+        Installed models.
     """
 
     scores: Mapping[int, tuple[str, ScoreLine]]
@@ -113,7 +116,7 @@ class CeilingView:
 
 @dataclass(frozen=True, kw_only=True)
 class VersionLine:
-    """A version: since when, its ceiling, what changed, and how many models have a score of it."""
+    """A version: its start, its ceiling, its changes, and the number of models with a score."""
 
     version: str
     since: str
@@ -126,7 +129,7 @@ class VersionLine:
 
 @dataclass(frozen=True, kw_only=True)
 class ModelLine:
-    """A model with a score here."""
+    """A model with a score."""
 
     identifier: str
     title: str
@@ -150,7 +153,7 @@ class ModelLine:
 
 @dataclass(frozen=True, kw_only=True)
 class UnscoredModels:
-    """Models without a score here, for the same kind of reason: identifier, title, reason."""
+    """Models without a score that have the same state: identifier, title, reason."""
 
     state: StateText
     models: tuple[tuple[str, str, str], ...]
@@ -158,7 +161,7 @@ class UnscoredModels:
 
 @dataclass(frozen=True, kw_only=True)
 class ChildLine:
-    """What is directly below a mean."""
+    """A node directly below a mean."""
 
     identifier: str
     title: str
@@ -170,44 +173,44 @@ class ChildLine:
 
 @dataclass(frozen=True, kw_only=True)
 class BenchmarkCard:
-    """Everything that is shown of a benchmark or a mean.
+    """Content of the card of a benchmark or a mean.
 
     Attributes
     ----------
     identifier, title, description, credit, owner, source : str
-        `credit` names who contributed it, `owner` whose it is on this site, `source` where the data are from.
+        `credit` names the contributors, `owner` is the owner on this site, `source` is the URL of the data.
     is_mean, control, in_tree : bool
-        A mean has no ceiling, samples, versions and code.
+        Kind and position. A mean has no ceiling, samples, versions or code.
     path : tuple of (identifier, title)
         From the root to the node above.
     facts, notes
-        What is known of it.
+        Facts and notes about the benchmark.
     withheld : bool
-        Whether stimuli and measurements are.
+        Whether stimuli and measurements are withheld.
     shows_data : bool
-        Whether the visitor sees them.
+        Whether the visitor may see them.
     samples : tuple of Sample
         Stimuli to show.
     ceiling : CeilingView or None
-        Of the version that counts.
+        Ceiling of the version that counts.
     no_ceiling : bool
-        Whether that version has none, as far as is known.
+        Whether that version is known to have no ceiling.
     children : tuple of ChildLine
-        Of a mean.
+        Nodes below a mean.
     models : tuple of ModelLine
-        Those with a score, the highest first; all of them.
+        All models with a score, highest first.
     unscored : tuple of UnscoredModels
-        The others.
+        Models without a score.
     axis : Axis
-        Of bars and histogram.
+        Axis of bars and histogram.
     bins : tuple of Bin
         Distribution of the scores.
     best, median : str
-        Over the models.
+        Best and median score over the models.
     versions : tuple of VersionLine
         Newest first.
     code, citation
-        How to run and cite it.
+        Code that runs the benchmark, and its citation.
     """
 
     identifier: str
@@ -240,16 +243,16 @@ class BenchmarkCard:
 
 
 def benchmark_card(benchmark: Benchmark, board: Board, data: BenchmarkData) -> BenchmarkCard:
-    """Make the card of a benchmark or a mean.
+    """Return the content of the card of a benchmark or a mean.
 
     Parameters
     ----------
     benchmark : Benchmark
-        With its owner.
+        The benchmark, with its owner.
     board : Board
-        Of all models and benchmarks that the visitor sees.
+        Board of all models and benchmarks that the visitor sees.
     data : BenchmarkData
-        Of this benchmark.
+        Data of this benchmark.
     """
     place = board.place(benchmark.identifier)
     mean = benchmark.is_mean
@@ -272,7 +275,7 @@ def benchmark_card(benchmark: Benchmark, board: Board, data: BenchmarkData) -> B
         shows_data=data.shows_data,
         samples=tuple(data.samples) if data.shows_data else (),
         ceiling=None if mean else _ceiling(benchmark, data.versions),
-        no_ceiling=any(one.ceiling_meaning == "none" for one in _counting(benchmark, data.versions)),
+        no_ceiling=any(version.ceiling_meaning == "none" for version in _counting(benchmark, data.versions)),
         children=tuple(_children(board, place)),
         models=tuple(_models(board, place, data, axis)) if place >= 0 else (),
         unscored=tuple(_unscored(board, place, data)) if place >= 0 else (),
@@ -303,7 +306,7 @@ def _path(board: Board, benchmark: Benchmark, place: int) -> tuple[tuple[str, st
 
 
 def _example(benchmark: Benchmark, board: Board, place: int, installed: frozenset[str]) -> str:
-    """A model to run on it: the best that has a score and can be had; else a simple one that can do what it asks."""
+    """Return an example model: the best installed one with a score, otherwise a simple one that supports the task."""
     if place >= 0:
         for row in np.argsort(-board.values[:, place], kind="stable").tolist():  # NaN comes last
             model = board.models[row]
@@ -315,23 +318,23 @@ def _example(benchmark: Benchmark, board: Board, place: int, installed: frozense
 
 
 def _counting(benchmark: Benchmark, versions: Sequence[BenchmarkVersion]) -> Sequence[BenchmarkVersion]:
-    """The version whose scores count, as far as it is known; the newest where any version's do."""
-    return [one for one in versions if one.version == benchmark.version or not benchmark.version][:1]
+    """Return the version whose scores count, if known; the newest one if all versions count."""
+    return [row for row in versions if row.version == benchmark.version or not benchmark.version][:1]
 
 
 def _ceiling(benchmark: Benchmark, versions: Sequence[BenchmarkVersion]) -> CeilingView | None:
-    of = next(iter(_counting(benchmark, versions)), None)
-    if of is None or of.ceiling is None or of.ceiling_meaning == "none":
+    version = next(iter(_counting(benchmark, versions)), None)
+    if version is None or version.ceiling is None or version.ceiling_meaning == "none":
         return None
     return CeilingView(
-        text=estimate(of.ceiling, of.ceiling_error),
-        interval=interval(of.ceiling_low, of.ceiling_high),
-        level="" if of.ceiling_level is None else f"{100 * of.ceiling_level:g} %",
-        meaning=of.ceiling_meaning,
-        words=_MEANINGS.get(of.ceiling_meaning, ""),
-        estimates=of.ceiling_estimates,
-        reason=of.ceiling_reason,
-        lower_bound="" if of.lower_bound is None else number(of.lower_bound),
+        text=estimate(version.ceiling, version.ceiling_error),
+        interval=interval(version.ceiling_low, version.ceiling_high),
+        level="" if version.ceiling_level is None else f"{100 * version.ceiling_level:g} %",
+        meaning=version.ceiling_meaning,
+        words=_MEANINGS.get(version.ceiling_meaning, ""),
+        estimates=version.ceiling_estimates,
+        reason=version.ceiling_reason,
+        lower_bound="" if version.lower_bound is None else number(version.lower_bound),
     )
 
 
@@ -352,7 +355,7 @@ def _models(board: Board, place: int, data: BenchmarkData, axis: Axis) -> Iterab
     node = board.nodes[place]
     ranks, groups = node_ranks(board, place)
     values, errors, low, high = (part[:, place] for part in (board.values, board.errors, board.low, board.high))
-    median, ceiling = known(float(board.node_median[place])), 1.0 if has_ceiling(board)[place] else None
+    median, ceiling = finite(float(board.node_median[place])), 1.0 if has_ceiling(board)[place] else None
     ties = {rank for rank, count in zip(*np.unique(ranks.rank, return_counts=True), strict=True) if count > 1}
     order = sorted(
         np.flatnonzero(np.isfinite(values)).tolist(), key=lambda row: (-values[row], board.models[row].identifier)
@@ -368,8 +371,8 @@ def _models(board: Board, place: int, data: BenchmarkData, axis: Axis) -> Iterab
                 board.snapshot.raw_error[snapshot_row, node.column],
             )
             raw = estimate(*measured, "")
-        value, error = float(values[row]), known(float(errors[row]))
-        start, end = known(float(low[row])), known(float(high[row]))
+        value, error = float(values[row]), finite(float(errors[row]))
+        start, end = finite(float(low[row])), finite(float(high[row]))
         yield ModelLine(
             identifier=model.identifier,
             title=model.title,
@@ -412,15 +415,15 @@ def _versions(benchmark: Benchmark, data: BenchmarkData) -> Iterable[VersionLine
     for model, line in data.scores.values():
         if line.state == "scored":
             scored.setdefault(line.version, set()).add(model)
-    for one in data.versions:
+    for row in data.versions:
         yield VersionLine(
-            version=one.version,
-            since=_day(one.since),
-            ceiling=estimate(one.ceiling, one.ceiling_error),
-            interval=interval(one.ceiling_low, one.ceiling_high),
-            changes=one.changes,
-            n_models=len(scored.get(one.version, ())),
-            current=one.version == benchmark.version,
+            version=row.version,
+            since=_day(row.since),
+            ceiling=estimate(row.ceiling, row.ceiling_error),
+            interval=interval(row.ceiling_low, row.ceiling_high),
+            changes=row.changes,
+            n_models=len(scored.get(row.version, ())),
+            current=row.version == benchmark.version,
         )
 
 

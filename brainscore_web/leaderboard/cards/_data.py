@@ -1,4 +1,4 @@
-"""What cards read from the database: each a fixed number of queries, and only what the visitor may see."""
+"""Database queries of the cards: a fixed number for each, and only for data that the visitor may see."""
 
 from __future__ import annotations
 
@@ -27,32 +27,32 @@ _LINE = ("receipt", "version", "created", "state", "reason", "error_reason", "va
 
 
 def find_model(identifier: str, visitor: Visitor) -> VisionModel | None:
-    """The model, if there is one that the visitor may see."""
+    """Return the model if it exists and the visitor may see it."""
     return VisionModel.objects.visible_to(visitor).select_related("owner").filter(identifier=identifier).first()
 
 
 def find_benchmark(identifier: str) -> Benchmark | None:
-    """The benchmark or mean; all of them are public."""
+    """Return the benchmark or mean; all of them are public."""
     return Benchmark.objects.select_related("owner").filter(identifier=identifier).first()
 
 
 def near_models(identifier: str, visitor: Visitor) -> list[str]:
-    """Models that may have been meant, of those that the visitor may see."""
+    """Return similar identifiers among the models that the visitor may see."""
     return nearest(identifier, VisionModel.objects.visible_to(visitor).values_list("identifier", flat=True))
 
 
 def near_benchmarks(identifier: str) -> list[str]:
-    """Benchmarks that may have been meant."""
+    """Return similar identifiers of benchmarks."""
     return nearest(identifier, Benchmark.objects.values_list("identifier", flat=True))
 
 
 def model_data(model: VisionModel, visitor: Visitor) -> ModelData:
-    """What is known of a model that the visitor may see; four queries."""
+    """Return the data of a model that the visitor may see, with four queries."""
     rows = list(Benchmark.objects.filter(is_mean=False).order_by().values_list("pk", "identifier", "created"))
     benchmarks = {pk: identifier for pk, identifier, _ in rows}
     scores = {}
-    known = Score.objects.filter(model=model).with_shows_data(visitor).order_by("created", "receipt")
-    for row in known.values("pk", "benchmark_id", "shows_data", *_LINE):
+    rows_of_scores = Score.objects.filter(model=model).with_shows_data(visitor).order_by("created", "receipt")
+    for row in rows_of_scores.values("pk", "benchmark_id", "shows_data", *_LINE):
         if not row["shows_data"]:
             row["reason"] = withheld_reason(row["state"], row["reason"])
         if row["benchmark_id"] in benchmarks:
@@ -69,7 +69,7 @@ def model_data(model: VisionModel, visitor: Visitor) -> ModelData:
 
 
 def benchmark_data(benchmark: Benchmark, visitor: Visitor) -> BenchmarkData:
-    """What is known of a benchmark; three queries, none of scores and samples of a mean."""
+    """Return the data of a benchmark, with three queries; empty for a mean."""
     shows_data = not benchmark.is_mean and benchmark.shows_data_to(visitor)
     if benchmark.is_mean:
         return BenchmarkData(scores={}, versions=())
@@ -84,7 +84,7 @@ def benchmark_data(benchmark: Benchmark, visitor: Visitor) -> BenchmarkData:
             for row in rows.values("pk", "model__identifier", *_LINE)
         },
         versions=list(benchmark.versions.all()),
-        samples=[Sample(one.pk, one.image.name.rsplit("/", 1)[-1], one.caption) for one in samples],
+        samples=[Sample(row.pk, row.image.name.rsplit("/", 1)[-1], row.caption) for row in samples],
         shows_data=shows_data,
         packaged=_packaged("benchmark", benchmark.identifier),
         models=_registered("model"),
@@ -111,13 +111,13 @@ def _line(row: dict[str, Any]) -> ScoreLine:
 
 
 def _packaged(kind: str, identifier: str) -> bool:
-    """Whether what is installed registers it; nothing is imported or loaded for that."""
+    """Whether an installed package registers it; nothing is imported for this."""
     return identifier in _registered(kind)
 
 
 @lru_cache(maxsize=2)
 def _registered(kind: str) -> frozenset[str]:
-    """Identifiers of what is installed; it stays the same while a process runs, and finding it out reads folders."""
+    """Return the installed identifiers; cached, since they are read from folders and do not change in a process."""
     import brainscore_vision
 
     return frozenset(getattr(brainscore_vision, f"{kind}_registry"))

@@ -1,4 +1,4 @@
-"""Facts about models and benchmarks, how to cite them, and code that uses them."""
+"""Facts about models and benchmarks, their citations, and example code."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ __all__ = [
 
 @dataclass(frozen=True, kw_only=True)
 class Code:
-    """What to paste.
+    """Example code to copy.
 
     Attributes
     ----------
     install, python, command : str
-        A line for the shell; a program; a line for the shell.
+        A shell command, a program, and a shell command.
     notes : tuple of str
-        What is needed besides.
+        Further requirements.
     """
 
     install: str
@@ -46,7 +46,7 @@ class Code:
 
 @dataclass(frozen=True, kw_only=True)
 class Citation:
-    """A BibTeX entry, the name of the file to keep it in, and where the publication is."""
+    """A BibTeX entry, a name for its file, and the URL of the publication."""
 
     bibtex: str
     filename: str
@@ -56,20 +56,20 @@ class Citation:
 def model_code(
     model: str, benchmark: str | None, *, runnable: bool = True, packaged: bool = True, distribution: str = ""
 ) -> Code | None:
-    """Code that scores a model; None where it cannot be run with what is public.
+    """Return code that scores a model; None if the model cannot be run from published code and weights.
 
     Parameters
     ----------
     model : str
-        Identifier.
+        Identifier of the model.
     benchmark : str or None
-        Identifier of one that everybody can score on; None if there is none: the model is loaded, then.
+        Identifier of a benchmark with public data; None if there is none, so that the code only loads the model.
     runnable : bool
-        Whether it can be loaded with what is public.
+        Whether the model can be loaded from published code and weights.
     packaged : bool
-        Whether it comes with an installed package.
+        Whether the model is part of an installed package.
     distribution : str
-        The package that it comes with, if it is another than `brainscore`.
+        The package of the model, if it is not `brainscore`.
 
     Examples
     --------
@@ -100,23 +100,23 @@ def model_code(
 
 
 def benchmark_code(benchmark: str, model: str, *, public: bool, packaged: bool = True, distribution: str = "") -> Code:
-    """Code that scores a model on a benchmark.
+    """Return code that scores a model on a benchmark.
 
     Parameters
     ----------
     benchmark, model : str
-        Identifiers; the model is an example, which comes with the package.
+        Identifiers; the model is an example from the package.
     public : bool
-        Whether everybody can read its data; if not, a note says who can score on it.
+        Whether the data are public; otherwise a note says who can score on the benchmark.
     packaged : bool
-        Whether it comes with an installed package.
+        Whether the benchmark is part of an installed package.
     distribution : str
-        The package that it comes with, if it is another than `brainscore`.
+        The package of the benchmark, if it is not `brainscore`.
 
     Examples
     --------
     >>> benchmark_code("A2026.IT-pls", "pixels", public=False).notes
-    ('Its data are withheld: on this machine it runs only for those who have access; the platform scores submissions.',)
+    ('Its data are withheld: without access to them, you can only have models scored by submitting them.',)
     """
     python = (
         "from brainscore_vision import load_benchmark, score\n\n"
@@ -134,7 +134,7 @@ def benchmark_code(benchmark: str, model: str, *, public: bool, packaged: bool =
 
 
 def citation_of(bibtex: str, identifier: str, source: str = "") -> Citation | None:
-    """The entry of a card; None where there is neither entry nor source.
+    """Return the citation of a card; None if there is neither an entry nor a source.
 
     Examples
     --------
@@ -149,10 +149,8 @@ def citation_of(bibtex: str, identifier: str, source: str = "") -> Citation | No
 
 
 _PRINT = "print(f\"{float(result):.3f} ± {result.attrs.get('error', float('nan')):.3f}\")"
-_WITHHELD = (
-    "Its data are withheld: on this machine it runs only for those who have access; the platform scores submissions."
-)
-_ELSEWHERE = "It does not come with the package: put the folder of its plugin into BRAINSCORE_PLUGINS."
+_WITHHELD = "Its data are withheld: without access to them, you can only have models scored by submitting them."
+_ELSEWHERE = "It is not part of the package: put the folder of its plugin into BRAINSCORE_PLUGINS."
 
 
 def _install(platform: str, distribution: str) -> str:
@@ -165,12 +163,12 @@ def _notes(packaged: bool) -> tuple[str, ...]:
 
 
 def _quoted(text: str) -> str:
-    """A literal of Python; every string of JSON is one."""
+    """Return a Python string literal; every JSON string is one."""
     return json.dumps(text, ensure_ascii=False)
 
 
 class Fact(NamedTuple):
-    """A name and its value; `href` where it leads somewhere."""
+    """A name and its value, optionally with a link."""
 
     name: str
     value: str
@@ -178,7 +176,7 @@ class Fact(NamedTuple):
 
 
 def model_facts(model: VisionModel) -> tuple[Fact, ...]:
-    """Architecture, size, training, licences."""
+    """Return the facts about a model: architecture, size, training, licences."""
     details = _mapping(model.details)
     total = details.get("total_parameters")
     parameters = count(model.parameters)
@@ -192,7 +190,7 @@ def model_facts(model: VisionModel) -> tuple[Fact, ...]:
         Fact("Size of the weights", megabytes(model.size_mb)),
         Fact("Input", f"{side} × {side} pixels" if side else ""),
         Fact("Training data", model.training_data),
-        Fact("Can be run", "yes" if model.runnable else "not with what is published"),
+        Fact("Runnable", "yes" if model.runnable else "not from published code and weights"),
         Fact("Licence of the code", _text(details, "code_licence")),
         Fact("Licence of the weights", _text(details, "weights_licence")),
         Fact("Plugin", model.plugin),
@@ -201,10 +199,10 @@ def model_facts(model: VisionModel) -> tuple[Fact, ...]:
 
 
 def benchmark_facts(benchmark: Benchmark) -> tuple[Fact, ...]:
-    """What is shown, who was measured and how, what scores are made of."""
+    """Return the facts about a benchmark: stimuli, subjects, measurement, metric."""
     details = _mapping(benchmark.details)
     degrees, duration = details.get("visual_degrees"), details.get("duration_ms")
-    shown = (
+    stimuli = (
         benchmark.stimuli,
         "videos" if _text(details, "datatype") == "video" else "",
         f"n = {benchmark.n_stimuli:,}" if benchmark.n_stimuli is not None else "",
@@ -221,8 +219,12 @@ def benchmark_facts(benchmark: Benchmark) -> tuple[Fact, ...]:
         Fact("Hemisphere", _text(details, "hemisphere")),
         Fact("Preprocessing", _text(details, "preprocessing")),
         Fact("Task", benchmark.task),
-        Fact("Stimuli", ", ".join(filter(None, shown))),
-        Fact("Stimuli from", stimuli_source if stimuli_source != benchmark.source else "", web_address(stimuli_source)),
+        Fact("Stimuli", ", ".join(filter(None, stimuli))),
+        Fact(
+            "Source of stimuli",
+            stimuli_source if stimuli_source != benchmark.source else "",
+            web_address(stimuli_source),
+        ),
         Fact("Metric", benchmark.metric, web_address(metric_source)),
         Fact("Mapping", _text(details, "mapping")),
         Fact("Ceiling", _text(details, "ceiling")),
@@ -232,24 +234,24 @@ def benchmark_facts(benchmark: Benchmark) -> tuple[Fact, ...]:
 
 
 def distribution_of(details: Any) -> str:
-    """The package that it comes with; empty where that is not known."""
+    """Return the package of a plugin; empty if not known."""
     return _text(_mapping(details), "distribution")
 
 
 def notes_of(details: Any) -> tuple[str, ...]:
-    """Notes of the catalogue, those on stimuli, data and metric included.
+    """Return the notes of the catalogue, including those on stimuli, data and metric.
 
     Examples
     --------
     >>> notes_of({"notes": ["a"], "stimuli_notes": ["b", "a"], "data_notes": None})
     ('a', 'b')
     """
-    whole = _mapping(details)
-    found: list[str] = []
+    fields = _mapping(details)
+    texts: list[str] = []
     for name in ("notes", "stimuli_notes", "data_notes", "metric_notes"):
-        notes = whole.get(name) or ()
-        found += [str(note) for note in ((notes,) if isinstance(notes, str) else notes)]
-    return tuple(dict.fromkeys(found))
+        notes = fields.get(name) or ()
+        texts += [str(note) for note in ((notes,) if isinstance(notes, str) else notes)]
+    return tuple(dict.fromkeys(texts))
 
 
 def _filled(*facts: Fact) -> tuple[Fact, ...]:

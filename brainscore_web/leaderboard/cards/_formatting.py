@@ -1,14 +1,15 @@
-"""Numbers, sentences and bars of the cards."""
+"""Formatting of the cards: numbers, states, and small drawings."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from django.utils.safestring import SafeString
 from numpy.typing import ArrayLike
+
+from brainscore_web.leaderboard.clean import finite
 
 __all__ = [
     "NONE",
@@ -23,7 +24,6 @@ __all__ = [
     "estimate",
     "histogram",
     "interval",
-    "known",
     "megabytes",
     "number",
     "seconds",
@@ -32,11 +32,11 @@ __all__ = [
 ]
 
 NONE = "–"
-"""What stands where there is no number."""
+"""Text for a missing number."""
 
 
 class StateText(NamedTuple):
-    """How a state is shown: a sign, a word, and what it means."""
+    """How a state is shown: a symbol, a word, and its meaning."""
 
     sign: str
     word: str
@@ -44,64 +44,59 @@ class StateText(NamedTuple):
 
 
 STATES = {
-    "scored": StateText("", "scored", "There is a number."),
-    "undefined": StateText("≈", "undefined", "The score is NaN."),
+    "scored": StateText("", "scored", "The model has a score."),
+    "undefined": StateText("≈", "undefined", "The score is undefined."),
     "not applicable": StateText("∅", "not applicable", "The model cannot do what the benchmark asks."),
     "failed": StateText("✕", "failed", "Scoring ended with an error."),
     "outdated": StateText("↺", "outdated", "Only an earlier version of the benchmark was scored."),
-    "missing": StateText("·", "missing", "It was never scored."),
+    "missing": StateText("·", "missing", "Never scored."),
 }
-"""By name; all differ in sign and word."""
-
-
-def known(value: float | None) -> float | None:
-    """A number, or None where there is none, NaN included."""
-    return None if value is None or not math.isfinite(value) else float(value)
+"""By name; symbols and words are unique."""
 
 
 def number(value: float | None) -> str:
-    """Three decimals, as scores are given.
+    """Format a number with three decimals.
 
     Examples
     --------
     >>> number(0.51249), number(-0.0001), number(None)
     ('0.512', '0.000', '–')
     """
-    found = known(value)
-    if found is None:
+    known = finite(value)
+    if known is None:
         return NONE
-    text = f"{found:.3f}"
+    text = f"{known:.3f}"
     return "0.000" if text == "-0.000" else text.replace("-", "−")
 
 
 def estimate(value: float | None, error: float | None, none: str = NONE) -> str:
-    """A number with its standard error, where it has one.
+    """Format a number with its standard error, if available.
 
     Examples
     --------
     >>> estimate(0.5, 0.0123), estimate(0.5, None), estimate(None, None)
     ('0.500 ± 0.012', '0.500', '–')
     """
-    if known(value) is None:
+    if finite(value) is None:
         return none
-    if known(error) is None:
+    if finite(error) is None:
         return number(value)
     return f"{number(value)} ± {number(error)}"
 
 
 def interval(low: float | None, high: float | None) -> str:
-    """Both limits, or nothing.
+    """Format both limits of an interval; empty if one is missing.
 
     Examples
     --------
     >>> interval(0.1, 0.25), interval(None, 0.2)
     ('0.100 to 0.250', '')
     """
-    return f"{number(low)} to {number(high)}" if known(low) is not None and known(high) is not None else ""
+    return f"{number(low)} to {number(high)}" if finite(low) is not None and finite(high) is not None else ""
 
 
 def count(value: float | None) -> str:
-    """A large number in few digits.
+    """Format a large number with few digits.
 
     Examples
     --------
@@ -118,7 +113,7 @@ def count(value: float | None) -> str:
 
 
 def megabytes(value: float | None) -> str:
-    """A size, given in 10⁶ bytes.
+    """Format a size in MB.
 
     Examples
     --------
@@ -131,26 +126,26 @@ def megabytes(value: float | None) -> str:
 
 
 def seconds(value: float | None) -> str:
-    """A duration.
+    """Format a duration.
 
     Examples
     --------
     >>> seconds(0.0042), seconds(42.4), seconds(754), seconds(7500), seconds(None)
     ('0.004 s', '42.4 s', '12 min 34 s', '2 h 5 min', '–')
     """
-    found = known(value)
-    if found is None:
+    known = finite(value)
+    if known is None:
         return NONE
-    if found < 1:
-        return f"{found:.3f} s"
-    if found < 60:
-        return f"{found:.1f} s"
-    whole = round(found)
+    if known < 1:
+        return f"{known:.3f} s"
+    if known < 60:
+        return f"{known:.1f} s"
+    whole = round(known)
     return f"{whole // 60} min {whole % 60} s" if whole < 3600 else f"{whole // 3600} h {whole % 3600 // 60} min"
 
 
 def web_address(text: str) -> str:
-    """An address that may be linked to; empty for any other, such as one that would run a script.
+    """Return a URL if it is safe to link to; empty for others, such as URLs that run a script.
 
     Examples
     --------
@@ -161,28 +156,28 @@ def web_address(text: str) -> str:
 
 
 _WIDTH, _HEIGHT, _MARGIN = 150, 18, 6
-_FARTHEST = 1e12  # what is farther is drawn there
+_LARGEST = 1e12  # larger values are clipped to this
 
 
 class Axis(NamedTuple):
-    """What the ends of all bars of a table stand for."""
+    """Common axis of all bars of a table."""
 
     low: float
     high: float
 
     @property
     def texts(self) -> tuple[str, str]:
-        """Both ends, in two digits."""
+        """Both ends with two digits."""
         return f"{self.low:.2g}".replace("-", "−"), f"{self.high:.2g}".replace("-", "−")
 
     def x(self, value: float, width: float = _WIDTH) -> float:
-        """Where a value is; what is beyond the ends is at the ends."""
+        """Return the position of a value, clipped to the ends."""
         share = (value - self.low) / (self.high - self.low)
         return _MARGIN + (width - 2 * _MARGIN) * min(max(share, 0.0), 1.0)
 
 
 class Bin(NamedTuple):
-    """A column of a histogram: its limits, how many are in it, and its height relative to the highest."""
+    """A column of a histogram: its limits, its count, and its height relative to the highest column."""
 
     low: float
     high: float
@@ -191,7 +186,7 @@ class Bin(NamedTuple):
 
 
 def axis_of(*values: ArrayLike) -> Axis:
-    """From 0 to 1, further where a value is further.
+    """Return an axis from 0 to 1 that is extended to include all values.
 
     Examples
     --------
@@ -199,7 +194,7 @@ def axis_of(*values: ArrayLike) -> Axis:
     Axis(low=0.0, high=1.25)
     """
     every = np.concatenate([np.asarray(part, dtype=np.float64).ravel() for part in (*values, [0.0, 1.0])])
-    every = np.clip(every[np.isfinite(every)], -_FARTHEST, _FARTHEST)
+    every = np.clip(every[np.isfinite(every)], -_LARGEST, _LARGEST)
     return Axis(float(every.min()), float(every.max()))
 
 
@@ -213,7 +208,7 @@ def bar(
     median: float | None = None,
     ceiling: float | None = None,
 ) -> SafeString:
-    """Draw a value and its interval: median as a stroke, best as a triangle above, ceiling as a bracket."""
+    """Draw a value with its interval; median as a line, best as a triangle, ceiling as a bracket."""
     middle = _HEIGHT / 2
     parts = [f'<path class="bar-line" d="M{_MARGIN} {middle:g}H{_WIDTH - _MARGIN}"/>']
     for kind, where, shape in (
@@ -221,10 +216,10 @@ def bar(
         ("median", median, "m0 -6v12"),
         ("best", best, "m0 -3l-3 -5h6z"),
     ):
-        at = known(where)
+        at = finite(where)
         if at is not None:
             parts.append(f'<path class="bar-{kind}" d="M{axis.x(at):.1f} {middle:g}{shape}"/>')
-    start, end, here = known(low), known(high), known(value)
+    start, end, here = finite(low), finite(high), finite(value)
     if start is not None and end is not None:
         parts.append(f'<path class="bar-interval" d="M{axis.x(start):.1f} {middle:g}H{axis.x(end):.1f}"/>')
     if here is not None:
@@ -238,19 +233,19 @@ def spark(axis: Axis, points: Sequence[tuple[float, float | None, float | None, 
     Parameters
     ----------
     axis : Axis
-        Of the values.
+        Axis of the values.
     points : sequence of (time, value, low, high, current)
-        Of any unit of time; filled where they are of the current version.
+        Points, with any unit of time; those of the current version are filled.
     """
     width, height = 110, 26
-    there = [point for point in points if known(point[1]) is not None]
+    there = [point for point in points if finite(point[1]) is not None]
     if not there:
         return SafeString("")
     start, end = min(point[0] for point in there), max(point[0] for point in there)
     parts = []
     for time, value, low, high, current in there:
         x = width / 2 if end == start else 6 + (width - 12) * (time - start) / (end - start)
-        if known(low) is not None and known(high) is not None:
+        if finite(low) is not None and finite(high) is not None:
             parts.append(f'<path class="bar-interval thin" d="M{x:.1f} {_y(axis, low):.1f}V{_y(axis, high):.1f}"/>')
         kind = "bar-value" if current else "bar-value hollow"
         parts.append(f'<circle class="{kind}" cx="{x:.1f}" cy="{_y(axis, value):.1f}" r="2.5"/>')
@@ -258,17 +253,17 @@ def spark(axis: Axis, points: Sequence[tuple[float, float | None, float | None, 
 
 
 def bins(values: ArrayLike, *, axis: Axis | None = None, number: int = 20) -> tuple[Bin, ...]:
-    """Count values in intervals of equal width, over the range of an axis.
+    """Count values in bins of equal width over the range of an axis.
 
     Examples
     --------
-    >>> [one.number for one in bins([0.1, 0.1, 0.95, float("nan")], axis=Axis(0.0, 1.0), number=5)]
+    >>> [column.number for column in bins([0.1, 0.1, 0.95, float("nan")], axis=Axis(0.0, 1.0), number=5)]
     [2, 0, 0, 0, 1]
     """
     array = np.asarray(values, dtype=np.float64)
     array = array[np.isfinite(array)]
     ends = axis or axis_of(array)
-    counts, edges = np.histogram(np.clip(array, -_FARTHEST, _FARTHEST), bins=number, range=ends)
+    counts, edges = np.histogram(np.clip(array, -_LARGEST, _LARGEST), bins=number, range=ends)
     highest = max(int(counts.max(initial=0)), 1)
     return tuple(
         Bin(float(low), float(high), int(count), int(count) / highest)
@@ -277,20 +272,21 @@ def bins(values: ArrayLike, *, axis: Axis | None = None, number: int = 20) -> tu
 
 
 def histogram(columns: Sequence[Bin], axis: Axis) -> SafeString:
-    """Draw a distribution; its shape in words is its description."""
+    """Draw a histogram, with its counts as a description for screen readers."""
     if not columns:
         return SafeString("")
     width, height, base = 260, 70, 54
     step = (width - 2 * _MARGIN) / len(columns)
+    counts = [f"{column.low:.2f} to {column.high:.2f}: {column.number}" for column in columns if column.number]
     parts = [
         '<title id="distribution">Distribution of scores</title>',
-        f"<desc>{', '.join(f'{one.low:.2f} to {one.high:.2f}: {one.number}' for one in columns if one.number)}</desc>",
+        f"<desc>{', '.join(counts)}</desc>",
     ]
     parts += [
-        f'<path class="bar-count" d="M{_MARGIN + place * step + 0.5:.1f} {base}v{-50 * one.share:.1f}h{step - 1:.1f}'
-        f'V{base}z"><title>{one.low:.2f} to {one.high:.2f}: {one.number}</title></path>'
-        for place, one in enumerate(columns)
-        if one.number
+        f'<path class="bar-count" d="M{_MARGIN + place * step + 0.5:.1f} {base}v{-50 * column.share:.1f}h{step - 1:.1f}'
+        f'V{base}z"><title>{column.low:.2f} to {column.high:.2f}: {column.number}</title></path>'
+        for place, column in enumerate(columns)
+        if column.number
     ]
     middle = (axis.low + axis.high) / 2
     parts.append(f'<path class="bar-median" d="M{_MARGIN} {base}H{width - _MARGIN}"/>')
@@ -311,7 +307,7 @@ def _y(axis: Axis, value: float | None) -> float:
 
 
 def _svg(parts: Iterable[str], width: int, height: int) -> SafeString:
-    """Only numbers go into it."""
+    """Assemble an SVG from parts that contain only numbers."""
     return SafeString(
         f'<svg class="bar" viewBox="0 0 {width} {height}" width="{width}" height="{height}" aria-hidden="true">'
         f"{''.join(parts)}</svg>"

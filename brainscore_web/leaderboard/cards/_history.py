@@ -1,7 +1,7 @@
-"""How a model's means came to be what they are, and benchmarks on which it was scored more than once.
+"""Means of a model over time, and benchmarks on which it was scored more than once.
 
-A mean of an earlier day is what the leaderboard showed then, of today's tree: scores made up to that day, of the
-versions that benchmarks had, over the benchmarks that there were.
+The mean of a past day is what the leaderboard showed then, for today's tree: scores made until that day, of the
+versions that counted then, over the benchmarks that existed then.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brainscore_core.results.aggregates import LEAF_STATES, Tree, TreeNode, averages, counting
+from brainscore_web.leaderboard.clean import or_nan
 
 __all__ = ["MeanPoint", "Rescored", "ScorePoint", "VersionSince", "mean_history", "moments", "rescored"]
 
@@ -37,7 +38,7 @@ class ScorePoint(NamedTuple):
 
 
 class VersionSince(NamedTuple):
-    """Since when a benchmark has had a version."""
+    """The start of a benchmark version."""
 
     benchmark: str
     version: str
@@ -45,7 +46,7 @@ class VersionSince(NamedTuple):
 
 
 class MeanPoint(NamedTuple):
-    """A mean on one day; None where nothing was scored."""
+    """A mean on one day; None if nothing was scored."""
 
     day: date
     value: float | None
@@ -64,7 +65,7 @@ class Rescored:
 
     @property
     def change(self) -> float | None:
-        """Last score less the first, of those that are of one version; None where there are no two."""
+        """Last score minus first score of the latest version; None with less than two scores."""
         values = [
             point.value for point in self.points if point.version == self.points[-1].version and point.value is not None
         ]
@@ -72,25 +73,25 @@ class Rescored:
 
 
 def rescored(scores: Iterable[ScorePoint], order: Sequence[str], versions: Mapping[str, str]) -> tuple[Rescored, ...]:
-    """Benchmarks with more than one result, in the order of the tree; `versions` are those that count."""
-    of: dict[str, list[ScorePoint]] = {}
+    """Return benchmarks with more than one result, in this order; `versions` are those that count."""
+    by_benchmark: dict[str, list[ScorePoint]] = {}
     for score in scores:
-        of.setdefault(score.benchmark, []).append(score)
+        by_benchmark.setdefault(score.benchmark, []).append(score)
     place = {benchmark: number for number, benchmark in enumerate(order)}
-    found = [
+    results = [
         Rescored(
             benchmark=name,
             points=tuple(sorted(points, key=lambda point: (point.created, point.receipt))),
             current=versions.get(name, ""),
         )
-        for name, points in of.items()
+        for name, points in by_benchmark.items()
         if len(points) > 1
     ]
-    return tuple(sorted(found, key=lambda one: (place.get(one.benchmark, len(place)), one.benchmark)))
+    return tuple(sorted(results, key=lambda result: (place.get(result.benchmark, len(place)), result.benchmark)))
 
 
 def moments(scores: Iterable[ScorePoint], versions: Iterable[VersionSince], *, most: int = 24) -> tuple[date, ...]:
-    """Days to show means of: those on which they can have changed, since the first score; at most so many of them.
+    """Return at most `most` days since the first score on which means may have changed.
 
     Examples
     --------
@@ -103,12 +104,12 @@ def moments(scores: Iterable[ScorePoint], versions: Iterable[VersionSince], *, m
     if not scored:
         return ()
     first = min(scored)
-    days = sorted(scored | {day for one in versions if (day := _day(one.since)) > first})
+    days = sorted(scored | {day for version in versions if (day := _day(version.since)) > first})
     if len(days) <= most:
         return tuple(days)
     start, end = days[0].toordinal(), days[-1].toordinal()
-    wanted = {round(start + (end - start) * step / (most - 1)) for step in range(most)}
-    return tuple(date.fromordinal(ordinal) for ordinal in sorted(wanted))
+    ordinals = {round(start + (end - start) * step / (most - 1)) for step in range(most)}
+    return tuple(date.fromordinal(ordinal) for ordinal in sorted(ordinals))
 
 
 def mean_history(
@@ -119,61 +120,61 @@ def mean_history(
     days: Sequence[date],
     nodes: Sequence[str],
 ) -> dict[str, tuple[MeanPoint, ...]]:
-    """Means of one model on several days.
+    """Return the means of one model on several days.
 
     Parameters
     ----------
     tree : Tree
-        Today's.
+        Today's tree.
     scores : sequence of ScorePoint
-        All that the model has.
+        All scores of the model.
     versions : iterable of VersionSince
-        Of all benchmarks; those after the version that counts today do not matter.
+        Versions of all benchmarks; those after the version that counts today are ignored.
     there : mapping of str to datetime
-        Since when each benchmark has been there, unless one of its versions has been longer.
+        Since when each benchmark exists; the start of its first version counts if it is earlier.
     days : sequence of date
-        Whatever happened until the end of a day (UTC) counts.
+        The days; everything until the end of a day (UTC) counts.
     nodes : sequence of str
-        Means to give.
+        The means to return.
 
     Returns
     -------
     dict
-        From node to a point each day; days before there was a benchmark below the node are left out.
+        One point per day for each node, except days before the first benchmark below the node.
     """
     known: dict[str, list[VersionSince]] = {}
-    for one in sorted(versions, key=lambda one: (one.since, one.version)):
-        known.setdefault(one.benchmark, []).append(one)
-    born = {name: min([there[name], *(one.since for one in known.get(name, ()))]) for name in tree.benchmarks}
+    for version in sorted(versions, key=lambda version: (version.since, version.version)):
+        known.setdefault(version.benchmark, []).append(version)
+    born = {name: min([there[name], *(version.since for version in known.get(name, ()))]) for name in tree.benchmarks}
     since = {name: _until_current(tree[name].version, known.get(name, ())) for name in tree.benchmarks}
-    found: dict[str, list[MeanPoint]] = {node: [] for node in nodes}
-    for benchmarks, ends in _alike(tree, born, days):
+    history: dict[str, list[MeanPoint]] = {node: [] for node in nodes}
+    for benchmarks, ends in _days_by_benchmarks(tree, born, days):
         pruned = _unversioned(tree.pruned(benchmarks))
         values, errors = _values(pruned, scores, since, ends)
-        made = averages(pruned, values, errors)
-        place = {node: number for number, node in enumerate(made.nodes)}
+        means = averages(pruned, values, errors)
+        place = {node: number for number, node in enumerate(means.nodes)}
         for node in (node for node in nodes if node in place):
             at = place[node]
             for row, end in enumerate(ends):
-                n_scored = int(made.n_scored[row, at])
-                value, error = (float(part[row, at]) if n_scored else None for part in (made.values, made.errors))
+                n_scored = int(means.n_scored[row, at])
+                value, error = (float(part[row, at]) if n_scored else None for part in (means.values, means.errors))
                 error = None if error is None or not np.isfinite(error) else error
-                found[node].append(MeanPoint(_day(end), value, error, n_scored, int(made.n_all[at])))
-    return {node: tuple(points) for node, points in found.items()}
+                history[node].append(MeanPoint(_day(end), value, error, n_scored, int(means.n_all[at])))
+    return {node: tuple(points) for node, points in history.items()}
 
 
 def _until_current(current: int | str | None, versions: Sequence[VersionSince]) -> Sequence[VersionSince]:
-    """Versions up to the one that counts today; none where any version counts."""
+    """Return the versions up to the one that counts today; empty if all versions count."""
     if current is None:
         return ()
-    places = [number for number, one in enumerate(versions) if one.version == str(current)]
+    places = [number for number, version in enumerate(versions) if version.version == str(current)]
     return versions[: places[0] + 1] if places else versions or (VersionSince("", str(current), _EVER),)
 
 
-def _alike(
+def _days_by_benchmarks(
     tree: Tree, born: Mapping[str, datetime], days: Sequence[date]
 ) -> Iterable[tuple[tuple[str, ...], list[datetime]]]:
-    """Days with the same benchmarks together: those benchmarks, and the days' last moments."""
+    """Group days with the same benchmarks: return these benchmarks, and the ends of the days."""
     groups: dict[tuple[str, ...], list[datetime]] = {}
     for day in sorted(days):
         end = datetime.combine(day + timedelta(days=1), time(), tzinfo=UTC) - timedelta(microseconds=1)
@@ -186,21 +187,21 @@ def _alike(
 def _values(
     tree: Tree, scores: Sequence[ScorePoint], since: Mapping[str, Sequence[VersionSince]], ends: Sequence[datetime]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """What counts at each moment: moments × benchmarks, by the rule of the leaderboard."""
+    """Return values and errors that count at each time, as arrays of times × benchmarks, by the leaderboard's rule."""
     column = {name: number for number, name in enumerate(tree.benchmarks)}
-    chosen: list[tuple[int, int, int]] = []  # moment, benchmark, score
+    chosen: list[tuple[int, int, int]] = []  # time, benchmark, score
     for row, end in enumerate(ends):
         current = {name: _version_at(since[name], end) for name in column}
         for number, score in enumerate(scores):
             if score.benchmark not in column or score.created > end:
                 continue
-            wanted = current[score.benchmark]
+            version = current[score.benchmark]
             of_every = not score.version and score.state in ("failed", "not applicable")
-            if wanted is None or score.version == wanted or of_every:
+            if version is None or score.version == version or of_every:
                 chosen.append((row, column[score.benchmark], number))
     table = np.array(chosen, dtype=np.intp).reshape(-1, 3)
     rows = table[:, 2]
-    found = counting(
+    selected = counting(
         tree,
         table[:, 0],
         table[:, 1],
@@ -208,21 +209,21 @@ def _values(
         versions=np.full(len(rows), "", dtype=object),
         states=np.array([LEAF_STATES.index(score.state) for score in scores], dtype=np.int8)[rows],  # type: ignore[arg-type] # texts of the database
         created=np.array([score.created.timestamp() for score in scores])[rows],
-        scores=np.array([_float(score.value) for score in scores])[rows],
-        errors=np.array([_float(score.error) for score in scores])[rows],
+        scores=np.array([or_nan(score.value) for score in scores])[rows],
+        errors=np.array([or_nan(score.error) for score in scores])[rows],
     )
-    return found.values, found.errors
+    return selected.values, selected.errors
 
 
 def _version_at(versions: Sequence[VersionSince], end: datetime) -> str | None:
-    """The version that counted; None: any. Before the first one there was none of them, and today's counts."""
+    """Return the version that counted at a time; None for all. Before the first version, the current one counts."""
     if not versions:
         return None
-    return next((one.version for one in reversed(versions) if one.since <= end), versions[-1].version)
+    return next((version.version for version in reversed(versions) if version.since <= end), versions[-1].version)
 
 
 def _unversioned(tree: Tree) -> Tree:
-    """The same tree, where every version counts: what does not is left out before."""
+    """Return the same tree without versions, since scores of other versions are already excluded."""
     return Tree(
         TreeNode(identifier=name, parent=tree[name].parent, benchmark=tree[name].benchmark, order=tree[name].order)
         for name in tree
@@ -231,7 +232,3 @@ def _unversioned(tree: Tree) -> Tree:
 
 def _day(moment: datetime) -> date:
     return moment.astimezone(UTC).date()
-
-
-def _float(value: float | None) -> float:
-    return float("nan") if value is None else value

@@ -1,4 +1,4 @@
-"""Lists of all benchmarks, as the tree, and of all models."""
+"""Lists of all benchmarks (as a tree) and of all models."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ __all__ = [
 ]
 
 PAGE = 50
-"""Models on one page."""
+"""Number of models on one page."""
 
 _TEXTS = ("identifier", "title", "region", "species", "task", "stimuli", "metric")
 _NAMES = {
@@ -40,7 +40,7 @@ _NAMES = {
     "parameters_max": "parameters to",
     "size_min": "MB from",
     "size_max": "MB to",
-    "runnable": "can be run",
+    "runnable": "runnable",
     "ceiling_min": "ceiling from",
     "access": "data",
     "at": "as of",
@@ -50,7 +50,7 @@ _NAMES = {
 
 
 class Chip(NamedTuple):
-    """A filter in force, and the query without it."""
+    """An active filter, and the query without it."""
 
     name: str
     value: str
@@ -58,7 +58,7 @@ class Chip(NamedTuple):
 
 
 class BenchmarkLine(NamedTuple):
-    """A node of the list of benchmarks; `about` is None but of a benchmark."""
+    """A node of the list of benchmarks; `about` is None for means and headings."""
 
     identifier: str
     title: str
@@ -73,7 +73,7 @@ class BenchmarkLine(NamedTuple):
 
 
 class ListedModel(NamedTuple):
-    """A model of the list."""
+    """A model in the list."""
 
     model: ModelRow
     parameters: str
@@ -90,11 +90,11 @@ class ModelList:
     Attributes
     ----------
     models : tuple of ListedModel
-        Of this page.
+        Models on this page.
     columns : tuple of (identifier, title)
         Means that are shown.
     total, page, pages : int
-        How many models pass, which page this is, of how many.
+        Number of models that pass the filters, number of this page, and number of pages.
     """
 
     models: tuple[ListedModel, ...]
@@ -105,15 +105,15 @@ class ModelList:
 
 
 def benchmark_lines(board: Board, text: str = "") -> tuple[BenchmarkLine, ...]:
-    """Nodes of a board whose benchmarks hold all words of a text, and those above them."""
+    """Return the benchmarks of a board that contain all words of a text, and the nodes above them."""
     words = text.casefold().split()
     kept: set[int] = set()
     for at, node in enumerate(board.nodes):
-        if node.kind == "benchmark" and _holds(board.snapshot.benchmarks[node.column], words):
-            up = at
-            while up >= 0 and up not in kept:
-                kept.add(up)
-                up = board.nodes[up].parent
+        if node.kind == "benchmark" and _contains(board.snapshot.benchmarks[node.column], words):
+            place = at
+            while place >= 0 and place not in kept:
+                kept.add(place)
+                place = board.nodes[place].parent
     below = Counter(_ancestors(board, kept))
     scored = np.isfinite(board.values).sum(axis=0).tolist()
     return tuple(
@@ -136,26 +136,26 @@ def benchmark_lines(board: Board, text: str = "") -> tuple[BenchmarkLine, ...]:
 
 
 def chips(state: BoardState, text: str = "") -> tuple[Chip, ...]:
-    """Filters in force, each with the query without it; `text` is a search that `state` does not hold."""
-    found = []
+    """Return the active filters, each with the query without it; `text` is a search that is not part of `state`."""
+    active = []
     suffix = f"q={quote(text, safe='')}" if text else ""
     if text:
-        found.append(Chip("search", text, state.changed().query()))
+        active.append(Chip("search", text, state.changed().query()))
     default = BoardState()
-    for name in (one for one in vars(default) if one not in ("sort", "open", "page")):
+    for name in (field for field in vars(default) if field not in ("sort", "open", "page")):
         value, none = getattr(state, name), getattr(default, name)
         if value == none:
             continue
-        shown = _NAMES.get(name, name)
-        for one in value if isinstance(value, tuple) else (value,):
-            rest: Any = tuple(other for other in value if other != one) if isinstance(value, tuple) else none
+        label = _NAMES.get(name, name)
+        for item in value if isinstance(value, tuple) else (value,):
+            rest: Any = tuple(other for other in value if other != item) if isinstance(value, tuple) else none
             without = "&".join(filter(None, (state.changed(**{name: rest}).query(), suffix)))
-            found.append(Chip(shown, "" if value is True else _shown(one), without))
-    return tuple(found)
+            active.append(Chip(label, "" if value is True else _text(item), without))
+    return tuple(active)
 
 
 def model_list(board: Board, state: BoardState) -> ModelList:
-    """The page of models that is asked for, in the board's order."""
+    """Return the requested page of models, in the order of the board."""
     roots = [at for at, node in enumerate(board.nodes) if node.kind == "mean" and node.depth == 0]
     pages = max(-(-len(board.models) // PAGE), 1)
     page = min(state.page, pages)
@@ -181,23 +181,23 @@ def model_list(board: Board, state: BoardState) -> ModelList:
 
 
 def unscored(models: Sequence[ModelRow], snapshot: Snapshot, state: BoardState) -> tuple[ModelRow, ...]:
-    """Models that pass the filters, but have no receipt yet."""
+    """Return models that pass the filters but have no receipt yet."""
     others = [model for model in models if model.identifier not in snapshot.model_index]
     return tuple(others[place] for place in chosen_models(others, state))
 
 
-def sorts(state: BoardState, found: ModelList) -> tuple[tuple[str, str, str], ...]:
-    """Columns that models can be sorted by: title, query that sorts by it or turns it round, and how it is sorted."""
-    made = []
-    for key, title in (("model", "Model"), ("rank", "Rank"), *found.columns):
+def sorts(state: BoardState, page: ModelList) -> tuple[tuple[str, str, str], ...]:
+    """Return the sortable columns: title, query that sorts by it or reverses the order, and its current order."""
+    columns = []
+    for key, title in (("model", "Model"), ("rank", "Rank"), *page.columns):
         now = {key: "ascending", f"-{key}": "descending"}.get(state.sort, "")
         if key != "model" and now:
             now = {"ascending": "descending", "descending": "ascending"}[now] if key != "rank" else now
-        made.append((title, state.changed(sort=f"-{key}" if state.sort == key else key).query(), now))
-    return tuple(made)
+        columns.append((title, state.changed(sort=f"-{key}" if state.sort == key else key).query(), now))
+    return tuple(columns)
 
 
-def _holds(benchmark: BenchmarkRow, words: Sequence[str]) -> bool:
+def _contains(benchmark: BenchmarkRow, words: Sequence[str]) -> bool:
     text = "\n".join(getattr(benchmark, name) for name in _TEXTS).casefold()
     return all(word in text for word in words)
 
@@ -210,7 +210,7 @@ def _ancestors(board: Board, kept: Iterable[int]) -> Iterable[int]:
                 at = board.nodes[at].parent
 
 
-def _shown(value: Any) -> str:
+def _text(value: Any) -> str:
     return (
         count(value)
         if isinstance(value, float) and value >= 1000

@@ -25,7 +25,6 @@ from brainscore_web.leaderboard.cards._formatting import (
     count,
     estimate,
     interval,
-    known,
     number,
 )
 from brainscore_web.leaderboard.cards._history import (
@@ -38,6 +37,7 @@ from brainscore_web.leaderboard.cards._history import (
     rescored,
 )
 from brainscore_web.leaderboard.cards._scores import ScoreLine, ScoreRow, default_open, score_axis, score_rows
+from brainscore_web.leaderboard.clean import finite
 from brainscore_web.leaderboard.models import VisionModel
 
 __all__ = ["MeanHistory", "ModelCard", "ModelData", "ProfileView", "model_card"]
@@ -45,7 +45,7 @@ __all__ = ["MeanHistory", "ModelCard", "ModelData", "ProfileView", "model_card"]
 
 @dataclass(frozen=True, kw_only=True)
 class LayerPoint:
-    """Score of one layer; None where there is no number, with the reason."""
+    """Score of one layer; None if there is none, with the reason."""
 
     layer: str
     features: str
@@ -59,7 +59,7 @@ class LayerPoint:
 
 
 class LayerLine(NamedTuple):
-    """The same as text."""
+    """A `LayerPoint` as text."""
 
     layer: str
     mark: str
@@ -70,18 +70,18 @@ class LayerLine(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class ProfileView:
-    """All layers on what a region was scored on.
+    """Scores of all layers on one benchmark of a region.
 
     Attributes
     ----------
     region, benchmark : str
-        Which region, and on what the layers were scored.
+        The region, and the benchmark on which the layers were scored.
     points : tuple of LayerPoint
-        In the network's order.
+        Points in the order of the network.
     chosen : tuple of str
         The layers that the model commits to for this region.
     notes : tuple of str
-        Ceiling, stimuli, and what choosing on other stimuli gives.
+        Notes on stimuli, the ceiling, and the selection of layers.
     """
 
     region: str
@@ -96,7 +96,9 @@ class ProfileView:
         return tuple(
             LayerLine(
                 layer=point.layer,
-                mark=" and ".join(name for name, is_it in (("chosen", point.chosen), ("best", point.best)) if is_it),
+                mark=" and ".join(
+                    name for name, applies in (("chosen", point.chosen), ("best", point.best)) if applies
+                ),
                 features=point.features,
                 score=point.reason if point.score is None and point.reason else estimate(point.score, point.error),
                 interval=interval(point.low, point.high),
@@ -106,7 +108,7 @@ class ProfileView:
 
 
 def layer_map(regions: Any) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """Region and its layers, from what the model's row holds: a layer, or several.
+    """Return the layers of each region, from a mapping of regions to one or several layers.
 
     Examples
     --------
@@ -115,16 +117,16 @@ def layer_map(regions: Any) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """
     if not isinstance(regions, Mapping):
         return ()
-    found = ((str(region), _layers(layers)) for region, layers in regions.items())
-    return tuple((region, layers) for region, layers in found if layers)
+    pairs = ((str(region), _layers(layers)) for region, layers in regions.items())
+    return tuple((region, layers) for region, layers in pairs if layers)
 
 
 def profile_views(
     profiles: Iterable[tuple[str, str, Any]], regions: Sequence[tuple[str, tuple[str, ...]]]
 ) -> tuple[ProfileView, ...]:
-    """Read profiles: region, benchmark, document; one that cannot be read is left out.
+    """Read profiles (region, benchmark, document); invalid ones are skipped.
 
-    Regions come in the order of the model's map, others after them.
+    They are in the order of the regions of the model, with other regions last.
     """
     chosen = dict(regions)
     place = {region: number for number, region in enumerate(chosen)}
@@ -160,10 +162,10 @@ def _layer_point(item: Mapping[str, Any], chosen: Sequence[str], best: Any) -> L
     return LayerPoint(
         layer=layer,
         features=count(item.get("features")),
-        score=known(item.get("score")),
-        error=known(item.get("error")),
-        low=known(low),
-        high=known(high),
+        score=finite(item.get("score")),
+        error=finite(item.get("error")),
+        low=finite(low),
+        high=finite(high),
         chosen=layer in chosen,
         best=layer == best,
         reason=str(item.get("reason") or ""),
@@ -173,13 +175,13 @@ def _layer_point(item: Mapping[str, Any], chosen: Sequence[str], best: Any) -> L
 def _profile_notes(document: Mapping[str, Any]) -> Iterable[str]:
     if document.get("stimuli"):
         yield f"{document['stimuli']:,} stimuli"
-    ceiling = known(document.get("ceiling"))
+    ceiling = finite(document.get("ceiling"))
     yield "scores as measured, without a ceiling" if ceiling is None else f"relative to the ceiling, {number(ceiling)}"
     held_out = document.get("held_out")
-    if isinstance(held_out, Mapping) and known(held_out.get("value")) is not None:
+    if isinstance(held_out, Mapping) and finite(held_out.get("value")) is not None:
         yield (
             f"chosen on one half of the stimuli and scored on the other: {number(held_out['value'])} raw, "
-            f"{number(held_out.get('optimism'))} less than where it was chosen"
+            f"{number(held_out.get('optimism'))} less than on the first half"
         )
     elif document.get("no_halves"):
         yield str(document["no_halves"])
@@ -195,20 +197,20 @@ def _layers(layers: Any) -> tuple[str, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class ModelData:
-    """What the database says about a model, besides its row and the snapshot.
+    """Data of a model from the database, in addition to its row and the snapshot.
 
     Attributes
     ----------
     scores : dict of int to (ScorePoint, ScoreLine)
-        All of its scores, by primary key.
+        All scores of the model, by primary key.
     versions : sequence of VersionSince
-        Of all benchmarks.
+        Versions of all benchmarks.
     there : mapping of str to datetime
-        Since when benchmarks have been there.
+        Since when benchmarks exist.
     profiles : sequence of (region, benchmark, document)
-        Of its layers.
+        Layer profiles.
     packaged : bool
-        Whether the model comes with the package.
+        Whether the model is part of an installed package.
     """
 
     scores: Mapping[int, tuple[ScorePoint, ScoreLine]]
@@ -220,7 +222,7 @@ class ModelData:
 
 @dataclass(frozen=True, kw_only=True)
 class Unscored:
-    """Benchmarks without a score, for the same kind of reason: identifier, title, reason."""
+    """Benchmarks without a score that have the same state: identifier, title, reason."""
 
     state: StateText
     benchmarks: tuple[tuple[str, str, str], ...]
@@ -237,34 +239,34 @@ class MeanHistory:
 
 @dataclass(frozen=True, kw_only=True)
 class ModelCard:
-    """Everything that is shown of a model.
+    """Content of a model's card.
 
     Attributes
     ----------
     identifier, title, owner : str
-        The owner's public name, or nothing.
+        Names; `owner` is the owner's public name, or empty.
     private : bool
-        Whether others do not see it.
+        Whether the model is private.
     facts, notes
-        What is known of it.
+        Facts and notes about the model.
     layers : tuple of (region, layers)
-        Which layers stand for which region.
+        The layers of each region.
     rows : tuple of ScoreRow
-        The tree; empty where nothing was scored yet.
+        Results along the tree; empty if nothing was scored yet.
     axis : Axis
-        Of the bars in these rows.
+        Axis of the bars in these rows.
     opened : frozenset of str
         Nodes whose children are shown.
     unscored : tuple of Unscored
-        What has no score, and why.
+        Benchmarks without a score, and why.
     profiles : tuple of ProfileView
-        Scores of its layers.
+        Layer profiles.
     code : Code or None
-        How to run it.
+        Code that runs the model.
     citation : Citation or None
-        How to cite it.
+        Citation of the model.
     means : tuple of MeanHistory
-        Over time.
+        Means over time.
     rescored : tuple of Rescored
         Benchmarks with more than one result.
     """
@@ -288,21 +290,21 @@ class ModelCard:
 
     @property
     def headline(self) -> tuple[ScoreRow, ...]:
-        """The numbers to see first."""
+        """The results shown first."""
         return tuple(row for row in self.rows if row.upper)
 
 
 def model_card(model: VisionModel, board: Board, data: ModelData, opened: Collection[str] | None = None) -> ModelCard:
-    """Make the card of a model.
+    """Return the content of a model's card.
 
     Parameters
     ----------
     model : VisionModel
-        One that the visitor may see.
+        A model that the visitor may see.
     board : Board
-        Of all models and benchmarks that the visitor sees.
+        Board of all models and benchmarks that the visitor sees.
     data : ModelData
-        Of this model.
+        Data of this model.
     opened : collection of str, optional
         Nodes whose children are shown.
     """
@@ -348,7 +350,7 @@ def _unscored(rows: Iterable[ScoreRow]) -> Iterable[Unscored]:
 
 
 def _example(rows: Iterable[ScoreRow]) -> str | None:
-    """A benchmark that everybody can score on, of those that the model was scored on."""
+    """Return a benchmark with public data on which the model was scored."""
     return next(
         (row.identifier for row in rows if row.kind == "benchmark" and row.state_name == "scored" and not row.private),
         None,
@@ -362,13 +364,13 @@ def _means(board: Board, data: ModelData, rows: Sequence[ScoreRow]) -> tuple[Mea
     inside = set(tree.benchmarks)
     days = moments(
         (point for point in points if point.benchmark in inside),
-        (one for one in data.versions if one.benchmark in inside),
+        (version for version in data.versions if version.benchmark in inside),
     )
-    found = mean_history(tree, points, data.versions, data.there, days, tuple(chosen))
+    history = mean_history(tree, points, data.versions, data.there, days, tuple(chosen))
     return tuple(
-        MeanHistory(identifier=node, title=chosen[node], points=found[node])
+        MeanHistory(identifier=node, title=chosen[node], points=history[node])
         for node in chosen
-        if any(point.value is not None for point in found[node])
+        if any(point.value is not None for point in history[node])
     )
 
 
@@ -376,6 +378,6 @@ def _rescored(board: Board, data: ModelData) -> tuple[Rescored, ...]:
     benchmarks = board.snapshot.benchmarks
     return rescored(
         (point for point, _ in data.scores.values()),
-        [one.identifier for one in benchmarks],
-        {one.identifier: one.version for one in benchmarks},
+        [row.identifier for row in benchmarks],
+        {row.identifier: row.version for row in benchmarks},
     )

@@ -1,4 +1,4 @@
-"""Scores on the cards, and where a model stands among others."""
+"""Scores on the cards, and the standing of a model among others."""
 
 from __future__ import annotations
 
@@ -23,9 +23,10 @@ from brainscore_web.leaderboard.cards._formatting import (
     bar,
     estimate,
     interval,
-    known,
     number,
 )
+from brainscore_web.leaderboard.clean import finite
+from brainscore_web.leaderboard.nodes import MAX_OPEN_HEADING
 from brainscore_web.leaderboard.snapshot import STATES as NAMES
 from brainscore_web.leaderboard.snapshot import SnapshotKey
 
@@ -42,24 +43,24 @@ __all__ = [
     "upper",
 ]
 
-_WIDE = 1.959963984540054  # standard errors of a difference on either side that hold 95 %
+_Z95 = 1.959963984540054  # standard errors of a difference on either side of a 95 % interval
 
 
 @dataclass(frozen=True, kw_only=True)
 class Standing:
-    """Place of a model at one node.
+    """Standing of a model at one node.
 
     Attributes
     ----------
     rank : int
-        1 is the highest value; 0: it has none. Equal values share a rank.
+        1 for the highest value, 0 without a value. Equal values share a rank.
     among : int
-        Models that have a value.
+        Number of models that have a value.
     ties : int
-        Others of exactly the same value.
+        Number of other models with exactly the same value.
     alike : int or None
-        Others, with those, that were not told apart: less than 1.96 standard errors of the difference away, the errors
-        of both taken as independent, or without an error; None where this one has no error.
+        Number of other models, including ties, that do not differ significantly: less than 1.96 standard errors of the
+        difference away, with independent errors, or without an error. None if this model has no error.
     """
 
     rank: int
@@ -69,7 +70,7 @@ class Standing:
 
     @property
     def text(self) -> str:
-        """The rank, with the sign of a tie.
+        """The rank, with ``=`` for a tie.
 
         Examples
         --------
@@ -80,14 +81,14 @@ class Standing:
 
 
 def standings(values: NDArray[np.float64], errors: NDArray[np.float64], model: int) -> tuple[Standing, ...]:
-    """Places of one model at all nodes.
+    """Return the standing of one model at all nodes.
 
     Parameters
     ----------
     values, errors : array (models, nodes)
-        NaN where there is none.
+        NaN if not available.
     model : int
-        Row.
+        Row of the model.
 
     Examples
     --------
@@ -98,8 +99,8 @@ def standings(values: NDArray[np.float64], errors: NDArray[np.float64], model: i
     mine, mine_error = values[model], errors[model]
     with np.errstate(invalid="ignore"):
         above, equal = values > mine, values == mine
-        apart = np.abs(values - mine) >= _WIDE * np.hypot(errors, mine_error)
-        alike = equal | (np.isfinite(values) & ~apart)
+        differs = np.abs(values - mine) >= _Z95 * np.hypot(errors, mine_error)
+        alike = equal | (np.isfinite(values) & ~differs)
     columns = zip(
         np.isfinite(mine).tolist(),
         (1 + above.sum(axis=0)).tolist(),
@@ -110,15 +111,15 @@ def standings(values: NDArray[np.float64], errors: NDArray[np.float64], model: i
         strict=True,
     )
     return tuple(
-        Standing(rank=rank, among=n, ties=ties, alike=close if sure else None)
-        if there
+        Standing(rank=rank, among=n, ties=ties, alike=close if has_error else None)
+        if exists
         else Standing(rank=0, among=n, ties=0, alike=None)
-        for there, rank, n, ties, close, sure in columns
+        for exists, rank, n, ties, close, has_error in columns
     )
 
 
 class NodeRanks(NamedTuple):
-    """Ranks of all models at one node, with the letters of their groups as text."""
+    """Ranks of all models at one node, with the letters of their groups."""
 
     ranks: RanksFromErrors
     groups: tuple[str, ...]
@@ -128,9 +129,9 @@ _ranks: Cache[tuple[SnapshotKey, str], NodeRanks] = Cache(most=64)
 
 
 def node_ranks(board: Board, place: int) -> NodeRanks:
-    """Ranks of all models at one node, with intervals and groups, in the order of `board.models`; kept.
+    """Return ranks of all models at one node with intervals and groups, in the order of `board.models`; cached.
 
-    The board must be that of all models and benchmarks.
+    The board must contain all models and benchmarks.
     """
 
     def make() -> NodeRanks:
@@ -141,23 +142,22 @@ def node_ranks(board: Board, place: int) -> NodeRanks:
 
 
 def has_ceiling(board: Board) -> tuple[bool, ...]:
-    """Of each node, whether scores of all benchmarks here and below are relative to a ceiling, which is 1."""
-    found = [True] * len(board.nodes)
+    """Return for each node whether all benchmarks at or below it have a ceiling, which then is 1 on their scale."""
+    ceiled = [True] * len(board.nodes)
     for at in range(len(board.nodes) - 1, -1, -1):
         node = board.nodes[at]
         if node.kind == "benchmark":
-            found[at] = bool(np.isfinite(board.snapshot.benchmarks[node.column].ceiling))
-        if node.parent >= 0 and not found[at]:
-            found[node.parent] = False
-    return tuple(found)
+            ceiled[at] = bool(np.isfinite(board.snapshot.benchmarks[node.column].ceiling))
+        if node.parent >= 0 and not ceiled[at]:
+            ceiled[node.parent] = False
+    return tuple(ceiled)
 
 
-_ALL_OPEN = 40  # rows: a tree that is not larger is shown whole
-_FEW = 6  # benchmarks that are shown at once below a heading
+_ALL_OPEN = 40  # trees with at most this many rows are completely open
 
 
 class ScoreLine(NamedTuple):
-    """What the table of scores says about one of them, besides what the snapshot holds."""
+    """Details of a score for the table that the snapshot does not contain."""
 
     receipt: str
     version: str
@@ -171,42 +171,42 @@ class ScoreLine(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class ScoreRow:
-    """A node for one model.
+    """The result of one model at one node.
 
     Attributes
     ----------
     identifier, title, kind : str
-        Of the node; kind is ``'mean'``, ``'benchmark'`` or ``'heading'``.
+        The node; kind is ``'mean'``, ``'benchmark'`` or ``'heading'``.
     depth : int
         0 for roots.
     state : StateText
-        What came of a benchmark.
+        State of the result.
     score, interval, raw, best, median : str
-        As text.
+        Numbers as text.
     reason : str
         Why there is no score, or no error.
     standing : Standing
-        Place among all models.
+        Standing among all models.
     places : str
-        Of the numbers to see first: limits of the rank's interval, where it has one.
+        Limits of the interval of the rank; only for upper nodes.
     group : str
-        Of the same: letters of the groups of models that were not told apart.
+        Letters of the groups of models that do not differ significantly; only for upper nodes.
     upper : bool
-        Whether it is one of them.
+        Whether it is one of the upper nodes (see `upper`), which are shown in the headline.
     coverage : str
-        Of a mean: how many of its benchmarks were scored.
+        For a mean, how many of its benchmarks were scored.
     bar : SafeString
-        The value drawn.
+        Drawing of the value.
     version, created, receipt : str
-        Of the score.
+        Details of the score.
     private : bool
-        Whether its benchmark's data are withheld.
+        Whether the benchmark's data are withheld.
     open, shown : bool
-        Whether what is below is shown, and whether it itself is.
+        Whether its children are shown, and whether it is shown itself.
     toggle : str
-        Query that opens or closes it; empty of a benchmark.
+        Query that opens or closes it; empty for a benchmark.
     value, low, high : float or None
-        Numbers, as drawn.
+        Numbers that are drawn.
     """
 
     identifier: str
@@ -240,15 +240,15 @@ class ScoreRow:
 
 
 def default_open(nodes: Sequence[BoardNode]) -> frozenset[str]:
-    """Nodes whose children are shown at first: all in a small tree, else the upper ones and headings of few."""
+    """Return the nodes open at first: all in a small tree, otherwise upper nodes and headings of few benchmarks."""
     if len(nodes) <= _ALL_OPEN:
         return frozenset(node.identifier for node in nodes if node.kind != "benchmark")
-    few = (node.identifier for node in nodes if node.kind == "heading" and node.n_benchmarks <= _FEW)
+    few = (node.identifier for node in nodes if node.kind == "heading" and node.n_benchmarks <= MAX_OPEN_HEADING)
     return frozenset((*(nodes[at].identifier for at in upper(nodes)), *few))
 
 
 def upper(nodes: Sequence[BoardNode]) -> tuple[int, ...]:
-    """Places of the numbers to see first: the roots, and the means directly below the first of them."""
+    """Return the indices of the upper nodes: the roots, and the means directly below the first root."""
     return tuple(
         at
         for at, node in enumerate(nodes)
@@ -259,25 +259,26 @@ def upper(nodes: Sequence[BoardNode]) -> tuple[int, ...]:
 def score_rows(
     board: Board, model: str, scores: Mapping[int, ScoreLine], opened: Collection[str]
 ) -> tuple[ScoreRow, ...]:
-    """Make the rows of a model.
+    """Return the rows of a model.
 
     Parameters
     ----------
     board : Board
-        Of all models and benchmarks.
+        A board of all models and benchmarks.
     model : str
-        Identifier.
+        Identifier of the model.
     scores : mapping
-        From the primary key of a score to what the table says of it: those that the snapshot names.
+        Details of the scores in the snapshot, by primary key.
     opened : collection of str
         Nodes whose children are shown.
     """
     place = _place(board, model)
     in_snapshot = int(board.rows[place])
     values, errors, low, high = (
-        [known(one) for one in part[place].tolist()] for part in (board.values, board.errors, board.low, board.high)
+        [finite(value) for value in array[place].tolist()]
+        for array in (board.values, board.errors, board.low, board.high)
     )
-    best, median = ([known(one) for one in part.tolist()] for part in (board.node_best, board.node_median))
+    best, median = ([finite(value) for value in array.tolist()] for array in (board.node_best, board.node_median))
     axis = score_axis(board, model)
     standing = standings(board.values, board.errors, place)
     ceiled = has_ceiling(board)
@@ -332,7 +333,7 @@ def score_rows(
 
 
 def score_axis(board: Board, model: str) -> Axis:
-    """What the ends of all bars of a model's rows stand for."""
+    """Return the common axis of the bars in a model's rows."""
     place = _place(board, model)
     return axis_of(board.node_best, board.values[place], board.high[place], board.low[place])
 
@@ -355,7 +356,7 @@ def _interval_of_rank(board: Board, at: int, place: int) -> tuple[str, str]:
 
 
 def reason_of(name: str, line: ScoreLine | None, value: float | None, error: float | None) -> str:
-    """Why there is no score, or no error; nothing where there are both."""
+    """Return why there is no score, or no error; empty if there are both."""
     if line is None:
         return ""
     if name == "outdated":

@@ -1,4 +1,4 @@
-"""The page of a receipt: what is public of it, and commands that repeat it."""
+"""The page of a receipt: its public content."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["ReceiptCard", "Section", "public_document", "receipt_card"]
 
 @dataclass(frozen=True, kw_only=True)
 class Section:
-    """A table of a receipt; `columns` is empty where its rows are a name and a value."""
+    """A table on the page of a receipt; without `columns`, each row is a name and a value."""
 
     title: str
     rows: tuple[tuple[str, ...], ...]
@@ -25,24 +25,24 @@ class Section:
 
 @dataclass(frozen=True, kw_only=True)
 class ReceiptCard:
-    """One score and how it came about.
+    """One score and how it was computed.
 
     Attributes
     ----------
     receipt, model, benchmark, version, state, created : str
-        What was scored on what, and when.
+        The scored model and benchmark, the state, and the time.
     reason : str
         Why there is no score.
     numbers : Section
         Score, raw score and ceiling.
     sections : tuple of Section
-        Circumstances, as far as the document says; empty without one.
+        Further details from the document; empty without a document.
     traceback : str
-        Of an error.
+        Traceback of an error.
     has_document : bool
-        Whether the whole receipt is there.
+        Whether the full receipt is available.
     withheld : bool
-        Whether was left out what may show data: addresses of files, texts of errors, notes.
+        Whether content that may reveal data was removed: URLs of files, error messages, notes.
     """
 
     receipt: str
@@ -60,7 +60,7 @@ class ReceiptCard:
 
 
 def public_document(document: Mapping[str, Any], *, shows_data: bool) -> dict[str, Any]:
-    """The receipt as it is handed out: without what may show data, where these are withheld."""
+    """Return the receipt, without content that may reveal data if these are withheld."""
     return dict(document) if shows_data else withheld_document(document)
 
 
@@ -70,7 +70,7 @@ def receipt_card(score: Score, *, shows_data: bool) -> ReceiptCard:
     Parameters
     ----------
     score : Score
-        With its model and benchmark.
+        The score, with its model and benchmark.
     shows_data : bool
         Whether the reader may see the benchmark's stimuli and measurements.
     """
@@ -105,7 +105,7 @@ def _numbers(score: Score, document: Mapping[str, Any]) -> Section:
          str(ceiling.get("meaning") or ""), str(ceiling.get("ci_estimates") or ceiling.get("error_reason") or ""))
     )  # fmt: skip
     if score.unclamped is not None and score.unclamped != score.value:
-        rows.append(("before it was bounded to 0 and 1", number(score.unclamped), "", "", ""))
+        rows.append(("before clamping to 0 and 1", number(score.unclamped), "", "", ""))
     level = "interval" if score.level is None else f"{100 * score.level:g} % interval"
     return Section(
         title="Numbers",
@@ -115,15 +115,15 @@ def _numbers(score: Score, document: Mapping[str, Any]) -> Section:
 
 
 def _scale(document: Mapping[str, Any], part: str) -> tuple[str, str]:
-    found = document.get(part) or {}
-    return str(found.get("scale") or ""), str(found.get("ci_estimates") or found.get("error_reason") or "")
+    estimate = document.get(part) or {}
+    return str(estimate.get("scale") or ""), str(estimate.get("ci_estimates") or estimate.get("error_reason") or "")
 
 
 def _sections(document: Mapping[str, Any]) -> Iterable[Section]:
     timings, memory = document.get("timings") or {}, document.get("memory") or {}
     times = [(step.replace("_", " "), seconds(value)) for step, value in timings.items() if value is not None]
     yield Section(title="Time", rows=tuple(times))
-    yield Section(title="Circumstances", rows=tuple(_circumstances(document, memory)))
+    yield Section(title="Environment", rows=tuple(_environment_rows(document, memory)))
     yield Section(
         title="Code", columns=("what", "identifier", "plugin", "package", "SHA-256 of the code"),
         rows=tuple(_code(document)), code=True,
@@ -133,7 +133,7 @@ def _sections(document: Mapping[str, Any]) -> Iterable[Section]:
     files = tuple(
         (_text(item, "url"), _text(item, "sha256") or _text(item, "sha1")) for item in _items(document, "files")
     )
-    yield Section(title="Files that were read", columns=("address", "hash"), rows=files, code=True)
+    yield Section(title="Files read", columns=("address", "hash"), rows=files, code=True)
     environment = document.get("environment") or {}
     packages = tuple(sorted((str(name), str(version)) for name, version in (environment.get("packages") or {}).items()))
     yield Section(title="Libraries", rows=packages, code=True)
@@ -141,11 +141,11 @@ def _sections(document: Mapping[str, Any]) -> Iterable[Section]:
         (_text(item, "kind"), f"{item.get('bytes') or 0:,} bytes", _text(item, "sha256"))
         for item in _items(document, "attachments")
     )
-    yield Section(title="Kept beside the receipt", columns=("what", "size", "SHA-256"), rows=kept, code=True)
+    yield Section(title="Attachments", columns=("what", "size", "SHA-256"), rows=kept, code=True)
     yield Section(title="Notes", rows=tuple(("", str(note)) for note in document.get("notes") or ()))
 
 
-def _circumstances(document: Mapping[str, Any], memory: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
+def _environment_rows(document: Mapping[str, Any], memory: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
     environment, cache, run = (document.get(name) or {} for name in ("environment", "cache", "run"))
     peak = memory.get("peak_bytes")
     rows = (
@@ -162,7 +162,7 @@ def _circumstances(document: Mapping[str, Any], memory: Mapping[str, Any]) -> It
             f"{cache.get('hits') or 0} found, {cache.get('misses') or 0} computed" if cache else None,
         ),
         ("run", run.get("id")),
-        ("model's process", None if not run else "its own" if run.get("isolated") else "that of the benchmark"),
+        ("model's process", None if not run else "separate" if run.get("isolated") else "shared with the benchmark"),
         ("platform's code", environment.get("code")),
     )
     return ((name, str(value)) for name, value in rows if value not in (None, ""))
@@ -180,8 +180,8 @@ def _code(document: Mapping[str, Any]) -> Iterable[tuple[str, ...]]:
 
 
 def _items(document: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
-    found = document.get(name)
-    return [item for item in found if isinstance(item, dict)] if isinstance(found, list | tuple) else []
+    items = document.get(name)
+    return [item for item in items if isinstance(item, dict)] if isinstance(items, list | tuple) else []
 
 
 def _text(part: Mapping[str, Any], name: str) -> str:

@@ -1,4 +1,4 @@
-"""Views of the cards, of receipts and of lists: each finds what the visitor may see and renders it."""
+"""Views of cards, receipts and lists, limited to what the visitor may see."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ _SIGNATURES = (
 
 
 def image_type(file: IO[bytes]) -> str | None:
-    """What an image is by its first bytes, whatever its name; None if a browser should not show it.
+    """Return the media type of an image from its first bytes; None if browsers should not display it.
 
-    The file is left at its beginning.
+    The file position is reset to the start.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def image_type(file: IO[bytes]) -> str | None:
 
 
 MODELS_SHOWN = 30
-"""Models that a benchmark's card shows unless all are asked for."""
+"""Number of models on a benchmark's card unless all are requested."""
 
 _EVERYTHING = BoardState()
 
@@ -72,16 +72,16 @@ def model(request: HttpRequest, identifier: str) -> HttpResponse:
     """The card of a model."""
     opened = _valid_query(request, {"open": None, "download": ("bibtex",)})
     snapshot = snapshot_for(request.user)
-    found = _data.find_model(identifier, request.user)
-    if found is None:
+    row = _data.find_model(identifier, request.user)
+    if row is None:
         return _unknown(request, "model", identifier, _data.near_models(identifier, request.user))
     if request.GET.get("download") == "bibtex":
-        return _bibtex(request, found.bibtex, identifier)
-    data = _data.model_data(found, request.user)
+        return _bibtex(request, row.bibtex, identifier)
+    data = _data.model_data(row, request.user)
     shown = None if "open" not in opened else frozenset(filter(None, opened.getlist("open")))
 
     def make() -> HttpResponse:
-        card = model_card(found, board_for(snapshot, _EVERYTHING), data, shown)
+        card = model_card(row, board_for(snapshot, _EVERYTHING), data, shown)
         context = {
             "to": _addresses(),
             "card": card,
@@ -90,12 +90,12 @@ def model(request: HttpRequest, identifier: str) -> HttpResponse:
             "means_lines": _figures.means_lines(card.means),
             "profiles": [(profile, _figures.profile_chart(profile)) for profile in card.profiles],
             "history": _figures.history_lines(card.rescored),
-            "mine": found.owner_id is not None and found.owner_id == request.user.pk,
+            "mine": row.owner_id is not None and row.owner_id == request.user.pk,
         }
         return render(request, "cards/model.html", context)
 
-    owner = found.owner.public_name if found.owner else ""
-    tag = conditional(snapshot, "model", _fields(found), owner, data, opened.urlencode(), only_snapshot=True)
+    owner = row.owner.public_name if row.owner else ""
+    tag = conditional(snapshot, "model", _fields(row), owner, data, opened.urlencode(), only_snapshot=True)
     return answer(request, tag, make)
 
 
@@ -106,16 +106,16 @@ def benchmark(request: HttpRequest, identifier: str) -> HttpResponse:
     """The card of a benchmark or a mean."""
     query = _valid_query(request, {"models": ("all",), "download": ("bibtex", "svg")})
     snapshot = snapshot_for(request.user)
-    found = _data.find_benchmark(identifier)
-    if found is None:
+    row = _data.find_benchmark(identifier)
+    if row is None:
         return _unknown(request, "benchmark", identifier, _data.near_benchmarks(identifier))
     if query.get("download") == "bibtex":
-        return _bibtex(request, found.bibtex, identifier)
-    data = _data.benchmark_data(found, request.user)
+        return _bibtex(request, row.bibtex, identifier)
+    data = _data.benchmark_data(row, request.user)
     most = None if query.get("models") == "all" else MODELS_SHOWN
 
     def make() -> HttpResponse:
-        card = benchmark_card(found, board_for(snapshot, _EVERYTHING), data)
+        card = benchmark_card(row, board_for(snapshot, _EVERYTHING), data)
         if query.get("download") == "svg":
             picture = HttpResponse(standalone(_figures.models_chart(card, most)), content_type="image/svg+xml")
             picture["Content-Disposition"] = content_disposition_header(True, "models.svg")
@@ -127,14 +127,14 @@ def benchmark(request: HttpRequest, identifier: str) -> HttpResponse:
             "models": card.models[:most],
             "hidden": len(card.models) - len(card.models[:most]),
             "compare": _compare(card),
-            "mine": found.owner_id is not None and found.owner_id == request.user.pk,
+            "mine": row.owner_id is not None and row.owner_id == request.user.pk,
             "histogram": histogram(card.bins, card.axis),
         }
         return render(request, "cards/benchmark.html", context)
 
-    owner = found.owner.public_name if found.owner else ""
-    versions = [_fields(one) for one in data.versions]
-    parts = (_fields(found), owner, data.scores, versions, data.samples, data.shows_data, data.packaged)
+    owner = row.owner.public_name if row.owner else ""
+    versions = [_fields(version) for version in data.versions]
+    parts = (_fields(row), owner, data.scores, versions, data.samples, data.shows_data, data.packaged)
     tag = conditional(snapshot, "benchmark", *parts, query.urlencode(), only_snapshot=True)
     return answer(request, tag, make)
 
@@ -142,7 +142,7 @@ def benchmark(request: HttpRequest, identifier: str) -> HttpResponse:
 @require_safe
 @user_errors
 def benchmarks(request: HttpRequest) -> HttpResponse:
-    """All benchmarks, as the tree, with filters."""
+    """All benchmarks as a tree, with filters."""
     state = BoardState.from_query(request.GET, ignoring=("q",))
     text = " ".join(request.GET.get("q", "").split())
     snapshot = snapshot_for(request.user, at=state.at)
@@ -175,17 +175,17 @@ def models(request: HttpRequest) -> HttpResponse:
     others = _lists.unscored(known, snapshot, state)
 
     def make() -> HttpResponse:
-        found = _lists.model_list(board_for(snapshot, state.changed(page=1)), state)
+        listing = _lists.model_list(board_for(snapshot, state.changed(page=1)), state)
         context = {
             "to": _addresses(),
-            "list": found,
+            "list": listing,
             "state": state,
             "total": len(snapshot.models),
-            "others": others if found.page == found.pages else (),
+            "others": others if listing.page == listing.pages else (),
             "facets": model_facets(snapshot, state),
             "chips": _lists.chips(state),
-            "sorts": _lists.sorts(state, found),
-            "pages": [(page, state.changed(page=page).query()) for page in range(1, found.pages + 1)],
+            "sorts": _lists.sorts(state, listing),
+            "pages": [(page, state.changed(page=page).query()) for page in range(1, listing.pages + 1)],
         }
         return render(request, "cards/models.html", context)
 
@@ -195,7 +195,7 @@ def models(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def receipt(request: HttpRequest, receipt: str) -> HttpResponse:
-    """What a receipt says."""
+    """The page of a receipt."""
     score = _receipt(request, receipt)
     card = receipt_card(score, shows_data=score.benchmark.shows_data_to(request.user))
     response = render(request, "cards/receipt.html", {"card": card, "state": STATES[score.state]})
@@ -205,10 +205,10 @@ def receipt(request: HttpRequest, receipt: str) -> HttpResponse:
 
 @require_safe
 def receipt_json(request: HttpRequest, receipt: str) -> HttpResponse:
-    """The receipt itself."""
+    """Download a receipt."""
     score = _receipt(request, receipt)
     if not isinstance(score.document, dict):
-        raise Http404("the document of this receipt was not kept")
+        raise Http404("the document of this receipt is not available")
     document = public_document(score.document, shows_data=score.benchmark.shows_data_to(request.user))
     response = HttpResponse(json.dumps(document, indent=2, ensure_ascii=False), content_type="application/json")
     response["Content-Disposition"] = content_disposition_header(True, f"{score.receipt}.json")
@@ -218,24 +218,24 @@ def receipt_json(request: HttpRequest, receipt: str) -> HttpResponse:
 
 @require_safe
 def sample(request: HttpRequest, pk: int, name: str) -> HttpResponseBase:
-    """A stimulus, for those who may see it; its address changes with the file.
+    """A stimulus, for visitors who may see it; its URL changes with the file.
 
-    Whoever has it asks each time whether they may still see it: data that were public may be withheld.
+    Browsers revalidate it each time, since public data may be withheld later.
     """
-    found = StimulusSample.objects.select_related("benchmark").filter(pk=pk).first()
-    if found is None or not found.image.name or found.image.name.rsplit("/", 1)[-1] != name:
+    stimulus = StimulusSample.objects.select_related("benchmark").filter(pk=pk).first()
+    if stimulus is None or not stimulus.image.name or stimulus.image.name.rsplit("/", 1)[-1] != name:
         raise Http404("no such stimulus")
-    public = found.benchmark.access == Visibility.PUBLIC
-    if not public and not found.benchmark.shows_data_to(request.user):
+    public = stimulus.benchmark.access == Visibility.PUBLIC
+    if not public and not stimulus.benchmark.shows_data_to(request.user):
         raise Http404("no such stimulus")
     try:
-        file = found.image.open("rb")
+        file = stimulus.image.open("rb")
     except OSError as error:
-        raise Http404("the file is not there") from error
+        raise Http404("the file is missing") from error
     kind = image_type(file)
     if kind is None:
         file.close()
-        raise Http404("no image that is shown")
+        raise Http404("this type of image is not displayed")
     response = FileResponse(file, content_type=kind)
     response["Content-Disposition"] = content_disposition_header(False, name)
     response["X-Content-Type-Options"] = "nosniff"
@@ -247,7 +247,7 @@ def sample(request: HttpRequest, pk: int, name: str) -> HttpResponseBase:
 
 
 def _compare(card: BenchmarkCard) -> str:
-    """Where what is shown is compared: all that is below a mean, or a benchmark with others."""
+    """Return the URL that compares the children of a mean, or a benchmark with another one."""
     if not card.is_mean:
         return f"{reverse('compare:page')}?{urlencode({'x': card.identifier}, quote_via=quote)}"
     level = "means" if all(child.kind == "mean" for child in card.children) else "benchmarks"
@@ -256,7 +256,7 @@ def _compare(card: BenchmarkCard) -> str:
 
 
 def _addresses() -> dict[str, str]:
-    """Beginnings of addresses: reversing hundreds takes long."""
+    """Return URL prefixes, since reversing hundreds of URLs is slow."""
     return {kind: reverse(f"cards:{kind}", args=["-"]).removesuffix("-/") for kind in ("model", "benchmark", "receipt")}
 
 
@@ -273,14 +273,14 @@ def _receipt(request: HttpRequest, identifier: str) -> Score:
 
 
 def _valid_query(request: HttpRequest, known: Mapping[str, tuple[str, ...] | None]) -> QueryDict:
-    """The query, where it holds nothing but known parameters with one of their values; None: any."""
+    """Return the query if all parameters and values are known; None allows any value."""
     for name, values in request.GET.lists():
         if name not in known:
-            raise UserError(f"unknown parameter {name[:50]!r}", remedy=f"known are: {', '.join(known)}")
+            raise UserError(f"unknown parameter {name[:50]!r}", remedy=f"known parameters: {', '.join(known)}")
         choices = known[name]
-        wrong = [] if choices is None else [value for value in values if value not in ("", *choices)]
-        if wrong and choices:
-            raise UserError(f"{name} is {wrong[0][:50]!r}", remedy=f"give {' or '.join(choices)}, or leave it out")
+        invalid = [] if choices is None else [value for value in values if value not in ("", *choices)]
+        if invalid and choices:
+            raise UserError(f"{name} is {invalid[0][:50]!r}", remedy=f"give {' or '.join(choices)}, or leave it out")
     return request.GET
 
 
@@ -303,5 +303,5 @@ def _unknown(request: HttpRequest, kind: str, identifier: str, near: list[str]) 
 
 
 def _fields(row: Any) -> list[Any]:
-    """What a row of the database holds."""
+    """Return all values of a database row."""
     return [getattr(row, field.attname) for field in row._meta.concrete_fields]

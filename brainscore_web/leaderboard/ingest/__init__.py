@@ -1,7 +1,7 @@
-"""Reads receipts into the site: from a results folder or bucket, from what was posted, from an exported table.
+"""Ingestion of receipts into the site: from a results folder or bucket, from the API, or from an exported table.
 
-What is known already is passed over; what is wrong is named, and the rest goes in. Models and benchmarks that are not
-known yet are made; what somebody edited on the site stays.
+Known receipts are skipped; invalid ones are reported, and the others are stored. New models and benchmarks are created;
+values that were edited on the site are kept.
 """
 
 from brainscore_web.leaderboard.catalogue import CatalogueReport, sync_catalogue

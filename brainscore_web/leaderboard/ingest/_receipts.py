@@ -1,4 +1,4 @@
-"""Ingestion of receipts: files, and whole stores."""
+"""Ingestion of receipts and of whole results stores."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["BATCH", "Progress", "ingest_receipts", "ingest_store"]
 
 BATCH = 500
-"""Receipts that are written at once."""
+"""Number of receipts that are written at once."""
 
 
 def ingest_receipts(
@@ -27,24 +27,24 @@ def ingest_receipts(
     default_visibility: str = Visibility.PRIVATE,
     source: str = "posted",
 ) -> IngestReport:
-    """Take in receipts.
+    """Ingest receipts.
 
     Parameters
     ----------
     documents : iterable of mapping or Receipt
-        Plain JSON types, of this or an earlier version of the schema.
+        Receipts, as plain JSON of this or an earlier version of the schema.
     by : User or None
-        Who posts them; models that are not known yet become theirs if they are made private.
+        The user who posts them, and becomes the owner of new private models.
     default_visibility : {'private', 'public'}
-        Of models that are not known yet.
+        Visibility of new models.
     source : str
-        Where they come from, for the record.
+        Their origin, for the record.
 
     Returns
     -------
     IngestReport
-        A receipt that breaks the schema, or that cannot be kept, is among the problems, named by its place and id; the
-        others go in, each whole or not at all. Posted twice, also at the same time, one is kept once.
+        Receipts that break the schema or cannot be stored are among the problems, with their number and id; the others
+        are stored, each completely or not at all. A receipt that is posted twice, even concurrently, is stored once.
     """
     writer = Writer(by, default_visibility)
     with writer.ingesting(source):
@@ -59,24 +59,24 @@ def ingest_receipts(
 
 
 def add(rows: list[Row], document: Any, name: str, writer: Writer) -> None:
-    """Add a receipt to those that wait to be written; or say what is wrong with it."""
+    """Add a receipt to the rows to be written, or report its problem."""
     try:
         rows.append(row_of(document))
     except UserError as error:
-        writer.tally.wrong(name, error.message, error.remedy)
+        writer.tally.add_problem(name, error.message, error.remedy)
     except (ValueError, RecursionError) as error:
-        writer.tally.wrong(name, str(error) or type(error).__name__)
+        writer.tally.add_problem(name, str(error) or type(error).__name__)
 
 
 def _name(place: int, document: Any) -> str:
-    found = document.id if isinstance(document, Receipt) else None
+    identifier = document.id if isinstance(document, Receipt) else None
     if isinstance(document, Mapping):
-        found = document.get("id")
-    return f"receipt {place} ({found[:60]})" if isinstance(found, str) and found else f"receipt {place}"
+        identifier = document.get("id")
+    return f"receipt {place} ({identifier[:60]})" if isinstance(identifier, str) and identifier else f"receipt {place}"
 
 
 Progress = Callable[[int, int], None]
-"""Called with how many receipts were read, and how many there are to read."""
+"""Called with the number of receipts read so far, and their total number."""
 
 
 def ingest_store(
@@ -86,28 +86,28 @@ def ingest_store(
     on_progress: Progress | None = None,
     default_visibility: str = Visibility.PUBLIC,
 ) -> IngestReport:
-    """Take in the receipts of a results folder or a bucket that are not known yet; the others are not even opened.
+    """Ingest the new receipts of a results folder or bucket; known ones are not opened.
 
     Parameters
     ----------
     address : str or path
         A folder or ``s3://bucket/prefix``.
     by : User, optional
-        Who asks for it.
+        The user who started the ingestion.
     on_progress : callable, optional
-        Called now and then with how many receipts were read, and how many there are to read.
+        Called after each batch with the number of receipts read so far, and their total number.
     default_visibility : {'public', 'private'}
-        Of models that are not known yet.
+        Visibility of new models.
 
     Returns
     -------
     IngestReport
-        Files that are no receipts are among the problems.
+        Files that are not receipts are among the problems.
 
     Raises
     ------
     UserError
-        If the address is empty, there is no such folder, or the bucket cannot be read.
+        If the address is empty, the folder does not exist, or the bucket cannot be read.
     """
     if not str(address).strip():
         raise UserError("the address is empty", remedy="name a results folder, or s3://bucket/prefix")
@@ -120,15 +120,15 @@ def ingest_store(
         scan = store.scan(known)
         writer.tally.known = scan.known
         waiting: list[Row] = []
-        for place, found in enumerate(scan.found, start=1):
-            if isinstance(found, Problem):
-                writer.tally.wrong(found.path, found.message, found.remedy)
+        for place, item in enumerate(scan.found, start=1):
+            if isinstance(item, Problem):
+                writer.tally.add_problem(item.path, item.message, item.remedy)
             else:
-                add(waiting, found, store.address_of(found), writer)
+                add(waiting, item, store.address_of(item), writer)
             if len(waiting) == BATCH or place == scan.unread:
                 writer.write(waiting)
                 waiting.clear()
                 if on_progress is not None:
                     on_progress(place, scan.unread)
-        writer.write(waiting)  # where a file went away meanwhile, the last place was not reached
+        writer.write(waiting)  # the last number is not reached if a file has been deleted meanwhile
     return writer.tally.report()

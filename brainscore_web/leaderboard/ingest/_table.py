@@ -1,4 +1,4 @@
-"""Ingestion of tables of scores."""
+"""Ingestion of exported tables of scores."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["ingest_table"]
 
 _NEEDED = ("id", "created", "model", "benchmark", "version", "state", "score")
-_NAMED = ("receipt", "model", "benchmark", "version", "state")  # are not cut, but refused
+_NAMED = ("receipt", "model", "benchmark", "version", "state")  # too long values are refused rather than cut
 _COLUMN = {
     "receipt": "id",
     "value": "score",
@@ -50,93 +50,94 @@ _COLUMN = {
     "lower_bound": "ceiling_lower_bound",
     "seconds": "seconds_total",
 }
-"""Columns of the table by attribute of `Row`, where they are named otherwise."""
-_INSTEAD = {"error_reason": "ci_reason", "ceiling_error_reason": "ceiling_ci_reason"}
-"""What else says it where a column says nothing."""
+"""Columns of the table by attribute of `Row`, if their names differ."""
+_FALLBACK = {"error_reason": "ci_reason", "ceiling_error_reason": "ceiling_ci_reason"}
+"""Columns that replace missing values of others."""
 _TYPES = {column.name: column.type for column in EXPORT_COLUMNS}
 _STATES = frozenset(get_args(State))
 
 
 def columns_of(schema: Any, path: str) -> list[str]:
-    """Columns to read.
+    """Return the columns to read.
 
     Parameters
     ----------
     schema : pyarrow.Schema
-        Of the file.
+        Schema of the file.
     path : str
-        The file, to name it.
+        Path of the file, for messages.
 
     Raises
     ------
     UserError
-        If columns are missing, there twice or of another type.
+        If columns are missing, duplicated or of another type.
     """
-    remedy = "ingest what brainscore results export FILE.parquet wrote"
+    remedy = "ingest a file that brainscore results export FILE.parquet wrote"
     if missing := [name for name in _NEEDED if name not in schema.names]:
         raise UserError(f"{path} has no column {', '.join(map(repr, missing))}", remedy=remedy)
-    of_rows = [_COLUMN.get(name, name) for name in Row._fields]
-    wanted = [name for name in _TYPES if name in {*of_rows, *_INSTEAD.values()} and name in schema.names]
-    for name in wanted:
+    row_columns = [_COLUMN.get(name, name) for name in Row._fields]
+    columns = [name for name in _TYPES if name in {*row_columns, *_FALLBACK.values()} and name in schema.names]
+    for name in columns:
         if schema.names.count(name) > 1:
             raise UserError(f"{path} has several columns {name!r}", remedy=remedy)
-        found = schema.field(name).type
-        if not _fits(_TYPES[name], found):
+        actual = schema.field(name).type
+        if not _fits(_TYPES[name], actual):
             raise UserError(
-                f"the column {name!r} of {path} is of type {found}, which is no {_TYPES[name]}", remedy=remedy
+                f"the column {name!r} of {path} has type {actual}, not {_TYPES[name]}",
+                remedy=remedy,
             )
-    return wanted
+    return columns
 
 
 def rows_of(batch: Any, before: int, tally: Tally) -> list[Row]:
-    """Rows of a batch; what is wrong with others is told.
+    """Return the valid rows of a batch; the others are reported.
 
     Parameters
     ----------
     batch : pyarrow.RecordBatch
-        Of columns that `columns_of` gave.
+        A batch with the columns of `columns_of`.
     before : int
-        How many rows of the table came before.
+        Number of rows of the table before this batch.
     tally : Tally
-        Takes the problems.
+        Collects the problems.
     """
     names = [_COLUMN.get(name, name) for name in Row._fields]
     lists = [_values(batch, attribute, name) for attribute, name in zip(Row._fields, names, strict=True)]
     rows = []
-    check, far = _checker(), _far(batch)
+    check, oversized = _checker(), _oversized(batch)
     for place, row in enumerate(map(Row._make, zip(*lists, strict=False)), start=before + 1):
-        if wrong := check(row) or (far and too_large(row, far)):
-            tally.wrong(f"row {place} ({row.receipt[:60]})", wrong)
+        if problem := check(row) or (oversized and too_large(row, oversized)):
+            tally.add_problem(f"row {place} ({row.receipt[:60]})", problem)
         else:
             rows.append(row)
     return rows
 
 
-def _far(batch: Any) -> list[str]:
-    """Attributes whose columns have a number that is too large, or infinite."""
-    compute, found = _compute(), []
+def _oversized(batch: Any) -> list[str]:
+    """Return the attributes whose columns contain a number that is too large or infinite."""
+    compute, attributes = _compute(), []
     for attribute in MEASURED:
         name = _COLUMN.get(attribute, attribute)
         if name in batch.schema.names:
             most = compute.max(compute.abs(_cast(batch.column(name), "float64"))).as_py()
             if most is not None and most > LARGEST:
-                found.append(attribute)
-    return found
+                attributes.append(attribute)
+    return attributes
 
 
-def _fits(kind: str, found: Any) -> bool:
+def _fits(kind: str, actual: Any) -> bool:
     from pyarrow import types
 
-    if types.is_dictionary(found):
-        found = found.value_type
-    if types.is_null(found):
+    if types.is_dictionary(actual):
+        actual = actual.value_type
+    if types.is_null(actual):
         return True
     return {
-        "text": types.is_string(found) or types.is_large_string(found),
-        "number": types.is_floating(found) or types.is_integer(found),
-        "truth": types.is_boolean(found),
-        "time": types.is_timestamp(found),
-        "integer": types.is_integer(found),
+        "text": types.is_string(actual) or types.is_large_string(actual),
+        "number": types.is_floating(actual) or types.is_integer(actual),
+        "truth": types.is_boolean(actual),
+        "time": types.is_timestamp(actual),
+        "integer": types.is_integer(actual),
     }[kind]
 
 
@@ -144,9 +145,9 @@ def _values(batch: Any, attribute: str, name: str) -> Any:
     if name not in batch.schema.names:
         return repeat(Row._field_defaults.get(attribute, {"parent": None, "control": False}.get(attribute)))
     column = batch.column(name)
-    if name in _INSTEAD and _INSTEAD[name] in batch.schema.names:
+    if name in _FALLBACK and _FALLBACK[name] in batch.schema.names:
         column = _texts(column, None)
-        column = _compute().coalesce(column, _texts(batch.column(_INSTEAD[name]), None))
+        column = _compute().coalesce(column, _texts(batch.column(_FALLBACK[name]), None))
     kind = _TYPES[name]
     if kind == "number":
         return _numbers(column)
@@ -188,7 +189,7 @@ def _texts(column: Any, limit: int | None) -> Any:
 
 
 def _moments(column: Any) -> Any:
-    """UTC; None for what is before 1970 or has not come yet."""
+    """Return times in UTC; None for times before 1970 or in the future."""
     import pyarrow
 
     compute = _compute()
@@ -201,7 +202,7 @@ def _moments(column: Any) -> Any:
 
 
 def _checker() -> Callable[[Row], str]:
-    """Say what is wrong with a row, if anything; names are checked once each."""
+    """Return a function that describes what is wrong with a row; each name is checked only once."""
 
     @lru_cache(maxsize=10_000)
     def name(value: str, what: str, limit: int) -> None:
@@ -219,11 +220,11 @@ def _checker() -> Callable[[Row], str]:
         except ValueError as error:
             return str(error)
         if row.created is None:
-            return "there is no time when it was made, or one that has not come yet"
+            return "its time is missing or in the future"
         if row.state not in _STATES:
             return f"the state {row.state[:60]!r} is unknown"
         if (row.state == "scored") != (row.value is not None):
-            return "it is scored without a score" if row.value is None else f"it is {row.state} with a score"
+            return "it is scored but has no score" if row.value is None else f"it is {row.state} but has a score"
         if min(row.error or 0, row.raw_error or 0, row.ceiling_error or 0) < 0:
             return "a standard error is negative"
         return ""
@@ -241,9 +242,9 @@ def ingest_table(
     on_progress: Progress | None = None,
     default_visibility: str = Visibility.PUBLIC,
 ) -> IngestReport:
-    """Take in a Parquet file that ``brainscore results export`` wrote.
+    """Ingest a Parquet file that ``brainscore results export`` wrote.
 
-    It is read and written in batches of 10,000 rows, whatever its size. NaN, infinities and null are all missing.
+    It is processed in batches of 10,000 rows. NaN, infinities and null all count as missing.
 
     Parameters
     ----------
@@ -255,8 +256,8 @@ def ingest_table(
     Returns
     -------
     IngestReport
-        A row that is no receipt's (no id, an unknown state, scored without a score …) is among the problems; the others
-        go in. One whose receipt is known, also from a row before, counts as known, whatever else it says.
+        Rows that do not describe a receipt (no id, an unknown state, scored without a score …) are among the problems;
+        the others are stored. A row whose receipt is known, also from a previous row, counts as known.
 
     Raises
     ------
@@ -298,7 +299,7 @@ def _batches(file: ParquetFile, columns: list[str], path: str) -> Iterator[Any]:
 
     try:
         for batch in file.iter_batches(_BATCH, columns=columns):
-            batch.validate(full=True)  # texts that are no UTF-8
+            batch.validate(full=True)  # finds text that is not UTF-8
             yield batch
     except (OSError, pyarrow.ArrowInvalid) as error:
         raise UserError(f"{path} is damaged: {error}", remedy="export it again") from error

@@ -1,4 +1,4 @@
-"""Rows of scores: checked, completed, and inserted in bulk."""
+"""Rows of scores: validation, creation of their models and benchmarks, and bulk insertion."""
 
 from __future__ import annotations
 
@@ -64,14 +64,14 @@ SCORE_COLUMNS = (
 
 
 def insert_scores(rows: Iterable[tuple[Any, ...]]) -> None:
-    """Insert scores; those whose receipt is there already are passed over.
+    """Insert scores; those with a known receipt are skipped.
 
     Parameters
     ----------
     rows : iterable of tuple
-        Values of `SCORE_COLUMNS`, with times in UTC and documents as plain JSON types or None.
+        Values of `SCORE_COLUMNS`, with times in UTC and documents as plain JSON or None.
     """
-    # both are many times as fast as bulk_create, which makes an object of each row
+    # both are many times faster than bulk_create, which creates an object for each row
     if connection.vendor == "postgresql":
         _insert_as_json(rows)
     else:
@@ -90,13 +90,13 @@ def _insert_one_by_one(rows: Iterable[tuple[Any, ...]]) -> None:
 
 
 def _insert_as_json(rows: Iterable[tuple[Any, ...]]) -> None:
-    """Insert all with one statement, whose only parameter is JSON: rows of their own would be parsed one by one."""
+    """Insert with one statement whose only parameter is JSON, since separate rows would be parsed one by one."""
     table, columns = _quoted_names()
     names = [Score._meta.get_field(name).column for name in SCORE_COLUMNS]
-    rest = iter(rows)
+    remaining = iter(rows)
     with connection.cursor() as cursor:
-        while part := list(islice(rest, _ROWS_PER_STATEMENT)):
-            content = [dict(zip(names, (*row[:-2], row[-2].isoformat(), row[-1]), strict=True)) for row in part]
+        while batch := list(islice(remaining, _ROWS_PER_STATEMENT)):
+            content = [dict(zip(names, (*row[:-2], row[-2].isoformat(), row[-1]), strict=True)) for row in batch]
             cursor.execute(
                 f"INSERT INTO {table} ({columns}) "  # noqa: S608 # names of tables and columns are the site's own
                 f"SELECT {columns} FROM json_populate_recordset(NULL::{table}, %s) ON CONFLICT (receipt) DO NOTHING",
@@ -105,26 +105,26 @@ def _insert_as_json(rows: Iterable[tuple[Any, ...]]) -> None:
 
 
 def _quoted_names() -> tuple[str, str]:
-    """Table and columns, quoted."""
+    """Return the quoted names of the table and its columns."""
     quote = connection.ops.quote_name
     columns = ", ".join(quote(Score._meta.get_field(name).column) for name in SCORE_COLUMNS)
     return quote(Score._meta.db_table), columns
 
 
-_MOST = 1000
+_MAX_PROBLEMS = 1000
 
 
 @dataclass(frozen=True)
 class IngestReport:
-    """What came of an ingestion.
+    """Result of an ingestion.
 
     Attributes
     ----------
     added, known : int
-        Receipts that are new, and those that had been read before.
+        Number of new receipts, and of those that were already stored.
     problems : tuple of Problem
-        What could not be read, each with its place (`path`), what is wrong (`message`) and the `remedy`; of very many
-        the first 1,000 and how many more.
+        Receipts that could not be read, with their location (`path`), the error (`message`) and the `remedy`; at most
+        the first 1,000, and the number of further ones.
     """
 
     added: int = 0
@@ -138,21 +138,21 @@ class Tally:
 
     added: int = 0
     known: int = 0
-    found: list[Problem] = field(default_factory=list)
-    more: int = 0
+    problems: list[Problem] = field(default_factory=list)
+    n_further_problems: int = 0
 
-    def wrong(self, where: str, message: str, remedy: str | None = None) -> None:
-        """Add a problem; of very many the first are kept."""
-        if len(self.found) < _MOST:
-            self.found.append(Problem(json_value(where), json_value(message[:2000]), remedy))
+    def add_problem(self, where: str, message: str, remedy: str | None = None) -> None:
+        """Add a problem; only the first 1,000 are stored."""
+        if len(self.problems) < _MAX_PROBLEMS:
+            self.problems.append(Problem(json_value(where), json_value(message[:2000]), remedy))
         else:
-            self.more += 1
+            self.n_further_problems += 1
 
     def report(self) -> IngestReport:
-        """What there is so far."""
-        problems = tuple(self.found)
-        if self.more:
-            problems += (Problem("further receipts", f"{self.more:,} more could not be read"),)
+        """Return the counts and problems so far."""
+        problems = tuple(self.problems)
+        if self.n_further_problems:
+            problems += (Problem("further receipts", f"{self.n_further_problems:,} more could not be read"),)
         return IngestReport(self.added, self.known, problems)
 
 
@@ -163,30 +163,30 @@ _CEILING = (
 
 
 def benchmarks_of(rows: Sequence[Row]) -> dict[str, Benchmark]:
-    """Benchmarks and means by the identifiers of some rows; benchmarks not known yet are made."""
+    """Return the benchmarks and means of some rows by identifier; new benchmarks are created."""
     rows = sorted(rows, key=lambda row: row.created)
     newest = {row.benchmark: row for row in rows}
     oldest = {row.benchmark: row for row in reversed(rows)}
-    found = _existing_benchmarks(newest)
-    missing = [name for name in newest if name not in found]
+    benchmarks = _existing_benchmarks(newest)
+    missing = [name for name in newest if name not in benchmarks]
     if missing:
         means = sync_means().ids
-        made = []
+        new = []
         for name in missing:
             if name in means:
-                continue  # was made just now
+                continue  # sync_means has just created it
             benchmark = Benchmark(identifier=name, created=oldest[name].created)
             fill_in(benchmark, _values(newest[name], means))
-            made.append(benchmark)
-        Benchmark.objects.bulk_create(made, ignore_conflicts=True)
-        found |= _existing_benchmarks(missing)
-    return found
+            new.append(benchmark)
+        Benchmark.objects.bulk_create(new, ignore_conflicts=True)
+        benchmarks |= _existing_benchmarks(missing)
+    return benchmarks
 
 
 def keep_versions(benchmarks: Mapping[str, Benchmark], rows: Iterable[Row]) -> None:
-    """Keep what receipts say of versions: since when there is one, and the ceiling of the newest receipt.
+    """Store the versions in receipts, with the date of the first receipt and the ceiling of the newest one.
 
-    Of benchmarks that the installed package does not know, the newest version counts from now on.
+    For benchmarks that the installed package does not list, the newest version becomes the one that counts.
     """
     seen: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
@@ -194,16 +194,16 @@ def keep_versions(benchmarks: Mapping[str, Benchmark], rows: Iterable[Row]) -> N
             seen.setdefault((row.benchmark, row.version), []).append(row)
     kept = _existing_versions({benchmarks[name].pk for name, _ in seen})
     changed = []
-    for (name, version), ones in seen.items():
-        pk, first = benchmarks[name].pk, min(row.created for row in ones)
+    for (name, version), version_rows in seen.items():
+        pk, first = benchmarks[name].pk, min(row.created for row in version_rows)
         known = kept.get((pk, version))
-        one = known or BenchmarkVersion(benchmark_id=pk, version=version, since=first)
-        earlier = first < one.since
+        stored = known or BenchmarkVersion(benchmark_id=pk, version=version, since=first)
+        earlier = first < stored.since
         if earlier:
-            one.since = first
-        if _update_ceiling(one, ones) or earlier or known is None:
-            changed.append(one)
-            kept[pk, version] = one
+            stored.since = first
+        if _update_ceiling(stored, version_rows) or earlier or known is None:
+            changed.append(stored)
+            kept[pk, version] = stored
     BenchmarkVersion.objects.bulk_create(
         changed,
         update_conflicts=True,
@@ -231,7 +231,7 @@ def _values(row: Row, means: Mapping[str, int]) -> dict[str, Any]:
 
 
 def _update_ceiling(version: BenchmarkVersion, rows: Iterable[Row]) -> bool:
-    """Whether the ceiling is another one now; one that somebody edited stays."""
+    """Update the ceiling unless it was edited; return whether it changed."""
     newest = max((row for row in rows if row.ceiling is not None), key=lambda row: row.created, default=None)
     if newest is None:
         return False
@@ -250,12 +250,12 @@ def _choose_versions(
     seen: Mapping[tuple[str, str], Sequence[Row]],
     kept: Mapping[tuple[int, str], BenchmarkVersion],
 ) -> None:
-    of: dict[int, list[BenchmarkVersion]] = {}
+    versions_of: dict[int, list[BenchmarkVersion]] = {}
     for (pk, _), version in kept.items():
-        of.setdefault(pk, []).append(version)
+        versions_of.setdefault(pk, []).append(version)
     for name in {name for name, _ in seen}:
         benchmark = benchmarks[name]
-        newest = _newest(of[benchmark.pk]).version
+        newest = _newest(versions_of[benchmark.pk]).version
         if listed_benchmark(name) is not None or newest == benchmark.version:
             continue
         values = {"version": newest}
@@ -266,41 +266,41 @@ def _choose_versions(
 
 
 def _newest(versions: Sequence[BenchmarkVersion]) -> BenchmarkVersion:
-    """By number where all are numbers, else the one that was seen first latest."""
-    if all(one.version.isascii() and one.version.isdigit() for one in versions):
-        return max(versions, key=lambda one: int(one.version))
-    return max(versions, key=lambda one: one.since)
+    """Return the highest version if all are numbers, otherwise the one with the latest first receipt."""
+    if all(row.version.isascii() and row.version.isdigit() for row in versions):
+        return max(versions, key=lambda row: int(row.version))
+    return max(versions, key=lambda row: row.since)
 
 
 T = TypeVar("T")
-_PARAMETERS_PER_QUERY = 500  # of SQLite's parameters
+_PARAMETERS_PER_QUERY = 500  # SQLite limits them
 
 
 def chunks(items: Collection[T], size: int = _PARAMETERS_PER_QUERY) -> Iterator[Sequence[T]]:
-    """Parts of a collection: a query takes so many parameters."""
-    rest = list(items)
-    for start in range(0, len(rest), size):
-        yield rest[start : start + size]
+    """Split a collection, since the number of parameters of a query is limited."""
+    sequence = list(items)
+    for start in range(0, len(sequence), size):
+        yield sequence[start : start + size]
 
 
 def model_ids(rows: Sequence[Row], *, owner: User | None, visibility: str) -> dict[str, int]:
-    """Primary keys of the models of some rows; those not known yet are made.
+    """Return the primary keys of the models of some rows; new models are created.
 
-    A model that is made private belongs to `owner`.
+    New private models belong to `owner`.
     """
     plugins = {row.model: row.model_plugin for row in rows}
-    found = _existing_models(plugins)
-    missing = [name for name in plugins if name not in found]
+    ids = _existing_models(plugins)
+    missing = [name for name in plugins if name not in ids]
     if missing:
-        made = []
+        new = []
         for name in missing:
             model = VisionModel(identifier=name, visibility=visibility)
             model.owner = owner if visibility == Visibility.PRIVATE else None
             fill_in(model, {"plugin": plugins[name]})
-            made.append(model)
-        VisionModel.objects.bulk_create(made, ignore_conflicts=True)
-        found |= _existing_models(missing)
-    return found
+            new.append(model)
+        VisionModel.objects.bulk_create(new, ignore_conflicts=True)
+        ids |= _existing_models(missing)
+    return ids
 
 
 def _existing_models(names: Collection[str]) -> dict[str, int]:
@@ -315,7 +315,7 @@ _NO_CEILING = CeilingEstimate(value=None)
 
 
 class Row(NamedTuple):
-    """A score and what its receipt says of the model, the benchmark and the ceiling; clean."""
+    """A score and what its receipt says about the model, the benchmark and the ceiling, after validation."""
 
     receipt: str
     created: datetime
@@ -359,22 +359,22 @@ MEASURED = (
     *("value", "error", "low", "high", "unclamped", "raw", "raw_error", "raw_low", "raw_high"),
     *("ceiling", "ceiling_error", "ceiling_low", "ceiling_high", "lower_bound"),
 )
-"""Attributes of `Row` on the scales of scores."""
+"""Attributes of `Row` that are numbers on the scale of scores."""
 
 
 def too_large(row: Row, names: Iterable[str] = MEASURED) -> str:
-    """Say which number cannot be one of a score, if any."""
+    """Return a message on the first number that is too large for a score; empty if there is none."""
     for name in names:
-        found = getattr(row, name)
-        if isinstance(found, float) and abs(found) > LARGEST:
+        value = getattr(row, name)
+        if isinstance(value, float) and abs(value) > LARGEST:
             what = {"value": "score"}.get(name, name.replace("_", " "))
-            return f"its {what} is {found:g}; at most ±{LARGEST:,.0f} is possible"
+            return f"its {what} is {value:g}; at most ±{LARGEST:,.0f} is allowed"
     return ""
 
 
 @lru_cache(maxsize=1)
 def limits() -> dict[str, int | None]:
-    """Characters that columns take, by attribute of `Row`."""
+    """Return the maximum length of columns by attribute of `Row`."""
     fields: dict[str, tuple[type[Model], str]] = {
         **{name: (Score, name) for name in ("version", "estimates", "error_reason", "scale")},
         **{name: (BenchmarkVersion, name) for name in ("ceiling_meaning", "ceiling_estimates", "ceiling_reason")},
@@ -387,24 +387,24 @@ def limits() -> dict[str, int | None]:
 
 
 def row_of(document: Mapping[str, Any] | Receipt) -> Row:
-    """Check a receipt, and take what the site shows.
+    """Validate a receipt, and return what the site shows of it.
 
     Parameters
     ----------
     document : mapping or Receipt
-        Plain JSON types of this or an earlier version of the schema.
+        The receipt, as plain JSON of this or an earlier version of the schema.
 
     Raises
     ------
     ReceiptError, ValueError
-        If it follows no schema, or cannot be kept; the message says why.
+        If it does not follow a schema, or cannot be stored; the message says why.
     """
     plain = json_value(document.to_dict() if isinstance(document, Receipt) else document)
     receipt = Receipt.from_dict(plain)
-    at_most = limits()
+    max_length = limits()
     version = "" if receipt.benchmark.version is None else str(receipt.benchmark.version)
     if version:
-        check_identifier(version, "the version", at_most["version"] or 0)
+        check_identifier(version, "the version", max_length["version"] or 0)
     score, raw, ceiling = receipt.score or _NO_CEILING, receipt.raw or _NO_CEILING, receipt.ceiling or _NO_CEILING
     low, high = score.ci or (None, None)
     raw_low, raw_high = raw.ci or (None, None)
@@ -413,8 +413,8 @@ def row_of(document: Mapping[str, Any] | Receipt) -> Row:
     row = Row(
         receipt=check_receipt(receipt.id),
         created=moment(receipt.created),
-        model=check_identifier(model.identifier, "the model", at_most["model"] or 0),
-        benchmark=check_identifier(benchmark.identifier, "the benchmark", at_most["benchmark"] or 0),
+        model=check_identifier(model.identifier, "the model", max_length["model"] or 0),
+        benchmark=check_identifier(benchmark.identifier, "the benchmark", max_length["benchmark"] or 0),
         version=version,
         parent=benchmark.parent,
         control=benchmark.control,
@@ -425,9 +425,9 @@ def row_of(document: Mapping[str, Any] | Receipt) -> Row:
         low=number(low),
         high=number(high),
         level=number(score.ci_level),
-        estimates=text(score.ci_estimates, at_most["estimates"]),
-        error_reason=text(score.error_reason or score.ci_reason, at_most["error_reason"]),
-        scale=text(score.scale, at_most["scale"]),
+        estimates=text(score.ci_estimates, max_length["estimates"]),
+        error_reason=text(score.error_reason or score.ci_reason, max_length["error_reason"]),
+        scale=text(score.scale, max_length["scale"]),
         unclamped=number(score.unclamped),
         raw=number(raw.value),
         raw_error=number(raw.error),
@@ -438,18 +438,18 @@ def row_of(document: Mapping[str, Any] | Receipt) -> Row:
         ceiling_low=number(ceiling_low),
         ceiling_high=number(ceiling_high),
         ceiling_level=number(ceiling.ci_level),
-        ceiling_meaning=text(ceiling.meaning, at_most["ceiling_meaning"]),
-        ceiling_estimates=text(ceiling.ci_estimates, at_most["ceiling_estimates"]),
-        ceiling_reason=text(ceiling.error_reason or ceiling.ci_reason, at_most["ceiling_reason"]),
+        ceiling_meaning=text(ceiling.meaning, max_length["ceiling_meaning"]),
+        ceiling_estimates=text(ceiling.ci_estimates, max_length["ceiling_estimates"]),
+        ceiling_reason=text(ceiling.error_reason or ceiling.ci_reason, max_length["ceiling_reason"]),
         lower_bound=number(ceiling.lower_bound),
         seconds=number(receipt.timings.total),
-        model_plugin=text(model.plugin and model.plugin.name, at_most["model_plugin"]),
-        benchmark_plugin=text(benchmark.plugin and benchmark.plugin.name, at_most["benchmark_plugin"]),
+        model_plugin=text(model.plugin and model.plugin.name, max_length["model_plugin"]),
+        benchmark_plugin=text(benchmark.plugin and benchmark.plugin.name, max_length["benchmark_plugin"]),
         bibtex=text(benchmark.bibtex) if len(benchmark.bibtex or "") < LONGEST_TEXT else "",
         document=plain,
     )
-    if wrong := too_large(row):
-        raise ValueError(wrong)
+    if problem := too_large(row):
+        raise ValueError(problem)
     return row
 
 
@@ -457,7 +457,7 @@ _unchanged_columns = itemgetter(*(Row._fields.index(name) for name in SCORE_COLU
 
 
 def known_receipts(ids: Collection[str]) -> set[str]:
-    """Those receipts that have been read before."""
+    """Return those of these receipts that are already stored."""
     scores = Score.objects.order_by()
     return {
         receipt for part in chunks(ids) for receipt in scores.filter(receipt__in=part).values_list("receipt", flat=True)
@@ -465,14 +465,14 @@ def known_receipts(ids: Collection[str]) -> set[str]:
 
 
 class Writer:
-    """Writes rows in batches, each whole or not at all, and counts what came of them.
+    """Writes rows in batches, each completely or not at all, and counts the results.
 
     Parameters
     ----------
     by : User or None
-        Who ingests; owns models that are made private.
+        The user who ingests, and becomes the owner of new private models.
     visibility : str
-        Of models that are made.
+        Visibility of new models.
     """
 
     def __init__(self, by: User | None, visibility: str) -> None:
@@ -482,7 +482,7 @@ class Writer:
 
     @contextmanager
     def ingesting(self, source: str) -> Iterator[None]:
-        """Keep a record of the ingestion, whatever happens."""
+        """Record the ingestion, even if it fails."""
         started = timezone.now()
         record = Ingestion.objects.create(source=text(source, 500), by=self._by, started=started)
         try:
@@ -494,10 +494,12 @@ class Writer:
                 {"where": problem.path, "message": problem.message, "remedy": problem.remedy}
                 for problem in report.problems
             ]
-            record.save(update_fields=["added", "known", "finished", "problems"])  # who asked may have left meanwhile
+            record.save(
+                update_fields=["added", "known", "finished", "problems"]
+            )  # not `by`, which is null if the account has been deleted meanwhile
 
     def write(self, rows: Sequence[Row]) -> None:
-        """Write what is new of these rows."""
+        """Write those of these rows that are new."""
         if not rows:
             return
         with exclusive_write():
@@ -506,18 +508,18 @@ class Writer:
             n_new = len(new)
             benchmarks = benchmarks_of(new)
             for row in [row for row in new if benchmarks[row.benchmark].is_mean]:
-                self.tally.wrong(row.receipt, f"{row.benchmark!r} is a mean of the leaderboard, no benchmark")
+                self.tally.add_problem(row.receipt, f"{row.benchmark!r} is a mean of the leaderboard, not a benchmark")
             new = [row for row in new if not benchmarks[row.benchmark].is_mean]
             models = model_ids(new, owner=self._by, visibility=self._visibility)
             written = self._insert(new, models, benchmarks)
             keep_versions(benchmarks, written)
             if n_new:
-                revision.bump()  # with the batch: a process that is killed leaves nothing that others do not notice
+                revision.bump()  # in the same transaction, so that caches are invalidated even if the process is killed
         self.tally.added += len(written)
         self.tally.known += len(rows) - n_new
 
     def _insert(self, rows: list[Row], models: Mapping[str, int], benchmarks: Mapping[str, Benchmark]) -> list[Row]:
-        """Insert scores; one that the database refuses is named, the others go in. Gives what went in."""
+        """Insert scores and return them; those that the database refuses are reported."""
         values = [
             (*_unchanged_columns(row), models[row.model], benchmarks[row.benchmark].pk, row.created, row.document)
             for row in rows
@@ -527,7 +529,7 @@ class Writer:
                 insert_scores(values)
         except (DataError, IntegrityError) as error:
             if len(rows) == 1:
-                self.tally.wrong(rows[0].receipt, f"the database refuses it: {error}")
+                self.tally.add_problem(rows[0].receipt, f"the database refused it: {error}")
                 return []
             return [row for row in rows if self._insert([row], models, benchmarks)]
         return rows

@@ -15,7 +15,7 @@ def _no_requests_so_far(settings):
 
 @pytest.fixture
 def get(client):
-    """``get('models?limit=2', token=text)`` asks the programming interface; the answer has ``.json()``."""
+    """``get('models?limit=2', token=text)`` requests the API; the response has ``.json()``."""
 
     def ask(address, *, token=None, **headers):
         if token:

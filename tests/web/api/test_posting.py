@@ -68,14 +68,14 @@ def test_what_is_wrong_is_named_and_the_rest_goes_in(post):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (" ", "no JSON"),
-        ("{", "no JSON"),
-        ('{"a": NaN}', "NaN is no JSON"),
-        (b"\xff\xfe\x00", "no JSON"),
-        ("[" * 200_000, "no JSON"),
-        ("3", "no receipt"),
-        ("[3]", "no receipt"),
-        ("null", "no receipt"),
+        (" ", "not valid JSON"),
+        ("{", "not valid JSON"),
+        ('{"a": NaN}', "NaN is not valid JSON"),
+        (b"\xff\xfe\x00", "not valid JSON"),
+        ("[" * 200_000, "not valid JSON"),
+        ("3", "not a receipt"),
+        ("[3]", "not a receipt"),
+        ("null", "not a receipt"),
     ],
 )
 def test_bodies_that_are_no_receipts(post, text, message):

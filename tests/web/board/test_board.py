@@ -8,7 +8,7 @@ from django.contrib.auth.models import AnonymousUser
 from brainscore_core.errors import UserError
 from brainscore_core.numerics.ranks import RanksFromErrors
 from brainscore_web.leaderboard import revision
-from brainscore_web.leaderboard.board import STATES, board_for, board_of, forget, group_texts
+from brainscore_web.leaderboard.board import STATES, board_for, board_of, clear_caches, group_texts
 from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, Score, VisionModel
 from brainscore_web.leaderboard.snapshot import snapshot_for
 from brainscore_web.leaderboard.state import BoardState
@@ -347,12 +347,12 @@ class TestNotes:
         ("state", "texts"),
         [
             ({}, ["counts as 0", "Ranks are by Global Score", "95 %"]),
-            ({"over": "scored"}, ["do not compare"]),
+            ({"over": "scored"}, ["not comparable"]),
             ({"values": "raw"}, ["Raw values"]),
             ({"q": "vit"}, ["3 of 11 models and 24 of 24 benchmarks"]),
             ({"q": "vit and resnet"}, ["0 of 11 models", "capitals"]),
             ({"access": "public"}, ["of 24 benchmarks pass the filters"]),
-            ({"parameters_min": 1.0}, ["1 model whose number of parameters is not known is left out"]),
+            ({"parameters_min": 1.0}, ["1 model whose number of parameters is not known is excluded"]),
         ],
     )
     def test_what_is_said(self, snapshot, state, texts):
@@ -424,7 +424,7 @@ class TestCache:
         first = board_for(snapshot, BoardState())
         revision.bump()
         assert board_for(snapshot_for(EVERYBODY), BoardState()).values is not first.values
-        forget()
+        clear_caches()
 
 
 def test_private_models_change_nothing_for_outsiders(board):

@@ -187,4 +187,4 @@ class TestBibtex:
             "head", [CitedItem("model", "evil @misc{\nx", bad), CitedItem("model", "good", "@misc{a, title={x}}")]
         )
         assert [entry.key for entry in parse_bibtex(text)] == ["a"]
-        assert "% model evil (at)misc{ x: its citation cannot be read" in text
+        assert "% model evil (at)misc{ x: its citation is not valid BibTeX" in text

@@ -228,4 +228,4 @@ def test_a_message_is_shown_on_the_next_page(board, client, owner):
 def test_answers_weigh_what_is_around_them():
     from brainscore_web.leaderboard import http
 
-    assert http._packed._weigh(http._Packed(b"1234", {})) == 4 + http._AROUND
+    assert http._packed._weigh(http._Packed(b"1234", {})) == 4 + http._OVERHEAD

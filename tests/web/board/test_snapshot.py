@@ -9,17 +9,18 @@ from django.core.exceptions import ValidationError
 from brainscore_web.leaderboard import revision
 from brainscore_web.leaderboard import snapshot as loading
 from brainscore_web.leaderboard import snapshot as snapshots
+from brainscore_web.leaderboard.board import clear_caches
 from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, Score, Visibility, VisionModel
-from brainscore_web.leaderboard.snapshot import STATES, forget, snapshot_for
+from brainscore_web.leaderboard.snapshot import STATES, snapshot_for
 
 EVERYBODY = AnonymousUser()
 
 
 @pytest.fixture(autouse=True)
 def _nothing_remembered():
-    forget()
+    clear_caches()
     yield
-    forget()
+    clear_caches()
 
 
 def day(text):
@@ -365,7 +366,7 @@ class TestCache:
             snapshot_for(visitor, at=at)
         revision.bump()
         snapshot_for(EVERYBODY)
-        assert (len(snapshots._scores), len(snapshots._snapshots), len(snapshots._earlier)) == (1, 1, 0)
+        assert (len(snapshots._scores), len(snapshots._snapshots), len(snapshots._past)) == (1, 1, 0)
 
     def test_looking_back_does_not_displace_what_is_shown_to_all(self, board):
         now = snapshot_for(EVERYBODY)
@@ -435,9 +436,9 @@ def test_what_is_heavy_displaces_more_and_what_is_too_heavy_nothing():
 
 class TestBrokenTrees:
     def test_what_is_below_a_cycle_stands_apart_and_is_told_once(self, site, client, caplog):
-        from brainscore_web.leaderboard.snapshot import _complain
+        from brainscore_web.leaderboard.snapshot import _log_broken_tree
 
-        _complain.cache_clear()
+        _log_broken_tree.cache_clear()
         model = site.model("m")
         site.score(model, site.benchmark("A"), 0.5)
         site.score(model, site.benchmark("B", "V4"), 0.25)
@@ -465,9 +466,9 @@ class TestBrokenTrees:
         assert {one["identifier"] for one in listed} == {"all", "V4", "IT", "other", "A", "B"}
 
     def test_below_a_benchmark_nothing_counts(self, site, caplog):
-        from brainscore_web.leaderboard.snapshot import _complain
+        from brainscore_web.leaderboard.snapshot import _log_broken_tree
 
-        _complain.cache_clear()
+        _log_broken_tree.cache_clear()
         model, above = site.model("m"), site.benchmark("A")
         site.score(model, site.benchmark("B"), 0.5)
         Benchmark.objects.filter(identifier="B").update(parent=above)

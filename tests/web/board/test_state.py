@@ -49,11 +49,11 @@ def test_canonical_query(text, canonical):
     ("text", "names"),
     [
         ("famly=x", ("famly", "family")),
-        ("nonsense=x", ("nonsense", "known are")),
+        ("nonsense=x", ("nonsense", "known parameters")),
         ("values=cooked", ("values", "ceiled, raw")),
         ("over=none", ("over", "all, scored")),
         ("access=private", ("access", "public")),
-        ("values=raw&values=ceiled", ("values", "once")),
+        ("values=raw&values=ceiled", ("values", "one value")),
         ("parameters_min=-5", ("parameters_min", "number")),
         ("parameters_min=nan", ("parameters_min", "number")),
         ("parameters_min=1e16", ("parameters_min", "smaller")),

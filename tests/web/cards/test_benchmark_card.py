@@ -82,7 +82,7 @@ def test_versions(board, card_of, member):
 
 @pytest.mark.parametrize(
     ("meaning", "words"),
-    [("reliability", "agree with themselves"), ("upper bound", "best possible model"), ("human-human", "people agree")],
+    [("reliability", "agree with each other"), ("upper bound", "best possible model"), ("human-human", "people agree")],
 )
 def test_ceiling_in_words(board, get, read, meaning, words):
     BenchmarkVersion.objects.filter(benchmark__identifier=FIRST, version="2").update(

@@ -49,6 +49,12 @@ def test_filters_of_benchmarks(board, get, read, query, where):
     assert set(listed(answer, "benchmark")) & means == above
 
 
+def test_a_filter_shows_how_many_benchmarks_it_matches(board, get):
+    page = get("/vision/benchmarks/").content.decode()
+    expected = Benchmark.objects.filter(is_mean=False, region="V1").count()
+    assert f'<option value="V1">V1 ({expected})</option>' in page
+
+
 def test_numbers_of_benchmarks(board, averaged, get, read):
     expected = averaged(model__visibility="public")
     page = get("/vision/benchmarks/").content.decode()

@@ -78,8 +78,8 @@ def test_everything_is_shown(board, receipt, get, read):
         "score 0.500 ± 0.010 0.480 to 0.520", "90 % interval", "raw 0.400 ± 0.008", "ceiling 0.800 ± 0.020",
         "reliability", "load model 0.500 s", "score 1 min 15 s", "device cuda", "splits = 1",
         "CPython 3.12", "some cpu", "3.2 GB",
-        "3 found, 1 computed", "run-1", "its own", "net", "a" * 64, "Some.stimuli", "brainscore 1.0", SECRET, "b" * 40,
-        "weights.pth", "numpy 2.3", "2,048 bytes", "nothing else", "before it was bounded to 0 and 1 1.200",
+        "3 found, 1 computed", "run-1", "separate", "net", "a" * 64, "Some.stimuli", "brainscore 1.0", SECRET, "b" * 40,
+        "weights.pth", "numpy 2.3", "2,048 bytes", "nothing else", "before clamping to 0 and 1 1.200",
     ):  # fmt: skip
         assert text in said, text
 

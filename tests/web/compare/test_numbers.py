@@ -85,16 +85,16 @@ def test_filters_choose_models_and_what_means_are_over_but_not_what_is_named(boa
     by_name = [dict(zip([m.identifier for m in one.models], one.y.values, strict=True)) for one in (few, of_it)]
     assert by_name[0] == by_name[1]
     assert len(by_name[0]) == 3
-    with pytest.raises(UserError, match="the filters leave no benchmark of 'behavior_vision'"):
+    with pytest.raises(UserError, match="the filters exclude all benchmarks of 'behavior_vision'"):
         found(x=X, y="behavior_vision", region=("IT",))
 
 
 @pytest.mark.parametrize(
     ("question", "said"),
     [
-        ({"x": "IT", "y": "Simulated.IT"}, "Simulated.IT is a part of IT"),
-        ({"x": "Simulated003.IT-pls", "y": "neural_vision"}, "is a part of Neural"),
-        ({"x": X, "y": X}, "against itself"),
+        ({"x": "IT", "y": "Simulated.IT"}, "Simulated.IT is part of IT"),
+        ({"x": "Simulated003.IT-pls", "y": "neural_vision"}, "is part of Neural"),
+        ({"x": X, "y": X}, "with itself"),
     ],
 )
 def test_what_is_correlated_by_what_it_is_made_of_says_so(board, question, said):
@@ -103,13 +103,13 @@ def test_what_is_correlated_by_what_it_is_made_of_says_so(board, question, said)
 
 def test_scores_of_one_data_set_share_their_noise(board):
     Benchmark.objects.filter(identifier=Y).update(identifier="Simulated000.IT-pls")
-    assert any("Both are of Simulated000" in note.text for note in found(x=X, y="Simulated000.IT-pls").notes)
+    assert any("Both use data of Simulated000" in note.text for note in found(x=X, y="Simulated000.IT-pls").notes)
 
 
 def test_what_is_not_named_is_chosen_apart(board):
     assert [found().x.identifier, found().y.identifier] == ["neural_vision", "behavior_vision"]
     alone = found(region=("IT",))
-    assert not any("is a part of" in note.text for note in alone.notes)
+    assert not any("is part of" in note.text for note in alone.notes)
     again = found(x="behavior_vision")
     assert again.y.identifier == "neural_vision"
 
@@ -189,7 +189,7 @@ def test_controls_and_what_is_in_no_mean_are_not_compared(board):
 def test_a_model_against_itself_ties_everywhere(board):
     made = found(mode="models", first=board.models[0], second=board.models[0])
     assert made.summary.wins == made.summary.losses == 0
-    assert any("against itself" in note.text for note in made.notes)
+    assert any("with itself" in note.text for note in made.notes)
 
 
 def test_the_two_best_are_compared_where_none_is_named(board):

@@ -192,7 +192,7 @@ def test_filters_and_values(board, page):
     expect_order(page, expected(q="vit OR (resnet NOT 001)"))
     assert field.get_attribute("aria-invalid") is None
     field.fill("nobody")
-    expect(page.locator("#empty")).to_have_text("No model passes. Without the search 11 models would.")
+    expect(page.locator("#empty")).to_have_text("No model passes. Without the search, 11 models would.")
 
 
 def test_links_steps_back_and_downloads(board, page, new_page):

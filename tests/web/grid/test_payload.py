@@ -141,9 +141,9 @@ def test_why_nothing_is_left(board):
     made = shown(q="nothing-like-this", family=("vit",))
     (text,) = board_data(made)["empty"]
     n_vit = len(shown(family=("vit",)).models)
-    assert text == f"No model passes. Without the search {n_vit} models would."
+    assert text == f"No model passes. Without the search, {n_vit} models would."
     (text,) = board_data(shown(region=("V1",), ceiling_min=2.0))["empty"]
-    assert text.startswith("No benchmark passes. Without the least ceiling ")
+    assert text.startswith("No benchmark passes. Without the minimum ceiling, ")
     assert board_data(shown())["empty"] == []
 
 

@@ -11,10 +11,10 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from brainscore_web.leaderboard import revision
-from brainscore_web.leaderboard.board import STATES, board_for
+from brainscore_web.leaderboard.board import STATES, board_for, clear_caches
 from brainscore_web.leaderboard.models import Score, VisionModel
 from brainscore_web.leaderboard.payload import rounded
-from brainscore_web.leaderboard.snapshot import forget, snapshot_for
+from brainscore_web.leaderboard.snapshot import snapshot_for
 from brainscore_web.leaderboard.state import BoardState
 
 PAGE = "/vision/leaderboard/"
@@ -113,7 +113,7 @@ def test_private_models_are_nowhere_for_others(board, client, member, owner, sta
         client.logout()
         if visitor:
             client.force_login(visitor)
-        forget()
+        clear_caches()
         texts = [client.get(address).content for address in addresses]
         return [text for text in texts if re.search(rb"Secret title|secret-family|" + secret.encode(), text)]
 
@@ -138,7 +138,7 @@ def test_counts_in_columns_do_not_tell_of_private_models(board, client, owner):
 def test_the_owner_sees_a_lock_and_others_nothing(board, client, owner, staff):
     assert 'class="private"' not in client.get(PAGE).content.decode().split("<tbody>")[1].split("</tbody>")[0]
     client.force_login(owner)
-    assert 'title="Only you see it">private' in client.get(PAGE).content.decode()
+    assert 'title="Only you can see it">private' in client.get(PAGE).content.decode()
     client.force_login(staff)
     assert 'title="Not public">private' in client.get(PAGE).content.decode()
 
@@ -180,7 +180,7 @@ def test_few_queries_however_much_there_is(board, client, address, most):
     ) as queries:
         client.get(address)
     assert len(queries) <= most
-    forget()
+    clear_caches()
     with CaptureQueriesContext(connection) as queries:
         client.get(f"{address}{'&' if '?' in address else '?'}over=scored")
     assert len(queries) <= 12
@@ -235,7 +235,7 @@ def cell(client, made, state, **more):
     [
         ("missing", "missing: never scored; counts as 0 in means", ""),
         ("failed", "failed; counts as 0 in means", "ValueError: simulated failure"),
-        ("not applicable", "not applicable; counts as 0 in means", "the model answers no such task (simulated)"),
+        ("not applicable", "not applicable; counts as 0 in means", "the model does not support this task (simulated)"),
         ("undefined", "undefined; counts as 0 in means", "the score is NaN (simulated)"),
         ("outdated", "outdated: only version 1 of the benchmark, 2024-", "; version 2 counts; counts as 0 in means"),
     ],
@@ -297,7 +297,7 @@ def test_data_that_cannot_be_read_are_no_traceback(board, client, monkeypatch):
     from brainscore_web.leaderboard import views
 
     def broken(visitor, *, at=None):
-        raise UserError("the tree is broken", remedy="mend it")
+        raise UserError("the tree is broken", remedy="fix it")
 
     monkeypatch.setattr(views, "snapshot_for", broken)
     answer = client.get(PAGE)

@@ -77,7 +77,7 @@ def test_simulate_fills_an_empty_site(db):
     assert out == "3 simulated models, 6 simulated benchmarks\n"
     assert Score.objects.exists()
     out, error = run("simulate")
-    assert "has models or benchmarks already" in error
+    assert "already has models or benchmarks" in error
     assert VisionModel.objects.count() == 3
 
 
@@ -98,7 +98,7 @@ def test_sample_stimuli(db, settings, tmp_path, monkeypatch):
     Benchmark.objects.create(identifier="Simulated2026.IT-pls", access="private")
     assert run("sample_stimuli", "--all-public", "--count", 2) == ("Simulated2026.V1-pls: 2 samples\n", "")
     out, error = run("sample_stimuli", "Simulated2026.V1-pls", "Simulated2026.IT-pls")
-    assert out == "Simulated2026.V1-pls: has samples already\n"
+    assert out == "Simulated2026.V1-pls: already has samples\n"
     assert "withheld" in error
     assert error.endswith("1 benchmarks without samples")
 
@@ -111,11 +111,11 @@ def test_sample_stimuli_must_know_what(db, arguments):
 
 
 def test_profiles(db, tmp_path):
-    assert run("profiles", tmp_path) == ("0 new profiles, 0 changed, 0 as before\n", "")
+    assert run("profiles", tmp_path) == ("0 new profiles, 0 changed, 0 unchanged\n", "")
     assert "no folder" in run("profiles", tmp_path / "nothing")[1]
     (tmp_path / "aa").mkdir()
     (tmp_path / "aa" / "aa1.json").write_text("{")
-    assert "1 profiles were passed over" in run("profiles", tmp_path)[1]
+    assert "1 profiles were skipped" in run("profiles", tmp_path)[1]
 
 
 def test_without_tables_there_is_no_traceback(db, results):

@@ -84,7 +84,7 @@ def test_what_cannot_be_kept_is_told(net, folder, write):
     report = keep_profiles(folder)
     assert (report.added, len(report.problems)) == (1, 4)
     assert any("unknown-net" in problem for problem in report.problems)
-    assert any("no region" in problem for problem in report.problems)
+    assert any("the region of" in problem for problem in report.problems)
 
 
 def test_a_folder_that_is_not_there_is_said(db, tmp_path, monkeypatch):

@@ -99,7 +99,7 @@ def test_numbers_that_no_score_can_be_are_refused(db, receipt, document, path, v
     value = abs(value) if path.endswith("error") else value
     report = ingest(document(**{path: value}), receipt("another"))
     assert (report.added, len(report.problems)) == (1, 1)
-    assert re.search(r"its \w+( error)? is .*; at most ±1,000,000 is possible", report.problems[0].message)
+    assert re.search(r"its \w+( error)? is .*; at most ±1,000,000 is allowed", report.problems[0].message)
 
 
 def test_large_ones_that_may_be_are_kept(db, document):

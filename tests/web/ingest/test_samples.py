@@ -70,13 +70,13 @@ def test_withheld_stimuli_are_refused(benchmark, stimuli, monkeypatch):
 @pytest.mark.parametrize("identifier", ["nothing", "a-mean"])
 def test_what_is_no_benchmark_is_said(db, identifier):
     Benchmark.objects.create(identifier="a-mean", is_mean=True, access="public")
-    with pytest.raises(UserError, match="knows no benchmark"):
+    with pytest.raises(UserError, match="there is no benchmark"):
         samples.keep_samples(identifier)
 
 
 def test_what_is_no_image_is_said(benchmark, stimuli, tmp_path):
     (tmp_path / "0.png").write_text("no image")
-    with pytest.raises(UserError, match=r"0\.png is no image"):
+    with pytest.raises(UserError, match=r"0\.png is not a valid image"):
         samples.keep_samples(benchmark.identifier)
     assert not StimulusSample.objects.exists()
 
@@ -115,8 +115,8 @@ def test_a_benchmark_whose_plugin_fails_is_said(monkeypatch):
         raise RuntimeError("no such file")
 
     monkeypatch.setattr(brainscore_vision, "load_benchmark", broken)
-    with pytest.raises(UserError, match=r"cannot be had: RuntimeError: no such file"):
+    with pytest.raises(UserError, match=r"are not available: RuntimeError: no such file"):
         samples.stimuli_of("Some2026-pls")
     monkeypatch.setattr(brainscore_vision, "load_benchmark", lambda identifier: lambda model: None)
-    with pytest.raises(UserError, match="shows no stimuli"):
+    with pytest.raises(UserError, match="presents no stimuli"):
         samples.stimuli_of("Some2026-pls")

@@ -6,7 +6,7 @@ import pytest
 from django.conf import settings as configured
 from django.db import connection
 
-from brainscore_web.leaderboard.snapshot import forget
+from brainscore_web.leaderboard.board import clear_caches
 
 
 @pytest.fixture
@@ -63,7 +63,7 @@ def pages(client):
     """Gives pages as a visitor sees them."""
 
     def read():
-        forget()
+        clear_caches()
         addresses = ("/", "/vision/leaderboard/", "/vision/models/", "/about/", "/news/")
         return {address: client.get(address).content for address in addresses}
 

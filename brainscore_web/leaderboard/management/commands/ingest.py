@@ -23,18 +23,16 @@ class Command(BaseCommand):
 
     help = (
         "Read receipts from results folders, s3://bucket/prefix, or tables that brainscore results export FILE.parquet "
-        "wrote. What is known already is passed over."
+        "wrote. Known receipts are skipped."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("sources", nargs="+", metavar="SOURCE", help="a folder, s3://bucket/prefix or FILE.parquet")
-        parser.add_argument(
-            "--private", action="store_true", help="models that are not known yet are private, not public"
-        )
+        parser.add_argument("--private", action="store_true", help="create new models as private rather than public")
 
     def handle(self, *args: Any, **options: Any) -> None:
         visibility = Visibility.PRIVATE if options["private"] else Visibility.PUBLIC
-        wrong = 0
+        n_problems = 0
         for source in options["sources"]:
             report = self._read(source, visibility, verbose=options["verbosity"] > 0)
             self.stdout.write(f"{source}: {report.added:,} new receipts, {report.known:,} known")
@@ -42,9 +40,9 @@ class Command(BaseCommand):
                 self.stderr.write(f"{problem}\n{problem.remedy}" if problem.remedy else str(problem))
             if len(report.problems) > _SHOWN:
                 self.stderr.write(f"… {len(report.problems) - _SHOWN} more; the administration lists them")
-            wrong += len(report.problems)
-        if wrong:
-            raise CommandError(f"{wrong} problems; everything else was read")
+            n_problems += len(report.problems)
+        if n_problems:
+            raise CommandError(f"{n_problems} problems; everything else was read")
 
     def _read(self, source: str, visibility: str, *, verbose: bool) -> IngestReport:
         shown = verbose and self.stderr.isatty()
@@ -59,4 +57,4 @@ class Command(BaseCommand):
         except UserError as error:
             raise CommandError(str(error)) from error
         except DatabaseError as error:
-            raise CommandError(f"the database does not answer as it should: {error}\nrun migrate first") from error
+            raise CommandError(f"the database is not ready: {error}\nrun migrate first") from error

@@ -1,4 +1,4 @@
-"""``profiles``: keep layer profiles for the cards of models."""
+"""``profiles``: store layer profiles for the cards of models."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ __all__ = ["Command"]
 
 
 class Command(BaseCommand):
-    """Keep layer profiles for the cards of models."""
+    """Store layer profiles for the cards of models."""
 
-    help = "Read layer profiles that brainscore layers left, of models that the site knows."
+    help = "Read the layer profiles of brainscore layers, for models that are on the site."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("folder", nargs="?", type=Path, help="by default $BRAINSCORE_HOME/layers")
@@ -27,8 +27,8 @@ class Command(BaseCommand):
             report = keep_profiles(options["folder"])
         except UserError as error:
             raise CommandError(str(error)) from error
-        self.stdout.write(f"{report.added} new profiles, {report.changed} changed, {report.known} as before")
+        self.stdout.write(f"{report.added} new profiles, {report.changed} changed, {report.known} unchanged")
         for problem in report.problems:
             self.stderr.write(problem)
         if report.problems:
-            raise CommandError(f"{len(report.problems)} profiles were passed over")
+            raise CommandError(f"{len(report.problems)} profiles were skipped")

@@ -1,4 +1,4 @@
-"""``simulate``: fill an empty site with a made-up leaderboard."""
+"""``simulate``: fill an empty site with a simulated leaderboard."""
 
 from __future__ import annotations
 
@@ -15,35 +15,35 @@ __all__ = ["Command"]
 
 
 class Command(BaseCommand):
-    """Fill an empty site with a made-up leaderboard."""
+    """Fill an empty site with a simulated leaderboard."""
 
     help = "Fill an empty site with simulated models, benchmarks and scores."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         for name, number, what in (
-            ("models", 12, "how many models"),
-            ("benchmarks", 24, "how many benchmarks"),
-            ("versions", 2, "versions of each benchmark"),
-            ("private", 1, "how many of the models are private"),
-            ("seed", 0, "of everything random"),
+            ("models", 12, "number of models"),
+            ("benchmarks", 24, "number of benchmarks"),
+            ("versions", 2, "number of versions of each benchmark"),
+            ("private", 1, "number of private models"),
+            ("seed", 0, "seed of the random numbers"),
         ):
             parser.add_argument(f"--{name}", type=int, default=number, help=f"{what} ({number})")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        asked = {name: options[name] for name in ("models", "benchmarks", "versions", "private", "seed")}
-        least = {"models": 1, "benchmarks": 1, "versions": 1, "private": 0, "seed": 0}
-        for name, number in least.items():
-            if asked[name] < number:
-                raise CommandError(f"--{name} is {asked[name]}; at least {number} is needed")
-        if asked["private"] > asked["models"]:
-            raise CommandError("--private is more than there are models")
+        counts = {name: options[name] for name in ("models", "benchmarks", "versions", "private", "seed")}
+        minima = {"models": 1, "benchmarks": 1, "versions": 1, "private": 0, "seed": 0}
+        for name, number in minima.items():
+            if counts[name] < number:
+                raise CommandError(f"--{name} is {counts[name]}; at least {number} is needed")
+        if counts["private"] > counts["models"]:
+            raise CommandError("--private is greater than --models")
         try:
             if VisionModel.objects.exists() or Benchmark.objects.exists():
                 raise CommandError(
-                    "the site has models or benchmarks already, among which nothing made up may stand\n"
-                    "name an empty folder in BRAINSCORE_SITE_HOME, or an empty database in DATABASE_URL"
+                    "the site already has models or benchmarks, which must not be mixed with simulated ones\n"
+                    "set BRAINSCORE_SITE_HOME to an empty folder, or DATABASE_URL to an empty database"
                 )
-            made = simulate_leaderboard(**asked)
+            simulated = simulate_leaderboard(**counts)
         except DatabaseError as error:
-            raise CommandError(f"the database does not answer as it should: {error}\nrun migrate first") from error
-        self.stdout.write(f"{len(made.models)} simulated models, {len(made.benchmarks)} simulated benchmarks")
+            raise CommandError(f"the database is not ready: {error}\nrun migrate first") from error
+        self.stdout.write(f"{len(simulated.models)} simulated models, {len(simulated.benchmarks)} simulated benchmarks")

@@ -1,4 +1,4 @@
-"""``sync_catalogue``: bring models and benchmarks of the installed plugins onto the site."""
+"""``sync_catalogue``: synchronise the site with the installed plugins."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ __all__ = ["Command"]
 
 
 class Command(BaseCommand):
-    """Bring models and benchmarks of the installed plugins onto the site."""
+    """Synchronise models and benchmarks of the site with the installed plugins."""
 
-    help = "Make models and benchmarks of the installed plugins, or bring them up to date; what was edited stays."
+    help = "Create or update the models and benchmarks of the installed plugins; edited values are kept."
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
@@ -24,7 +24,7 @@ class Command(BaseCommand):
         except UserError as error:
             raise CommandError(str(error)) from error
         except DatabaseError as error:
-            raise CommandError(f"the database does not answer as it should: {error}\nrun migrate first") from error
+            raise CommandError(f"the database is not ready: {error}\nrun migrate first") from error
         for what, names in (("new", report.added), ("changed", report.changed)):
             self.stdout.write(f"{len(names)} {what}")
             if options["verbosity"] > 1:

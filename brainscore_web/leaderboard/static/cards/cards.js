@@ -70,7 +70,7 @@ for (const snippet of document.querySelectorAll(".snippet")) {
       button.textContent = "Copied";
       said.textContent = "Copied";
     } catch {
-      getSelection().selectAllChildren(code); // no access to the clipboard: whoever asked can copy what is selected
+      getSelection().selectAllChildren(code); // no access to the clipboard: the visitor can copy the selection
       button.textContent = "Selected";
       said.textContent = "Selected";
     }
