@@ -105,7 +105,7 @@ def _write_benchmark(name: str, root: Path) -> Written:
     _require_name(_BENCHMARK, name, "AuthorYear-metric, such as Smith2026-accuracy or Smith2026.IT-pls")
     match = _BENCHMARK.fullmatch(name)
     if match is None:  # pragma: no cover - checked above
-        raise UserError(f"{name!r} is no name of a benchmark")
+        raise UserError(f"{name!r} is not a name for a benchmark")
     study, subset, metric = match["study"], match["subset"], match["metric"]
     known = (*BEHAVIORAL_METRICS, *NEURAL_METRICS)
     if metric not in known:

@@ -103,7 +103,7 @@ class CommandGroup(click.Group):
                 click.echo("Interrupted.", err=True)
                 sys.exit(_INTERRUPTED)
             except BrokenPipeError:
-                # whoever read the output, such as `head`, has seen enough
+                # the reader of the output, such as `head`, has closed it
                 os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
                 sys.exit(_BROKEN_PIPE)
         sys.exit(code if isinstance(code, int) else 0)

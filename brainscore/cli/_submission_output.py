@@ -1,4 +1,4 @@
-"""What ``brainscore submit`` and ``brainscore status`` print."""
+"""Output of ``brainscore submit`` and ``brainscore status``."""
 
 from __future__ import annotations
 
@@ -28,26 +28,25 @@ _MARKS = {
 
 
 def echo_findings(findings: Iterable[Any], *, place: Callable[[str], str] = str) -> int:
-    """Print findings, each with file and line; give the number of errors.
+    """Print findings, each with file and line, and return the number of errors.
 
     Parameters
     ----------
     findings : iterable
         With severity, check, file, line, message and remedy.
     place : callable
-        Gives the path to print for a path in the submission.
+        Returns the path to print for a path in the submission.
     """
-    found = list(findings)
-    for one in found:
-        where = place(one.file) if one.file else ""
-        where = f"{where}:{one.line}: " if one.line else f"{where}: " if where else ""
-        mark = click.style(one.severity, fg=_COLOURS.get(one.severity), bold=True)
-        click.echo(f"{click.style(printable(where), bold=True)}{mark}[{one.check}] {printable(one.message)}")
-        if one.remedy:
-            click.echo(f"    → {printable(one.remedy)}")
-    counts = Counter(one.severity for one in found)
-    said = [_count(counts[name], name) for name in _COLOURS if counts[name]]
-    click.echo(", ".join(said) if said else "Nothing was found.")
+    counts: Counter[str] = Counter()
+    for finding in findings:
+        where = place(finding.file) if finding.file else ""
+        where = f"{where}:{finding.line}: " if finding.line else f"{where}: " if where else ""
+        mark = click.style(finding.severity, fg=_COLOURS.get(finding.severity), bold=True)
+        click.echo(f"{click.style(printable(where), bold=True)}{mark}[{finding.check}] {printable(finding.message)}")
+        if finding.remedy:
+            click.echo(f"    → {printable(finding.remedy)}")
+        counts[finding.severity] += 1
+    click.echo(", ".join(_count(counts[name], name) for name in _COLOURS if counts[name]) or "All checks passed.")
     return counts["error"]
 
 
@@ -56,7 +55,7 @@ def _count(number: int, noun: str) -> str:
 
 
 def echo_submission(card: SubmissionCard) -> None:
-    """Print how a submission stands: its state, steps, what was found, and how far scoring is."""
+    """Print the status of a submission: state, steps, findings and progress of scoring."""
     click.echo(f"{click.style(printable(card.title), bold=True)}, revision {card.revision}: {card.words}")
     if card.next:
         click.echo(f"  {card.next}")
@@ -75,7 +74,7 @@ def echo_submission(card: SubmissionCard) -> None:
 
 
 def _progress_of(card: SubmissionCard) -> tuple[Any, ...]:
-    """What is told anew once it differs."""
+    """The values whose change makes the status be printed again."""
     steps = tuple((step.kind, step.state, step.reason) for step in card.latest.steps)
     return (card.state, card.revision, steps, card.pairs)
 
@@ -85,13 +84,13 @@ def submission_rows(submissions: Iterable[Submission]) -> list[tuple[str, ...]]:
     short = sys.stdout.isatty()
     return [
         (
-            one.id[:8] if short else one.id,
-            printable(one.title),
-            str(one.revision),
-            one.words,
-            f"{one.changed:%Y-%m-%d %H:%M}",
+            submission.id[:8] if short else submission.id,
+            printable(submission.title),
+            str(submission.revision),
+            submission.words,
+            f"{submission.changed:%Y-%m-%d %H:%M}",
         )
-        for one in submissions
+        for submission in submissions
     ]
 
 
@@ -100,50 +99,50 @@ def plain_values(value: Any) -> Any:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: plain_values(getattr(value, field.name)) for field in dataclasses.fields(value)}
     if isinstance(value, list | tuple):
-        return [plain_values(one) for one in value]
+        return [plain_values(item) for item in value]
     return value.isoformat() if isinstance(value, datetime) else value
 
 
 _ID_LENGTH = 36
 _MOST_FAILURES = 5
 _FINAL_STATES = ("changes", "done", "rejected", "withdrawn")
-"""States in which nothing more comes by itself."""
+"""States that do not change without the submitter."""
 
 
 def find_submission(client: Client, identifier: str) -> str:
-    """The whole identifier of one of your submissions.
+    """Return the complete identifier of one of the user's submissions.
 
     Parameters
     ----------
     client : Client
-        Of the site.
+        A client of the site.
     identifier : str
-        Its beginning, or all of it.
+        The identifier or its beginning.
     """
     identifier = identifier.strip().lower()
     if len(identifier) >= _ID_LENGTH:
         return identifier
-    found = [one for one in client.submissions() if one.id.startswith(identifier)]
-    if len(found) == 1:
-        return found[0].id
-    said = ", ".join(f"{one.id[:13]} ({one.title})" for one in found)
-    message = f"{identifier!r} may be {said}" if found else f"no submission of yours begins with {identifier!r}"
+    matches = [submission for submission in client.submissions() if submission.id.startswith(identifier)]
+    if len(matches) == 1:
+        return matches[0].id
+    listed = ", ".join(f"{submission.id[:13]} ({submission.title})" for submission in matches)
+    message = f"{identifier!r} may be {listed}" if matches else f"no submission of yours begins with {identifier!r}"
     raise UserError(message, remedy="list them with: brainscore status")
 
 
 def watch_submission(client: Client, identifier: str, *, every: float, until_review: bool) -> SubmissionCard:
-    """Print a submission whenever it has changed, until nothing more comes by itself.
+    """Print the status of a submission whenever it changes, until its state is final.
 
     Parameters
     ----------
     client : Client
-        Of the site.
+        A client of the site.
     identifier : str
         The submission.
     every : float
-        Seconds between questions.
+        Seconds between requests.
     until_review : bool
-        Whether to stop where somebody must review it, which may take days.
+        Whether to stop when the submission waits for a reviewer, which may take days.
     """
     before, failures = None, 0
     while True:
@@ -156,8 +155,8 @@ def watch_submission(client: Client, identifier: str, *, every: float, until_rev
                 raise
             time.sleep(every)
             continue
-        if (told := _progress_of(card)) != before:
-            before = told
+        if (progress := _progress_of(card)) != before:
+            before = progress
             echo_submission(card)
         if card.state in _FINAL_STATES or (until_review and card.state == "review"):
             return card

@@ -90,7 +90,11 @@ _OF_RECEIPTS = ("ranks", "each", "correction", "level", "results")
 @click.option(
     "--benchmark", "-b", "benchmarks", multiple=True, help="On which benchmark; repeatable. Needed without --site."
 )
-@click.option("--ranks", is_flag=True, help="Rank the models, with intervals and groups of models not told apart.")
+@click.option(
+    "--ranks",
+    is_flag=True,
+    help="Rank the models, with intervals and groups of models that do not differ significantly.",
+)
 @click.option("--each", is_flag=True, help="With --ranks: each interval holds alone, rather than all together.")
 @click.option(
     "--correction", type=click.Choice(_CORRECTIONS), default="holm", show_default=True, help="For many comparisons."

@@ -150,7 +150,7 @@ def _print_csv(board: Leaderboard) -> None:
 
 
 def _blank(value: Any) -> object:
-    """A cell: empty where there is no number."""
+    """A cell of the table; empty if there is no value."""
     return "" if value != value else value.item()
 
 

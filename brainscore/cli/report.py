@@ -154,7 +154,7 @@ def _require_endings(plot: Path | None, table: Path | None) -> None:
 
 
 def _tree(benchmarks: Sequence[str]) -> Tree:
-    """The leaderboard's, without the benchmarks that were not asked for: nobody knows whether these were scored."""
+    """The leaderboard's benchmarks, without those that were not requested, whose scores are unknown."""
     from brainscore_core.results.aggregates import Tree
     from brainscore_vision.leaderboard import leaderboard_tree
 

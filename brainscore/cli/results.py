@@ -128,10 +128,10 @@ def remove(
     yes: bool,
     json_: bool,
 ) -> None:
-    """Remove receipts and what is stored beside them.
+    """Remove receipts and their attachments.
 
-    RECEIPT is an id or the beginning of one; without any, the options say which. A receipt of a pair that somebody
-    is scoring stays, and so does one that cannot be read. Exit code 1 where one stayed that was to go.
+    RECEIPT is an id or its beginning; without ids, the options select receipts. Receipts of pairs that are being scored
+    are kept, and so are unreadable ones. The exit code is 1 if a selected receipt was kept.
     """
     from brainscore_core.scoring import ResultsStore
 
@@ -153,21 +153,19 @@ def remove(
 
 def _chosen(store: ResultsStore, receipt_ids: Sequence[str], filters: Filters, superseded: bool) -> tuple[Receipt, ...]:
     if receipt_ids and (filters or superseded):
-        raise UserError(
-            "receipts are named by their ids and by options", remedy="name them either way, in two commands"
-        )
+        raise UserError("receipts are selected both by ids and by options", remedy="use two commands")
     if receipt_ids:
-        found = {receipt.id: receipt for receipt in map(store.load, receipt_ids)}
-        return tuple(found.values())
+        by_id = {receipt.id: receipt for receipt in map(store.load, receipt_ids)}
+        return tuple(by_id.values())
     if not filters and not superseded:
         raise UserError(
-            "nothing says which receipts to remove",
-            remedy="name ids, or use --model, --benchmark, --state, --run, --older-than or --superseded",
+            "no receipts are selected",
+            remedy="pass ids, or use --model, --benchmark, --state, --run, --older-than or --superseded",
         )
     listing = listed(store, filters)
     if not superseded:
         return listing.receipts
-    # the newest of a pair may be none of those that the options choose
+    # the newest receipt of a pair may not be among those that the options select
     every = store.listing()
     scored = replace(every, receipts=tuple(receipt for receipt in every.receipts if receipt.state == "scored"))
     newest = {receipt.id for some in (every, scored) for receipt in some.newest_of_each()}
@@ -175,7 +173,7 @@ def _chosen(store: ResultsStore, receipt_ids: Sequence[str], filters: Filters, s
 
 
 def _remove(store: ResultsStore, chosen: Sequence[Receipt]) -> tuple[list[Receipt], list[tuple[Receipt, str]]]:
-    """Remove, pair by pair, what nobody else works on: a claim keeps others away meanwhile."""
+    """Remove the receipts pair by pair; a claim keeps other processes from scoring the pair meanwhile."""
     by_pair: dict[tuple[str, str], list[Receipt]] = {}
     for receipt in chosen:
         by_pair.setdefault((receipt.model.identifier, receipt.benchmark.identifier), []).append(receipt)

@@ -15,22 +15,24 @@ __all__ = ["command"]
 
 
 @click.command("serve")
-@click.option("--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="0: any that is free.")
-@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen at.")
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=8000, show_default=True, help="Port; 0 uses any free one."
+)
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option(
     "--results",
     metavar="PLACE",
-    help="Folder or s3://bucket/prefix with receipts.  [$BRAINSCORE_SITE_RESULTS, else where scores are kept]",
+    help="Folder or s3://bucket/prefix with receipts.  [$BRAINSCORE_SITE_RESULTS, else the default results]",
 )
-@click.option("--demo", is_flag=True, help="Show simulated scores, in a database of their own.")
-@click.option("--workers", type=click.IntRange(min=1), default=2, show_default=True, help="Processes that answer.")
-@click.option("--no-worker", is_flag=True, help="Start no worker beside: `brainscore worker` runs elsewhere.")
+@click.option("--demo", is_flag=True, help="Show simulated scores, in a separate database.")
+@click.option("--workers", type=click.IntRange(min=1), default=2, show_default=True, help="Number of server processes.")
+@click.option("--no-worker", is_flag=True, help="Start no worker; `brainscore worker` runs elsewhere.")
 def command(port: int, host: str, results: str | None, demo: bool, workers: int, no_worker: bool) -> None:
-    """Start the website on this machine, with the results at hand.
+    """Start the website on this machine, with the results of this machine.
 
-    Receipts that are new are read first. Where there are none, a simulated leaderboard is shown.
-    The site's database is in $BRAINSCORE_HOME/site, or where DATABASE_URL says.
-    What is submitted is checked, tested and scored by a worker, which runs beside; not with simulated scores.
+    New receipts are read first. Without receipts, a simulated leaderboard is shown.
+    The site's database is in $BRAINSCORE_HOME/site, or at DATABASE_URL.
+    A worker process checks, tests and scores submissions; it does not run with simulated scores.
     """
     if importlib.util.find_spec("django") is None:
         raise UserError("the website needs Django", remedy='pip install "brainscore[web]"')
@@ -40,7 +42,7 @@ def command(port: int, host: str, results: str | None, demo: bool, workers: int,
     from brainscore_web.serving import has_database, listen, prepare, serve, use_demonstration
 
     if demo and results:
-        raise UserError("--demo shows no results", remedy="leave one of --demo and --results out")
+        raise UserError("--demo shows no results", remedy="omit --demo or --results")
     named = results or os.environ.get("BRAINSCORE_SITE_RESULTS")
     address = named or default_results_address()
     place = str(address) if named or _any_receipt(address) else None
@@ -55,16 +57,16 @@ def command(port: int, host: str, results: str | None, demo: bool, workers: int,
     if not os.environ.get("BRAINSCORE_SITE_HOSTS"):
         os.environ.setdefault("BRAINSCORE_SITE_ADDRESS", here)  # in mails
     if not demo:
-        os.environ["BRAINSCORE_SITE_RESULTS"] = str(address)  # what is scored here goes to the rest
+        os.environ["BRAINSCORE_SITE_RESULTS"] = str(address)  # new scores are stored there, too
     count = prepare(None if demo else place, demonstration=demo, say=click.echo)
     if demo:
-        click.echo("This is a demonstration: what is submitted to it waits, as no worker runs.")
+        click.echo("This is a demonstration without a worker: submissions wait.")
     click.echo(f"{count:,} scores at {here}/  (Ctrl-C ends)")
     serve(taken, workers=workers, worker=not (demo or no_worker))
 
 
 def _any_receipt(address: str) -> bool:
-    """Whether a folder of results holds anything; a bucket is taken to."""
+    """Whether a folder of results has receipts; a bucket is assumed to have some."""
     if "://" in address:
         return True
     return next(Path(address).glob("*/*/*.json"), None) is not None

@@ -22,14 +22,14 @@ __all__ = ["command"]
 
 @click.command("submit")
 @click.argument("source", metavar="PATH_OR_URL")
-@click.option("--commit", default="", metavar="COMMIT", help="Of a repository: a hash, a branch or a tag.")
-@click.option("--private", is_flag=True, help="Only you see the models and their scores.")
-@click.option("--note", default="", metavar="TEXT", help="For reviewers.")
+@click.option("--commit", default="", metavar="COMMIT", help="A hash, branch or tag of the repository.")
+@click.option("--private", is_flag=True, help="Show the models and their scores only to you.")
+@click.option("--note", default="", metavar="TEXT", help="A note to the reviewers.")
 @site_option
-@click.option("--dry-run", is_flag=True, help="Examine it here, and send nothing.")
+@click.option("--dry-run", is_flag=True, help="Check the files on this machine, and send nothing.")
 @click.option("--submission", metavar="ID", help="Send a new revision of this submission.")
-@click.option("--wait", is_flag=True, help="Wait until it is done, or waits for somebody.")
-@click.option("--every", type=click.FloatRange(min=0.1), default=5, show_default=True, help="Seconds between looks.")
+@click.option("--wait", is_flag=True, help="Wait until the submission is complete or needs a person.")
+@click.option("--every", type=click.FloatRange(min=0.1), default=5, show_default=True, help="Seconds between requests.")
 @click.option("--json", "json_", is_flag=True, help="Print JSON.")
 @click.pass_context
 def command(
@@ -45,19 +45,19 @@ def command(
     every: float,
     json_: bool,
 ) -> None:
-    """Submit plugins to a site, after looking at them here.
+    """Submit plugins to a site, after checking them on this machine.
 
     PATH_OR_URL is a plugin's folder, a folder with models/, benchmarks/, data/ or metrics/ in it, a ZIP file, the
     address of a public Git repository (with --commit), or of a pull request. Log in first: brainscore login. The exit
-    code is 1 where something must be mended.
+    code is 1 if something must be fixed.
     """
     is_url = "://" in source
     if commit and not is_url:
-        raise UserError("--commit is for repositories", remedy="leave it out, or name the repository's address")
+        raise UserError("--commit is for repositories", remedy="omit it, or pass the address of a repository")
     if private and submission:
-        raise UserError("a revision does not change who sees it", remedy="leave --private out")
+        raise UserError("a revision cannot change the visibility", remedy="omit --private")
     if wait and (dry_run or json_):
-        raise UserError("--wait goes with neither --dry-run nor --json", remedy="use brainscore status ID --watch")
+        raise UserError("--wait cannot be combined with --dry-run or --json", remedy="use brainscore status ID --watch")
     package: Package | None = None
     findings: tuple[Finding, ...] = ()
     if dry_run or not is_url:
@@ -104,7 +104,7 @@ def _examined(package: Package) -> tuple[Finding, ...]:
 
 
 def _places(source: str, package: Package) -> Callable[[str], str]:
-    """Paths as they can be opened from here, where a folder was read."""
+    """Return a function from paths in the submission to paths on this machine, if a folder was read."""
     from brainscore_vision.submission import KINDS
 
     path = Path(source).expanduser()

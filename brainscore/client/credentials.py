@@ -1,4 +1,4 @@
-"""Which site is meant, and the token for it: given, from the environment, or saved by ``brainscore login``."""
+"""Address of the site and its token: passed, from the environment, or saved by ``brainscore login``."""
 
 import ipaddress
 import json
@@ -18,19 +18,19 @@ __all__ = ["forget_token", "save_token", "saved_tokens", "site_of", "token_for"]
 
 @dataclass(frozen=True)
 class SavedTokens:
-    """The site that is meant where none is named, and the token of each site."""
+    """The default site, and the token of each site."""
 
     site: str | None = None
     tokens: Mapping[str, str] = field(default_factory=dict)
 
 
 def saved_tokens() -> SavedTokens:
-    """Read what is kept; nothing where there is no file.
+    """Read the saved tokens; without a file, there are none.
 
     Raises
     ------
     UserError
-        If others can read the file, or it cannot be understood.
+        If other users can read the file, or it is not valid.
     """
     file = token_file()
     try:
@@ -42,31 +42,31 @@ def saved_tokens() -> SavedTokens:
     except OSError as error:
         raise UserError(f"{file} cannot be read: {error.strerror}", remedy=f"remove it: rm {file}") from error
     if os.name == "posix" and mode & 0o077:
-        raise UserError(f"others can read the tokens in {file}", remedy=f"chmod 600 {file}")
+        raise UserError(f"other users can read the tokens in {file}", remedy=f"chmod 600 {file}")
     try:
-        told = json.loads(content)
-        site, tokens = told["site"], told["tokens"]
-        right = (site is None or isinstance(site, str)) and all(isinstance(one, str) for one in tokens.values())
+        values = json.loads(content)
+        site, tokens = values["site"], values["tokens"]
+        valid = (site is None or isinstance(site, str)) and all(isinstance(token, str) for token in tokens.values())
     except (ValueError, TypeError, KeyError, AttributeError):
-        right = False
-    if not right:
-        raise UserError(f"{file} cannot be understood", remedy=f"remove it, and log in again: rm {file}")
+        valid = False
+    if not valid:
+        raise UserError(f"{file} is not valid", remedy=f"remove it, and log in again: rm {file}")
     return SavedTokens(site, tokens)
 
 
 def save_token(site: str, token: str) -> Path:
-    """Keep the token of a site, which is then the one that is meant; gives the file."""
+    """Save the token of a site, which becomes the default site, and return the file."""
     try:
         before = saved_tokens()
     except UserError:
-        before = SavedTokens()  # what cannot be read is replaced
+        before = SavedTokens()  # an unreadable file is replaced
     return _write_tokens(SavedTokens(site, {**before.tokens, site: token}))
 
 
 def forget_token(site: str) -> bool:
-    """Forget the token of a site; says whether there was one."""
+    """Delete the token of a site, and return whether there was one."""
     before = saved_tokens()
-    left = {one: token for one, token in before.tokens.items() if one != site}
+    left = {address: token for address, token in before.tokens.items() if address != site}
     if len(left) == len(before.tokens):
         return False
     if left:
@@ -89,16 +89,16 @@ def _write_tokens(content: SavedTokens) -> Path:
 
 
 DEFAULT_SITE = "http://127.0.0.1:8000"
-"""Where ``brainscore serve`` serves."""
+"""The address of ``brainscore serve``."""
 
 
 def site_of(url: str | None) -> str:
-    """Address of the site: as given, else ``$BRAINSCORE_SITE``, else that of ``brainscore login``, else this machine's.
+    """Address of the site: as passed, else ``$BRAINSCORE_SITE``, else of ``brainscore login``, else this machine's.
 
     Raises
     ------
     UserError
-        If it is no address of a site.
+        If it is not the address of a site.
 
     Examples
     --------
@@ -108,24 +108,24 @@ def site_of(url: str | None) -> str:
     address = url or os.environ.get("BRAINSCORE_SITE") or saved_tokens().site or DEFAULT_SITE
     parts = urlsplit(address)
     try:
-        right = parts.scheme in ("http", "https") and parts.hostname and (parts.port or 1) and not parts.username
-    except ValueError:  # the port is no number
-        right = False
-    if not right or parts.query or parts.fragment:
+        valid = parts.scheme in ("http", "https") and parts.hostname and (parts.port or 1) and not parts.username
+    except ValueError:  # the port is not a number
+        valid = False
+    if not valid or parts.query or parts.fragment:
         remedy = "write it as https://www.example.org"
-        raise UserError(f"{address!r} is no address of a site", remedy=remedy)
+        raise UserError(f"{address!r} is not the address of a site", remedy=remedy)
     return address.rstrip("/")
 
 
 def token_for(site: str, token: str | None) -> str | None:
-    """The token to send: as given, else ``$BRAINSCORE_TOKEN``, unless that belongs to another ``$BRAINSCORE_SITE``.
+    """The token to send: as passed, else ``$BRAINSCORE_TOKEN``, unless that belongs to another ``$BRAINSCORE_SITE``.
 
-    Else the one that ``brainscore login`` keeps for this very site.
+    Otherwise the one that ``brainscore login`` saved for this site.
 
     Raises
     ------
     UserError
-        If it would travel unencrypted to another machine.
+        If it would be sent unencrypted to another machine.
     """
     if token is None:
         home = os.environ.get("BRAINSCORE_SITE")
@@ -139,8 +139,8 @@ def token_for(site: str, token: str | None) -> str | None:
         raise UserError("the token has characters that tokens do not have", remedy="copy it again")
     if urlsplit(site).scheme != "https" and not is_loopback(urlsplit(site).hostname or ""):
         raise UserError(
-            f"the token would travel unencrypted to {site}",
-            remedy="use https://, or unset BRAINSCORE_TOKEN to go without a token",
+            f"the token would be sent unencrypted to {site}",
+            remedy="use https://, or unset BRAINSCORE_TOKEN to send no token",
         )
     return token
 

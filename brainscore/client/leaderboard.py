@@ -227,7 +227,7 @@ class RankedModel:
     rank, best, worst : int or None
         By the first node, and the limits of the rank's interval; None where there is no score.
     groups : str
-        Models that share a letter are not told apart.
+        Models that share a letter do not differ significantly.
     """
 
     identifier: str

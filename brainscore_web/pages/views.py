@@ -72,7 +72,7 @@ def news_item(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _own(request: HttpRequest, response: HttpResponse) -> HttpResponse:
-    """Let nobody keep what somebody else may not see."""
+    """Keep caches from sharing a page that only some visitors may see."""
     response["Cache-Control"] = "private, no-cache"
     patch_vary_headers(response, ["Cookie"])
     return response

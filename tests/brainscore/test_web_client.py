@@ -328,7 +328,7 @@ def test_the_token_does_not_travel_unencrypted(url):
     "url", ["www.example.org", "ftp://a", "http://", "https://me:x@a", "https://a/?q", "http://a:b"]
 )
 def test_no_address(url):
-    with pytest.raises(UserError, match="no address of a site"):
+    with pytest.raises(UserError, match="not the address of a site"):
         Client(url)
 
 

@@ -145,7 +145,7 @@ def test_names_that_terminals_or_spreadsheets_obey(cli, site):
         (("a", "--site", "http://x"), "a site compares two models; 1 named"),
         (("a", "b", "c", "--site", "http://x"), "a site compares two models; 3 named"),
         (("a", "", "--site", "http://x"), "the name of a model is empty"),
-        (("a", "b", "--site", "nowhere"), "no address of a site"),
+        (("a", "b", "--site", "nowhere"), "not the address of a site"),
         (("a", "b"), "no benchmark is named"),
     ],
 )

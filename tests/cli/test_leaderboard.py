@@ -116,7 +116,7 @@ def test_a_site_cannot_steer_the_terminal(cli, site):
         (("--search", "(vit"), "parenthesis is not closed"),
         (("--at", "yesterday"), "at is 'yesterday'"),
         (("--json", "--csv"), "exclude each other"),
-        (("--site", "nowhere"), "no address of a site"),
+        (("--site", "nowhere"), "not the address of a site"),
     ],
 )
 def test_errors(cli, site, arguments, message):

@@ -111,8 +111,8 @@ def test_dry_run_of_what_is_fine(cli, plugin, tmp_path):
         (["http://example.org/x", "--dry-run"], "does not begin with https://"),
         ([".", "--commit", "main"], "--commit is for repositories"),
         (["."], "there is no plugin"),
-        ([".", "--wait", "--dry-run"], "--wait goes with neither"),
-        ([".", "--private", "--submission", "1"], "does not change who sees it"),
+        ([".", "--wait", "--dry-run"], "--wait cannot be combined"),
+        ([".", "--private", "--submission", "1"], "cannot change the visibility"),
     ],
 )
 def test_mistakes_are_told_without_traceback(cli, arguments, said):
@@ -156,11 +156,11 @@ def test_tokens_that_are_not_kept(cli, site):
 
 def test_a_file_of_tokens_that_others_can_read_or_that_is_broken(cli, logged_in):
     token_file().chmod(0o644)
-    with pytest.raises(UserError, match="others can read"):
+    with pytest.raises(UserError, match="other users can read"):
         Client()
     token_file().chmod(0o600)
     token_file().write_text("{")
-    with pytest.raises(UserError, match="cannot be understood"):
+    with pytest.raises(UserError, match="is not valid"):
         saved_tokens()
 
 

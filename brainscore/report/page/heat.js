@@ -1,4 +1,4 @@
-// Large heat maps are pictures: what lies under the pointer is told below them.
+// Large heat maps are pictures: the cell under the pointer is described below them.
 function startHeat() {
   const picture = byId("heat");
   if (!picture) return;

@@ -181,7 +181,7 @@ def queued_submissions(
     queue = [_row(one, people.get(keys[one.pk] or 0), reader) for one in wanted]
     if who == "mine":
         return [one for one in queue if one.holder is not None and one.holder.pk == reader.pk]
-    return [one for one in queue if one.holder is None] if who == "nobody" else queue
+    return [entry for entry in queue if entry.holder is None] if who == "nobody" else queue
 
 
 def _row(revision: Revision, holder: User | None, reader: User) -> QueuedSubmission:
