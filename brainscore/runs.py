@@ -36,7 +36,7 @@ def run(
     timeout: float | None = None,
     on_event: Callable[[Event], Any] | None = None,
 ) -> RunReport:
-    """Score every model on every benchmark, but for what has been scored.
+    """Score every model on every benchmark, except pairs that are scored already.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def run(
         Processes that score at the same time; with `slurm` jobs. By default one a core, each with 4 GB,
         and with `gpus` at most as many as there are GPUs.
     max_memory : str or int, optional
-        For all of them together, such as ``'16GB'``; by default 80 % of what there is.
+        Memory limit of all together, such as ``'16GB'``; by default 80 % of the available memory.
     gpus : int
         GPUs of this machine to share out. Every model then asks for one.
     isolated : bool

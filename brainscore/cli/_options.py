@@ -27,7 +27,9 @@ site_option = click.option(
 
 
 results_option = click.option(
-    "--results", metavar="FOLDER", help="Folder of receipts, or s3://bucket/prefix. Default: where scores are kept."
+    "--results",
+    metavar="FOLDER",
+    help="Folder of receipts, or s3://bucket/prefix. Default: $BRAINSCORE_RESULTS, else $BRAINSCORE_HOME/results.",
 )
 json_option = click.option("--json", "json_", is_flag=True, help="Print JSON.")
 

@@ -101,7 +101,9 @@ _OF_RECEIPTS = ("ranks", "each", "correction", "level", "results")
 )
 @click.option("--level", default=0.95, show_default=True, help="Confidence level.")
 @click.option(
-    "--results", metavar="FOLDER", help="Folder of receipts, or s3://bucket/prefix. Default: where scores are kept."
+    "--results",
+    metavar="FOLDER",
+    help="Folder of receipts, or s3://bucket/prefix. Default: $BRAINSCORE_RESULTS, else $BRAINSCORE_HOME/results.",
 )
 @click.option("--site", metavar="URL", help="Compare two models on this site, as its page does, not stored receipts.")
 @click.option("--json", "json_", is_flag=True, help="Print JSON.")

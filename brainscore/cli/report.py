@@ -23,7 +23,9 @@ __all__ = ["command"]
 @click.command("report")
 @click.argument("place", metavar="[RESULTS]", required=False)
 @click.option(
-    "--results", metavar="RESULTS", help="Folder of receipts or s3://bucket/prefix. Default: where scores are kept."
+    "--results",
+    metavar="RESULTS",
+    help="Folder of receipts or s3://bucket/prefix. Default: $BRAINSCORE_RESULTS, else $BRAINSCORE_HOME/results.",
 )
 @click.option(
     "--output", type=click.Path(path_type=Path, dir_okay=False), default="report.html", show_default=True,

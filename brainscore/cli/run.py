@@ -155,13 +155,14 @@ KEYS: dict[str, Callable[[Any], Any]] = {
     "max_memory": _size,
     "gpus": _count(0),
     "isolated": _switch,
-    "cage": _switch,
+    "sandbox": _switch,
+    "cage": _switch,  # earlier name
     "scheduler": _text,
     "slurm": _text,
     "again": _again,
     "timeout": _seconds,
 }
-"""What may stand in such a file, and what checks it."""
+"""The keys of a run file, each with the function that checks and converts its value."""
 
 
 def _placed(name: str, value: Any, folder: Path) -> Any:
@@ -228,38 +229,50 @@ def _repeated(args: Sequence[str]) -> list[str]:
 )  # fmt: skip
 @click.option(
     "--file", type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="A YAML file that holds the run: models, benchmarks, options. What is given here as well counts.",
+    help="A YAML file with models, benchmarks and options; options on the command line take precedence.",
 )  # fmt: skip
-@click.option("--results", help="Folder or s3://bucket/prefix of the receipts. Default: where scores are kept.")
-@click.option("--dry-run", is_flag=True, help="Show the plan with predicted time and memory; do nothing.")
+@click.option(
+    "--results",
+    help="Folder or s3://bucket/prefix of the receipts. Default: $BRAINSCORE_RESULTS, else $BRAINSCORE_HOME/results.",
+)
+@click.option("--dry-run", is_flag=True, help="Show the plan with predicted time and memory, and score nothing.")
 @click.option(
     "--again", type=click.Choice(["failed", "none", "all"]),
-    help="Score again what failed or is outdated, nothing that has a receipt, or everything.  [default: failed]",
+    help="Pairs to score again: failed and outdated ones, none that have a receipt, or all.  [default: failed]",
 )  # fmt: skip
-@click.option("--workers", type=click.IntRange(min=1), help="Pairs scored at a time.  [default: one a core]")
-@click.option("--max-memory", help="Most memory to use in all, such as 16GB.  [default: 80 % of what there is]")
-@click.option("--gpus", type=click.IntRange(min=0), help="GPUs of this machine to share out; each model asks for one.")
-@click.option("--isolated", is_flag=True, default=None, help="Run each model in a process and environment of its own.")
-@click.option("--cage", is_flag=True, default=None, help="Isolated, and without network and files (needs bubblewrap).")
 @click.option(
-    "--cage-shows", multiple=True, metavar="PATH", type=click.Path(exists=True, resolve_path=True),
-    help="A file or folder that models see in their cages, such as weights; repeat it.",
+    "--workers", type=click.IntRange(min=1), help="Number of pairs scored at the same time.  [default: one per core]"
+)
+@click.option(
+    "--max-memory", help="Memory limit of the whole run, such as 16GB.  [default: 80 % of the available memory]"
+)
+@click.option(
+    "--gpus", type=click.IntRange(min=0), help="Number of this machine's GPUs to use; each model requests one."
+)
+@click.option("--isolated", is_flag=True, default=None, help="Run each model in a process and environment of its own.")
+@click.option(
+    "--sandbox", "--cage", is_flag=True, default=None,
+    help="Isolated, and without network access and files of yours (needs bubblewrap).",
 )  # fmt: skip
-@click.option("--timeout", type=click.FloatRange(min=0, min_open=True), help="Give up a pair after so many seconds.")
-@click.option("--scheduler", metavar="ADDRESS", help="Use a Dask scheduler that runs already, such as tcp://host:8786.")
-@click.option("--slurm", metavar="PROFILE", help="Run as SLURM jobs, as this YAML file describes them.")
-@click.option("--json", "json_", is_flag=True, help="Print the plan or what came out as JSON.")
+@click.option(
+    "--sandbox-shows", "--cage-shows", multiple=True, metavar="PATH", type=click.Path(exists=True, resolve_path=True),
+    help="A file or folder that is visible in the sandbox, such as weights; may be repeated.",
+)  # fmt: skip
+@click.option("--timeout", type=click.FloatRange(min=0, min_open=True), help="Time limit of a pair in seconds.")
+@click.option("--scheduler", metavar="ADDRESS", help="Use an existing Dask scheduler, such as tcp://host:8786.")
+@click.option("--slurm", metavar="PROFILE", help="Run as SLURM jobs, described by this YAML file.")
+@click.option("--json", "json_", is_flag=True, help="Print the plan or the results as JSON.")
 @click.pass_context
 def command(ctx: click.Context, file: Path | None, dry_run: bool, json_: bool, **given: Any) -> None:
-    r"""Score many models on many benchmarks, but for what has been scored.
+    """Score many models on many benchmarks; pairs that are scored already are skipped.
 
     \b
     brainscore run --models pixels 'resnet*' --benchmarks 'MajajHong2015public.*' all:V1
 
-    Each model is scored on each benchmark, in processes of their own. A pair that fails is recorded with its error and
-    what it printed; the others go on, and the exit code is 1. After Ctrl-C or a power cut, the same command goes on
-    where it stopped.
-    """
+    Each model is scored on each benchmark, in separate processes. If a pair fails, its error and output are recorded,
+    the other pairs are scored, and the exit code is 1. After Ctrl-C or a power failure, the same command continues
+    the run.
+    """  # noqa: D301 - click needs the character \b
     from brainscore.cli._run_output import Progress, echo_plan, echo_summary, plan_as_dict, summary_as_dict
     from brainscore.runs import cluster_options, execute
     from brainscore_core.scoring import ResultsStore
@@ -288,7 +301,7 @@ def command(ctx: click.Context, file: Path | None, dry_run: bool, json_: bool, *
                     store,
                     options,
                     isolated=how.get("isolated", False),
-                    cage=_cage(how),
+                    cage=_sandbox_options(how),
                     on_event=progress,
                 )
         except KeyboardInterrupt:
@@ -299,7 +312,7 @@ def command(ctx: click.Context, file: Path | None, dry_run: bool, json_: bool, *
         echo_summary(progress.finished, progress.skipped, len(plan.done), store, progress.seconds)
     if interrupted:
         left = len(plan.pending) - len(progress.finished) - len(progress.skipped)
-        click.echo(f"Interrupted; {left} not scored. The same command goes on from here.", err=True)
+        click.echo(f"Interrupted; {left} not scored. The same command continues the run.", err=True)
         ctx.exit(_INTERRUPTED)
     if not json_:
         where = "" if how.get("results") is None else f" --results {how['results']}"
@@ -309,19 +322,19 @@ def command(ctx: click.Context, file: Path | None, dry_run: bool, json_: bool, *
 
 
 def _with_file(file: Path | None, given: dict[str, Any]) -> dict[str, Any]:
-    """Options of the command line, those of the file where there are none."""
+    """Options of the command line, and of the file for those that are missing."""
     how: dict[str, Any] = {}
     if file is not None:
         how = read_run_file(file)
-    # what is not given is None, an empty tuple, or False
+    # a missing option is None, an empty tuple, or False
     return how | {
         name: value for name, value in given.items() if value is not None and value is not False and value != ()
     }
 
 
-def _cage(how: dict[str, Any]) -> dict[str, Any] | None:
-    shown = how.get("cage_shows", ())
-    return {"files": list(shown)} if how.get("cage") or shown else None
+def _sandbox_options(options: dict[str, Any]) -> dict[str, Any] | None:
+    files = list(options.get("sandbox_shows", ()))
+    return {"files": files} if options.get("sandbox") or options.get("cage") or files else None
 
 
 def _required(how: dict[str, Any], name: str) -> Sequence[str]:

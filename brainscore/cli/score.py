@@ -19,24 +19,25 @@ __all__ = ["command"]
     metavar="FOLDER",
     help="Folder for the receipt, or s3://bucket/prefix. [default: $BRAINSCORE_RESULTS, else $BRAINSCORE_HOME/results]",
 )
-@click.option("--identifier", help="Name in the results of a model that is not registered.")
+@click.option("--identifier", help="Name in the results, for a model that is not registered.")
 @click.option(
-    "--layer", "layers", multiple=True, help="Layer to choose from, for a network that is not registered; repeat it."
+    "--layer", "layers", multiple=True, help="Candidate layer, for a network that is not registered; may be repeated."
 )
-@click.option("--visual-degrees", type=float, help="Visual angle of its input. [default: 8]")
-@click.option("--max-memory", help="Most memory to use, such as 8GB. [default: 80 % of what there is]")
+@click.option("--visual-degrees", type=float, help="Visual angle of the model's input. [default: 8]")
+@click.option("--max-memory", help="Memory limit, such as 8GB. [default: 80 % of the available memory]")
 @click.option(
-    "--isolated", is_flag=True, help="Run the model in a process of its own, with what its requirements.txt asks for."
-)
-@click.option(
-    "--cage", is_flag=True, help="Isolated, and in a cage: no network, none of your files (needs bubblewrap)."
+    "--isolated", is_flag=True, help="Run the model in a process of its own, with the packages of its requirements.txt."
 )
 @click.option(
+    "--sandbox", "--cage", is_flag=True, help="Also without network access and files of yours (needs bubblewrap)."
+)
+@click.option(
+    "--sandbox-shows",
     "--cage-shows",
     multiple=True,
     metavar="PATH",
     type=click.Path(exists=True),
-    help="A file or folder that the model sees in its cage, such as its weights; repeat it.",
+    help="A file or folder that is visible in the sandbox, such as weights; may be repeated.",
 )
 @click.option("--json", "json_", is_flag=True, help="Print the receipt as JSON.")
 def command(
@@ -48,8 +49,8 @@ def command(
     visual_degrees: float | None,
     max_memory: str | None,
     isolated: bool,
-    cage: bool,
-    cage_shows: tuple[str, ...],
+    sandbox: bool,
+    sandbox_shows: tuple[str, ...],
     json_: bool,
 ) -> None:
     """Score a model on a benchmark, print the result, keep a receipt.
@@ -76,7 +77,7 @@ def command(
         identifier=identifier,
         how=given,
         isolated=isolated,
-        cage={"files": list(cage_shows)} if cage or cage_shows else None,
+        cage={"files": list(sandbox_shows)} if sandbox or sandbox_shows else None,
     ).receipt
     if json_:
         echo_json(receipt.to_dict())

@@ -22,7 +22,8 @@ __all__ = ["command"]
 @click.option(
     "--results",
     metavar="PLACE",
-    help="Folder or s3://bucket/prefix with receipts.  [$BRAINSCORE_SITE_RESULTS, else the default results]",
+    help="Folder or s3://bucket/prefix with receipts.  [default: $BRAINSCORE_SITE_RESULTS, else $BRAINSCORE_RESULTS, "
+    "else $BRAINSCORE_HOME/results]",
 )
 @click.option("--demo", is_flag=True, help="Show simulated scores, in a separate database.")
 @click.option("--workers", type=click.IntRange(min=1), default=2, show_default=True, help="Number of server processes.")

@@ -14,9 +14,9 @@ __all__ = ["command"]
 @click.command("status")
 @click.argument("submission", required=False, metavar="[ID]")
 @site_option
-@click.option("--watch", "watches", is_flag=True, help="Go on until nothing more comes by itself.")
-@click.option("--every", type=click.FloatRange(min=0.1), default=5, show_default=True, help="Seconds between looks.")
-@click.option("--log", is_flag=True, help="Print what the steps printed.")
+@click.option("--watch", "watches", is_flag=True, help="Print changes until the submission is complete or rejected.")
+@click.option("--every", type=click.FloatRange(min=0.1), default=5, show_default=True, help="Seconds between requests.")
+@click.option("--log", is_flag=True, help="Print the output of the steps.")
 @click.option("--json", "json_", is_flag=True, help="Print JSON.")
 @click.pass_context
 def command(
@@ -28,9 +28,10 @@ def command(
     log: bool,
     json_: bool,
 ) -> None:
-    """Show your submissions, or how far one of them is.
+    """Show your submissions, or the progress of one of them.
 
-    ID is a submission, or the beginning of its identifier. The exit code is 1 where one is to be changed or rejected.
+    ID is a submission, or the beginning of its identifier. The exit code is 1 if the submission is rejected or must be
+    changed.
     """
     from brainscore.cli._submission_output import (
         echo_submission,

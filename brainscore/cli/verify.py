@@ -33,7 +33,7 @@ __all__ = ["command"]
 )  # fmt: skip
 @click.option("--keep", is_flag=True, help="Keep the new receipt in the results.")
 @click.option("--stored-activations", is_flag=True, help="Use stored activations instead of computing them again.")
-@click.option("--max-memory", help="Most memory to use, such as 8GB. [default: 80 % of what there is]")
+@click.option("--max-memory", help="Memory limit, such as 8GB. [default: 80 % of the available memory]")
 @json_option
 def command(
     name: str,

@@ -21,10 +21,10 @@ __all__ = ["command"]
 @click.option(
     "--scheduler", metavar="ADDRESS", help="Score on the workers of a Dask scheduler, such as tcp://host:8786."
 )
-@click.option("--max-memory", help="Most memory that a pair may use, such as 16GB.  [default: 80 % of what there is]")
+@click.option("--max-memory", help="Memory limit of a pair, such as 16GB.  [default: 80 % of the available memory]")
 @click.option(
     "--timeout", type=click.FloatRange(min=0, min_open=True), default=43_200, show_default=True,
-    help="Give up a pair after so many seconds.",
+    help="Time limit of a pair in seconds.",
 )  # fmt: skip
 @click.option("--beside", type=int, hidden=True, help="Process to end with.")
 def command(

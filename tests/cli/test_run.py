@@ -258,7 +258,7 @@ def test_ctrl_c_leaves_nothing_half_written_and_no_claim(start, cli, tmp_path, f
         process.send_signal(number)
     output, errors = process.communicate(timeout=300)
     assert process.returncode == 130, errors
-    assert "The same command goes on from here." in errors
+    assert "The same command continues the run." in errors
     assert "Traceback" not in errors
     assert "1 scored" in output
     store = ResultsStore(folder)

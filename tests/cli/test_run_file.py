@@ -47,7 +47,8 @@ def test_a_file_says_everything(tmp_path):
     file = tmp_path / "run.yaml"
     file.write_text(
         "models: [pixels, net.py:make, mine=nets/a.py:make]\nbenchmarks: all:V1\nresults: out\nworkers: 4\n"
-        "max_memory: 16GB\ngpus: 1\nisolated: true\ncage: true\nscheduler: tcp://10.0.0.1:8786\nslurm: cluster.yaml\n"
+        "max_memory: 16GB\ngpus: 1\nisolated: true\nsandbox: true\ncage: true\nscheduler: tcp://10.0.0.1:8786\n"
+        "slurm: cluster.yaml\n"
         "again: all\ntimeout: 600\n"
     )
     found = read_run_file(file)
@@ -60,6 +61,7 @@ def test_a_file_says_everything(tmp_path):
         "max_memory": "16000000000",
         "gpus": 1,
         "isolated": True,
+        "sandbox": True,
         "cage": True,
         "scheduler": "tcp://10.0.0.1:8786",
         "slurm": str(tmp_path / "cluster.yaml"),

@@ -207,7 +207,7 @@ def test_ranks_are_shown_and_decide_what_is_bold(simulated, tmp_path):
     report = replace(report, rankings={"A2026.IT-pls": ranking})
     text = render_report(report)
     assert "2<small>1 to 2, a</small>" in text
-    assert "all intervals hold together with 95" in text
+    assert "all intervals together contain the true ranks with a confidence of 95" in text
     bold = [line for line in table_text(report, ".md").splitlines() if "**" in line and "\\[" in line]
     assert [line.split(" | ")[0] for line in bold] == ["| a", "| b"]
 

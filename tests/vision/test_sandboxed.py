@@ -264,8 +264,10 @@ def test_without_a_sandbox_nothing_runs(lab, benchmark, tmp_path, monkeypatch):
     receipt = score_pair("caged-probe", benchmark, store=ResultsStore(tmp_path), run=RunInfo(id="r"), cage={})
     assert receipt.state == "failed"
     assert "bubblewrap is not installed" in receipt.reason
-    for command in (["score", "caged-probe", benchmark], ["run", "--models", "caged-probe", "--benchmarks", benchmark]):
-        done = CliRunner().invoke(app, [*command, "--isolated", "--cage", "--results", str(tmp_path / "cli")])
+    score = ["score", "caged-probe", benchmark, "--sandbox"]
+    run = ["run", "--models", "caged-probe", "--benchmarks", benchmark, "--cage"]  # the earlier name
+    for command in (score, run):
+        done = CliRunner().invoke(app, [*command, "--isolated", "--results", str(tmp_path / "cli")])
         assert done.exit_code != 0
         assert "bubblewrap is not installed" in str(done.exception) + done.output
         assert "apt install bubblewrap" in str(done.exception) + done.output
