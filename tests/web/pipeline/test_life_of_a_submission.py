@@ -6,7 +6,7 @@ from brainscore_core.isolation.sandbox import require_sandbox
 from brainscore_web.submissions.pipeline.runner import run_next_step
 from tests.structure import traces
 
-MOST_FILES = 45
+MOST_FILES = 42
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
