@@ -1,7 +1,6 @@
 """Denied data name the public variant that a user may take in their place."""
 
 import pytest
-from brainscore_vision.public_variants import public_variants
 
 from brainscore_core.benchmarks import BenchmarkBase
 from brainscore_core.metrics import Score
@@ -18,6 +17,7 @@ from brainscore_vision import (
     run_pair,
     stimulus_set_registry,
 )
+from brainscore_vision.loading import public_variants
 
 
 @pytest.fixture
@@ -110,7 +110,7 @@ def test_scoring_names_data_and_benchmark(register, s3_server, monkeypatch):
         coords={"stimulus_id": ("presentation", ["a"]), "neuroid_id": ("neuroid", ["n"])},
         dims=["presentation", "neuroid"],
     )
-    with pytest.warns(UserWarning, match="has no versioning"):
+    with pytest.warns(UserWarning, match="no versioning"):
         package = package_data_assembly(None, assembly, "Doe2024.private", None, "NeuroidAssembly", "store")
 
     class Private(BenchmarkBase):

@@ -103,7 +103,7 @@ def test_another_version_of_the_benchmark(kept, again, store, fakes):
     assert fakes.benchmarks["scored"].version == 3
     found = verify(kept, again("scored"), store=store)
     assert found.verdict == "different"
-    assert "versions are not meant to be the same" in found.difference.explanation
+    assert "versions are not expected to be the same" in found.difference.explanation
     assert found.difference.parts == ("benchmark version",)
 
 
