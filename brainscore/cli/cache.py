@@ -36,12 +36,12 @@ __all__ = ["CheckedLayer", "StoredLayer", "command"]
 _LAYER_COLUMNS = ("key", "model", "layer", "stimulus set", "size", "last used")
 _SHORTEST_KEY = 6
 _KEY_DIGITS = 12  # digits of a key
-_BEING_WRITTEN = 600.0  # seconds; what was written to since then may belong to a process that is running
+_BEING_WRITTEN = 600.0  # seconds; files written to more recently may belong to a running process
 
 
 @dataclass(frozen=True)
 class StoredLayer:
-    """A stored layer, or a file that belongs to no whole one."""
+    """A stored layer, or a file of an incomplete one."""
 
     name: str
     kind: Literal["layer", "unfinished"]
@@ -54,13 +54,13 @@ class StoredLayer:
     key: str | None = None
 
     def matches(self, name: str) -> bool:
-        """Whether `name` means it: start of the key, or pattern of model, model.layer or stimulus set."""
+        """Whether `name` selects the layer: beginning of the key, or pattern of model, model.layer or stimulus set."""
         by_key = self.key is not None and len(name) >= _SHORTEST_KEY and self.key.startswith(name.lower())
         return by_key or any(fnmatchcase(own, name) for own in self.names)
 
     @property
     def names(self) -> list[str]:
-        """Names that it goes by."""
+        """Names by which the layer can be selected."""
         if self.kind == "unfinished":
             return [self.name]
         of_layer = f"{self.model}.{self.layer}" if self.model and self.layer else self.layer
@@ -69,7 +69,7 @@ class StoredLayer:
 
 @dataclass(frozen=True)
 class CheckedLayer:
-    """`state` is 'good', 'wrong', or 'unknown' for what is unfinished; `found` says what is wrong."""
+    """A stored layer after its check: `state` is 'good', 'wrong', or 'unknown' if unfinished; `found` is the problem."""
 
     entry: StoredLayer
     state: Literal["good", "wrong", "unknown"]
@@ -77,7 +77,7 @@ class CheckedLayer:
 
 
 def activations_folder() -> Path:
-    """Folder of stored activations; an error where there is none."""
+    """Folder of stored activations; raises an error if they are not stored."""
     home = activations_home()
     if home is None:
         raise UserError("activations are not stored", remedy="BRAINSCORE_ACTIVATIONS is 'off'; unset it")
@@ -85,7 +85,7 @@ def activations_folder() -> Path:
 
 
 def _stored_layers() -> list[StoredLayer]:
-    """List stored activations, the most recently used first, then what is unfinished; nothing where it is off."""
+    """List stored activations, the most recently used first, then unfinished ones; empty if they are not stored."""
     store = default_store()
     if store is None:
         return []
@@ -100,13 +100,13 @@ def _verify_layers(entries: Sequence[StoredLayer]) -> list[CheckedLayer]:
     for entry in entries:
         if entry.kind == "unfinished":
             checked.append(CheckedLayer(entry, "unknown", "unfinished"))
-        elif entry.key in found:  # else another process removed it meanwhile
+        elif entry.key in found:  # otherwise another process has removed it
             checked.append(CheckedLayer(entry, found[entry.key].state, found[entry.key].found))
     return checked
 
 
 def _is_in_use(entry: StoredLayer) -> bool:
-    """Whether a running process may be writing it."""
+    """Whether a running process may be writing the layer."""
     return entry.kind == "unfinished" and time.time() - entry.used < _BEING_WRITTEN
 
 

@@ -49,23 +49,23 @@ class DotsRow:
     Attributes
     ----------
     label : str
-        On the left; shortened in its middle where it is long.
+        Text on the left; a long one is shortened in the middle.
     value, low, high : float
-        Value and interval; NaN where there is none.
+        Value and interval; NaN if there is none.
     href : str or None
-        Where label and dot lead.
+        Link of label and dot.
     marks : sequence of Mark
-        Drawn behind the value.
+        Reference values, drawn behind the value.
     text : str
-        On the right: the value in figures, or why there is none.
+        Text on the right: the value as a number, or why there is none.
     hint : str
-        What it says when pointed at; else label and text.
+        Tooltip; by default label and text.
     kind : int
-        Form and colour, see `Dots.kinds`.
+        Kind, which determines form and colour; see `Dots.kinds`.
     heading : bool
-        A line of its own without a value.
+        Whether the row is a heading without a value.
     indent : int
-        How deep in a tree.
+        Level in a tree.
     """
 
     label: str
@@ -88,21 +88,21 @@ class Dots:
     Attributes
     ----------
     rows : sequence of DotsRow
-        From the top.
+        Rows, from top to bottom.
     title, description : str
-        For those who do not see it; not drawn.
+        Title and description for assistive technology; not drawn.
     x_title : str
-        Of the axis.
+        Title of the x axis.
     kinds : sequence of str
-        Names of the kinds of dots, for the legend.
+        Names of the kinds of dots in the legend.
     reference : float or None
-        A vertical line, such as no difference.
+        Position of a vertical line, such as 0 for no difference.
     x_range : (float, float), optional
         Ends of the axis.
     width : float
-        Units; type is 11–12 units high.
+        Width in units; text is 11–12 units high.
     identifier : str
-        Of the element, where the same chart stands on a page twice.
+        Identifier of the element; needed if a page contains the same chart twice.
     """
 
     rows: Sequence[DotsRow]

@@ -42,17 +42,17 @@ class Series:
     Attributes
     ----------
     name : str
-        For the legend.
+        Name in the legend.
     x : sequence of float, date or str
-        Places, all series of a chart of the same type; names are places along `Lines.categories`.
+        Positions on the x axis, of the same type in all series of a chart; names are positions in `Lines.categories`.
     y : sequence of float
-        Values; where one is not finite the line is broken.
+        Values; a value that is not finite interrupts the line.
     low, high : sequence of float, optional
         Limits of intervals.
     labels : sequence of str, optional
-        What the points say when pointed at.
+        Tooltips of the points.
     hrefs : sequence of (str or None), optional
-        Where they lead.
+        Links of the points.
     """
 
     name: str
@@ -71,23 +71,23 @@ class Lines:
     Attributes
     ----------
     series : sequence of Series
-        Each with marks and strokes of its own.
+        The lines, each with its own marks and strokes.
     title, description : str
-        For those who do not see it; not drawn.
+        Title and description for assistive technology; not drawn.
     x_title, y_title : str
-        Of the axes.
+        Titles of the axes.
     categories : sequence of str
-        Names along the axis where x are names; else as they first occur.
+        Names on the x axis, if x are names; by default in order of first occurrence.
     highlight : (int, int), optional
-        Series and point that is ringed and named.
+        Series and point that are circled and labelled.
     reference : (float, str), optional
-        A horizontal line and what it is, such as the ceiling.
+        A horizontal line and its label, such as the ceiling.
     y_range : (float, float), optional
         Ends of the axis.
     width, height : float
-        Units; type is 11–12 units high.
+        Size in units; text is 11–12 units high.
     identifier : str
-        Of the element, where the same chart stands on a page twice.
+        Identifier of the element; needed if a page contains the same chart twice.
     """
 
     series: Sequence[Series]
@@ -110,7 +110,7 @@ def lines(chart: Lines) -> Svg:
     Raises
     ------
     ValueError
-        If a series has not as many values as places, or places of different types.
+        If the numbers of values and positions of a series differ, or positions have different types.
 
     Examples
     --------

@@ -36,21 +36,21 @@ class Matrix:
     Attributes
     ----------
     labels : sequence of str
-        Of rows and columns alike.
+        Labels of both rows and columns.
     values : array (labels, labels)
         From −1 to 1, or from 0 to 1; NaN is drawn as a blank with a dot.
     title, description : str
-        For those who do not see it; not drawn.
+        Title and description for assistive technology; not drawn.
     hrefs : sequence of (str or None), optional
-        Where labels lead.
+        Links of the labels.
     counts : array (labels, labels) of int, optional
-        Said with each cell.
+        Counts, shown in the tooltip of each cell.
     groups : sequence of MatrixGroup
-        Set apart by lines; named where the labels are too many to be written.
+        Groups of rows, separated by lines; their names replace the labels if there are too many of these.
     symbol : str
-        What a number is.
+        Symbol of the values, such as r.
     identifier : str
-        Of the element, where the same chart stands on a page twice.
+        Identifier of the element; needed if a page contains the same chart twice.
     """
 
     labels: Sequence[str]
@@ -70,7 +70,7 @@ def matrix(chart: Matrix) -> Svg:
     Raises
     ------
     ValueError
-        If the values are not as many as the labels.
+        If the shape of the values does not match the number of labels.
 
     Examples
     --------

@@ -38,15 +38,15 @@ class Point:
     x, y : float
         Its values; drawn if both are finite.
     label : str
-        What it says when pointed at; its name for assistive technology.
+        Tooltip, and name for assistive technology.
     x_low, x_high, y_low, y_high : float
-        Limits of intervals, NaN where there are none.
+        Limits of the intervals; NaN if there is none.
     href : str or None
-        Where it leads.
+        Link of the point.
     kind : int
-        Form and colour, see `Scatter.kinds`.
+        Kind, which determines form and colour; see `Scatter.kinds`.
     name : str
-        Written beside it where there is room.
+        Text beside the point, if there is space.
     """
 
     x: float
@@ -68,13 +68,13 @@ class Scatter:
     Attributes
     ----------
     points : sequence of Point
-        Later ones lie over earlier ones.
+        Points; later ones cover earlier ones.
     title, description : str
-        For those who do not see it; not drawn.
+        Title and description for assistive technology; not drawn.
     x_title, y_title : str
-        Of the axes.
+        Titles of the axes.
     kinds : sequence of str
-        Names of the kinds of points, for the legend; none: no legend.
+        Names of the kinds of points in the legend; without them, there is no legend.
     identity : bool
         Draw x = y; both axes then have the same range.
     fit : bool
@@ -82,9 +82,9 @@ class Scatter:
     x_range, y_range : (float, float), optional
         Ends of the axes.
     width, height : float
-        Units; type is 11–12 units high.
+        Size in units; text is 11–12 units high.
     identifier : str
-        Of the element, where the same chart stands on a page twice.
+        Identifier of the element; needed if a page contains the same chart twice.
     """
 
     points: Sequence[Point]

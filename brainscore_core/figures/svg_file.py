@@ -107,7 +107,7 @@ def standalone(svg: str) -> str:
     Parameters
     ----------
     svg : str
-        What a function of this package drew.
+        SVG that a function of this package returned.
 
     Returns
     -------
@@ -117,7 +117,7 @@ def standalone(svg: str) -> str:
     Raises
     ------
     ValueError
-        If this is no chart.
+        If it is not such a chart.
 
     Examples
     --------

@@ -44,7 +44,7 @@ def _identifier(benchmark: Any, given: Circumstances) -> None:
     if _AUTHOR_YEAR.match(match["study"]) is None:
         raise Unusual(
             f"{match['study']!r} does not begin with an author and a year",
-            "name the study AuthorYear, such as MajajHong2015; nothing, if it is known by another name",
+            "name the study AuthorYear, such as MajajHong2015; ignore this if it is known by another name",
         )
 
 
