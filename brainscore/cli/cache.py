@@ -69,7 +69,7 @@ class StoredLayer:
 
 @dataclass(frozen=True)
 class CheckedLayer:
-    """A stored layer after its check: `state` is 'good', 'wrong', or 'unknown' if unfinished; `found` is the problem."""
+    """A stored layer after its check: `state` is 'good', 'wrong', or 'unknown' (unfinished); `found` is the problem."""
 
     entry: StoredLayer
     state: Literal["good", "wrong", "unknown"]
