@@ -74,6 +74,7 @@ def queue_email(
     context : mapping, optional
         Context of the template, in addition to ``to``, ``site`` (address of the site, without a trailing slash) and
         ``submission``.
+    submission : Submission, optional
         The submission that the e-mail is about.
 
     Returns
