@@ -84,7 +84,7 @@ def test_results_at_hand_are_shown_and_a_worker_ends_with_the_server(tmp_path):
     lines = []
     with serving(tmp_path, lines=lines) as (address, said):
         assert "1 scores at" in said
-        assert "no worker runs" not in said
+        assert "without a worker" not in said
         page = requests.get(f"{address}vision/leaderboard/", timeout=60)
         assert page.status_code == 200
         assert "alexnet" in page.text
@@ -111,7 +111,7 @@ def test_without_results_the_leaderboard_is_simulated(tmp_path):
         (address, said), (other, said_by_other) = [one.result() for one in entered]
         for text in (said, said_by_other):
             assert "simulated" in text
-            assert "no worker runs" in text
+            assert "without a worker" in text
         assert requests.get(other, timeout=60).status_code == 200
         home = requests.get(address, timeout=60).text
         assert "All scores are simulated" in home
@@ -130,7 +130,7 @@ def test_without_results_the_leaderboard_is_simulated(tmp_path):
     (tmp_path / "site" / "site.sqlite3").touch()  # there is a site: no demonstration
     with serving(tmp_path, "--no-worker") as (address, said):
         assert "0 scores at" in said
-        assert "no worker runs" not in said
+        assert "without a worker" not in said
         assert "All scores are simulated" not in requests.get(address, timeout=60).text
 
 
