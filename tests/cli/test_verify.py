@@ -133,7 +133,7 @@ def test_another_version_of_the_benchmark(made, plugins, shell):
     plugins("benchmarks", "mine", BENCHMARKS.replace("VERSION", "2").replace("model.value", "model.value / 2"))
     result = shell("verify", str(made))
     assert result.returncode == 1
-    assert "The benchmark has another version" in result.stdout
+    assert "The benchmark's version differs" in result.stdout
 
 
 @pytest.mark.slow(reason="in processes of its own")

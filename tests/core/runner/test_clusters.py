@@ -136,9 +136,9 @@ def test_a_scheduler_that_goes_away(runner, scheduler):
         if isinstance(event, PairStarted) and event.benchmark == "slow-300":
             process.kill()
 
-    with pytest.raises(UserError, match=f"the scheduler at {address} is gone") as caught:
+    with pytest.raises(UserError, match=f"the scheduler at {address} has ended") as caught:
         runner(["a"], ["plain-1", "slow-300"], on_event=kill, scheduler=address, memory=None)
-    assert caught.value.remedy == "run the same again: what is done stays done"
+    assert caught.value.remedy == "start the same run again: finished pairs stay finished"
     assert set(runner.scores()) == {("a", "plain-1")}
 
 

@@ -57,7 +57,7 @@ def test_nothing_bars_anyone(shown, new_page):
         wrong += barriers(page, address)
     page.set_viewport_size(PHONE)
     for name, _ in document_names():
-        page.goto(f"/tutorials/{name}/", wait_until="domcontentloaded")
+        page.goto(f"/tutorials/{name}/")  # until the style sheets have arrived, which determine the width
         if (width := page.evaluate("document.documentElement.scrollWidth")) != PHONE["width"]:
             wrong.append(f"{name}: {width} pixels wide")
     assert not wrong, "\n".join(wrong)

@@ -74,7 +74,7 @@ def test_packages_of_the_base_that_no_longer_work_are_noted(make, wheels, base, 
     base.install(wheels.add("tiny", "1.0"))
     base.install(wheels.add("needy", "1.0", requires=["tiny<2", "numpy"]))
     wheels.add("tiny", "2.0")
-    assert make(plugin("tiny==2.0\n")).notes == ("needy 1.0 of the base needs tiny<2; here is tiny 2.0",)
+    assert make(plugin("tiny==2.0\n")).notes == ("needy 1.0 of the base needs tiny<2; the environment has tiny 2.0",)
 
 
 def test_nothing_to_install_needs_neither_pip_nor_network(make, plugin, monkeypatch):
