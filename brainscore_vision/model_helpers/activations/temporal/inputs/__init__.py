@@ -134,7 +134,7 @@ def _av_frames(path: VideoPath, indices: NDArray[np.intp]) -> NDArray[np.uint8]:
         stream.thread_type = "AUTO"
         for number, frame in enumerate(container.decode(stream)):
             if number in missing:
-                frames.append(frame.to_ndarray(format="rgb24"))
+                frames.append(np.asarray(frame.to_ndarray(format="rgb24"), dtype=np.uint8))
                 missing.discard(number)
                 if not missing:
                     break
