@@ -164,7 +164,8 @@ def require_list_on_page(subject, files):
         PAGE.write_text(pattern.sub(lambda match: as_list(files), text))
         return
     listed = re.findall(r"^\d+\. `([^`]+)`", pattern.search(text).group(), re.MULTILINE)
-    assert sorted(listed) == sorted(files), "run this test with BRAINSCORE_RENEW_LISTS=1 to renew the list"
+    new, gone = sorted(set(files) - set(listed)), sorted(set(listed) - set(files))
+    assert not new and not gone, f"new: {new}, gone: {gone}; BRAINSCORE_RENEW_LISTS=1 renews the list"
 
 
 if __name__ == "__main__":
