@@ -206,6 +206,11 @@ class ShownStimuli:
         return rows * self.trials + self._each(np.arange(self.trials)) if self.moving else rows
 
     @property
+    def row_count(self) -> int:
+        """Number of rows to record: one for each distinct stimulus, or for each of its trials."""
+        return len(self.presentations.distinct) * (self.trials if self.moving else 1)
+
+    @property
     def coords(self) -> dict[str, tuple[str, NDArray[Any]]]:
         """Coordinates of ``presentation``, in the order of :attr:`rows`."""
         coords = {

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from brainscore_core.errors import UserError
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
-from brainscore_vision.model_helpers.activations.core import ActivationsExtractorHelper
+from brainscore_vision.model_helpers.activations.core import ActivationsExtractorHelper, LayerReader
 from brainscore_vision.model_helpers.activations.fingerprints import fingerprint
 
 __all__ = ["CallableWrapper"]
@@ -82,9 +82,7 @@ class CallableWrapper:
             batch_size=batch_size,
             variance=variance,
             workers=workers,
-            fingerprint=self._fingerprint,
-            resolve=self._resolve,
-            by_path=load is None,
+            reader=LayerReader(fingerprint=self._fingerprint, resolve=self._resolve, by_path=load is None),
             **options,
         )
         self._extractor.insert_attrs(self)

@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -22,22 +23,21 @@ from brainscore_vision.model_helpers.activations.assemblies import (
     with_stimulus_columns,
 )
 from brainscore_vision.model_helpers.activations.fingerprints import Unhashable, calling_plugin, fingerprint
-from brainscore_vision.model_helpers.activations.memory_plan import MemoryPlan, plan
 from brainscore_vision.model_helpers.activations.microsaccades import EXTENT_DEGREES, spiral
-from brainscore_vision.model_helpers.activations.networks import as_rows, tensor_of
+from brainscore_vision.model_helpers.activations.networks import Recorder, plain_recorder
 from brainscore_vision.model_helpers.activations.passes import (
     Loader,
+    OutputFormat,
     Pass,
-    Recorder,
+    Timeline,
     Workers,
-    plain_recorder,
     stack_images,
 )
-from brainscore_vision.model_helpers.activations.recording import Recording, Response, Timeline, first_responses
+from brainscore_vision.model_helpers.activations.recording import RecordedLayers, Recording, first_responses
 from brainscore_vision.model_helpers.activations.reduction import Pooling, make_reduction
 from brainscore_vision.model_helpers.activations.store import ActivationStore, default_store
 
-__all__ = ["ActivationsExtractorHelper", "HookHandle", "flatten"]
+__all__ = ["ActivationsExtractorHelper", "HookHandle", "LayerReader", "flatten"]
 
 VERSION = 1  # increase it whenever values change for the same model and stimuli
 _logger = logging.getLogger(__name__)
@@ -81,6 +81,40 @@ class HookHandle:
         self._hooks[self.id] = self._hook
 
 
+@dataclass(frozen=True)
+class LayerReader:
+    """What a wrapper tells the extractor about reading the layers of its model.
+
+    Attributes
+    ----------
+    fingerprint : callable or None
+        Returns a dictionary of plain values that changes whenever responses would. By default a hash of the code and
+        state of `get_activations`; if these cannot be hashed, activations are not stored.
+    recorder : callable or None
+        Instead of `get_activations`: called once per extraction, it returns a
+        :data:`~brainscore_vision.model_helpers.activations.networks.Recorder`, so that outputs need not be kept in
+        memory together.
+    resolve : callable or None
+        List of requested layers → list of their names.
+    canonical : callable
+        Name → the name under which a layer with several names is stored.
+    at_once : int or None
+        Largest number of stimuli of a batch that pass the model together. By default the whole batch.
+    pin_memory : bool
+        Whether stimuli are read into page-locked memory, from which a GPU copies faster.
+    by_path : bool
+        Whether the model sees the file names, so that files of equal content may differ.
+    """
+
+    fingerprint: Callable[[], Mapping[str, Any]] | None = None
+    recorder: Callable[[], Recorder] | None = None
+    resolve: Callable[[Sequence[str]], list[str]] | None = None
+    canonical: Callable[[str], str] = str
+    at_once: int | None = None
+    pin_memory: bool = False
+    by_path: bool = False
+
+
 class ActivationsExtractorHelper:
     """Runs stimuli through a model in batches and records the outputs of its layers.
 
@@ -94,21 +128,8 @@ class ActivationsExtractorHelper:
         Name of the model, in the coordinates. False: activations are not stored.
     batch_size : int
         Number of stimuli in a batch; halved whenever memory runs out.
-    at_once : int, optional
-        Largest number of stimuli of a batch that pass the model together. By default the whole batch.
     store : ActivationStore or None, optional
         Where activations are stored. None: they are not stored. By default the user's store.
-    fingerprint : callable, optional
-        Returns a dictionary of plain values that changes whenever responses would. By default a hash of the code and
-        state of `get_activations`; if these cannot be hashed, activations are not stored.
-    recorder : callable, optional
-        Instead of `get_activations`: called once per extraction, it returns a function from layers to a context
-        manager. The context is a function ``(inputs, take)`` that calls ``take(layer, output)`` as soon as an output
-        is available, so that outputs need not be kept in memory together.
-    resolve : callable, optional
-        List of requested layers → list of their names.
-    canonical : callable, optional
-        Name → the name under which a layer with several names is stored.
     dtype : numpy dtype, optional
         Type of the activations. By default that of the model's outputs.
     pooling : Pooling, optional
@@ -127,10 +148,8 @@ class ActivationsExtractorHelper:
         the same response in each trial.
     workers, loader : int and {'threads', 'processes'}, optional
         Number and kind of workers that read ahead; by default one per core.
-    pin_memory : bool
-        Read into page-locked memory.
-    by_path : bool
-        Whether the model sees the file names, so that files of equal content may differ.
+    reader : LayerReader, optional
+        How layers are read, if there is more to it than calling `get_activations`.
 
     Examples
     --------
@@ -155,12 +174,7 @@ class ActivationsExtractorHelper:
         identifier: str | Literal[False] = False,
         batch_size: int = 64,
         *,
-        at_once: int | None = None,
         store: ActivationStore | Literal["default"] | None = "default",
-        fingerprint: Callable[[], Mapping[str, Any]] | None = None,
-        recorder: Callable[[], Recorder] | None = None,
-        resolve: Callable[[Sequence[str]], list[str]] | None = None,
-        canonical: Callable[[str], str] | None = None,
         dtype: DTypeLike | None = None,
         pooling: Pooling | None = None,
         reduction: str | None = None,
@@ -169,8 +183,7 @@ class ActivationsExtractorHelper:
         variance: Literal["microsaccades", "repeat"] = "microsaccades",
         workers: int | None = None,
         loader: Workers = "threads",
-        pin_memory: bool = False,
-        by_path: bool = False,
+        reader: LayerReader | None = None,
     ) -> None:
         if batch_size < 1:
             raise UserError(f"batch_size is {batch_size}", remedy="pass 1 or more")
@@ -179,21 +192,15 @@ class ActivationsExtractorHelper:
         self.identifier = identifier
         self.get_activations = get_activations
         self.preprocess = preprocessing if preprocessing is not None else _paths
+        self.reader = reader or LayerReader()
         self._batch_size = batch_size
-        self._at_once = batch_size if at_once is None else at_once
         self._store = store
-        self._fingerprint = fingerprint
-        self._recorder = recorder
-        self._resolve = resolve
-        self._canonical = canonical
         self._dtype = None if dtype is None else np.dtype(dtype)
-        self._pooling = pooling or Pooling()
+        self._format = OutputFormat(pooling or Pooling(), timeline)
         self._reduction = reduction
         self._max_memory = max_memory
-        self._timeline = timeline
         self._variance = variance
-        self._loader = Loader(self.preprocess, workers=workers, kind=loader, pin=pin_memory)
-        self._by_path = by_path
+        self._loader = Loader(self.preprocess, workers=workers, kind=loader, pin=self.reader.pin_memory)
         self._plugin = calling_plugin()
         self._visual_degrees: float | None = None
         self._stimulus_set_hooks: dict[int, Callable[[Any], Any]] = {}
@@ -255,7 +262,7 @@ class ActivationsExtractorHelper:
         require_variance: bool,
     ) -> NeuroidAssembly:
         with timed("extraction"):
-            shown, first, values, block = self._recorded(
+            shown, (first, values, block) = self._recorded(
                 stimuli, layers, stimuli_identifier, number_of_trials, require_variance, together=True
             )
         if block is None or len(values) < len(first):
@@ -276,7 +283,7 @@ class ActivationsExtractorHelper:
         With a store, a layer is read into memory only when its values are used.
         """
         with timed("extraction"):
-            shown, first, values, _ = self._recorded(
+            shown, (first, values, _) = self._recorded(
                 stimuli, layers, stimuli_identifier, number_of_trials, require_variance, together=False
             )
         return {layer: self._assembled(shown, [response.units], values[layer]) for layer, response in first.items()}
@@ -352,7 +359,8 @@ class ActivationsExtractorHelper:
         self._visual_degrees = visual_degrees
 
     def _assembled(self, shown: ShownStimuli, units: Sequence[LayerUnits], values: NDArray[Any]) -> NeuroidAssembly:
-        bins = None if self._timeline is None else self._timeline.bins(values.shape[1])
+        timeline = self._format.timeline
+        bins = None if timeline is None else timeline.bins(values.shape[1])
         return make_assembly(str(self.identifier), shown, units, values, bins)
 
     def _recorded(
@@ -364,49 +372,44 @@ class ActivationsExtractorHelper:
         vary: bool,
         *,
         together: bool,
-    ) -> tuple[ShownStimuli, dict[str, Response], dict[str, NDArray[Any]], NDArray[Any] | None]:
-        """The stimuli shown, each layer's first response and all values, and one block of all layers if available."""
+    ) -> tuple[ShownStimuli, RecordedLayers]:
+        """The stimuli shown, and the layers' responses to them; `together`: the layers will be one assembly."""
         names = self._layer_names(layers)
         if trials < 1:
             raise UserError(f"number_of_trials is {trials}", remedy="show each stimulus at least once")
         if isinstance(stimuli, StimulusSet):
             for hook in tuple(self._stimulus_set_hooks.values()):
                 stimuli = hook(stimuli)
-        presentations = Presentations.of(stimuli, stimuli_identifier or None, by_path=self._by_path)
+        presentations = Presentations.of(stimuli, stimuli_identifier or None, by_path=self.reader.by_path)
         if not presentations.paths:
             raise UserError("there are no stimuli", remedy="pass at least one")
         trials = trials if vary else 1
         moving = trials > 1 and self._variance == "microsaccades"
-        recorder = self._recorder() if self._recorder is not None else plain_recorder(self.get_activations)
-        run = Pass(recorder, self._loader, self._batch_size, self._at_once, self._recorded_part, self._batch_hooks)
+        recorder = plain_recorder(self.get_activations) if self.reader.recorder is None else self.reader.recorder()
+        at_once = self._batch_size if self.reader.at_once is None else self.reader.at_once
+        run = Pass(recorder, self._loader, self._batch_size, at_once, self._format, self._batch_hooks)
         first, image = run.first(presentations.distinct[0], names)
         height = stack_images(image).shape[-2] if moving else 1
         shifts = spiral(trials if moving else 1, height=height, visual_degrees=self._visual_degrees)
         shown = ShownStimuli(presentations, trials, shifts, moving)
-        responses = first_responses(first, self._dtype, timed=self._timeline is not None)
+        responses = first_responses(first, self._dtype, timed=self._format.timeline is not None)
         store = self._open_store() if stimuli_identifier is not False else None
-        if store is None and self._fingerprint is not None:
+        if store is None and self.reader.fingerprint is not None:
             with suppress(Unhashable):
-                _note_model(str(self.identifier), self._fingerprint())
-        rows = len(presentations.distinct) * (trials if moving else 1)
-
-        def planned(layers: Mapping[str, Response], reduction: str | None, store: ActivationStore | None) -> MemoryPlan:
-            return plan(
-                {name: response.first_shape for name, response in layers.items()},
-                rows,
-                limit=self._max_memory,
-                dtype=np.result_type(*(response.dtype for response in layers.values())),
-                batch_size=self._batch_size,
-                input_bytes=getattr(image, "nbytes", 0),
-                reduction=reduction,
-                store=store,
-                groups=[list(layers)] if together else None,
-            )
-
+                _note_model(str(self.identifier), self.reader.fingerprint())
+        key_parts = None if store is None else self._key_parts(shown, list(responses))
         recording = Recording(
-            run, shown, str(self.identifier), store, lambda layers: self._parts(shown, layers), planned
+            run,
+            shown,
+            str(self.identifier),
+            batch_size=self._batch_size,
+            input_bytes=getattr(image, "nbytes", 0),
+            together=together,
+            max_memory=self._max_memory,
+            store=None if key_parts is None else store,
+            key_parts=key_parts,
         )
-        return (shown, *recording.layers(responses, self._reduction))
+        return shown, recording.layers(responses, self._reduction)
 
     def _layer_names(self, layers: Sequence[str] | None) -> list[str]:
         if isinstance(layers, str):
@@ -414,7 +417,7 @@ class ActivationsExtractorHelper:
         names = list(dict.fromkeys(["logits"] if layers is None else layers))
         if not names:
             raise UserError("layers is empty", remedy="pass a list of at least one layer")
-        return self._resolve(names) if self._resolve is not None else names
+        return self.reader.resolve(names) if self.reader.resolve is not None else names
 
     def keeps_activations(self) -> bool:
         """Whether activations are stored: there is a store, and the model can be hashed."""
@@ -426,17 +429,13 @@ class ActivationsExtractorHelper:
             return False
         return True
 
-    def disable_store(self) -> None:
-        """Neither store activations nor read stored ones from now on."""
-        self._store = None
-
     def _open_store(self) -> ActivationStore | None:
         if not self.identifier or self._batch_hooks:
             return None
         return default_store() if self._store == "default" else self._store
 
-    def _parts(self, shown: ShownStimuli, first: Mapping[str, Response]) -> dict[str, dict[str, Any]] | None:
-        """Parts of each layer's key; None if the model cannot be hashed."""
+    def _key_parts(self, shown: ShownStimuli, layers: Sequence[str]) -> dict[str, dict[str, Any]] | None:
+        """Parts of each layer's key that do not depend on its responses; None if the model cannot be hashed."""
         try:
             common = {**self._model_parts(), "stimuli": shown.presentations.fingerprint, "trials": 1}
         except Unhashable as error:
@@ -447,29 +446,19 @@ class ActivationsExtractorHelper:
             assert self._visual_degrees is not None  # displacements need it
             degrees = float(self._visual_degrees)
             common["trials"] = {"number": shown.trials, "extent": EXTENT_DEGREES, "visual_degrees": degrees}
-        name = self._canonical or str
-        return {
-            layer: {**common, "layer": name(layer), "dtype": response.dtype.str, "reduction": response.described}
-            for layer, response in first.items()
-        }
+        return {layer: {**common, "layer": self.reader.canonical(layer)} for layer in layers}
 
     def _model_parts(self) -> dict[str, Any]:
         """Parts of a layer's key that depend on the model alone."""
-        given = self._fingerprint
+        given, timeline = self.reader.fingerprint, self._format.timeline
         return {
             "extractor": VERSION,
             "model": {"code": fingerprint(self.get_activations)} if given is None else dict(given()),
             "plugin": self._plugin,
             "preprocessing": fingerprint(self.preprocess),
-            "pooling": self._pooling.described,
-            "timeline": None if self._timeline is None else fingerprint(self._timeline),
+            "pooling": self._format.pooling.described,
+            "timeline": None if timeline is None else fingerprint(timeline),
         }
-
-    def _recorded_part(self, layer: str, output: Any) -> NDArray[Any]:
-        """The part of a layer's output that is recorded."""
-        if self._timeline is not None:
-            return self._timeline.arrange(layer, as_rows(tensor_of(output, layer)))
-        return as_rows(self._pooling.apply(tensor_of(output, layer)))
 
 
 def flatten(layer_output: NDArray[Any], return_index: bool = False) -> Any:

@@ -4,7 +4,7 @@ import copy
 import fnmatch
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from difflib import get_close_matches
@@ -18,19 +18,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brainscore_core.errors import UserError
-from brainscore_vision.model_helpers.activations.passes import Forward, TakeOutput
 
 if TYPE_CHECKING:
     import torch
 
 __all__ = [
+    "Forward",
     "LayerNames",
     "Listener",
+    "Recorder",
+    "TakeOutput",
     "across_devices",
     "as_rows",
     "autocast_type",
     "autocasting",
     "choose_devices",
+    "plain_recorder",
     "tensor_of",
     "to_input",
 ]
@@ -38,6 +41,27 @@ __all__ = [
 _locks: "WeakKeyDictionary[torch.nn.Module, Any]" = WeakKeyDictionary()
 _registering = Lock()
 _CALL = re.compile(r"(?P<module>.+)-t(?P<call>\d+)")
+
+TakeOutput = Callable[[str, Any], None]
+#: runs inputs through the model and passes each layer's output to `take` as soon as it is available, since the outputs
+#: of all layers may not fit into memory together
+Forward = Callable[[Any, TakeOutput], None]
+#: prepares a model for recording from layers
+Recorder = Callable[[Sequence[str]], AbstractContextManager[Forward]]
+
+
+def plain_recorder(get_activations: Callable[[Any, list[str]], Mapping[str, Any]]) -> Recorder:
+    """Recorder of a function that returns each layer's output."""
+
+    @contextmanager
+    def recorder(layers: Sequence[str]) -> Iterator[Forward]:
+        def forward(images: Any, take: TakeOutput) -> None:
+            for layer, output in get_activations(images, list(layers)).items():
+                take(layer, output)
+
+        yield forward
+
+    return recorder
 
 
 class LayerNames:

@@ -6,7 +6,7 @@ import sys
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, Literal, Protocol
@@ -16,9 +16,11 @@ from numpy.typing import NDArray
 
 from brainscore_core.errors import UserError
 from brainscore_vision.model_helpers.activations.microsaccades import Shifts, shift_images
+from brainscore_vision.model_helpers.activations.networks import Forward, Recorder, as_rows, tensor_of
 from brainscore_vision.model_helpers.activations.preprocessing import ImagePreprocessing, as_image_preprocessing
+from brainscore_vision.model_helpers.activations.reduction import Pooling
 
-__all__ = ["Forward", "Loader", "Pass", "Recorder", "TakeOutput", "Workers", "plain_recorder", "stack_images"]
+__all__ = ["Loader", "OutputFormat", "Pass", "Timeline", "Workers", "stack_images"]
 
 Workers = Literal["threads", "processes"]
 _BATCHES_AHEAD = 2  # batches that are read while one is in the network
@@ -161,11 +163,38 @@ def _cores() -> int:
 
 _SHOW_PROGRESS_FROM = 1000  # stimuli
 
-TakeOutput = Callable[[str, Any], None]
-#: runs inputs through the model and passes each layer's output to `take` as soon as it is available
-Forward = Callable[[Any, TakeOutput], None]
-#: prepares a model for recording from layers
-Recorder = Callable[[Sequence[str]], AbstractContextManager[Forward]]
+
+class Timeline(Protocol):
+    """Adds a time axis to outputs."""
+
+    def arrange(self, layer: str, output: NDArray[Any]) -> NDArray[Any]:
+        """Output of a batch as stimuli × time × …."""
+
+    def bins(self, steps: int) -> list[tuple[float, float]]:
+        """Start and end of each time step, in milliseconds."""
+
+
+@dataclass(frozen=True)
+class OutputFormat:
+    """The part of a layer's output that is recorded, as an array.
+
+    Attributes
+    ----------
+    pooling : Pooling
+        Pooling of token and feature maps.
+    timeline : Timeline or None
+        Time axis of the outputs.
+    """
+
+    pooling: Pooling
+    timeline: Timeline | None = None
+
+    def rows(self, layer: str, output: Any) -> NDArray[Any]:
+        """Values of one batch, stimuli first."""
+        tensor = tensor_of(output, layer)
+        if self.timeline is not None:
+            return self.timeline.arrange(layer, as_rows(tensor))
+        return as_rows(self.pooling.apply(tensor))
 
 
 class Rows(Protocol):
@@ -188,8 +217,8 @@ class Pass:
         Number of stimuli in a batch; halved whenever memory runs out.
     at_once : int
         Largest number of them that are in the network together.
-    recorded_part : callable
-        Layer and its output → array of the values to record, stimuli first.
+    output_format : OutputFormat
+        What is recorded of each layer's output.
     hooks : mapping
         Users' hooks on batches.
     """
@@ -198,7 +227,7 @@ class Pass:
     loader: Loader
     batch_size: int
     at_once: int
-    recorded_part: Callable[[str, Any], NDArray[Any]]
+    output_format: OutputFormat
     hooks: Mapping[int, Callable[[Any], Any]] = field(default_factory=dict)
 
     def first(self, path: Any, layers: Sequence[str]) -> tuple[dict[str, NDArray[Any]], Any]:
@@ -247,28 +276,20 @@ class Pass:
 
     def _write(self, forward: Forward, images: Any, rows: NDArray[np.intp], destinations: Mapping[str, Rows]) -> None:
         """Run one batch; in halves if memory does not suffice for the whole batch."""
-        done: set[str] = set()  # rows are written once: layers that were written before memory ran out are not repeated
+        written: set[str] = set()  # layers that were written before memory ran out are not repeated
 
-        def put(layer: str, values: NDArray[Any]) -> None:
-            if len(values) != len(rows):
-                raise UserError(
-                    f"layer {layer!r} returned {len(values)} responses to {len(rows)} stimuli",
-                    remedy="the first axis of a layer's output must be the stimuli; choose another layer",
-                )
-            destinations[layer][_slice(rows)] = values
-            done.add(layer)
+        def write(layer: str, output: Any) -> None:
+            if layer in destinations:
+                _put(destinations[layer], layer, rows, self.output_format.rows(layer, output))
+                written.add(layer)
 
         try:
             if self.hooks:
                 for layer, values in self._collected(forward, images, list(destinations)).items():
-                    put(layer, values)
+                    _put(destinations[layer], layer, rows, values)
+                    written.add(layer)
             else:
-                forward(
-                    images,
-                    lambda layer, output: (
-                        put(layer, self.recorded_part(layer, output)) if layer in destinations else None
-                    ),
-                )
+                forward(images, write)
         except Exception as error:
             if len(rows) == 1 or not _out_of_memory(error):
                 raise
@@ -277,14 +298,18 @@ class Pass:
         half = len(rows) // 2
         self.batch_size = min(self.batch_size, max(1, half))
         _free()
-        left = {layer: rows_ for layer, rows_ in destinations.items() if layer not in done}
+        left = {layer: rows_ for layer, rows_ in destinations.items() if layer not in written}
         self._write(forward, images[:half], rows[:half], left)
         self._write(forward, images[half:], rows[half:], left)
 
     def _collected(self, forward: Forward, images: Any, layers: Sequence[str]) -> dict[str, NDArray[Any]]:
         """Copied responses of one batch, after the users' hooks."""
         responses: dict[str, NDArray[Any]] = {}
-        forward(images, lambda layer, output: responses.__setitem__(layer, np.array(self.recorded_part(layer, output))))
+
+        def copy(layer: str, output: Any) -> None:
+            responses[layer] = np.array(self.output_format.rows(layer, output))
+
+        forward(images, copy)
         missing = [layer for layer in layers if layer not in responses]
         if missing:
             raise UserError(f"the model returned nothing for {', '.join(missing)}", remedy="choose other layers")
@@ -292,20 +317,6 @@ class Pass:
         for hook in tuple(self.hooks.values()):
             batch = hook(batch)
         return dict(batch)
-
-
-def plain_recorder(get_activations: Callable[[Any, list[str]], Mapping[str, Any]]) -> Recorder:
-    """Recorder of a function that returns each layer's output."""
-
-    @contextmanager
-    def recorder(layers: Sequence[str]) -> Iterator[Forward]:
-        def forward(images: Any, take: TakeOutput) -> None:
-            for layer, output in get_activations(images, list(layers)).items():
-                take(layer, output)
-
-        yield forward
-
-    return recorder
 
 
 def stack_images(images: Any) -> Any:
@@ -322,6 +333,15 @@ def stack_images(images: Any) -> Any:
             remedy="return such an array from preprocessing, or do not request variance",
         )
     return images
+
+
+def _put(destination: Rows, layer: str, rows: NDArray[np.intp], values: NDArray[Any]) -> None:
+    if len(values) != len(rows):
+        raise UserError(
+            f"layer {layer!r} returned {len(values)} responses to {len(rows)} stimuli",
+            remedy="the first axis of a layer's output must be the stimuli; choose another layer",
+        )
+    destination[_slice(rows)] = values
 
 
 def _slice(rows: NDArray[np.intp]) -> Any:

@@ -3,6 +3,7 @@
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from inspect import getattr_static
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
-from brainscore_vision.model_helpers.activations.core import ActivationsExtractorHelper
+from brainscore_vision.model_helpers.activations.core import ActivationsExtractorHelper, LayerReader
 from brainscore_vision.model_helpers.activations.fingerprints import (
     code_fingerprint,
     fingerprint,
@@ -18,8 +19,11 @@ from brainscore_vision.model_helpers.activations.fingerprints import (
     weights_fingerprint,
 )
 from brainscore_vision.model_helpers.activations.networks import (
+    Forward,
     LayerNames,
     Listener,
+    Recorder,
+    TakeOutput,
     across_devices,
     as_rows,
     autocast_type,
@@ -28,7 +32,6 @@ from brainscore_vision.model_helpers.activations.networks import (
     tensor_of,
     to_input,
 )
-from brainscore_vision.model_helpers.activations.passes import Forward, Recorder, TakeOutput
 from brainscore_vision.model_helpers.activations.preprocessing import (
     load_image,
     load_images,
@@ -41,7 +44,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "PytorchWrapper",
-    "disable_activation_caching",
     "load_image",
     "load_images",
     "load_preprocess_images",
@@ -127,8 +129,7 @@ class PytorchWrapper:
             preprocessing=preprocessing,
             get_activations=self.get_activations,
             batch_size=batch_size,
-            pin_memory=self._devices[0].type == "cuda",
-            at_once=_AT_ONCE_ON_CPU * len(self._devices) if self._devices[0].type == "cpu" else None,
+            reader=self._reader(),
             **options,
         )
         self._extractor.insert_attrs(self)
@@ -136,16 +137,21 @@ class PytorchWrapper:
     def _build_extractor(
         self, identifier: str, preprocessing: Any, get_activations: Any, **options: Any
     ) -> ActivationsExtractorHelper:
-        if not self._reads_layers_itself():
-            names = LayerNames(self._model)
-            options = {"recorder": self._recorder, "resolve": names.resolve, "canonical": names.canonical} | options
         return ActivationsExtractorHelper(
-            get_activations=get_activations,
-            preprocessing=preprocessing,
-            identifier=identifier,
-            fingerprint=self._fingerprint,
-            **options,
+            get_activations=get_activations, preprocessing=preprocessing, identifier=identifier, **options
         )
+
+    def _reader(self) -> LayerReader:
+        device = self._devices[0].type
+        reader = LayerReader(
+            fingerprint=self._fingerprint,
+            at_once=_AT_ONCE_ON_CPU * len(self._devices) if device == "cpu" else None,
+            pin_memory=device == "cuda",
+        )
+        if self._reads_layers_itself():
+            return reader
+        names = LayerNames(self._model)
+        return replace(reader, recorder=self._recorder, resolve=names.resolve, canonical=names.canonical)
 
     @property
     def identifier(self) -> Any:
@@ -276,20 +282,3 @@ class PytorchWrapper:
             "autocast": None if self._autocast is None else str(self._autocast),
             "compile": self._compile,
         }
-
-
-def disable_activation_caching(wrapper: PytorchWrapper) -> PytorchWrapper:
-    """Stop storing a model's activations; ``PytorchWrapper(…, store=None)`` does the same from the start.
-
-    Parameters
-    ----------
-    wrapper : PytorchWrapper
-        Changed in place.
-
-    Returns
-    -------
-    PytorchWrapper
-        The same wrapper.
-    """
-    wrapper._extractor.disable_store()
-    return wrapper

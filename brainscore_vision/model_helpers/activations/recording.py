@@ -5,11 +5,11 @@ Principal components are learned from activations that are already on disk.
 
 import logging
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from brainscore_core.errors import UserError
 from brainscore_core.provenance import note
 from brainscore_vision.model_helpers.activations.assemblies import LayerUnits, ShownStimuli
-from brainscore_vision.model_helpers.activations.memory_plan import MemoryPlan
+from brainscore_vision.model_helpers.activations.memory_plan import MemoryPlan, plan
 from brainscore_vision.model_helpers.activations.passes import Pass
 from brainscore_vision.model_helpers.activations.reduction import (
     IncrementalPCA,
@@ -25,9 +25,9 @@ from brainscore_vision.model_helpers.activations.reduction import (
     Reduction,
     make_reduction,
 )
-from brainscore_vision.model_helpers.activations.store import ActivationStore, LayerWriter, StoredLayer, layer_key
+from brainscore_vision.model_helpers.activations.store import ActivationStore, LayerWriter, layer_key
 
-__all__ = ["Recording", "Response", "Timeline", "first_responses", "principal_components"]
+__all__ = ["RecordedLayers", "Recording", "Response", "first_responses"]
 
 _TOLERANCE = 1e-3  # relative to a layer's largest value, between a stored response and the recomputed one
 _WIDE_TOLERANCE = 2e-2  # in half precision
@@ -101,16 +101,6 @@ class Response:
         return replace(smaller, values=smaller.rows(self.values))
 
 
-class Timeline(Protocol):
-    """Adds a time axis to outputs."""
-
-    def arrange(self, layer: str, output: NDArray[Any]) -> NDArray[Any]:
-        """Output of a batch as stimuli × time × …."""
-
-    def bins(self, steps: int) -> list[tuple[float, float]]:
-        """Start and end of each time step, in milliseconds."""
-
-
 def first_responses(
     first: Mapping[str, NDArray[Any]], dtype: np.dtype[Any] | None, *, timed: bool = False
 ) -> dict[str, Response]:
@@ -167,46 +157,36 @@ class ResponseRows:
         self._target[0:1] = self._response.values
 
 
-Fill = Callable[[Mapping[str, ResponseRows]], None]
-
-
-def record_in_memory(layers: Sequence[Response], rows: int, fill: Fill) -> tuple[NDArray[Any], dict[str, NDArray[Any]]]:
-    """Call `fill` to write the layers side by side into a block of memory; return the block and each layer's part."""
+def memory_block(layers: Sequence[Response], rows: int) -> tuple[NDArray[Any], dict[str, NDArray[Any]]]:
+    """A block of memory for the layers side by side, and the part of each layer."""
     sizes = [layer.units.features for layer in layers]
     ends = np.cumsum(sizes)
     shape = (rows, *layers[0].steps, int(ends[-1]))
     block = np.empty(shape, dtype=np.result_type(*(layer.dtype for layer in layers)))
-    parts = {
+    return block, {
         layer.units.name: block[..., int(end) - size : int(end)]
         for layer, size, end in zip(layers, sizes, ends, strict=True)
     }
-    fill({layer.units.name: ResponseRows(parts[layer.units.name], layer) for layer in layers})
-    return block, parts
 
 
-def record_in_store(
-    store: ActivationStore,
-    layers: Sequence[Response],
-    rows: int,
-    parts: Mapping[str, Mapping[str, Any]],
-    info: Mapping[str, Any],
-    fill: Fill,
-) -> dict[str, NDArray[Any]]:
-    """Call `fill` to write the layers into the store; return them memory-mapped. An error leaves nothing stored."""
-    writers: dict[str, LayerWriter] = {}
+@contextmanager
+def layer_writers(
+    store: ActivationStore, layers: Sequence[Response], rows: int, parts: "KeyParts", info: Mapping[str, Any]
+) -> Iterator[dict[str, LayerWriter]]:
+    """Writers of the layers into the store, which are complete after the block; an error leaves nothing stored."""
     with ExitStack() as stack:
-        for layer in layers:
-            name = layer.units.name
-            writer = store.writer(
-                layer_key(parts[name]),
-                shape=(rows, *layer.row),
-                dtype=layer.dtype,
-                parts=parts[name],
-                info={**info, "layer": name},
+        yield {
+            layer.units.name: stack.enter_context(
+                store.writer(
+                    layer_key(parts[layer.units.name]),
+                    shape=(rows, *layer.row),
+                    dtype=layer.dtype,
+                    parts=parts[layer.units.name],
+                    info={**info, "layer": layer.units.name},
+                )
             )
-            writers[name] = stack.enter_context(writer)
-        fill({layer.units.name: ResponseRows(writers[layer.units.name], layer) for layer in layers})
-    return {name: writer.stored.array for name, writer in writers.items() if writer.stored is not None}
+            for layer in layers
+        }
 
 
 def stored_layers(
@@ -235,75 +215,6 @@ _CHUNK = 1 << 25  # bytes of activations that are read together
 _PROBE = 16  # number of values that identify a layer's first response
 
 KeyParts = Mapping[str, Mapping[str, Any]]
-ReducedLayers = tuple[dict[str, Response], dict[str, NDArray[Any]]]
-
-
-def principal_components(
-    spec: str,
-    full: Mapping[str, Response],
-    record: Callable[[dict[str, Response]], dict[str, NDArray[Any]]],
-    *,
-    stimuli: str,
-    store: ActivationStore | None,
-    parts: KeyParts | None,
-    info: Mapping[str, Any],
-) -> ReducedLayers:
-    """Reduce layers to principal components, which are learned from all stimuli shown.
-
-    Parameters
-    ----------
-    spec : str
-        As for :func:`~brainscore_vision.model_helpers.activations.reduction.make_reduction`.
-    full : mapping
-        Each layer's first response.
-    record : callable
-        Layers → their activations, rows × [time ×] features, memory-mapped.
-    stimuli : str
-        Hash of the stimuli shown.
-    store, parts : ActivationStore and mapping, or None
-        Where the result is stored, and the parts of each recorded layer's key.
-    info : mapping
-        Descriptive names for the store.
-
-    Returns
-    -------
-    (dict of Response, dict of array)
-        First response and values of each layer; layers that do not have more features than components are unchanged.
-    """
-    described = make_reduction(spec, fitted_on=stimuli).describe()
-    wide = {
-        name: response
-        for name, response in full.items()
-        if make_reduction(spec).width(response.units.features) != response.units.features
-    }
-    keyed: dict[str, dict[str, Any]] = {}
-    values: dict[str, NDArray[Any]] = {}
-    if store is not None and parts is not None:
-        for name, response in wide.items():
-            keyed[name] = {**parts[name], "dtype": _dtype(response).str, "reduction": described}
-            stored = _stored_components(
-                store, keyed[name], response, str(info["model"]), half=parts[name]["model"].get("autocast") is not None
-            )
-            if stored is not None:
-                values[name] = stored.array
-    recorded = record({name: response for name, response in full.items() if name not in values})
-    for name, activations in recorded.items():
-        if name not in wide:
-            values[name] = activations
-        elif store is None or name not in keyed:
-            values[name] = _components_in_memory(activations, described["components"], wide[name])
-        else:
-            layer_info = {**info, "layer": name, "first": _probe(wide[name]).tolist()}
-            values[name] = _components_in_store(
-                activations, described["components"], wide[name], store, keyed[name], layer_info
-            )
-    first = {}
-    for name, response in full.items():
-        if name in wide:
-            units = LayerUnits(name, None, values[name].shape[-1])
-            response = replace(response, values=np.asarray(values[name][:1]), units=units, dtype=values[name].dtype)
-        first[name] = response
-    return first, values
 
 
 @contextmanager
@@ -338,14 +249,15 @@ def _components_in_store(
 
 
 def _stored_components(
-    store: ActivationStore, parts: Mapping[str, Any], response: Response, model: str, *, half: bool
-) -> StoredLayer | None:
+    store: ActivationStore, parts: Mapping[str, Any], response: Response, model: str
+) -> NDArray[Any] | None:
     """Stored components, if the model's response to the first stimulus is unchanged."""
     key = layer_key(parts)
     stored = store.get(key)
     if stored is not None:
         before = np.asarray(stored.info.get("first", []), dtype=np.float64)
-        if not nearly_equal(before, _probe(response), half=half or response.half):
+        half = parts["model"].get("autocast") is not None or response.half
+        if not nearly_equal(before, _probe(response), half=half):
             _logger.warning(
                 "stored components of %s, layer %s, are of activations that differ from the model's current responses "
                 "and are computed again: the model is not deterministic, or its behavior changed although its code and "
@@ -355,7 +267,7 @@ def _stored_components(
             )
             stored = None
     note("cache", store="activations", key=key, hit=stored is not None)
-    return stored
+    return None if stored is None else stored.array
 
 
 def _probe(response: Response) -> NDArray[np.float64]:
@@ -409,7 +321,12 @@ def _transform(activations: NDArray[Any], pca: IncrementalPCA, target: Any) -> N
         target[block] = pca.transform(_flat(part)).reshape(*part.shape[:-1], -1)
 
 
-LayerValues = dict[str, NDArray[Any]]
+class RecordedLayers(NamedTuple):
+    """Each layer's first response and all values; and one block of the layers side by side, if there is one."""
+
+    first: dict[str, Response]
+    values: dict[str, NDArray[Any]]
+    block: NDArray[Any] | None
 
 
 @dataclass(frozen=True)
@@ -424,92 +341,137 @@ class Recording:
         The stimuli.
     model : str
         Name of the model.
+    batch_size : int
+        Requested number of stimuli in a batch.
+    input_bytes : int
+        Size of one preprocessed stimulus.
+    together : bool
+        Whether the layers will be in memory side by side.
+    max_memory : int or str or None
+        Memory limit.
     store : ActivationStore or None
         Where layers are stored.
-    parts : callable
-        Layers → parts of the key of each; None if the model cannot be hashed.
-    plan : callable
-        Layers, reduction and store → memory plan.
+    key_parts : mapping or None
+        Parts of each layer's key that do not depend on its responses; None without a store.
     """
 
     run: Pass
     shown: ShownStimuli
     model: str
+    batch_size: int
+    input_bytes: int
+    together: bool
+    max_memory: int | str | None
     store: ActivationStore | None
-    parts: Callable[[Mapping[str, Response]], KeyParts | None]
-    plan: Callable[[Mapping[str, Response], str | None, ActivationStore | None], MemoryPlan]
+    key_parts: KeyParts | None
 
-    def layers(
-        self, first: dict[str, Response], reduction: str | None
-    ) -> tuple[dict[str, Response], LayerValues, NDArray[Any] | None]:
-        """Each layer's first response and all values; and one block of all layers if there is one."""
-        spec = self.plan(first, "auto", self.store).reduction if reduction == "auto" else reduction
-        learned = spec is not None and make_reduction(spec).needs_fit
-        if not learned:
-            first = {layer: response.reduced(spec) for layer, response in first.items()}
-        parts = None if self.store is None else self.parts(first)
-        store = None if parts is None else self.store
-        if spec is None or not learned:
-            values, block = self._recorded(first, store, parts, self._batch_size(spec, store))
-            return first, values, block
-        with nullcontext(store) if store is not None else temporary_store() as place:
-            # keys in a temporary store only need to differ
-            keys = {name: {"layer": name} for name in first} if parts is None else parts
+    def layers(self, first: dict[str, Response], reduction: str | None) -> RecordedLayers:
+        """Record the layers with these first responses."""
+        spec = self._plan(first, "auto").reduction if reduction == "auto" else reduction
+        if spec is not None and make_reduction(spec).needs_fit:
+            return self._components(first, spec)
+        first = {layer: response.reduced(spec) for layer, response in first.items()}
+        values, block = self._recorded(first, spec, self.store, self._parts(first))
+        return RecordedLayers(first, values, block)
 
-            def record(layers: dict[str, Response]) -> LayerValues:
-                if layers:  # learning takes memory, even if all activations are already stored
-                    self.plan(layers, spec, store)
-                return self._recorded(layers, place, keys, self._batch_size(spec, store), look=store is not None)[0]
-
-            first, values = principal_components(
-                spec,
-                first,
-                record,
-                stimuli=self.shown.presentations.fingerprint,
-                store=store,
-                parts=parts,
-                info=self._info,
-            )
-            if store is None:  # the temporary files are deleted
+    def _components(self, full: dict[str, Response], spec: str) -> RecordedLayers:
+        """Reduce layers to principal components; those that do not have more features stay unchanged."""
+        reduction = make_reduction(spec, fitted_on=self.shown.presentations.fingerprint).describe()
+        wide = {
+            name: response
+            for name, response in full.items()
+            if make_reduction(spec).width(response.units.features) != response.units.features
+        }
+        parts = self._parts(full)
+        values: dict[str, NDArray[Any]] = {}
+        keyed: dict[str, dict[str, Any]] = {}
+        if self.store is not None:
+            for name, response in wide.items():
+                keyed[name] = {**parts[name], "dtype": _dtype(response).str, "reduction": reduction}
+                stored = _stored_components(self.store, keyed[name], response, self.model)
+                if stored is not None:
+                    values[name] = stored
+        needed = {name: response for name, response in full.items() if name not in values}
+        with nullcontext(self.store) if self.store is not None else temporary_store() as store:
+            if needed:  # learning takes memory, even if all activations are already stored
+                self._plan(needed, spec)
+            recorded, _ = self._recorded(needed, spec, store, parts)
+            for name, activations in recorded.items():
+                if name not in wide:
+                    values[name] = activations
+                elif self.store is None:
+                    values[name] = _components_in_memory(activations, reduction["components"], wide[name])
+                else:
+                    info = {**self._info, "layer": name, "first": _probe(wide[name]).tolist()}
+                    values[name] = _components_in_store(
+                        activations, reduction["components"], wide[name], self.store, keyed[name], info
+                    )
+            if self.store is None:  # the temporary files are deleted
                 values = {
                     name: np.array(array) if isinstance(array, np.memmap) else array for name, array in values.items()
                 }
-        return first, values, None
+        first = {
+            name: replace(
+                response,
+                values=np.asarray(values[name][:1]),
+                units=LayerUnits(name, None, values[name].shape[-1]),
+                dtype=values[name].dtype,
+            )
+            if name in wide
+            else response
+            for name, response in full.items()
+        }
+        return RecordedLayers(first, values, None)
+
+    def _parts(self, first: Mapping[str, Response]) -> dict[str, dict[str, Any]]:
+        """Parts of each layer's key; in a temporary store, keys only need to differ."""
+        if self.key_parts is None:
+            return {name: {"layer": name} for name in first}
+        return {
+            name: {**self.key_parts[name], "dtype": response.dtype.str, "reduction": response.described}
+            for name, response in first.items()
+        }
+
+    def _plan(self, layers: Mapping[str, Response], reduction: str | None) -> MemoryPlan:
+        return plan(
+            {name: response.first_shape for name, response in layers.items()},
+            self.shown.row_count,
+            limit=self.max_memory,
+            dtype=np.result_type(*(response.dtype for response in layers.values())),
+            batch_size=self.batch_size,
+            input_bytes=self.input_bytes,
+            reduction=reduction,
+            store=self.store,
+            groups=[list(layers)] if self.together else None,
+        )
 
     @property
     def _info(self) -> dict[str, Any]:
         return {"model": self.model, "stimulus_set": str(self.shown.presentations.identifier or "")}
 
-    def _batch_size(self, spec: str | None, store: ActivationStore | None) -> Callable[[dict[str, Response]], int]:
-        return lambda layers: self.plan(layers, spec, store).batch_size
-
     def _recorded(
-        self,
-        first: dict[str, Response],
-        store: ActivationStore | None,
-        parts: KeyParts | None,
-        batch_size: Callable[[dict[str, Response]], int],
-        *,
-        look: bool = True,
-    ) -> tuple[LayerValues, NDArray[Any] | None]:
-        """All values of layers, read from the store if they are there and `look` is set."""
-        shown = self.shown
-        distinct = shown.presentations.distinct
-        stored = {}
-        if look and store is not None and parts is not None:
-            stored = stored_layers(store, parts, first, self.model)
+        self, first: dict[str, Response], spec: str | None, store: ActivationStore | None, parts: KeyParts
+    ) -> tuple[dict[str, NDArray[Any]], NDArray[Any] | None]:
+        """All values of layers, read if they are stored; and, without a store, one block of them all."""
+        stored = {} if self.store is None else stored_layers(self.store, parts, first, self.model)
         missing = {layer: response for layer, response in first.items() if layer not in stored}
         if not missing:
             return stored, None
-        self.run.batch_size = batch_size(missing)
-
-        def fill(destinations: Mapping[str, ResponseRows]) -> None:
-            for destination in destinations.values():
-                destination.put_first()
-            self.run.rest(distinct, shown.shifts if shown.moving else None, destinations, skip=1, name=self.model)
-
-        rows = len(distinct) * (shown.trials if shown.moving else 1)
-        if store is None or parts is None:
-            block, columns = record_in_memory(list(missing.values()), rows, fill)
+        self.run.batch_size = self._plan(missing, spec).batch_size
+        responses, rows = list(missing.values()), self.shown.row_count
+        if store is None:
+            block, columns = memory_block(responses, rows)
+            self._run(missing, columns)
             return columns, block
-        return stored | record_in_store(store, list(missing.values()), rows, parts, self._info, fill), None
+        with layer_writers(store, responses, rows, parts, self._info) as writers:
+            self._run(missing, writers)
+        written = {name: writer.stored.array for name, writer in writers.items() if writer.stored is not None}
+        return stored | written, None
+
+    def _run(self, layers: Mapping[str, Response], targets: Mapping[str, Any]) -> None:
+        """Write the responses of these layers into `targets`, rows × time × features."""
+        destinations = {name: ResponseRows(targets[name], response) for name, response in layers.items()}
+        for destination in destinations.values():
+            destination.put_first()
+        shifts = self.shown.shifts if self.shown.moving else None
+        self.run.rest(self.shown.presentations.distinct, shifts, destinations, skip=1, name=self.model)

@@ -51,7 +51,8 @@ def layer_names(activations_model: Any) -> list[str] | None:
     network: Any = getattr(activations_model, "_model", None)
     if callable(getattr(network, "named_modules", None)):
         # a wrapper that overrides how layers are read may have names of its own
-        own = getattr(getattr(activations_model, "_extractor", None), "_resolve", None) is None
+        reader = getattr(getattr(activations_model, "_extractor", None), "reader", None)
+        own = getattr(reader, "resolve", None) is None
         return None if own else [name for name, _ in network.named_modules(remove_duplicate=False) if name]
     layers = getattr(activations_model, "layers", None)
     if callable(layers):

@@ -6,7 +6,6 @@ import pytest
 from brainscore_core.errors import UserError
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision.model_helpers.activations import Pooling, PytorchWrapper
-from brainscore_vision.model_helpers.activations.pytorch import disable_activation_caching
 
 torch = pytest.importorskip("torch")
 
@@ -328,11 +327,9 @@ def test_a_wrapper_can_be_copied_and_sent(network, preprocessing, stimuli):
         assert other.model is not plain
 
 
-def test_caching_disabled_for_one_model(network, preprocessing, stimuli, tmp_path, monkeypatch):
+def test_storing_is_disabled_for_one_model(network, preprocessing, stimuli, tmp_path, monkeypatch):
     monkeypatch.setenv("BRAINSCORE_ACTIVATIONS", str(tmp_path / "store"))
-    for disabled in (True, False):
-        wrapper = PytorchWrapper(network, preprocessing, identifier="net")
-        if disabled:
-            assert disable_activation_caching(wrapper) is wrapper
+    for options, stored in (({"store": None}, False), ({}, True)):
+        wrapper = PytorchWrapper(network, preprocessing, identifier="net", **options)
         assert wrapper(stimuli, layers=["conv"]).sizes["presentation"] == len(stimuli)
-        assert bool(list((tmp_path / "store").rglob("*.npy"))) is not disabled
+        assert bool(list((tmp_path / "store").rglob("*.npy"))) is stored
