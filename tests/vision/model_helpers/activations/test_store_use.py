@@ -9,7 +9,7 @@ from PIL import Image
 
 from brainscore_core.provenance import recording
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
-from brainscore_vision.model_helpers.activations import Pooling, PytorchWrapper
+from brainscore_vision.model_helpers.activations import Pooling, PytorchWrapper, memory_plan
 from brainscore_vision.model_helpers.activations.fingerprints import weights_fingerprint
 from brainscore_vision.model_helpers.activations.preprocessing import load_preprocess_images
 
@@ -331,18 +331,34 @@ def test_the_device_is_noted(network, preprocessing, stimuli, store):
     assert {"kind": "device", "name": "cpu"} in record.items
 
 
-def test_a_model_that_cannot_be_told_apart_passes_no_stimulus_twice(network, stimuli, store, tmp_path):
-    """What expects recordings of other regions changes nothing where nothing can be kept."""
+class Random:
+    """Preprocessing that cannot be hashed: a generator has neither code nor readable state."""
+
+    def __init__(self):
+        self.rng = np.random.default_rng(0)
+
+    def __call__(self, paths):
+        noise = self.rng.normal(size=(len(paths), 1, 1, 1)).astype("f4")
+        return load_preprocess_images(paths, image_size=16) + noise
+
+
+def test_a_model_that_cannot_be_hashed_is_planned_without_a_store(network, stimuli, store, monkeypatch):
+    """Its activations stay in memory, so that the free disk space must not count."""
+    stores = []
+
+    def planned(*arguments, **options):
+        stores.append(options["store"])
+        return memory_plan.plan(*arguments, **options)
+
+    monkeypatch.setattr("brainscore_vision.model_helpers.activations.recording.plan", planned)
+    for preprocessing in (Random(), functools.partial(load_preprocess_images, image_size=16)):
+        PytorchWrapper(network, preprocessing, "net", store=store, reduction="auto")(stimuli, ["conv"])
+    assert stores == [None, None, store, store]
+
+
+def test_a_model_that_cannot_be_hashed_shows_no_stimulus_twice(network, stimuli, store):
+    """Expected recordings of other regions change nothing if activations cannot be stored."""
     from brainscore_vision.model_helpers.brain_transformation import ModelCommitment
-
-    class Random:  # holds what has neither code nor state to be seen
-        def __init__(self):
-            self.rng = np.random.default_rng(0)
-
-        def __call__(self, paths):
-            return load_preprocess_images(paths, image_size=16) + self.rng.normal(size=(len(paths), 1, 1, 1)).astype(
-                "f4"
-            )
 
     wrapper = PytorchWrapper(network, Random(), "net", store=store)
     assert not wrapper.keeps_activations()
