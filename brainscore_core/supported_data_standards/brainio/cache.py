@@ -1,5 +1,6 @@
 """The cache of fetched files: mirrors, hashes, unpacked archives, and its entries."""
 
+import errno
 import os
 import shutil
 import stat
@@ -227,19 +228,22 @@ def _unpack(store: zipfile.ZipFile, members: dict[str, zipfile.ZipInfo], folder:
         ) from error
 
 
+_OCCUPIED = (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR)  # a folder with files, or a file, has the name
+
+
 def _move_into_place(part: Path, folder: Path, members: dict[str, zipfile.ZipInfo]) -> None:
     """Move the unpacked files into place, and remove an incomplete earlier folder."""
     while True:
         try:
             os.rename(part, folder)
             return
-        except OSError:
-            if not folder.exists():
+        except OSError as error:
+            if error.errno not in _OCCUPIED:  # the folder itself may be gone again: another process moved it
                 raise
             if _holds_members(folder, members):  # without locks: another process was faster
                 return
             old = folder.parent / f".{uuid.uuid4().hex}{PART_SUFFIX}"
-            with suppress(FileNotFoundError):  # without locks: another process moved it
+            with suppress(FileNotFoundError):
                 os.rename(folder, old)
             if old.is_dir():
                 shutil.rmtree(old, ignore_errors=True)

@@ -131,6 +131,21 @@ class TestUnzip:
         assert {path.stat().st_size for path in (tmp_path / "a").iterdir()} == {1000}
         assert visible(tmp_path) == ["a", "a.zip"]
 
+    def test_a_partial_folder_that_another_process_moves_meanwhile(self, tmp_path, monkeypatch):
+        archive, folder, rename = make_zip(tmp_path / "a.zip", FILES), tmp_path / "a", os.rename
+        folder.mkdir()
+        (folder / "half").write_bytes(b"half")
+
+        def raced(source, target):
+            try:
+                rename(source, target)
+            finally:
+                if (folder / "half").exists():
+                    rename(folder, tmp_path / "moved")
+
+        monkeypatch.setattr(os, "rename", raced)
+        assert visible(unzip(archive)) == sorted(FILES)
+
     def test_what_file_managers_add_is_left_out(self, tmp_path):
         extra = {"__MACOSX/._001.png": b"", ".DS_Store": b"", "Thumbs.db": b""}
         assert visible(unzip(make_zip(tmp_path / "a.zip", {**FILES, **extra}))) == sorted(FILES)
