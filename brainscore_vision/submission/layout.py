@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import tempfile
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
@@ -14,7 +13,7 @@ from brainscore_core.errors import UserError
 from brainscore_core.plugins.source import Scan, scan_file
 from brainscore_vision.submission.package import REGISTRIES, Finding
 
-__all__ = ["JUNK_FOLDERS", "KIND_FOLDERS", "Layout", "escapes_folder", "file_category", "is_unsafe_name", "plan_layout"]
+__all__ = ["JUNK_FOLDERS", "KIND_FOLDERS", "Layout", "file_category", "plan_layout"]
 
 JUNK_FOLDERS = frozenset(
     {"__pycache__", "__MACOSX", ".git", ".hg", ".svn", ".github", ".idea", ".vscode", ".venv", "venv", "node_modules"}
@@ -29,8 +28,6 @@ _DATA_SUFFIXES = frozenset(
     | {".mp4", ".avi", ".mov", ".mkv", ".webm", ".wav", ".mp3"}
 )
 _PROGRAM_SUFFIXES = frozenset({".so", ".dll", ".dylib", ".pyd", ".exe", ".o", ".a", ".whl", ".egg"})
-_UNSAFE_CHARACTERS = re.compile(r'[<>:"|?*\\]')
-_DEVICES = frozenset({"con", "prn", "aux", "nul", *(f"{name}{n}" for name in ("com", "lpt") for n in range(1, 10))})
 
 FileCategory = Literal["file", "junk", "data", "program"]
 
@@ -54,28 +51,6 @@ def file_category(path: str) -> FileCategory:
     if suffix in _PROGRAM_SUFFIXES:
         return "program"
     return "data" if suffix in _DATA_SUFFIXES else "file"
-
-
-def escapes_folder(path: str) -> bool:
-    """Whether a path is absolute or leaves its folder."""
-    parts = path.split("/")
-    return path.startswith("/") or path[1:2] == ":" or ".." in parts or not path.strip("/")
-
-
-def is_unsafe_name(path: str) -> bool:
-    """Whether a path contains invisible characters, or characters or names that some systems reject."""
-    if unicodedata.normalize("NFC", path) != path or _UNSAFE_CHARACTERS.search(path):
-        return True
-    if any(unicodedata.category(character).startswith(("C", "Z")) and character != " " for character in path):
-        return True
-    return any(
-        part in ("", ".")
-        or part != part.strip()
-        or part.endswith(".")
-        or part.partition(".")[0].lower() in _DEVICES
-        or len(part.encode()) > 200
-        for part in path.split("/")
-    )
 
 
 KIND_FOLDERS = tuple(dict.fromkeys(REGISTRIES.values()))

@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal, Self
 
+from brainscore_core.archives import is_portable
 from brainscore_core.errors import UserError
 from brainscore_core.plugins.source import Scan, scan_file
 
@@ -279,15 +280,11 @@ def unpack(archive: bytes, folder: Path) -> None:
         ) from error
     for path in files:
         parts = path.split("/")
-        if len(parts) < 3 or parts[0] not in REGISTRIES.values() or not all(map(_is_plain, parts)):
+        if len(parts) < 3 or parts[0] not in REGISTRIES.values() or not is_portable(path):
             raise UserError(
                 f"this is not an archive of a submission: it holds {path!r}", remedy="read it with read_zip"
             )
     write_files(files, folder)
-
-
-def _is_plain(part: str) -> bool:
-    return part not in ("", ".", "..") and "\\" not in part and "\0" not in part
 
 
 def write_files(files: Mapping[str, bytes], folder: Path) -> None:

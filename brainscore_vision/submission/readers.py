@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import os
-import stat
 import struct
 import zipfile
 import zlib
@@ -13,16 +12,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
+from brainscore_core import archives
 from brainscore_core.errors import UserError
-from brainscore_vision.submission.layout import (
-    JUNK_FOLDERS,
-    KIND_FOLDERS,
-    Layout,
-    escapes_folder,
-    file_category,
-    is_unsafe_name,
-    plan_layout,
-)
+from brainscore_vision.submission.layout import JUNK_FOLDERS, KIND_FOLDERS, Layout, file_category, plan_layout
 from brainscore_vision.submission.package import Finding, Limits, Package, sort_findings
 from brainscore_vision.submission.plugin_source import syntax_size
 
@@ -159,19 +151,17 @@ def _changed_plugins(tree: Tree, names: list[str], top: str) -> list[str]:
 
 
 def _refuse_names(files: Mapping[str, str]) -> None:
-    seen: dict[str, str] = {}
     for path in files:
-        if is_unsafe_name(path):
+        if not archives.is_portable(path):
             raise UserError(
                 f"{path!a} has invisible characters, or characters that some systems reject",
                 remedy="rename it: letters, digits, '_', '-' and '.'",
             )
-        other = seen.setdefault(path.casefold(), path)
-        if other != path:
-            raise UserError(
-                f"{other!r} and {path!r} differ only in case, which some systems do not distinguish",
-                remedy="rename one of them",
-            )
+    if clash := archives.find_clash(files):
+        raise UserError(
+            f"{clash[0]!r} and {clash[1]!r} differ only in case, which some systems do not distinguish",
+            remedy="rename one of them",
+        )
 
 
 def _outside(paths: list[str]) -> list[Finding]:
@@ -327,8 +317,7 @@ class _FolderTree:
 
 
 _PACK_AGAIN = "pack it again, with plain files and relative paths"
-_RECORD = struct.Struct("<4s4H2LH")  # end of central directory
-_MIN_BOMB_SIZE = 1_000_000
+_LEAST_BOMB = 1_000_000  # bytes
 _PIECE = 1 << 16
 
 
@@ -381,7 +370,7 @@ def read_zip(source: bytes | Path | BinaryIO, *, limits: Limits | None = None, n
         )
     if not content.startswith(b"PK"):
         raise UserError("this is not a ZIP file", remedy="pack the plugin's folder as ZIP, not as tar, gz or 7z")
-    _refuse_many(_announced_members(content), limits)
+    _refuse_many(archives.announced_members(io.BytesIO(content)), limits)
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             return read_tree(_ZipTree(archive, limits), limits=limits, name=name.removesuffix(".zip"))
@@ -400,7 +389,7 @@ class _ZipTree:
         _refuse_many(len(members), limits)
         self._members: dict[str, zipfile.ZipInfo] = {}
         for member in members:
-            path = getattr(member, "orig_filename", member.filename).replace("\\", "/")
+            path = archives.stored_name(member).replace("\\", "/")
             _refuse_member(member, path)
             if path.endswith("/"):
                 continue
@@ -423,7 +412,7 @@ class _ZipTree:
             while len(content) <= limits.file and (piece := stream.read(_PIECE)):
                 content += piece
                 budget.take(len(piece))
-                if len(content) > _MIN_BOMB_SIZE and len(content) > limits.ratio * max(member.compress_size, 1):
+                if archives.is_bomb(member.compress_size, len(content), ratio=limits.ratio, least=_LEAST_BOMB):
                     raise UserError(
                         f"{member.filename!r} unpacks to more than {limits.ratio} times its size",
                         remedy="send code alone, without generated files",
@@ -436,12 +425,11 @@ class _ZipTree:
 
 
 def _refuse_member(member: zipfile.ZipInfo, path: str) -> None:
-    if escapes_folder(path) or "\0" in path:
+    if archives.leaves_folder(path) or "\0" in path:
         raise UserError(f"the ZIP file holds {path!a}, which leaves its folder", remedy=_PACK_AGAIN)
-    mode = stat.S_IFMT(member.external_attr >> 16) if member.create_system == 3 else 0
-    if mode not in (0, stat.S_IFREG, stat.S_IFDIR):
+    if archives.is_special(member):
         raise UserError(f"{path!r} is a link or a device in place of a file", remedy=_PACK_AGAIN)
-    if member.flag_bits & 0x41:
+    if archives.is_encrypted(member):
         raise UserError(f"{path!r} needs a password", remedy="pack it again without a password")
 
 
@@ -451,13 +439,3 @@ def _refuse_many(count: int | None, limits: Limits) -> None:
             f"the ZIP file holds {count:,} files; {limits.members:,} are allowed",
             remedy="send the plugins' folders alone",
         )
-
-
-def _announced_members(content: bytes) -> int | None:
-    """Number of members according to the end of the archive, before their list is read into memory."""
-    place = content.rfind(b"PK\x05\x06", max(0, len(content) - (1 << 16) - _RECORD.size))
-    if place < 0 or place + _RECORD.size > len(content):
-        return None
-    _, _, _, _, total, directory, _, _ = _RECORD.unpack_from(content, place)
-    # each member needs at least 46 bytes of the directory, whatever the stated number
-    return max(int(total), int(directory) // 200) if total != 0xFFFF else int(directory) // 46
