@@ -19,6 +19,7 @@ from brainscore_core.errors import UserError
 from brainscore_core.plugins.source import Scan, scan_file
 
 __all__ = [
+    "KIND_FOLDERS",
     "REGISTRIES",
     "Finding",
     "Limits",
@@ -144,6 +145,8 @@ REGISTRIES: Mapping[str, str] = {
     "stimulus_set_registry": "data",
 }
 """Registry → folder of the plugins that register there."""
+
+KIND_FOLDERS = tuple(dict.fromkeys(REGISTRIES.values()))
 
 _DATE = (1980, 1, 1, 0, 0, 0)  # fixed, so that the same content gives the same archive
 
@@ -280,7 +283,7 @@ def unpack(archive: bytes, folder: Path) -> None:
         ) from error
     for path in files:
         parts = path.split("/")
-        if len(parts) < 3 or parts[0] not in REGISTRIES.values() or not is_portable(path):
+        if len(parts) < 3 or parts[0] not in KIND_FOLDERS or not is_portable(path):
             raise UserError(
                 f"this is not an archive of a submission: it holds {path!r}", remedy="read it with read_zip"
             )
