@@ -28,7 +28,7 @@ from brainscore_web.leaderboard.models import Visibility
 from brainscore_web.submissions.models import Plugin, Revision, Submission
 from brainscore_web.submissions.steps import StepPostponed
 from brainscore_web.uploads.models import Upload, UploadedFile
-from brainscore_web.uploads.quota import limits
+from brainscore_web.uploads.receiving import limits
 from brainscore_web.uploads.storage import storage
 
 __all__ = [

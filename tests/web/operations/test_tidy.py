@@ -50,7 +50,7 @@ def old(owner, places):
         "new step": submission(owner, "done", ended=timezone.now()),
         "forgotten job": Job.objects.create(**job, state="failed", ended=LONG_AGO),
         "open job": Job.objects.create(**job, state="waiting", ended=LONG_AGO),
-        "forgotten task": DBTaskResult.objects.create(**task, status="SUCCESSFUL", enqueued_at=LONG_AGO),
+        "forgotten task": DBTaskResult.objects.create(**task, status="SUCCESSFUL", finished_at=LONG_AGO),
         "open task": DBTaskResult.objects.create(**task, status="READY"),
         "forgotten letter": Email.objects.create(to=owner, subject="x", body="x", sent=LONG_AGO),
         "unsent letter": Email.objects.create(to=owner, subject="x", body="x", created=LONG_AGO),
@@ -64,6 +64,7 @@ def old(owner, places):
         "beat": Heartbeat.objects.create(kind="worker", name="new"),
     }
     User.objects.filter(pk=owner.pk).update(date_joined=LONG_AGO)
+    DBTaskResult.objects.filter(pk=made["forgotten task"].pk).update(enqueued_at=LONG_AGO)
     return made
 
 
