@@ -10,7 +10,7 @@
 """
 
 from brainscore_vision.submission.examination import examine, registered_elsewhere, registered_here
-from brainscore_vision.submission.layout import KIND_FOLDERS as KINDS
+from brainscore_vision.submission.package import KIND_FOLDERS as KINDS
 from brainscore_vision.submission.package import (
     Finding,
     Limits,

@@ -1,18 +1,25 @@
-"""Examination of a submission without running its code."""
+"""Examination of a submission without running it: its identifiers, code, tests, metadata and requirements."""
 
 from __future__ import annotations
 
+import ast
 import re
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 
-from brainscore_core.errors import nearest
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.utils import canonicalize_name
+
+from brainscore_core.errors import UserError, nearest
 from brainscore_core.identifiers import MAX_LENGTH, confusable_form, identifier_problem
 from brainscore_core.plugins.declared_tests import read_tests
-from brainscore_vision.submission.checks import check_benchmarks, check_code, check_metadata, check_requirements
+from brainscore_core.plugins.environments import RequirementsError
+from brainscore_core.plugins.environments.requirements import FILE_NAME, Line, Refusals, read_lines
+from brainscore_vision.plugin_metadata import METADATA_FILE, read_metadata_file
 from brainscore_vision.submission.package import (
+    KIND_FOLDERS,
     REGISTRIES,
     Finding,
     Package,
@@ -21,7 +28,15 @@ from brainscore_vision.submission.package import (
     sort_findings,
     write_files,
 )
-from brainscore_vision.submission.plugin_source import is_test, read_declared, syntax_problem
+from brainscore_vision.submission.plugin_source import (
+    Source,
+    called_name,
+    expression_text,
+    is_test,
+    read_declared,
+    sources_of,
+    syntax_problem,
+)
 
 __all__ = ["FindRegistration", "examine", "registered_elsewhere", "registered_here"]
 
@@ -37,6 +52,21 @@ _LOADERS = {
     "data": ("data", "load_dataset"),
     "metrics": ("metric", "load_metric"),
 }
+_MACHINE_PATHS = re.compile(
+    r"(?:/home/|/Users/|/mnt/|/scratch/|/data/|/om\d?/|/gpfs/|/lustre/|/nfs/|/braintree/|[A-Za-z]:\\)[^\s'\"]*"
+)
+_WRITERS = frozenset({"write_text", "write_bytes", "mkdir", "makedirs", "to_csv", "to_netcdf", "save", "savez", "dump"})
+_NETWORK = frozenset({"requests", "urllib3", "httpx", "aiohttp", "socket", "ftplib", "gdown", "wget", "boto3"})
+_DOWNLOADERS = frozenset({"urlretrieve", "urlopen", "load_state_dict_from_url", "snapshot_download", "hf_hub_download"})
+_PROGRAMS = frozenset({"subprocess", "multiprocessing", "ctypes", "cffi", "pty", "pip"})
+_STARTERS = re.compile(r"os\.(system|popen|fork|forkpty|exec\w+|spawn\w+|posix_spawnp?)|subprocess\.\w+|pip\.main")
+_INSTALLER = re.compile(r"\b(pip3?|conda|mamba|uv|apt|apt-get|easy_install)\b")
+_INSTALL = re.compile(r"\binstall\b")
+_DYNAMIC_CODE = frozenset({"eval", "exec", "compile", "__import__"})
+_NO_NETWORK = (
+    "models run without a network: upload the weights, and load them with load_weight_file(bucket, path, version_id, "
+    "sha1)"
+)
 
 
 def registered_here(registry: str, key: str) -> str | None:
@@ -96,12 +126,12 @@ def examine(package: Package, *, taken: FindRegistration = registered_here) -> t
             findings += _python(package, plugin)
             findings += _registers(package, plugin)
             start = f"{plugin.path}/__init__.py"
-            findings += _findings_or_error(start, partial(check_code, package, plugin))
+            findings += _findings_or_error(start, partial(_check_code, package, plugin))
             findings += _findings_or_error(start, partial(_tests, plugin, root / plugin.kind / plugin.name))
-            findings += _findings_or_error(start, partial(check_requirements, package, plugin, root))
-            findings += _findings_or_error(start, partial(check_metadata, package, plugin, root))
+            findings += _findings_or_error(start, partial(_check_requirements, package, plugin, root))
+            findings += _findings_or_error(start, partial(_check_metadata, package, plugin, root))
             if plugin.kind == "benchmarks":
-                findings += _findings_or_error(start, partial(check_benchmarks, package, plugin))
+                findings += _findings_or_error(start, partial(_check_benchmarks, package, plugin))
     return sort_findings(findings)
 
 
@@ -230,3 +260,405 @@ def _benchmark_tests(file: str, ceiling: bool, runs: bool, score: bool) -> Itera
     elif not score:
         remedy = "document the score of one model: assert float(score) == pytest.approx(0.212, abs=0.005)"
         yield Finding("warning", "tests", file, None, "no test compares a score with a number", remedy)
+
+
+def _check_code(package: Package, plugin: SubmittedPlugin) -> Iterator[Finding]:
+    """Find dependencies on the outside: imports of other plugins, local paths, the network, other programs."""
+    for source in sources_of(package, plugin):
+        yield from _registries(source, plugin)
+        yield from _imports(source, plugin, package)
+        yield from _paths(source)
+        if not source.is_test:
+            yield from _programs(source)
+        if plugin.kind == "models" and not source.is_test:
+            yield from _fetches(source)
+
+
+def _registries(source: Source, plugin: SubmittedPlugin) -> Iterator[Finding]:
+    """Registrations that the index does not find, and uses of registries that models must not use."""
+    start = source.path == f"{plugin.path}/__init__.py"
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.Name):
+            name, line = node.id, node.lineno
+        elif isinstance(node, ast.Attribute):
+            name, line = node.attr, node.lineno
+        elif isinstance(node, ast.alias):
+            name, line = node.name, node.lineno
+        else:
+            continue
+        foreign = name in REGISTRIES and name != "model_registry"
+        if plugin.kind == "models" and foreign and not source.is_test:
+            what = f"a model must not use {name}"
+            yield Finding("error", "confinement", source.path, line, what, "leave it out of the model's code")
+    if start:
+        return
+    for node in ast.walk(source.tree):
+        if not isinstance(node, ast.Assign | ast.Delete):
+            continue
+        for target in node.targets:
+            if isinstance(target, ast.Subscript) and expression_text(target.value).rpartition(".")[2] in REGISTRIES:
+                what = "registrations outside __init__.py are not found"
+                yield Finding("error", "registration", source.path, node.lineno, what, "register it in __init__.py")
+
+
+def _imports(source: Source, plugin: SubmittedPlugin, package: Package) -> Iterator[Finding]:
+    depth = source.path.count("/") - 1  # number of dots that stay within the plugin's folder
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.Import):
+            modules = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.level == 0:
+            modules = [node.module or ""]
+            modules += [
+                f"{node.module}.{alias.name}" for alias in node.names if node.module and node.module.count(".") == 1
+            ]
+        elif isinstance(node, ast.ImportFrom) and node.level > depth:
+            what = "a relative import leaves the plugin's folder"
+            remedy = "write from brainscore_vision.… import …, or put a copy into the folder"
+            yield Finding("error", "confinement", source.path, node.lineno, what, remedy)
+            continue
+        else:
+            continue
+        for module in modules:
+            yield from _import(module, source, node.lineno, plugin, package)
+
+
+def _import(module: str, source: Source, line: int, plugin: SubmittedPlugin, package: Package) -> Iterator[Finding]:
+    top, *rest = module.split(".")
+    if top != "brainscore_vision" or len(rest) < 2 or rest[0] not in KIND_FOLDERS:
+        if not source.is_test and top in _PROGRAMS:
+            what = f"it uses {top}, which starts other programs or calls into them"
+            yield Finding("warning", "programs", source.path, line, what, "leave it out if it is not needed")
+        return
+    path = f"{rest[0]}/{rest[1]}"
+    if path == plugin.path:
+        return
+    if plugin.kind == "models" and rest[0] in ("benchmarks", "data") and not source.is_test:
+        what = f"a model imports {path}: it must not know what it is scored on"
+        yield Finding("error", "confinement", source.path, line, what, "leave it out of the model's code")
+    elif path not in {other.path for other in package.plugins} and not _is_here(rest[0], rest[1]):
+        what = f"it imports {path}, which is neither in this submission nor part of the platform"
+        remedy = "send both together, or put a copy into its folder"
+        yield Finding("warning", "confinement", source.path, line, what, remedy)
+
+
+def _is_here(kind: str, name: str) -> bool:
+    folder = Path(__file__).resolve().parent.parent / kind
+    return (folder / name).is_dir() or (folder / f"{name}.py").is_file() or _exports(folder, name)
+
+
+def _exports(folder: Path, name: str) -> bool:
+    """Whether a name occurs in the ``__init__.py`` of the kind, such as BenchmarkBase in that of benchmarks."""
+    try:
+        return re.search(rf"\b{re.escape(name)}\b", (folder / "__init__.py").read_text(encoding="utf-8")) is not None
+    except OSError:
+        return False
+
+
+def _programs(source: Source) -> Iterator[Finding]:
+    """Programs that it starts, packages that it installs, and code that it generates at run time."""
+    aliases = {
+        alias.asname or alias.name: f"{node.module}.{alias.name}" if isinstance(node, ast.ImportFrom) else alias.name
+        for node in ast.walk(source.tree)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for alias in node.names
+    }
+    for node in ast.walk(source.tree):
+        if not isinstance(node, ast.Call):
+            continue
+        text = expression_text(node.func)
+        first, dot, rest = text.partition(".")
+        text = f"{aliases.get(first, first)}{dot}{rest}"
+        starts = _STARTERS.fullmatch(text) is not None
+        if (starts or text.startswith("get_ipython")) and _installs(" ".join(_text_arguments(node))):
+            what, remedy = f"{text} installs packages at run time", "name them in requirements.txt"
+            yield Finding("error", "programs", source.path, node.lineno, what, remedy)
+        elif starts:
+            what = f"{text} starts another program"
+            yield Finding("warning", "programs", source.path, node.lineno, what, "leave it out if it is not needed")
+        elif text in _DYNAMIC_CODE and text == first:
+            what = f"{text} runs code that reviewers cannot see"
+            yield Finding("warning", "programs", source.path, node.lineno, what, "write the code out")
+
+
+def _installs(text: str) -> bool:
+    installer = _INSTALLER.search(text)
+    return installer is not None and _INSTALL.search(text, installer.end()) is not None
+
+
+def _text_arguments(call: ast.Call) -> list[str]:
+    return [node.value for node in ast.walk(call) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+
+
+def _paths(source: Source) -> Iterator[Finding]:
+    documented = _docstrings(source.tree)
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documented:
+            if match := _MACHINE_PATHS.match(node.value):
+                what = f"{match[0][:80]} is a path on a particular machine"
+                remedy = "fetch the file by its hash, or read it from the plugin's folder: Path(__file__).parent"
+                yield Finding("warning", "paths", source.path, node.lineno, what, remedy)
+        elif isinstance(node, ast.Call) and _writes_outside(node):
+            what, remedy = "it writes to a fixed path outside its folder", "use tempfile, or BRAINSCORE_HOME"
+            yield Finding("warning", "paths", source.path, node.lineno, what, remedy)
+
+
+def _docstrings(tree: ast.Module) -> set[int]:
+    return {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+
+
+def _writes_outside(call: ast.Call) -> bool:
+    name = called_name(call)
+    first = call.args[0] if call.args else None
+    if name == "open":
+        modes = [*call.args[1:2], *(word.value for word in call.keywords if word.arg == "mode")]
+        if not any(isinstance(mode, ast.Constant) and set(str(mode.value)) & set("wax+") for mode in modes):
+            return False
+    elif name not in _WRITERS:
+        return False
+    places = [first, *(ast.walk(call.func) if isinstance(call.func, ast.Attribute) else ())]
+    return any(
+        isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith(("/", "~"))
+        and len(node.value) > 1
+        for node in places
+    )  # fmt: skip
+
+
+def _fetches(source: Source) -> Iterator[Finding]:
+    """What a model would fetch at run time, when there is no network."""
+    for node in ast.walk(source.tree):
+        what = ""
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module or ""]
+            used = _NETWORK.intersection(name.partition(".")[0] for name in names)
+            what = f"it uses {', '.join(sorted(used))}" if used else ""
+        elif isinstance(node, ast.Call):
+            name = called_name(node)
+            words = {word.arg: word.value for word in node.keywords}
+            text = expression_text(node.func)
+            if name in _DOWNLOADERS or text in ("torch.hub.load", "hub.load"):
+                what = f"{text} fetches files at run time"
+            elif name == "from_pretrained" or _is_true(words.get("pretrained")) or _is_weights(words.get("weights")):
+                what = f"{text} fetches pretrained weights at run time"
+        if what and isinstance(node, ast.stmt | ast.expr):
+            yield Finding("warning", "network", source.path, node.lineno, what, _NO_NETWORK)
+
+
+def _is_true(node: ast.expr | None) -> bool:
+    return isinstance(node, ast.Constant) and node.value is True
+
+
+def _is_weights(node: ast.expr | None) -> bool:
+    """Whether an expression names published weights, such as ``'IMAGENET1K_V1'`` or ``ResNet50_Weights.DEFAULT``."""
+    if isinstance(node, ast.Constant):
+        return isinstance(node.value, str) and bool(re.fullmatch(r"DEFAULT|IMAGENET1K\w*|imagenet", node.value))
+    return isinstance(node, ast.Attribute) and "Weights" in expression_text(node)
+
+
+_BENCHMARK_NAME = re.compile(r"[A-Za-z0-9_]+(?:\.[A-Za-z0-9_]+)*-[A-Za-z0-9_.-]+")
+_AUTHOR_YEAR = re.compile(r"[A-Z][A-Za-z]*(19|20)\d\d(?!\d)")
+_PLACEHOLDERS = ("your paper title", "your title", "journal name", "author, a. and coauthor", "your name")
+_REQUIRED_ARGUMENTS = {
+    "version": "version=1; raise it whenever scores change",
+    "ceiling_func": "ceiling_func=lambda: …, which returns a Score",
+    "parent": "parent='IT', or another region, or 'behavior'",
+    "bibtex": "bibtex='@article{…}' of the measurements",
+}
+_BENCHMARK_CLASSES = re.compile(r"\w*Benchmark(Base)?")
+_SEE_PAGE = "see the page on benchmarks"
+
+
+def _check_benchmarks(package: Package, plugin: SubmittedPlugin) -> Iterator[Finding]:
+    """Find missing arguments of `BenchmarkBase`: identifier, version, ceiling, parent, bibtex."""
+    start = f"{plugin.path}/__init__.py"
+    for registration in plugin.registrations:
+        if registration.registry == "benchmark_registry":
+            yield from _identifier(registration.key, start, registration.line)
+    sources = [source for source in sources_of(package, plugin) if not source.is_test]
+    calls = [(source, call) for source in sources for call in _benchmark_calls(source)]
+    for source, call in calls:
+        yield from _arguments(source, call)
+    if not calls and not any(_uses_base(source) for source in sources) and plugin.registrations:
+        what = "it does not use BenchmarkBase"
+        remedy = f"let the benchmark inherit from brainscore_vision.benchmarks.BenchmarkBase; {_SEE_PAGE}"
+        yield Finding("warning", "benchmark", start, None, what, remedy)
+    for source in sources:
+        yield from _left_from_templates(source)
+
+
+def _identifier(key: str, file: str, line: int) -> Iterator[Finding]:
+    if not _BENCHMARK_NAME.fullmatch(key):
+        what = f"{key!r} is not written as AuthorYear-metric or AuthorYear.subset-metric"
+        remedy = "use letters, digits and '_'; '.' before a subset; '-' before the metric: MajajHong2015.IT-pls"
+        yield Finding("warning", "benchmark", file, line, what, remedy)
+    elif not _AUTHOR_YEAR.match(key):
+        what = f"{key!r} does not begin with an author and a year"
+        yield Finding("note", "benchmark", file, line, what, "name the study AuthorYear, such as MajajHong2015")
+
+
+def _benchmark_calls(source: Source) -> Iterator[ast.Call]:
+    """Calls of benchmark classes, or of their ``__init__``, that pass an identifier."""
+    for node in ast.walk(source.tree):
+        if not isinstance(node, ast.Call) or not any(word.arg == "identifier" for word in node.keywords):
+            continue
+        if called_name(node) == "__init__" or _BENCHMARK_CLASSES.fullmatch(called_name(node)):
+            yield node
+
+
+def _uses_base(source: Source) -> bool:
+    return any(
+        isinstance(node, ast.Name | ast.alias)
+        and _BENCHMARK_CLASSES.fullmatch(node.id if isinstance(node, ast.Name) else node.name)
+        for node in ast.walk(source.tree)
+    )
+
+
+def _arguments(source: Source, call: ast.Call) -> Iterator[Finding]:
+    words = {word.arg for word in call.keywords}
+    if None in words or call.args:  # the content of **arguments is only known at run time
+        return
+    for name, remedy in _REQUIRED_ARGUMENTS.items():
+        if name not in words and f"{name.removesuffix('_func')}" not in words:
+            what = f"no {name.removesuffix('_func')} is passed here"
+            yield Finding("warning", "benchmark", source.path, call.lineno, what, f"pass {remedy}")
+    for word in call.keywords:
+        value = word.value.value if isinstance(word.value, ast.Constant) else None
+        if word.arg == "identifier" and isinstance(value, str) and not _BENCHMARK_NAME.fullmatch(value):
+            yield from _identifier(value, source.path, word.value.lineno)
+
+
+def _left_from_templates(source: Source) -> Iterator[Finding]:
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and "@" in node.value:
+            text = " ".join(node.value.lower().split())
+            for left in _PLACEHOLDERS:
+                if left in text:
+                    what = f"the citation still holds the template's {left!r}"
+                    yield Finding("warning", "benchmark", source.path, node.lineno, what, "cite the paper")
+                    break
+
+
+_METADATA_CLASSES = {"models": "ModelMetadata", "benchmarks": "BenchmarkMetadata"}
+
+
+def _check_metadata(package: Package, plugin: SubmittedPlugin, root: Path) -> Iterator[Finding]:
+    """Find missing and invalid metadata of a plugin."""
+    if plugin.kind not in _METADATA_CLASSES:
+        return
+    file = f"{plugin.path}/{METADATA_FILE}"
+    keys = {registration.key for registration in plugin.registrations}
+    if file in package.files:
+        try:
+            metadata = read_metadata_file(root / file)
+        except UserError as error:
+            what = error.message.replace(f"{root / file}", METADATA_FILE)
+            yield Finding("warning", "metadata", file, None, what, error.remedy or "fix it")
+            return
+        for problem in metadata.problems:
+            yield Finding("warning", "metadata", file, None, problem.removeprefix(f"{root / file}: "), "fix it")
+        described = set(metadata.models if plugin.kind == "models" else metadata.benchmarks)
+        if missing := sorted(keys - described):
+            shown = ", ".join(missing[:5]) + (", …" if len(missing) > 5 else "")
+            if not _in_python(package, plugin):
+                yield Finding("note", "metadata", file, None, f"it does not describe {shown}", "add an entry for each")
+        return
+    if keys and not _in_python(package, plugin):
+        what = f"there is no METADATA: the site cannot describe this {plugin.kind.removesuffix('s')}"
+        example = f"METADATA = {{'identifier': {_METADATA_CLASSES[plugin.kind]}(…)}}"
+        remedy = f"write {example} into __init__.py, or a {METADATA_FILE}"
+        yield Finding("warning", "metadata", f"{plugin.path}/__init__.py", None, what, remedy)
+
+
+def _in_python(package: Package, plugin: SubmittedPlugin) -> bool:
+    places = {f"{plugin.path}/__init__.py", f"{plugin.path}/metadata.py"}
+    for source in sources_of(package, plugin):
+        if source.path in places:
+            for node in source.tree.body:
+                if any(isinstance(part, ast.Name) and part.id == "METADATA" for part in ast.walk(node)):
+                    return True
+                if isinstance(node, ast.ImportFrom) and any(
+                    (alias.asname or alias.name) == "METADATA" for alias in node.names
+                ):
+                    return True
+    return False
+
+
+_MAX_LINES = 200
+_PLATFORM_PACKAGES = frozenset(
+    {"brainscore", "brain-score", "brainscore-core", "brain-score-core", "brainscore-vision", "brain-score-vision"}
+    | {"brainio"}
+)
+_OUR_REPOSITORY = re.compile(r"[/:]brain-score/(?:brain-score|brainscore|vision|core|brainio)(?:\.git)?(?:[@/#\s]|$)")
+_RELEASE_REMEDY = "name a released version that has wheels: name==1.2"
+
+
+def _check_requirements(package: Package, plugin: SubmittedPlugin, root: Path) -> Iterator[Finding]:
+    """Find lines that the site does not install: repositories, addresses, paths, options, invalid requirements.
+
+    Parameters
+    ----------
+    package : Package
+        The submission.
+    plugin : SubmittedPlugin
+        One of its plugins.
+    root : Path
+        Folder that its files were written to.
+    """
+    path = f"{plugin.path}/{FILE_NAME}"
+    if path not in package.files:
+        for other in package.of(plugin):
+            if other.rpartition("/")[2] in ("setup.py", "environment.yml", "environment.yaml", "pyproject.toml"):
+                what = f"{other.rpartition('/')[2]} is not read"
+                yield Finding("warning", "requirements", other, None, what, f"name what is required in {FILE_NAME}")
+        return
+    refusals = Refusals(plugin.path)
+    try:
+        lines = read_lines([root / path], refusals)
+    except (RequirementsError, OSError, RecursionError) as error:
+        yield Finding("error", "requirements", path, None, str(error).splitlines()[0], "write one requirement per line")
+        return
+    for line, why, remedy in refusals.entries:
+        yield Finding("error", "requirements", _place(line, root), line.number, f"{line.shown}: {why}", remedy)
+    if len(lines) > _MAX_LINES:
+        what = f"{len(lines)} lines of requirements; {_MAX_LINES} are allowed"
+        yield Finding("error", "requirements", path, None, what, "name only what the code imports")
+        return
+    for line in lines:
+        for severity, what, remedy in _line(line):
+            message = f"{line.shown}: {what}"
+            yield Finding(severity, "requirements", _place(line, root), line.number, message, remedy)
+
+
+def _place(line: Line, root: Path) -> str:
+    try:
+        return line.file.relative_to(root.absolute()).as_posix()
+    except ValueError:
+        return line.file.name
+
+
+def _line(line: Line) -> Iterator[tuple[Severity, str, str]]:
+    if line.option:
+        yield "error", "the site sets the options of pip", "leave the line out"
+        return
+    if _OUR_REPOSITORY.search(line.text):
+        yield "note", "is the platform itself, which is installed already", "leave the line out"
+        return
+    if line.text.startswith((".", "/", "~")) or line.text.endswith((".whl", ".tar.gz", ".zip")):
+        yield "error", "a path or a file is not a released package", _RELEASE_REMEDY
+        return
+    if "://" in line.text or line.text.startswith("git+"):
+        yield (
+            "error",
+            "addresses and repositories are not installed, only wheels of the package index",
+            _RELEASE_REMEDY,
+        )
+        return
+    try:
+        requirement = Requirement(line.text)
+    except InvalidRequirement as error:
+        why = " ".join(str(error).split("\n")[0].split())
+        yield "error", f"this is not a requirement: {why}", "write one requirement per line: name==1.2"
+        return
+    if requirement.url is not None:
+        yield "error", "addresses are not installed, only wheels of the package index", _RELEASE_REMEDY
+    elif canonicalize_name(requirement.name) in _PLATFORM_PACKAGES:
+        yield "note", "is the platform itself, which is installed already", "leave the line out"

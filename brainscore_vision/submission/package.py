@@ -14,10 +14,12 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal, Self
 
+from brainscore_core.archives import is_portable
 from brainscore_core.errors import UserError
 from brainscore_core.plugins.source import Scan, scan_file
 
 __all__ = [
+    "KIND_FOLDERS",
     "REGISTRIES",
     "Finding",
     "Limits",
@@ -143,6 +145,8 @@ REGISTRIES: Mapping[str, str] = {
     "stimulus_set_registry": "data",
 }
 """Registry → folder of the plugins that register there."""
+
+KIND_FOLDERS = tuple(dict.fromkeys(REGISTRIES.values()))
 
 _DATE = (1980, 1, 1, 0, 0, 0)  # fixed, so that the same content gives the same archive
 
@@ -279,15 +283,11 @@ def unpack(archive: bytes, folder: Path) -> None:
         ) from error
     for path in files:
         parts = path.split("/")
-        if len(parts) < 3 or parts[0] not in REGISTRIES.values() or not all(map(_is_plain, parts)):
+        if len(parts) < 3 or parts[0] not in KIND_FOLDERS or not is_portable(path):
             raise UserError(
                 f"this is not an archive of a submission: it holds {path!r}", remedy="read it with read_zip"
             )
     write_files(files, folder)
-
-
-def _is_plain(part: str) -> bool:
-    return part not in ("", ".", "..") and "\\" not in part and "\0" not in part
 
 
 def write_files(files: Mapping[str, bytes], folder: Path) -> None:

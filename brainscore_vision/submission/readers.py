@@ -1,32 +1,44 @@
-"""Readers of submissions from folders and ZIP files."""
+"""Readers of submissions from folders and ZIP files: which plugins there are, and where each file belongs."""
 
 from __future__ import annotations
 
 import io
 import os
-import stat
+import re
 import struct
+import tempfile
 import zipfile
 import zlib
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
-from typing import BinaryIO, Protocol
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import BinaryIO, Literal, Protocol
 
+from brainscore_core import archives
 from brainscore_core.errors import UserError
-from brainscore_vision.submission.layout import (
-    JUNK_FOLDERS,
-    KIND_FOLDERS,
-    Layout,
-    escapes_folder,
-    file_category,
-    is_unsafe_name,
-    plan_layout,
-)
-from brainscore_vision.submission.package import Finding, Limits, Package, sort_findings
+from brainscore_core.plugins.source import Scan, scan_file
+from brainscore_vision.submission.package import KIND_FOLDERS, REGISTRIES, Finding, Limits, Package, sort_findings
 from brainscore_vision.submission.plugin_source import syntax_size
 
-__all__ = ["Budget", "read_folder", "read_tree", "read_zip"]
+__all__ = ["Budget", "file_category", "plan_layout", "read_folder", "read_tree", "read_zip"]
+
+_JUNK_FOLDERS = frozenset(
+    {"__pycache__", "__MACOSX", ".git", ".hg", ".svn", ".github", ".idea", ".vscode", ".venv", "venv", "node_modules"}
+    | {".pytest_cache", ".mypy_cache", ".ruff_cache", ".ipynb_checkpoints", ".tox", ".eggs", ".cache"}
+)
+_JUNK = frozenset({".DS_Store", "Thumbs.db", "desktop.ini", "Icon\r", ".gitignore", ".gitattributes", ".gitmodules"})
+_JUNK_SUFFIXES = frozenset({".pyc", ".pyo", ".swp", ".swo", ".orig", ".rej", ".bak"})
+_DATA_SUFFIXES = frozenset(
+    {".nc", ".npz", ".npy", ".h5", ".hdf5", ".mat", ".pkl", ".pickle", ".joblib", ".parquet", ".feather", ".arrow"}
+    | {".pt", ".pth", ".ckpt", ".safetensors", ".onnx", ".pb", ".tflite", ".bin", ".weights", ".caffemodel"}
+    | {".zip", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".zst", ".7z", ".rar", ".jar"}
+    | {".mp4", ".avi", ".mov", ".mkv", ".webm", ".wav", ".mp3"}
+)
+_PROGRAM_SUFFIXES = frozenset({".so", ".dll", ".dylib", ".pyd", ".exe", ".o", ".a", ".whl", ".egg"})
+_SHAPE = "use the layout models/my_model/__init__.py; likewise benchmarks/, data/ and metrics/"
+_Parts = tuple[str, ...]
+_MAX_PLUGINS = 500
 
 
 class Tree(Protocol):
@@ -159,19 +171,17 @@ def _changed_plugins(tree: Tree, names: list[str], top: str) -> list[str]:
 
 
 def _refuse_names(files: Mapping[str, str]) -> None:
-    seen: dict[str, str] = {}
     for path in files:
-        if is_unsafe_name(path):
+        if not archives.is_portable(path):
             raise UserError(
                 f"{path!a} has invisible characters, or characters that some systems reject",
                 remedy="rename it: letters, digits, '_', '-' and '.'",
             )
-        other = seen.setdefault(path.casefold(), path)
-        if other != path:
-            raise UserError(
-                f"{other!r} and {path!r} differ only in case, which some systems do not distinguish",
-                remedy="rename one of them",
-            )
+    if clash := archives.find_clash(files):
+        raise UserError(
+            f"{clash[0]!r} and {clash[1]!r} differ only in case, which some systems do not distinguish",
+            remedy="rename one of them",
+        )
 
 
 def _outside(paths: list[str]) -> list[Finding]:
@@ -287,7 +297,7 @@ class _FolderTree:
         self._links: list[str] = []
         for current, folders, files in os.walk(folder):
             here = Path(current)
-            folders[:] = sorted(name for name in folders if name not in JUNK_FOLDERS)
+            folders[:] = sorted(name for name in folders if name not in _JUNK_FOLDERS)
             for name in [*folders, *files]:
                 path = here / name
                 place = prefix + path.relative_to(folder).as_posix()
@@ -327,8 +337,7 @@ class _FolderTree:
 
 
 _PACK_AGAIN = "pack it again, with plain files and relative paths"
-_RECORD = struct.Struct("<4s4H2LH")  # end of central directory
-_MIN_BOMB_SIZE = 1_000_000
+_LEAST_BOMB = 1_000_000  # bytes
 _PIECE = 1 << 16
 
 
@@ -381,7 +390,7 @@ def read_zip(source: bytes | Path | BinaryIO, *, limits: Limits | None = None, n
         )
     if not content.startswith(b"PK"):
         raise UserError("this is not a ZIP file", remedy="pack the plugin's folder as ZIP, not as tar, gz or 7z")
-    _refuse_many(_announced_members(content), limits)
+    _refuse_many(archives.announced_members(io.BytesIO(content)), limits)
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             return read_tree(_ZipTree(archive, limits), limits=limits, name=name.removesuffix(".zip"))
@@ -400,7 +409,7 @@ class _ZipTree:
         _refuse_many(len(members), limits)
         self._members: dict[str, zipfile.ZipInfo] = {}
         for member in members:
-            path = getattr(member, "orig_filename", member.filename).replace("\\", "/")
+            path = archives.stored_name(member).replace("\\", "/")
             _refuse_member(member, path)
             if path.endswith("/"):
                 continue
@@ -423,7 +432,7 @@ class _ZipTree:
             while len(content) <= limits.file and (piece := stream.read(_PIECE)):
                 content += piece
                 budget.take(len(piece))
-                if len(content) > _MIN_BOMB_SIZE and len(content) > limits.ratio * max(member.compress_size, 1):
+                if archives.is_bomb(member.compress_size, len(content), ratio=limits.ratio, least=_LEAST_BOMB):
                     raise UserError(
                         f"{member.filename!r} unpacks to more than {limits.ratio} times its size",
                         remedy="send code alone, without generated files",
@@ -436,12 +445,11 @@ class _ZipTree:
 
 
 def _refuse_member(member: zipfile.ZipInfo, path: str) -> None:
-    if escapes_folder(path) or "\0" in path:
+    if archives.leaves_folder(path) or "\0" in path:
         raise UserError(f"the ZIP file holds {path!a}, which leaves its folder", remedy=_PACK_AGAIN)
-    mode = stat.S_IFMT(member.external_attr >> 16) if member.create_system == 3 else 0
-    if mode not in (0, stat.S_IFREG, stat.S_IFDIR):
+    if archives.is_special(member):
         raise UserError(f"{path!r} is a link or a device in place of a file", remedy=_PACK_AGAIN)
-    if member.flag_bits & 0x41:
+    if archives.is_encrypted(member):
         raise UserError(f"{path!r} needs a password", remedy="pack it again without a password")
 
 
@@ -453,11 +461,191 @@ def _refuse_many(count: int | None, limits: Limits) -> None:
         )
 
 
-def _announced_members(content: bytes) -> int | None:
-    """Number of members according to the end of the archive, before their list is read into memory."""
-    place = content.rfind(b"PK\x05\x06", max(0, len(content) - (1 << 16) - _RECORD.size))
-    if place < 0 or place + _RECORD.size > len(content):
+FileCategory = Literal["file", "junk", "data", "program"]
+
+
+def file_category(path: str) -> FileCategory:
+    """Category of a file: part of a plugin, leftover of a program, data, or a program.
+
+    Examples
+    --------
+    >>> [file_category(path) for path in ("models/x/model.py", "x/__pycache__/m.pyc", "x/weights.pth", "x/fast.so")]
+    ['file', 'junk', 'data', 'program']
+    """
+    given = PurePosixPath(path)
+    name, suffix = given.name, given.suffix.lower()
+    if _JUNK_FOLDERS.intersection(given.parts[:-1]) or name in _JUNK or name.startswith(("._", "~$")):
+        return "junk"
+    if any(part.endswith((".egg-info", ".dist-info")) for part in given.parts[:-1]):
+        return "junk"
+    if suffix in _JUNK_SUFFIXES or name.endswith("~"):
+        return "junk"
+    if suffix in _PROGRAM_SUFFIXES:
+        return "program"
+    return "data" if suffix in _DATA_SUFFIXES else "file"
+
+
+@dataclass
+class Layout:
+    """Plugins of a submission, and the destination of each file.
+
+    Attributes
+    ----------
+    plugins : dict
+        Path of a plugin, ``models/mine`` → its original folder (no parts: the top).
+    files : dict
+        Path in the submission → original path.
+    outside : list of str
+        Files outside all plugins.
+    findings : list of Finding
+        Plugins that were moved, and errors.
+    """
+
+    plugins: dict[str, _Parts] = field(default_factory=dict)
+    files: dict[str, str] = field(default_factory=dict)
+    outside: list[str] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+
+    def place(self, path: str) -> str | None:
+        """Destination of a path; None if it is outside all plugins."""
+        parts = tuple(path.split("/"))
+        for plugin, folder in self.plugins.items():
+            if parts[: len(folder)] == folder and len(parts) > len(folder):
+                return "/".join([plugin, *parts[len(folder) :]])
         return None
-    _, _, _, _, total, directory, _, _ = _RECORD.unpack_from(content, place)
-    # each member needs at least 46 bytes of the directory, whatever the stated number
-    return max(int(total), int(directory) // 200) if total != 0xFFFF else int(directory) // 46
+
+
+def plain_name(text: str) -> str:
+    """Turn a text into a valid name of a plugin folder; the result may be empty."""
+    return re.sub(r"[^A-Za-z0-9_-]+", "_", text).strip("_-")
+
+
+def plan_layout(names: Sequence[str], starts: Mapping[str, bytes], *, name: str) -> Layout:
+    """Determine the plugins, and where each file belongs.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Paths of the files.
+    starts : mapping
+        Contents of the files called ``__init__.py``.
+    name : str
+        Name of a plugin without a folder of its own; empty: the first identifier that it registers.
+
+    Raises
+    ------
+    UserError
+        If there is no plugin, a plugin occurs twice, or its kind is ambiguous.
+    """
+    scans = _scans(starts)
+    layout = Layout()
+    taken: dict[_Parts, str] = {}
+    for folder in sorted(scans, key=lambda parts: (len(parts), parts)):
+        if any(folder[:end] in taken for end in range(len(folder))):
+            continue
+        if any(_is_plugin_below(other, folder) for other in scans):
+            layout.findings.append(
+                Finding(
+                    "error", "layout", _path(folder, "__init__.py"), None,
+                    "it registers something, and so do plugins below it", "register only in the __init__.py of plugins",
+                )
+            )  # fmt: skip
+            continue
+        taken[folder] = _address(folder, scans[folder], name)
+    for folder in _unregistered(names, taken):
+        taken[folder] = "/".join(folder[-2:])
+    _add_plugins(layout, taken)
+    for path in names:
+        place = layout.place(path)
+        if place is None:
+            layout.outside.append(path)
+        else:
+            layout.files[place] = path
+    if not layout.plugins:
+        raise UserError("there is no plugin in it: nothing registers anything", remedy=_SHAPE)
+    return layout
+
+
+def _scans(starts: Mapping[str, bytes]) -> dict[_Parts, Scan]:
+    """Folders whose ``__init__.py`` registers something, or tries to."""
+    scans: dict[_Parts, Scan] = {}
+    with tempfile.TemporaryDirectory(prefix="brainscore-read-") as scratch:
+        file = Path(scratch) / "__init__.py"
+        for path, content in starts.items():
+            file.write_bytes(content)
+            scan = scan_file(file, tuple(REGISTRIES))
+            if scan.registrations or scan.dynamic:
+                if len(scans) == _MAX_PLUGINS:
+                    raise UserError(
+                        f"it holds more than {_MAX_PLUGINS} plugins", remedy="send only those that are yours and new"
+                    )
+                scans[tuple(path.split("/")[:-1])] = scan
+    return scans
+
+
+def _is_plugin_below(other: _Parts, folder: _Parts) -> bool:
+    """Whether `other` has the place of a plugin below `folder`, which does not have the place of a plugin itself."""
+    in_place = len(folder) >= 2 and folder[-2] in KIND_FOLDERS
+    below = len(other) > len(folder) and other[: len(folder)] == folder
+    return not in_place and below and len(other) >= 2 and other[-2] in KIND_FOLDERS
+
+
+def _address(folder: _Parts, scan: Scan, name: str) -> str:
+    if len(folder) >= 2 and folder[-2] in KIND_FOLDERS:
+        return "/".join(folder[-2:])
+    keys = [registration.key for registration in scan.registrations]
+    first = plain_name(re.split(r"[.-]", keys[0])[0]) if keys else ""
+    if folder and folder[-1] in KIND_FOLDERS:
+        kind, own = folder[-1], plain_name(folder[-2]) if len(folder) >= 2 else ""
+    else:
+        kind, own = _kind(folder, scan), plain_name(folder[-1]) if folder else ""
+    called = own or plain_name(name) or first
+    if not called:
+        raise UserError(f"the plugin in {_path(folder, '__init__.py')} has no name", remedy=_SHAPE)
+    return f"{kind}/{called}"
+
+
+def _kind(folder: _Parts, scan: Scan) -> str:
+    registries = [registration.registry for registration in scan.registrations]
+    registries = registries or [registry for registry, _ in scan.dynamic]
+    kinds = list(dict.fromkeys(REGISTRIES[registry] for registry in registries))
+    if len(kinds) > 1:
+        raise UserError(
+            f"{_path(folder, '__init__.py')} registers in {' and '.join(kinds)}, so that its kind is ambiguous",
+            remedy=_SHAPE,
+        )
+    return kinds[0]
+
+
+def _unregistered(names: Iterable[str], taken: Mapping[_Parts, str]) -> list[_Parts]:
+    """Folders in the place of plugins that register nothing: they are reported as errors rather than left out."""
+    folders: dict[_Parts, None] = {}
+    for path in names:
+        parts = tuple(path.split("/"))
+        if not path.endswith(".py") or any(parts[:end] in taken for end in range(len(parts))):
+            continue
+        for place, part in enumerate(parts[:-2]):
+            if part in KIND_FOLDERS and not parts[place + 1].startswith(("_", ".")):
+                folders[parts[: place + 2]] = None
+                break
+    return list(folders)
+
+
+def _add_plugins(layout: Layout, taken: Mapping[_Parts, str]) -> None:
+    for folder, address in taken.items():
+        if address in layout.plugins:
+            first, second = "/".join(layout.plugins[address]) or "the top", "/".join(folder) or "the top"
+            raise UserError(
+                f"the plugin {address} is there twice: in {first} and in {second}", remedy="send it once, or rename one"
+            )
+        layout.plugins[address] = folder
+        original = "/".join(folder)
+        if original != address:
+            where = f"{original}/" if original else "the top folder"
+            layout.findings.append(
+                Finding("note", "layout", f"{address}/__init__.py", None, f"{where} is read as {address}/", "")
+            )
+
+
+def _path(folder: _Parts, file: str) -> str:
+    return "/".join([*folder, file])

@@ -23,8 +23,7 @@ from typing import NamedTuple, Self
 from urllib.parse import unquote, urlsplit
 
 from brainscore_core.errors import UserError
-from brainscore_vision.submission.layout import KIND_FOLDERS
-from brainscore_vision.submission.package import Limits, Package
+from brainscore_vision.submission.package import KIND_FOLDERS, Limits, Package
 from brainscore_vision.submission.readers import Budget, read_tree
 
 __all__ = ["is_pull", "parse_address", "read_git", "read_pull", "resolve_host"]

@@ -25,8 +25,15 @@ from brainscore_web.scoring.services import progress
 from brainscore_web.submissions import pipeline
 from brainscore_web.submissions.models import Revision, Step, Submission
 from brainscore_web.submissions.permissions import has_confirmed_email
-from brainscore_web.submissions.quota import Refused
-from brainscore_web.submissions.receiving import Source, Zip, max_form_size, receive, source_at, too_large_error
+from brainscore_web.submissions.receiving import (
+    Refused,
+    Source,
+    Zip,
+    max_form_size,
+    receive,
+    source_at,
+    too_large_error,
+)
 from brainscore_web.submissions.status import status_of
 from brainscore_web.submissions.views import file_name
 

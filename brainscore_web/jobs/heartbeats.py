@@ -7,8 +7,8 @@ from datetime import timedelta
 from django.db.models import Max
 from django.utils import timezone
 
+from brainscore_web.jobs.leases import process_name
 from brainscore_web.jobs.models import Heartbeat
-from brainscore_web.jobs.processes import process_name
 
 __all__ = ["MISSED_AFTER", "heartbeat_ages", "record_heartbeat"]
 

@@ -2,7 +2,8 @@
 
 Each table of work has a constant of type `LeaseQueue`: steps of submissions, scoring jobs, checks of uploads, e-mails.
 A claim is one conditional update, and every later write repeats the condition: what a process writes after it has lost
-a row reaches nothing. This holds on SQLite and PostgreSQL without any lock that outlives a statement.
+a row reaches nothing. This holds on SQLite and PostgreSQL without any lock that outlives a statement. A row also has
+the name of the process, by which others on the same machine can tell whether it has ended.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from django.db import DatabaseError, InterfaceError, close_old_connections, conn
 from django.db.models import F, Q, QuerySet
 from django.utils import timezone
 
-from brainscore_web.jobs.processes import has_ended, process_name
+from brainscore_core.results import claims
 
 __all__ = [
     "LEASE_DURATION",
@@ -32,6 +33,9 @@ __all__ = [
     "RetryPolicy",
     "claim",
     "expired_leases",
+    "has_ended",
+    "process_label",
+    "process_name",
 ]
 
 LEASE_DURATION = timedelta(minutes=2)
@@ -355,3 +359,36 @@ class Renewal:
         field = lease.queue.stop_field
         if lease.renew() and field and lease.rows().filter(**{field: True}).exists():
             lease.stop_requested = True
+
+
+def process_name() -> str:
+    """Name this process: its host, machine, number and start.
+
+    Examples
+    --------
+    >>> has_ended(process_name())
+    False
+    """
+    known = claims.this_process()
+    return f"{known['host'][:100]} {known['machine']} {known['pid']} {known['started'] or '-'}"
+
+
+def has_ended(name: str) -> bool:
+    """Whether the process with this name is known to have ended; False for processes of other machines."""
+    parts = name.split(" ")
+    if len(parts) != 4 or not parts[2].isdecimal():
+        return False
+    started = None if parts[3] == "-" else parts[3]
+    return claims.has_ended({"host": parts[0], "machine": parts[1], "pid": int(parts[2]), "started": started})
+
+
+def process_label(name: str) -> str:
+    """The host and number of a process, for display.
+
+    Examples
+    --------
+    >>> process_label("here 3f2a 17 1234"), process_label("")
+    ('here:17', '')
+    """
+    host, _, pid = (*name.split(" "), "", "")[:3]
+    return f"{host}:{pid}" if host else ""

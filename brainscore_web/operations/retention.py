@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from brainscore_web.accounts.models import User
 from brainscore_web.jobs.models import Email, Heartbeat
+from brainscore_web.jobs.queue import delete_old_tasks
 from brainscore_web.scoring.models import OPEN, Job
 from brainscore_web.submissions.declared_files import delete_old_files
 from brainscore_web.submissions.models import Plugin, Step, Submission
@@ -53,7 +54,7 @@ def _remove_expired(dry: bool) -> Iterator[RemovedItems]:
     for what, delete in (
         ("logs of steps", _logs_of_steps),
         ("logs of pairs", _logs_of_jobs),
-        ("finished tasks", _tasks),
+        ("tasks", delete_old_tasks),
         ("sent e-mails", _emails),
         ("expired sessions", _sessions),
         ("unconfirmed sign-ups", _unconfirmed),
@@ -77,9 +78,8 @@ def _before(what: str) -> datetime:
 def _logs_of_steps() -> int:
     """Delete old logs of steps, except those of live and open revisions; reasons stay."""
     live = Plugin.objects.values("revision")
-    ended = (Submission.State.DONE, Submission.State.REJECTED, Submission.State.WITHDRAWN)
     return (
-        Step.objects.filter(ended__lt=_before("logs"), revision__submission__state__in=ended)
+        Step.objects.filter(ended__lt=_before("logs"), revision__submission__state__in=Submission.CLOSED)
         .exclude(revision__in=live)
         .exclude(log="")
         .update(log="")
@@ -88,12 +88,6 @@ def _logs_of_steps() -> int:
 
 def _logs_of_jobs() -> int:
     return Job.objects.filter(ended__lt=_before("logs")).exclude(state__in=OPEN).exclude(log="").update(log="")
-
-
-def _tasks() -> int:
-    from django_tasks_db.models import DBTaskResult
-
-    return DBTaskResult.objects.finished().filter(finished_at__lt=_before("tasks")).delete()[0]
 
 
 def _emails() -> int:

@@ -22,6 +22,7 @@ from brainscore_core.runner.process import Answer, Death, ScoringProcess
 from brainscore_core.runner.worker import error_receipt, scoring_environment
 from brainscore_core.scoring import Receipt, ResultsStore
 from brainscore_web.jobs.leases import Lease, Renewal
+from brainscore_web.leaderboard.models import Benchmark, Visibility
 from brainscore_web.scoring.claims import claim_jobs_of_model, release_job
 from brainscore_web.scoring.completion import (
     complete_job,
@@ -33,7 +34,8 @@ from brainscore_web.scoring.completion import (
 )
 from brainscore_web.scoring.live_plugins import VARIABLE, LivePlugins, cache_uploaded_files, current_live_plugins
 from brainscore_web.scoring.models import Job
-from brainscore_web.scoring.sandbox import scorer_options
+from brainscore_web.submissions.declared_files import files_home, files_of
+from brainscore_web.submissions.models import Revision
 from brainscore_web.uploads.storage import StorageFailure
 
 __all__ = [
@@ -163,7 +165,7 @@ class LocalRunner:
             self.close()
             options: dict[str, Any] = {}
             if live.is_submitted(job.model.identifier):
-                options |= scorer_options(live.revision_of(job.model.identifier), self.limit)
+                options |= _scorer_options(live.revision_of(job.model.identifier), self.limit)
             settings = {
                 "scorer": LOCAL_SCORER,
                 "store": self.store.address,
@@ -269,7 +271,7 @@ class DaskRunner:
     def _run(self, model: str, open_ones: dict[str, Lease[Job]], live: LivePlugins, renewal: Renewal) -> None:
         options: dict[str, Any] = {"plugins": live.variable}
         if live.is_submitted(model):
-            options |= scorer_options(live.revision_of(model), None)
+            options |= _scorer_options(live.revision_of(model), None)
         # scores all pairs, also those with an earlier receipt
         pending = tuple(Pending(pair=Pair(model, benchmark), why="again") for benchmark in open_ones)
         plan = Plan(
@@ -326,3 +328,27 @@ class DaskRunner:
     def _release(self, open_ones: dict[str, Lease[Job]]) -> None:
         for lease in open_ones.values():
             release_job(lease, wait=0.0 if self.stopping() else 2.0)
+
+
+def _scorer_options(revision: int | None, limit: int | None) -> dict[str, Any]:
+    """Return a submitted model's scorer options: its sandbox, and the benchmarks after which its process must end.
+
+    In the sandbox a model can read its own folder and its declared files. The process ends after a private benchmark,
+    since it could otherwise reveal the stimuli in later, public output.
+
+    Parameters
+    ----------
+    revision : int or None
+        Primary key of the model's revision.
+    limit : int or None
+        Memory in bytes that it may use.
+    """
+    row = Revision.objects.filter(pk=revision).first()
+    sandbox: dict[str, Any] = {
+        "files": [] if row is None else [str(path) for path in files_of(row)],
+        "environment": {"BRAINIO_HOME": str(files_home())},
+    }
+    if limit is not None:
+        sandbox["memory"] = limit
+    withheld = Benchmark.objects.filter(is_mean=False, access=Visibility.PRIVATE).order_by("identifier")
+    return {"cage": sandbox, "forget_after": list(withheld.values_list("identifier", flat=True))}

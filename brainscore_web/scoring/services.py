@@ -172,15 +172,12 @@ def cancel_all(submission: Submission, by: User | None) -> int:
     with transaction.atomic():
         mine = set(Job.objects.open().filter(submissions=submission).order_by("pk").values_list("pk", flat=True))
         others = through.filter(job__submissions=submission, job__state__in=OPEN).exclude(submission=submission)
-        shared = set(others.exclude(submission__state__in=_ENDED_SUBMISSIONS).values_list("job", flat=True))
+        shared = set(others.exclude(submission__state__in=Submission.CLOSED).values_list("job", flat=True))
         for part in _key_batches(sorted(shared)):
             through.filter(submission=submission, job__in=part).delete()
         for part in _key_batches(sorted(mine - shared)):
             _cancel(Q(pk__in=part), by)
     return len(mine)
-
-
-_ENDED_SUBMISSIONS = (Submission.State.DONE, Submission.State.REJECTED, Submission.State.WITHDRAWN)
 
 
 def _cancel(which: Q, by: User | None) -> None:

@@ -11,7 +11,7 @@ from django.db.models import Count, QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
 
-from brainscore_web.jobs.processes import process_label
+from brainscore_web.jobs.leases import process_label
 from brainscore_web.leaderboard.models import Visibility, Visitor
 from brainscore_web.scoring.models import OPEN, Job
 from brainscore_web.scoring.services import progress

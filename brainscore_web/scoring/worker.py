@@ -19,17 +19,16 @@ from django.utils import timezone
 from brainscore_core.errors import UserError
 from brainscore_core.results.backend import StoreError
 from brainscore_web.jobs.heartbeats import record_heartbeat
-from brainscore_web.jobs.leases import Lease
-from brainscore_web.jobs.processes import process_name
+from brainscore_web.jobs.leases import Lease, process_name
 from brainscore_web.jobs.sweep import sweep
 from brainscore_web.leaderboard.models import VisionModel
 from brainscore_web.scoring.claims import JOBS, claim_job, release_expired_jobs, release_job
 from brainscore_web.scoring.models import Job
 from brainscore_web.scoring.runners import DaskRunner, LocalRunner
-from brainscore_web.scoring.sandbox import sandbox_problem
 from brainscore_web.scoring.services import submitted_models
 from brainscore_web.submissions import pipeline
 from brainscore_web.submissions.models import Step
+from brainscore_web.submissions.pipeline.testing import sandbox_problem
 from brainscore_web.uploads.models import Upload
 
 __all__ = ["Worker"]

@@ -2,7 +2,6 @@
 
 The sandbox shows it the platform without the site. It writes the results of ``brainscore check`` and the metadata of
 the plugin's models and benchmarks as JSON.
-models and benchmarks as JSON.
 """
 
 from __future__ import annotations

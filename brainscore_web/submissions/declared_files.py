@@ -26,10 +26,9 @@ from brainscore_vision.submission import DeclaredFile, Package, declared_files, 
 from brainscore_web.jobs.outbox import site_address
 from brainscore_web.leaderboard.models import Visibility
 from brainscore_web.submissions.models import Plugin, Revision, Submission
-from brainscore_web.submissions.quota import CLOSED
 from brainscore_web.submissions.steps import StepPostponed
 from brainscore_web.uploads.models import Upload, UploadedFile
-from brainscore_web.uploads.quota import limits
+from brainscore_web.uploads.receiving import limits
 from brainscore_web.uploads.storage import storage
 
 __all__ = [
@@ -317,7 +316,7 @@ def delete_old_files(before: datetime, *, dry: bool = False) -> int:
     if not old:
         return 0
     live = Plugin.objects.values_list("revision", flat=True)
-    open_ones = Revision.objects.exclude(submission__state__in=CLOSED).values_list("pk", flat=True)
+    open_ones = Revision.objects.exclude(submission__state__in=Submission.CLOSED).values_list("pk", flat=True)
     needed: set[Path] = set()
     for key in {*live, *open_ones}:  # one archive after the other
         needed.update(files_of(Revision.objects.get(pk=key)))

@@ -99,6 +99,9 @@ class Submission(models.Model):
         GIT = "git", "Git repository"
         PULL = "pull", "pull request"
 
+    CLOSED = (State.DONE, State.REJECTED, State.WITHDRAWN)
+    """States in which a submission has ended."""
+
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="submissions"
@@ -138,7 +141,7 @@ class Submission(models.Model):
     @property
     def is_open(self) -> bool:
         """Whether it may still change."""
-        return self.state not in (self.State.DONE, self.State.REJECTED, self.State.WITHDRAWN)
+        return self.state not in self.CLOSED
 
 
 class Revision(models.Model):

@@ -1,16 +1,18 @@
-"""Receive plugins from a ZIP file, a Git repository or a pull request, and start their pipeline."""
+"""Receive plugins from a ZIP file, a Git repository or a pull request, within limits, and start their pipeline."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from django.conf import settings
 from django.db import transaction
-from django.db.models import Max
+from django.db.models import Count, Max, Q, Sum
 from django.utils import timezone
 
 from brainscore_core.errors import UserError
@@ -19,27 +21,143 @@ from brainscore_web.accounts.models import User
 from brainscore_web.leaderboard.models import Visibility
 from brainscore_web.submissions import pipeline
 from brainscore_web.submissions.models import Revision, Submission
-from brainscore_web.submissions.names import clashes, holders
-from brainscore_web.submissions.quota import CLOSED, Refused, limits, require_room
+from brainscore_web.submissions.pipeline.checking import examine_submission
 
 __all__ = [
     "Git",
+    "Limits",
     "Pull",
     "Refused",
     "Source",
+    "Use",
     "Zip",
+    "limits",
     "max_form_size",
     "receive",
+    "require_room",
     "source_at",
     "takes_revisions",
     "too_large_error",
+    "use_of",
 ]
 
 _REVISABLE = (Submission.State.QUEUED, Submission.State.CHANGES, Submission.State.REVIEW)
 _SEVERITIES = {"error": 0, "warning": 1, "note": 2}
+_DAY = timedelta(hours=24)
 _ENVELOPE = 65_536  # the most bytes that a form needs besides its file
 _fetching = threading.Lock()
 _now_fetching = 0
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Limits on submissions; sizes in bytes.
+
+    Attributes
+    ----------
+    size : int
+        The size of one submission: of the ZIP file that is sent, and of the one that is stored.
+    person : int
+        The total size of all revisions of a user's submissions.
+    open : int
+        How many submissions of a user may be open at a time.
+    day : int
+        How many revisions a user may send in 24 hours.
+    fetching : float
+        How many seconds fetching from a Git repository may take while the user waits.
+    fetches : int
+        How many repositories a server process fetches at a time.
+    """
+
+    size: int = 20_000_000
+    person: int = 500_000_000
+    open: int = 20
+    day: int = 50
+    fetching: float = 20.0
+    fetches: int = 2
+
+
+def limits() -> Limits:
+    """Return the limits in the settings, with the defaults above."""
+    known = {field.name for field in fields(Limits)}
+    return Limits(**{name: value for name, value in settings.SUBMISSIONS.items() if name in known})
+
+
+class Refused(UserError):
+    """A submission is refused; `status` is the HTTP status of the response."""
+
+    def __init__(self, message: str, remedy: str, *, status: int = 400) -> None:
+        super().__init__(message, remedy)
+        self.status = status
+
+
+@dataclass(frozen=True)
+class Use:
+    """What a user has sent.
+
+    Attributes
+    ----------
+    open : int
+        Number of open submissions.
+    day : int
+        Number of revisions in the last 24 hours.
+    size : int
+        Total size of all revisions in bytes.
+    """
+
+    open: int
+    day: int
+    size: int
+
+
+def use_of(user: User) -> Use:
+    """Count what a user has sent. Lock the user's row first if a decision depends on the result."""
+    sent = Revision.objects.filter(by=user).aggregate(day=Count("pk", filter=Q(created__gt=timezone.now() - _DAY)))
+    kept = Revision.objects.filter(submission__owner=user).aggregate(size=Sum("size"))
+    return Use(
+        open=Submission.objects.filter(owner=user).exclude(state__in=Submission.CLOSED).count(),
+        day=sent["day"],
+        size=kept["size"] or 0,
+    )
+
+
+def require_room(user: User, *, new: bool, size: int = 0) -> None:
+    """Refuse a submission that exceeds the limits.
+
+    Parameters
+    ----------
+    user : User
+        The submitter.
+    new : bool
+        Whether it is a new submission, rather than a revision of one.
+    size : int
+        Its size in bytes, if known.
+
+    Raises
+    ------
+    Refused
+        If a limit is exceeded; the message says which one and how to free space.
+    """
+    use, limit = use_of(user), limits()
+    if new and use.open >= limit.open:
+        raise Refused(
+            f"you have {use.open} open submissions, and the limit is {limit.open}",
+            "wait until some are done, or withdraw some",
+            status=429,
+        )
+    if use.day >= limit.day:
+        raise Refused(
+            f"you have sent {use.day} revisions in 24 hours, and the limit is {limit.day}",
+            "try again tomorrow",
+            status=429,
+        )
+    if use.size + size > limit.person:
+        raise Refused(
+            f"your submissions take up {use.size / 1e6:,.1f} of {limit.person / 1e6:,.0f} MB, and this needs "
+            f"{size / 1e6:,.1f} MB",
+            "ask the administrators for more space",
+            status=413,
+        )
 
 
 @dataclass(frozen=True)
@@ -129,13 +247,7 @@ def receive(
         _require_revisable(submission)
     package = _read(source)
     archive = package.to_zip()
-    findings = _in_order(
-        (
-            *package.findings,
-            *submitting.examine(package, taken=holders(package, owner=user, submission=submission)),
-            *clashes(package, owner=user, submission=submission),
-        )
-    )
+    findings = _in_order((*package.findings, *examine_submission(package, owner=user, submission=submission)))
     described: dict[str, Any] = {
         "by": user,
         "origin": _origin(source),
@@ -185,7 +297,7 @@ def too_large_error() -> Refused:
 def _require_revisable(submission: Submission) -> None:
     if takes_revisions(submission):
         return
-    closed = submission.state in CLOSED
+    closed = submission.state in Submission.CLOSED
     raise Refused(
         f"this submission is {submission.get_state_display()} and accepts no further revisions",
         "send it as a new submission" if closed else "wait until it is done, then send a new submission",
@@ -195,7 +307,7 @@ def _require_revisable(submission: Submission) -> None:
 
 def _require_news(owner: User, digest: str) -> None:
     """Refuse files that are already in an open submission, so that a form sent twice creates one submission."""
-    same = Submission.objects.filter(owner=owner, revisions__digest=digest).exclude(state__in=CLOSED).first()
+    same = Submission.objects.filter(owner=owner, revisions__digest=digest).exclude(state__in=Submission.CLOSED).first()
     if same is not None:
         raise Refused(
             f"you have already sent exactly these files: {same}",

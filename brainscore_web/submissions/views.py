@@ -32,8 +32,15 @@ from brainscore_web.submissions.permissions import (
     revision_of,
     visible_submission,
 )
-from brainscore_web.submissions.quota import limits, use_of
-from brainscore_web.submissions.receiving import Refused, max_form_size, receive, takes_revisions, too_large_error
+from brainscore_web.submissions.receiving import (
+    Refused,
+    limits,
+    max_form_size,
+    receive,
+    takes_revisions,
+    too_large_error,
+    use_of,
+)
 from brainscore_web.submissions.review.comments import anchor_of, discussion
 from brainscore_web.submissions.source_code import FileText, highlighted, texts_of
 from brainscore_web.submissions.source_code import file_diffs as changes_between

@@ -31,7 +31,7 @@ from brainscore_web.jobs.queue import wake
 from brainscore_web.leaderboard.models import Visibility
 from brainscore_web.uploads.inspection import Found, Question, Report
 from brainscore_web.uploads.models import Upload, UploadedFile
-from brainscore_web.uploads.quota import limits
+from brainscore_web.uploads.receiving import limits
 from brainscore_web.uploads.storage import LocalFile, Place, StorageFailure, storage
 
 __all__ = [

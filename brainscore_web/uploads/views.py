@@ -35,7 +35,7 @@ from brainscore_web.uploads.checking import begin_checks, resume
 from brainscore_web.uploads.copy_code import address_of, copy_code, registration_of
 from brainscore_web.uploads.forms import StartForm
 from brainscore_web.uploads.models import Upload, UploadedFile, sees_all_uploads
-from brainscore_web.uploads.quota import bytes_used, limits
+from brainscore_web.uploads.receiving import bytes_used, limits
 from brainscore_web.uploads.storage import StorageFailure, storage
 from brainscore_web.uploads.withdrawal import withdraw
 

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import pytest
 
 from brainscore_core.receipts import output, privacy
-from brainscore_vision.submission import checks, examination, repositories
+from brainscore_vision.submission import examination, repositories
 from brainscore_web.operations import logs
 from brainscore_web.submissions.review import checklist
 from brainscore_web.submissions.review import plugin_code as reviewed_code
@@ -30,7 +30,7 @@ MANY = (
     "C:\\",
 )
 CASES = {
-    "installing": (checks._installs, ("pip ", "pip install")),
+    "installing": (examination._installs, ("pip ", "pip install")),
     "coding": (lambda text: examination._CODING.match(text.encode()), ("#coding:utf8 ", "# ", "#coding:")),
     "pull request": (repositories._PULL.fullmatch, ("file:///", "/pull/1", "https://github.com/a/a")),
     "fields of BibTeX": (checklist._FIELD.findall, ("\n", " ", "a", " \n", "a \n")),
@@ -67,8 +67,8 @@ def test_long_texts(name):
 
 
 def test_what_they_find():
-    assert checks._installs("import os; pip3 -q install torch")
-    assert not checks._installs("install it with pip")
+    assert examination._installs("import os; pip3 -q install torch")
+    assert not examination._installs("install it with pip")
     assert checklist._FIELD.findall("@misc{a,\n  title = {x},\n\tyear= 2026") == ["title", "year"]
     assert (
         checklist._SCORE.search("The expected score of pixels is about 0.47.").group()

@@ -3,7 +3,6 @@
 import errno
 import os
 import shutil
-import stat
 import urllib.parse
 import uuid
 import zipfile
@@ -11,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from typing import Literal, NamedTuple
 
+from brainscore_core import archives
 from brainscore_core.errors import UserError
 from brainscore_core.files import PART_SUFFIX, file_digest, folder_lock, sweep
 from brainscore_core.paths import cache_home, mirrors
@@ -80,10 +80,6 @@ def digest_mismatch(path: Path, expected: tuple[Digest, ...]) -> tuple[Digest, D
         if found != digest:
             return digest, found
     return None
-
-
-_DESKTOP_FILES = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})  # created by file managers
-_DESKTOP_FOLDER = "__MACOSX"
 
 
 def unzip(zip_path: str | os.PathLike[str], *, into: str | os.PathLike[str] | None = None) -> Path:
@@ -157,22 +153,18 @@ def is_unpacked(zip_path: Path, folder: Path) -> bool:
 
 def unpacked_files(folder: Path) -> set[str]:
     """Relative paths of the files below `folder`, with ``/`` between folders, without those of file managers."""
-    names = (PurePosixPath(path.relative_to(folder).as_posix()) for path in folder.rglob("*") if path.is_file())
-    return {str(name) for name in names if not _is_file_manager_file(name)}
-
-
-def _is_file_manager_file(name: PurePosixPath) -> bool:
-    return name.name in _DESKTOP_FILES or name.parts[0] == _DESKTOP_FOLDER
+    names = (path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+    return {name for name in names if not archives.is_file_manager_file(name)}
 
 
 def _members(store: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
     members: dict[str, zipfile.ZipInfo] = {}
     for information in store.infolist():
-        name = PurePosixPath(information.filename)
-        if information.is_dir() or _is_file_manager_file(name):
+        if information.is_dir() or archives.is_file_manager_file(information.filename):
             continue
-        unsafe = name.is_absolute() or ".." in name.parts or "\\" in information.filename or ":" in name.parts[0]
-        if unsafe or stat.S_ISLNK(information.external_attr >> 16):
+        name = PurePosixPath(information.filename)
+        unsafe = archives.leaves_folder(information.filename) or "\\" in information.filename or ":" in name.parts[0]
+        if unsafe or archives.is_special(information):
             raise UserError(
                 f"{store.filename} is not unpacked: {information.filename!r} leads out of the folder or is a link",
                 remedy="create it again with regular files and relative paths only",

@@ -4,7 +4,6 @@ All findings are reported at once.
 """
 
 import os
-import stat
 import zipfile
 import zlib
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -15,6 +14,7 @@ from typing import IO, Any
 import pandas as pd
 import xarray as xr
 
+from brainscore_core.archives import is_encrypted, is_file_manager_file, is_special
 from brainscore_core.errors import UserError
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_core.supported_data_standards.brainio.assembly_checks import (
@@ -157,22 +157,22 @@ def _read_archive(path: Path, findings: list[Finding]) -> list[str] | None:
     """Names of the stimuli in an archive; None if it cannot be read."""
     try:
         with zipfile.ZipFile(path) as archive:
-            members = [member for member in archive.infolist() if not _is_file_manager_file(member)]
+            members = [member for member in archive.infolist() if not is_file_manager_file(member.filename)]
             names = [member.filename for member in members]
             findings += check_stored_names([name for name in dict.fromkeys(names) if not name.endswith("/")])
             if twice := duplicates(names):
                 findings.append(
                     Finding("duplicate file name", f"{format_values(twice)} occur more than once", "package it again")
                 )
-            if special := [m.filename for m in members if m.is_dir() or stat.S_ISLNK(m.external_attr >> 16)]:
+            if special := [m.filename for m in members if m.is_dir() or is_special(m)]:
                 findings.append(
                     Finding("unsafe file name", f"{format_values(special)} are folders or links", "store regular files")
                 )
-            if locked := [member.filename for member in members if member.flag_bits & 1]:
+            if locked := [member.filename for member in members if is_encrypted(member)]:
                 findings.append(
                     Finding("encrypted file", f"{format_values(locked)} have a password", "pack without a password")
                 )
-            plain = [m for m in members if not m.is_dir() and not m.flag_bits & 1]
+            plain = [m for m in members if not m.is_dir() and not is_encrypted(m)]
             if empty := [member.filename for member in plain if not member.file_size]:
                 findings.append(Finding("empty file", f"{format_values(empty)} have no content", "package them again"))
             findings += _check_contents(archive, [member for member in plain if member.file_size])
@@ -180,12 +180,6 @@ def _read_archive(path: Path, findings: list[Finding]) -> list[str] | None:
     except (OSError, zipfile.BadZipFile, NotImplementedError) as error:
         findings.append(Finding("unreadable archive", f"{path.name}: {error}", "it must be a complete ZIP file"))
         return None
-
-
-def _is_file_manager_file(member: zipfile.ZipInfo) -> bool:
-    """Whether a file manager added this file, which is left out when the archive is unpacked."""
-    name = PurePosixPath(member.filename)
-    return name.name in (".DS_Store", "Thumbs.db", "desktop.ini") or "__MACOSX" in name.parts[:1]
 
 
 def _check_contents(archive: zipfile.ZipFile, members: Sequence[zipfile.ZipInfo]) -> list[Finding]:

@@ -13,7 +13,7 @@ from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from importlib import metadata
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from django.conf import settings
@@ -22,6 +22,7 @@ from django.db import connection, transaction
 from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.loader import MigrationLoader
 
+from brainscore_core.archives import leaves_folder
 from brainscore_core.errors import UserError
 from brainscore_core.files import PART_SUFFIX
 
@@ -235,8 +236,7 @@ def read_manifest(folder: Path) -> Manifest:
     except (ValueError, TypeError, KeyError, AttributeError):
         raise UserError(f"the {MANIFEST_NAME} of {folder} cannot be read", remedy="use another backup") from None
     for file in files:
-        parts = PurePosixPath(file.path).parts
-        if not parts or ".." in parts or file.path.startswith("/"):
+        if leaves_folder(file.path):
             raise UserError(f"the {MANIFEST_NAME} of {folder} names a file outside of it", remedy="use another backup")
     return manifest
 

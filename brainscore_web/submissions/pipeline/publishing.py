@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from brainscore_core.errors import UserError
 from brainscore_vision.plugin_metadata import bibtex_entries
-from brainscore_vision.submission import Finding, examine
+from brainscore_vision.submission import Finding
 from brainscore_web.jobs.leases import Lease
 from brainscore_web.leaderboard import revision as shown
 from brainscore_web.leaderboard.clean import json_value, text
@@ -24,9 +24,14 @@ from brainscore_web.leaderboard.synchronization import fill_in
 from brainscore_web.scoring.services import plan_for
 from brainscore_web.submissions.declared_files import package_of
 from brainscore_web.submissions.models import Plugin, PluginKind, Revision, Step, Submission
-from brainscore_web.submissions.names import clashes, holders
-from brainscore_web.submissions.pipeline.states import Event, change_after
-from brainscore_web.submissions.pipeline.transitions import apply_change, lock_submission, scoring_ended
+from brainscore_web.submissions.pipeline.checking import examine_submission
+from brainscore_web.submissions.pipeline.transitions import (
+    Event,
+    apply_change,
+    change_after,
+    lock_submission,
+    scoring_ended,
+)
 from brainscore_web.submissions.plugin_folders import folder_with, plugin_hash, unpacked
 from brainscore_web.submissions.steps import Outcome, StepFailed
 from brainscore_web.uploads.models import Upload
@@ -380,10 +385,7 @@ def publish(lease: Lease[Step]) -> Outcome | None:
 def _require_names(revision: Revision, submission: Submission) -> None:
     """Check names again: another submission may have taken one since the check step."""
     package = package_of(revision)
-    found = [
-        *examine(package, taken=holders(package, owner=submission.owner, submission=submission)),
-        *clashes(package, owner=submission.owner, submission=submission),
-    ]
+    found = examine_submission(package, owner=submission.owner, submission=submission)
     errors = [one for one in found if one.severity == "error"]
     if errors:
         raise StepFailed(_publication_error(errors), findings=[*revision.findings, *(one.as_dict() for one in errors)])

@@ -22,10 +22,11 @@ from brainscore_web.submissions.notifications import (
 )
 from brainscore_web.submissions.pipeline.checking import check
 from brainscore_web.submissions.pipeline.publishing import publish
-from brainscore_web.submissions.pipeline.states import Event, change_after
 from brainscore_web.submissions.pipeline.testing import TEST_FOLDERS, run_tests
 from brainscore_web.submissions.pipeline.transitions import (
+    Event,
     apply_change,
+    change_after,
     lock_submission,
     scoring_ended,
     withdraw_abandoned,

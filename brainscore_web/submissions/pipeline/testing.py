@@ -21,10 +21,9 @@ from django.conf import settings
 
 from brainscore_core.errors import UserError
 from brainscore_core.files import temporary_folder
-from brainscore_core.isolation.sandbox import Ended, Sandbox, run_in_sandbox
+from brainscore_core.isolation.sandbox import Ended, Sandbox, require_sandbox, run_in_sandbox
 from brainscore_core.plugins.environments import Environment, RequirementsError
 from brainscore_web.jobs.leases import Lease
-from brainscore_web.scoring.sandbox import sandbox_problem
 from brainscore_web.submissions import check_process
 from brainscore_web.submissions.declared_files import available_files, fetch_request, package_of
 from brainscore_web.submissions.models import Revision, Step
@@ -32,7 +31,7 @@ from brainscore_web.submissions.pipeline.checking import environment_for
 from brainscore_web.submissions.plugin_folders import folder_shown_to
 from brainscore_web.submissions.steps import Outcome, StepFailed, StepLog, StepPostponed
 
-__all__ = ["TEST_FOLDERS", "Report", "read_test_report", "run_tests"]
+__all__ = ["TEST_FOLDERS", "Report", "read_test_report", "run_tests", "sandbox_problem"]
 
 _LONGEST = 8_000_000  # bytes; in memory it takes thirty times as much
 _KEPT = 200
@@ -253,6 +252,15 @@ def run_tests(lease: Lease[Step]) -> Outcome | None:
                 return None
     tally = run.tally
     return Outcome(passed=not tally.problems(), reason=tally.in_words(), log=run.log.text, result=tally.as_dict())
+
+
+def sandbox_problem() -> UserError | None:
+    """Return why this machine cannot run sandboxes, with a remedy; None if it can."""
+    try:
+        require_sandbox(control_group=not settings.SUBMISSIONS["without_control_group"])
+    except UserError as error:
+        return error
+    return None
 
 
 def _require_sandbox() -> None:

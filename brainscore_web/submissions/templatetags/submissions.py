@@ -9,7 +9,6 @@ from django.db.models import Count, Q
 
 from brainscore_web.accounts.models import User
 from brainscore_web.submissions.models import Submission
-from brainscore_web.submissions.quota import CLOSED
 
 __all__ = ["submissions_of"]
 
@@ -21,6 +20,6 @@ def submissions_of(user: User) -> dict[str, Any]:
     """Count a user's submissions, and those that need an action of the user."""
     return Submission.objects.filter(owner=user).aggregate(
         count=Count("pk"),
-        open=Count("pk", filter=~Q(state__in=CLOSED)),
+        open=Count("pk", filter=~Q(state__in=Submission.CLOSED)),
         waiting=Count("pk", filter=Q(state=Submission.State.CHANGES)),
     )

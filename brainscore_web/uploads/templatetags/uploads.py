@@ -8,7 +8,7 @@ from django import template
 
 from brainscore_web.accounts.models import User
 from brainscore_web.uploads.models import Upload
-from brainscore_web.uploads.quota import bytes_used, limits
+from brainscore_web.uploads.receiving import bytes_used, limits
 
 __all__ = ["uploads_of"]
 

@@ -10,9 +10,8 @@ from django.db import OperationalError, connection, connections
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from brainscore_web.jobs.leases import Renewal, claim, expired_leases
+from brainscore_web.jobs.leases import Renewal, claim, expired_leases, process_name
 from brainscore_web.jobs.outbox import EMAILS
-from brainscore_web.jobs.processes import process_name
 from brainscore_web.leaderboard.models import Benchmark, VisionModel
 from brainscore_web.scoring.claims import JOBS
 from brainscore_web.scoring.models import Job

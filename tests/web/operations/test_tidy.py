@@ -64,6 +64,7 @@ def old(owner, places):
         "beat": Heartbeat.objects.create(kind="worker", name="new"),
     }
     User.objects.filter(pk=owner.pk).update(date_joined=LONG_AGO)
+    DBTaskResult.objects.filter(pk=made["forgotten task"].pk).update(enqueued_at=LONG_AGO)
     return made
 
 

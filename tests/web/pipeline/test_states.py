@@ -5,7 +5,7 @@ import itertools
 import pytest
 
 from brainscore_web.submissions.models import Step, Submission
-from brainscore_web.submissions.pipeline.states import Event, change_after
+from brainscore_web.submissions.pipeline.transitions import Event, change_after
 
 KINDS = ("check", "test", "review", "publish", "score")
 WORDS = {"w": "waiting", "r": "running", "p": "passed", "f": "failed", "s": "skipped", "c": "cancelled"}

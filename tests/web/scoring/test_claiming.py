@@ -8,8 +8,7 @@ from django.db import connection
 from django.utils import timezone
 
 from brainscore_core.results.claims import this_process
-from brainscore_web.jobs.leases import Renewal
-from brainscore_web.jobs.processes import process_name
+from brainscore_web.jobs.leases import Renewal, process_name
 from brainscore_web.scoring.claims import (
     claim_job,
     claim_jobs_of_model,

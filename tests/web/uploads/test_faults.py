@@ -25,7 +25,7 @@ from .conftest import confirm, files_below
 
 
 def taken(user):
-    from brainscore_web.uploads.quota import bytes_used
+    from brainscore_web.uploads.receiving import bytes_used
 
     return bytes_used(user)
 
@@ -557,7 +557,7 @@ from django.utils import timezone
 from django.core.management import call_command
 from brainscore_web.accounts.models import User
 from brainscore_web.uploads.models import Upload, UploadedFile
-from brainscore_web.uploads.quota import bytes_used
+from brainscore_web.uploads.receiving import bytes_used
 """
 _PREPARE = (
     _SET_UP
