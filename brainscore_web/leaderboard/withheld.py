@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from brainscore_web.leaderboard.clean import objects_in
+
 __all__ = ["WITHHELD", "withheld_document", "withheld_reason"]
 
 WITHHELD = "withheld"
@@ -69,8 +71,8 @@ def withheld_document(document: Mapping[str, Any]) -> dict[str, Any]:
         **document,
         "reason": told or None,
         "error": {**error, "message": told or WITHHELD, "traceback": WITHHELD} if isinstance(error, dict) else None,
-        "files": [{**item, "url": WITHHELD} for item in _items(document, "files")],
-        "attachments": [item for item in _items(document, "attachments") if item.get("kind") != "log"],
+        "files": [{**item, "url": WITHHELD} for item in objects_in(document, "files")],
+        "attachments": [item for item in objects_in(document, "attachments") if item.get("kind") != "log"],
         "notes": [],
     }
     notes = document.get("notes")
@@ -80,8 +82,3 @@ def withheld_document(document: Mapping[str, Any]) -> dict[str, Any]:
         found |= {"cache": {"hits": 0, "misses": 0}}
         found |= {"timings": {**timings, "extraction": None} if isinstance(timings, dict) else {}}
     return found
-
-
-def _items(document: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
-    found = document.get(name)
-    return [item for item in found if isinstance(item, dict)] if isinstance(found, list | tuple) else []

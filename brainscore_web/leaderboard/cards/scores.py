@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from brainscore_core.numerics.ranks import RanksFromErrors, ranks_from_errors
 from brainscore_web.leaderboard.board import Board, BoardNode, group_texts
 from brainscore_web.leaderboard.cache import Cache
-from brainscore_web.leaderboard.cards._formatting import (
+from brainscore_web.leaderboard.cards.formatting import (
     STATES,
     Axis,
     StateText,

@@ -11,7 +11,7 @@ from urllib.parse import quote
 import numpy as np
 
 from brainscore_web.leaderboard.board import Board
-from brainscore_web.leaderboard.cards._formatting import count, estimate, megabytes, number
+from brainscore_web.leaderboard.cards.formatting import count, estimate, megabytes, number
 from brainscore_web.leaderboard.filters import chosen_models
 from brainscore_web.leaderboard.snapshot import BenchmarkRow, ModelRow, Snapshot
 from brainscore_web.leaderboard.state import BoardState
