@@ -14,11 +14,12 @@ from django.utils.safestring import SafeString
 from brainscore_core.errors import UserError
 from brainscore_core.results.aggregates import Tree
 from brainscore_web.leaderboard import search
-from brainscore_web.leaderboard.nodes import CONTROLS, OUTSIDE
 from brainscore_web.leaderboard.snapshot import BenchmarkRow, ModelRow, Snapshot
 from brainscore_web.leaderboard.state import BoardState
 
 __all__ = [
+    "CONTROLS",
+    "OUTSIDE",
     "Facet",
     "benchmark_facets",
     "chosen_benchmarks",
@@ -27,6 +28,10 @@ __all__ = [
     "suggestion",
     "tree_checkboxes",
 ]
+
+OUTSIDE = "Not in the averages"
+CONTROLS = "Controls"
+"""Headings of the benchmarks outside the tree."""
 
 
 class Option(NamedTuple):

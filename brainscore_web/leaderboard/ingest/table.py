@@ -20,7 +20,7 @@ from brainscore_web.leaderboard.clean import (
     check_identifier,
     check_receipt,
 )
-from brainscore_web.leaderboard.ingest._receipts import Progress
+from brainscore_web.leaderboard.ingest.receipts import Progress
 from brainscore_web.leaderboard.ingest.rows import MEASURED, IngestReport, Row, Tally, Writer, limits, too_large
 from brainscore_web.leaderboard.models import Visibility
 
