@@ -12,9 +12,8 @@ from ninja import Query, Router, Schema
 from pydantic import Field
 
 from brainscore_web.api.authentication import caller_of
-from brainscore_web.api.interface import problem_responses
 from brainscore_web.api.leaderboard import BoardAsked, state_of
-from brainscore_web.api.problems import Problem
+from brainscore_web.api.problems import Problem, problem_responses
 from brainscore_web.api.responses import refuse_unknown_parameters
 from brainscore_web.api.scores import ScoresAsked, scores, write_scores
 from brainscore_web.leaderboard import export, http

@@ -17,8 +17,7 @@ from ninja import Query, Router, Schema
 from pydantic import BeforeValidator, Field
 
 from brainscore_web.api.authentication import Access, caller_of
-from brainscore_web.api.interface import problem_responses
-from brainscore_web.api.problems import Problem
+from brainscore_web.api.problems import Problem, problem_responses
 from brainscore_web.api.responses import refuse_unknown_parameters, url_with
 from brainscore_web.api.schemas import Me, Posted, ScorePage
 from brainscore_web.leaderboard.cards.receipts import public_document

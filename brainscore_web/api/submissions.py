@@ -16,8 +16,7 @@ from pydantic import Field
 from brainscore_core.errors import UserError
 from brainscore_web.accounts.models import User
 from brainscore_web.api.authentication import Access, caller_of
-from brainscore_web.api.interface import problem_responses
-from brainscore_web.api.problems import Problem
+from brainscore_web.api.problems import Problem, problem_responses
 from brainscore_web.api.responses import page_of, refuse_unknown_parameters
 from brainscore_web.api.schemas import Page, SubmissionCard, SubmissionEntry
 from brainscore_web.leaderboard.models import Visibility
