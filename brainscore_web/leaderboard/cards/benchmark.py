@@ -329,7 +329,7 @@ def benchmark_card(benchmark: Benchmark, board: Board, data: BenchmarkData) -> B
         models=tuple(_models(board, place, data, axis)) if place >= 0 else (),
         unscored=tuple(_unscored(board, place, data)) if place >= 0 else (),
         axis=axis,
-        bins=bins(values, axis=axis) if place >= 0 and np.isfinite(values).any() else (),
+        bins=bins(values, axis) if place >= 0 and np.isfinite(values).any() else (),
         best=number(float(board.node_best[place])) if place >= 0 else "",
         median=number(float(board.node_median[place])) if place >= 0 else "",
         median_value=finite(float(board.node_median[place])) if place >= 0 else None,

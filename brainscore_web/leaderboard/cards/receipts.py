@@ -134,7 +134,7 @@ def _sections(document: Mapping[str, Any]) -> Iterable[Section]:
     files = tuple(
         (_text(item, "url"), _text(item, "sha256") or _text(item, "sha1")) for item in objects_in(document, "files")
     )
-    yield Section(title="Files read", columns=("address", "hash"), rows=files, code=True)
+    yield Section(title="Files read", columns=("URL", "hash"), rows=files, code=True)
     environment = document.get("environment") or {}
     packages = tuple(sorted((str(name), str(version)) for name, version in (environment.get("packages") or {}).items()))
     yield Section(title="Libraries", rows=packages, code=True)
