@@ -170,8 +170,8 @@ def _operation(path: str, method: str, operation: dict[str, Any]) -> Operation:
         paragraphs=tuple(_with_code(part) for part in operation.get("description", "").split("\n\n") if part),
         token={} not in operation.get("security", [{}]),
         parameters=tuple(
-            Row(one["name"], type_of(one["schema"]), one["in"], one["required"], _with_code(one.get("description", "")))
-            for one in operation["parameters"]
+            Row(row["name"], type_of(row["schema"]), row["in"], row["required"], _with_code(row.get("description", "")))
+            for row in operation["parameters"]
         ),
         answers=tuple((str(status), answer["description"]) for status, answer in sorted(answers.items())),
         shape=_content(answers.get(200, {})),
@@ -197,8 +197,8 @@ def _content(answer: dict[str, Any]) -> str:
 def _fields(shape: dict[str, Any]) -> list[Row]:
     required = shape.get("required", [])
     return [
-        Row(name, type_of(one), "", name in required, _with_code(one.get("description", "")))
-        for name, one in shape["properties"].items()
+        Row(name, type_of(field), "", name in required, _with_code(field.get("description", "")))
+        for name, field in shape["properties"].items()
     ]
 
 
@@ -216,11 +216,11 @@ def type_of(schema: dict[str, Any]) -> str:
         return str(schema["$ref"]).rpartition("/")[2]
     for several in ("anyOf", "oneOf"):
         if several in schema:
-            return " or ".join(dict.fromkeys(type_of(one) for one in schema[several]))
+            return " or ".join(dict.fromkeys(type_of(option) for option in schema[several]))
     if "const" in schema:
         return f'"{schema["const"]}"'
     if "enum" in schema:
-        return " | ".join(f'"{one}"' for one in schema["enum"])
+        return " | ".join(f'"{value}"' for value in schema["enum"])
     kind = schema.get("type", "anything")
     if kind == "array":
         return f"list of {type_of(schema.get('items', {}))}"

@@ -178,7 +178,7 @@ _contents: Cache[tuple[SnapshotKey, str, tuple[int, ...], int, int], bytes] = Ca
 @router.get(
     "leaderboard", response={200: BoardAnswer, **problem_responses(404)}, tags=["leaderboard"], summary="Leaderboard"
 )
-def show_leaderboard(request: HttpRequest, asked: Query[BoardAsked], part: Query[BoardPart]) -> HttpResponse:
+def show_leaderboard(request: HttpRequest, query: Query[BoardAsked], part: Query[BoardPart]) -> HttpResponse:
     """Show the leaderboard with values, errors, intervals, states and ranks.
 
     The parameters are those of the page, so the query of its URL gives the same leaderboard here. Means and ranks

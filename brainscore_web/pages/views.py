@@ -133,8 +133,8 @@ def news_item(request: HttpRequest, slug: str) -> HttpResponse:
     item = News.objects.visible_to(request.user).filter(slug=slug).first()
     if item is None:
         raise Http404(f"there is no news {slug!r}")
-    context = {"one": item, "document": render_text(item), "now": timezone.now()}
-    return _own(request, render(request, "pages/one_news.html", context))
+    context = {"item": item, "document": render_text(item), "now": timezone.now()}
+    return _own(request, render(request, "pages/news_item.html", context))
 
 
 def _own(request: HttpRequest, response: HttpResponse) -> HttpResponse:
