@@ -18,7 +18,7 @@ from brainscore_core.errors import UserError
 from brainscore_web.accounts.models import ApiToken, User
 from brainscore_web.leaderboard import revision
 from brainscore_web.leaderboard.models import Benchmark, Ingestion, Visibility, VisionModel
-from brainscore_web.leaderboard.revision import erase_models, exclusive_write
+from brainscore_web.leaderboard.revision import exclusive_write
 
 __all__ = ["SECTIONS", "PrivateModels", "delete_account", "exported_rows", "personal_data_of", "session_keys"]
 
@@ -114,7 +114,7 @@ def delete_account(user: User, leftover: PrivateModels) -> None:
         if leftover is PrivateModels.PUBLISH:
             private.update(visibility=Visibility.PUBLIC)
         elif leftover is PrivateModels.ERASE:
-            erase_models(private)
+            private.erase()
         Session.objects.filter(session_key__in=list(session_keys(user))).delete()
         user.delete()
         revision.bump()  # bulk updates send no signal

@@ -12,8 +12,7 @@ from ninja import Query, Router, Schema
 from pydantic import Field
 
 from brainscore_web.api.authentication import caller_of
-from brainscore_web.api.interface import problem_responses
-from brainscore_web.api.problems import Problem
+from brainscore_web.api.problems import Problem, problem_responses
 from brainscore_web.api.responses import page_of, refuse_unknown_parameters
 from brainscore_web.api.schemas import BenchmarkCard, BenchmarkEntry, ModelCard, ModelEntry, Page, Profile
 from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, LayerProfile, VisionModel
@@ -56,19 +55,19 @@ class BenchmarksAsked(Paged):
 
 
 @router.get("models", response={200: Page[ModelEntry], **problem_responses()}, tags=["models"], summary="List models")
-def list_models(request: HttpRequest, asked: Query[ModelsAsked]) -> dict[str, Any]:
+def list_models(request: HttpRequest, query: Query[ModelsAsked]) -> dict[str, Any]:
     """List the models that you may see, by identifier."""
     refuse_unknown_parameters(request, ModelsAsked)
-    found = VisionModel.objects.visible_to(caller_of(request).visitor).order_by("identifier")
+    models = VisionModel.objects.visible_to(caller_of(request).visitor).order_by("identifier")
     for name in ("family", "architecture", "training_data"):
-        if values := getattr(asked, name):
-            found = found.filter(**{f"{name}__in": values})
-    if asked.search:
-        found = found.filter(Q(identifier__icontains=asked.search) | Q(title__icontains=asked.search))
-    if asked.runnable is not None:
-        found = found.filter(runnable=asked.runnable)
-    rows = found.values(*_ENTRY, "visibility")[asked.offset : asked.offset + asked.limit]
-    return page_of(request, list(rows), found.count(), asked.limit, asked.offset)
+        if values := getattr(query, name):
+            models = models.filter(**{f"{name}__in": values})
+    if query.search:
+        models = models.filter(Q(identifier__icontains=query.search) | Q(title__icontains=query.search))
+    if query.runnable is not None:
+        models = models.filter(runnable=query.runnable)
+    rows = models.values(*_ENTRY, "visibility")[query.offset : query.offset + query.limit]
+    return page_of(request, list(rows), models.count(), query.limit, query.offset)
 
 
 @router.get(
@@ -81,11 +80,11 @@ def show_model(request: HttpRequest, identifier: str) -> dict[str, Any]:
     """Show a model; one that you may not see gives 404."""
     refuse_unknown_parameters(request)
     visible = VisionModel.objects.visible_to(caller_of(request).visitor)
-    found = visible.filter(identifier=identifier).values("pk", *_ENTRY, "visibility", "regions", "plugin", "bibtex")
-    if not found:
+    rows = visible.filter(identifier=identifier).values("pk", *_ENTRY, "visibility", "regions", "plugin", "bibtex")
+    if not rows:
         raise Problem(404, f"there is no model {identifier!r}", "see /api/v1/models")
-    profiles = LayerProfile.objects.filter(model=found[0].pop("pk")).order_by("region", "benchmark")
-    return {**found[0], "profiles": list(profiles.values(*Profile.model_fields))}
+    profiles = LayerProfile.objects.filter(model=rows[0].pop("pk")).order_by("region", "benchmark")
+    return {**rows[0], "profiles": list(profiles.values(*Profile.model_fields))}
 
 
 @router.get(
@@ -94,26 +93,26 @@ def show_model(request: HttpRequest, identifier: str) -> dict[str, Any]:
     tags=["benchmarks"],
     summary="List benchmarks",
 )
-def list_benchmarks(request: HttpRequest, asked: Query[BenchmarksAsked]) -> dict[str, Any]:
+def list_benchmarks(request: HttpRequest, query: Query[BenchmarksAsked]) -> dict[str, Any]:
     """List means and benchmarks in the order of the tree, each followed by the nodes below it.
 
     Benchmarks that count in no mean follow, controls last.
     """
     refuse_unknown_parameters(request, BenchmarksAsked)
-    rows = [row for row in benchmarks_in_order() if _matches(row, asked)]
-    items = rows[asked.offset : asked.offset + asked.limit]
-    return page_of(request, items, len(rows), asked.limit, asked.offset)
+    rows = [row for row in benchmarks_in_order() if _matches(row, query)]
+    items = rows[query.offset : query.offset + query.limit]
+    return page_of(request, items, len(rows), query.limit, query.offset)
 
 
-def _matches(row: dict[str, Any], asked: BenchmarksAsked) -> bool:
-    text = asked.search.casefold()
+def _matches(row: dict[str, Any], query: BenchmarksAsked) -> bool:
+    text = query.search.casefold()
     return (
         (not text or text in row["identifier"].casefold() or text in row["title"].casefold())
-        and (asked.kind == "all" or row["is_mean"] == (asked.kind == "mean"))
+        and (query.kind == "all" or row["is_mean"] == (query.kind == "mean"))
         and all(
-            not getattr(asked, name) or row[name] in getattr(asked, name) for name in ("region", "species", "metric")
+            not getattr(query, name) or row[name] in getattr(query, name) for name in ("region", "species", "metric")
         )
-        and asked.access in (None, row["access"])
+        and query.access in (None, row["access"])
     )
 
 
@@ -132,9 +131,9 @@ def benchmarks_in_order() -> list[dict[str, Any]]:
             yield {**row, "depth": depth}
             yield from below(row["identifier"], depth + 1)
 
-    found = list(below(None, 0))
-    reached = {row["identifier"] for row in found}  # rows in a cycle of parents are not reached
-    return [*found, *({**row, "parent": None, "depth": 0} for row in rows if row["identifier"] not in reached)]
+    ordered = list(below(None, 0))
+    reached = {row["identifier"] for row in ordered}  # rows in a cycle of parents are not reached
+    return [*ordered, *({**row, "parent": None, "depth": 0} for row in rows if row["identifier"] not in reached)]
 
 
 @router.get(
@@ -149,23 +148,23 @@ def show_benchmark(request: HttpRequest, identifier: str) -> dict[str, Any]:
     rows = {row["identifier"]: row for row in benchmarks_in_order()}
     if identifier not in rows:
         raise Problem(404, f"there is no benchmark {identifier!r}", "see /api/v1/benchmarks")
-    found = Benchmark.objects.prefetch_related("versions").get(identifier=identifier)
+    benchmark = Benchmark.objects.prefetch_related("versions").get(identifier=identifier)
     more = ("description", "n_stimuli", "n_subjects", "n_neuroids", "credit", "source", "plugin", "bibtex")
     return {
         **rows[identifier],
-        **{name: getattr(found, name) for name in more},
+        **{name: getattr(benchmark, name) for name in more},
         "children": [name for name, row in rows.items() if row["parent"] == identifier],
-        "versions": [_version(row, found.version) for row in found.versions.all()],
+        "versions": [_version(row, benchmark.version) for row in benchmark.versions.all()],
     }
 
 
-def _version(one: BenchmarkVersion, counting: str) -> dict[str, Any]:
+def _version(row: BenchmarkVersion, counting: str) -> dict[str, Any]:
     parts = ("error", "low", "high", "level", "meaning", "estimates", "reason")
     return {
-        "version": one.version,
-        "counts": counting in ("", one.version),
-        "since": one.since,
-        "ceiling": {"value": one.ceiling, **{name: getattr(one, f"ceiling_{name}") for name in parts}},
-        "lower_bound": one.lower_bound,
-        "changes": one.changes,
+        "version": row.version,
+        "counts": counting in ("", row.version),
+        "since": row.since,
+        "ceiling": {"value": row.ceiling, **{name: getattr(row, f"ceiling_{name}") for name in parts}},
+        "lower_bound": row.lower_bound,
+        "changes": row.changes,
     }

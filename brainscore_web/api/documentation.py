@@ -1,20 +1,89 @@
-"""The description of the API: its OpenAPI document and the readable page."""
+"""The API as a whole, and its description: the OpenAPI document and the readable page."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
 
+import ninja.operation
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.views.decorators.csrf import csrf_exempt
 from ninja import NinjaAPI
+from ninja.openapi.schema import OpenAPISchema
 
-from brainscore_web.api.problems import problem
+from brainscore_web.api.authentication import RATE, Access
+from brainscore_web.api.problems import PROBLEM_JSON, answer_problems, problem
+from brainscore_web.api.responses import Renderer
 
-__all__ = ["described", "home", "not_found", "page"]
+__all__ = ["SiteAPI", "described", "home", "not_found", "page"]
+
+_ETAG = {
+    "ETag": {
+        "description": "Tag of the content. Send it as If-None-Match to get 304 for unchanged content.",
+        "schema": {"type": "string"},
+    }
+}
+_RETRY = {"Retry-After": {"description": "Seconds to wait.", "schema": {"type": "string", "pattern": "^[0-9]+$"}}}
+
+
+class SiteAPI(NinjaAPI):
+    """The API of the site."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            title="Brain-Score",
+            version="1",
+            description=(
+                "Models, benchmarks, scores and the leaderboard. Public data can be read without a token; a token "
+                "with the scope `read` also gives access to the private models of its owner."
+            ),
+            docs_url=None,
+            urls_namespace="api",
+            auth=Access(),
+            throttle=RATE,
+            renderer=Renderer(),
+        )
+        self._schema: OpenAPISchema | None = None
+        answer_problems(self)
+
+    def get_openapi_operation_id(self, operation: ninja.operation.Operation) -> str:
+        """Name an operation after its function."""
+        return operation.view_func.__name__
+
+    def get_openapi_schema(
+        self, *, path_prefix: str | None = None, path_params: dict[str, Any] | None = None
+    ) -> OpenAPISchema:
+        """Return the OpenAPI document; cached, since it does not change while the site runs."""
+        if path_prefix is None and self._schema is not None:
+            return self._schema
+        schema = super().get_openapi_schema(path_prefix=path_prefix, path_params=path_params)
+        for methods in schema["paths"].values():
+            for method, operation in methods.items():
+                _complete(operation, reads=method == "get")
+        if path_prefix is None:
+            self._schema = schema
+        return schema
+
+
+def _complete(operation: dict[str, Any], *, reads: bool) -> None:
+    answers = operation["responses"]
+    for status, answer in answers.items():
+        if int(status) >= 400:
+            answer["content"] = {PROBLEM_JSON: answer["content"]["application/json"]}
+        if int(status) in (429, 503):
+            answer["headers"] = _RETRY
+        if int(status) == 200 and reads:
+            answer["headers"] = _ETAG
+    if reads:
+        answers[304] = {"description": "Not Modified"}
+    for name in operation.pop("x-media-types", []):  # files rather than JSON
+        answers[200].setdefault("content", {}).pop("application/json", None)
+        answers[200]["content"][name] = {"schema": {"type": "string", "format": "binary"}}
+    if not operation.pop("x-token-needed", False):
+        operation["security"] = [{}, *operation["security"]]
 
 
 @dataclass(frozen=True)
@@ -101,8 +170,8 @@ def _operation(path: str, method: str, operation: dict[str, Any]) -> Operation:
         paragraphs=tuple(_with_code(part) for part in operation.get("description", "").split("\n\n") if part),
         token={} not in operation.get("security", [{}]),
         parameters=tuple(
-            Row(one["name"], type_of(one["schema"]), one["in"], one["required"], _with_code(one.get("description", "")))
-            for one in operation["parameters"]
+            Row(row["name"], type_of(row["schema"]), row["in"], row["required"], _with_code(row.get("description", "")))
+            for row in operation["parameters"]
         ),
         answers=tuple((str(status), answer["description"]) for status, answer in sorted(answers.items())),
         shape=_content(answers.get(200, {})),
@@ -128,8 +197,8 @@ def _content(answer: dict[str, Any]) -> str:
 def _fields(shape: dict[str, Any]) -> list[Row]:
     required = shape.get("required", [])
     return [
-        Row(name, type_of(one), "", name in required, _with_code(one.get("description", "")))
-        for name, one in shape["properties"].items()
+        Row(name, type_of(field), "", name in required, _with_code(field.get("description", "")))
+        for name, field in shape["properties"].items()
     ]
 
 
@@ -147,11 +216,11 @@ def type_of(schema: dict[str, Any]) -> str:
         return str(schema["$ref"]).rpartition("/")[2]
     for several in ("anyOf", "oneOf"):
         if several in schema:
-            return " or ".join(dict.fromkeys(type_of(one) for one in schema[several]))
+            return " or ".join(dict.fromkeys(type_of(option) for option in schema[several]))
     if "const" in schema:
         return f'"{schema["const"]}"'
     if "enum" in schema:
-        return " | ".join(f'"{one}"' for one in schema["enum"])
+        return " | ".join(f'"{value}"' for value in schema["enum"])
     kind = schema.get("type", "anything")
     if kind == "array":
         return f"list of {type_of(schema.get('items', {}))}"

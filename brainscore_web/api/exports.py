@@ -12,9 +12,8 @@ from ninja import Query, Router, Schema
 from pydantic import Field
 
 from brainscore_web.api.authentication import caller_of
-from brainscore_web.api.interface import problem_responses
 from brainscore_web.api.leaderboard import BoardAsked, state_of
-from brainscore_web.api.problems import Problem
+from brainscore_web.api.problems import Problem, problem_responses
 from brainscore_web.api.responses import refuse_unknown_parameters
 from brainscore_web.api.scores import ScoresAsked, scores, write_scores
 from brainscore_web.leaderboard import export, http
@@ -60,7 +59,7 @@ def _files(*forms: str) -> dict[str, list[str]]:
 def export_leaderboard(
     request: HttpRequest,
     format: Literal["csv", "parquet", "bib"],  # noqa: A002 (what it is)
-    asked: Query[BoardAsked],
+    query: Query[BoardAsked],
     laid_out: Query[FormAsked],
 ) -> HttpResponse:
     """Download the leaderboard as a table, or the citations of its models and benchmarks as BibTeX.
@@ -101,17 +100,17 @@ def export_leaderboard(
 def export_scores(
     request: HttpRequest,
     format: Literal["csv", "parquet"],  # noqa: A002 (what it is)
-    asked: Query[ScoresAsked],
+    query: Query[ScoresAsked],
 ) -> HttpResponseBase:
     """Download the scores that count, or all with `history`, as a table; the filters are those of `scores`."""
     refuse_unknown_parameters(request, ScoresAsked)
     visitor = caller_of(request).visitor
-    found = scores(visitor, asked).with_shows_data(visitor)
+    rows = scores(visitor, query).with_shows_data(visitor)
     if not _writing.acquire(timeout=_PATIENCE):
         wait = {"Retry-After": str(_PATIENCE)}
         raise Problem(503, "other exports are being written", f"try again in {_PATIENCE} s", headers=wait)
     try:
-        file, digest = write_scores(found, format)
+        file, digest = write_scores(rows, format)
     finally:
         _writing.release()
     headers = {**_named("scores", format), "ETag": f'"{digest[:32]}"'}

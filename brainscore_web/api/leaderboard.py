@@ -14,7 +14,7 @@ from pydantic import Field
 
 from brainscore_core.errors import UnknownIdentifier
 from brainscore_web.api.authentication import caller_of
-from brainscore_web.api.interface import problem_responses
+from brainscore_web.api.problems import problem_responses
 from brainscore_web.api.schemas import BoardAnswer
 from brainscore_web.leaderboard import http
 from brainscore_web.leaderboard.board import STATES, Board, board_for
@@ -178,7 +178,7 @@ _contents: Cache[tuple[SnapshotKey, str, tuple[int, ...], int, int], bytes] = Ca
 @router.get(
     "leaderboard", response={200: BoardAnswer, **problem_responses(404)}, tags=["leaderboard"], summary="Leaderboard"
 )
-def show_leaderboard(request: HttpRequest, asked: Query[BoardAsked], part: Query[BoardPart]) -> HttpResponse:
+def show_leaderboard(request: HttpRequest, query: Query[BoardAsked], part: Query[BoardPart]) -> HttpResponse:
     """Show the leaderboard with values, errors, intervals, states and ranks.
 
     The parameters are those of the page, so the query of its URL gives the same leaderboard here. Means and ranks

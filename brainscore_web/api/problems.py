@@ -12,8 +12,9 @@ from ninja import NinjaAPI
 from ninja.errors import HttpError, Throttled, ValidationError
 
 from brainscore_core.errors import UnknownIdentifier, UserError
+from brainscore_web.api.schemas import ProblemAnswer
 
-__all__ = ["PROBLEM_JSON", "Problem", "answer_problems", "problem"]
+__all__ = ["PROBLEM_JSON", "Problem", "answer_problems", "problem", "problem_responses"]
 
 PROBLEM_JSON = "application/problem+json"
 """Media type of problems (RFC 9457)."""
@@ -60,6 +61,11 @@ def problem(
     return HttpResponse(
         json.dumps(content, ensure_ascii=False), status=status, content_type=PROBLEM_JSON, headers=headers
     )
+
+
+def problem_responses(*statuses: int) -> dict[int, type[ProblemAnswer]]:
+    """Return the error responses of an operation, including those of all operations."""
+    return dict.fromkeys(sorted({400, 401, 405, 429, *statuses}), ProblemAnswer)
 
 
 def answer_problems(api: NinjaAPI) -> None:

@@ -201,12 +201,12 @@ def _without_body(response: HttpResponseBase) -> HttpResponseBase:
     return HttpResponse(status=response.status_code, headers={**headers, "Content-Length": str(length)})
 
 
-def refuse_unknown_parameters(request: HttpRequest, *asked: type[BaseModel]) -> None:
+def refuse_unknown_parameters(request: HttpRequest, *schemas: type[BaseModel]) -> None:
     """Refuse unknown parameters, since a misspelt filter must not return everything."""
-    known = sorted({name for schema in asked for name in schema.model_fields})
+    known = sorted({name for schema in schemas for name in schema.model_fields})
     for name in request.GET:
         if name not in known:
-            remedy = f"there are: {', '.join(known)}" if known else "leave it out"
+            remedy = f"use one of: {', '.join(known)}" if known else "leave it out"
             raise Problem(400, f"there is no parameter {name!r} here", remedy)
 
 

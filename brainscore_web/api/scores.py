@@ -17,8 +17,7 @@ from ninja import Query, Router, Schema
 from pydantic import BeforeValidator, Field
 
 from brainscore_web.api.authentication import Access, caller_of
-from brainscore_web.api.interface import problem_responses
-from brainscore_web.api.problems import Problem
+from brainscore_web.api.problems import Problem, problem_responses
 from brainscore_web.api.responses import refuse_unknown_parameters, url_with
 from brainscore_web.api.schemas import Me, Posted, ScorePage
 from brainscore_web.leaderboard.cards.receipts import public_document
@@ -78,7 +77,7 @@ class ScoresAsked(Schema):
     )
 
 
-def scores(visitor: Visitor, asked: ScoresAsked) -> ScoreQuerySet:
+def scores(visitor: Visitor, query: ScoresAsked) -> ScoreQuerySet:
     """Return the requested scores that the visitor may see, annotated with `counts`, oldest receipt first.
 
     As on the leaderboard, the newest score of a model on the current version of a benchmark counts; of several with the
@@ -89,17 +88,17 @@ def scores(visitor: Visitor, asked: ScoresAsked) -> ScoreQuerySet:
     Problem
         404, if a model or benchmark does not exist or the visitor may not see it.
     """
-    found = Score.objects.visible_to(visitor)
-    if asked.model:
-        found = found.filter(model__in=_models(visitor, asked.model))
-    if asked.benchmark:
-        found = found.filter(benchmark__in=_benchmarks(asked.benchmark))
-    if asked.state:
-        found = found.filter(state__in=asked.state)
-    if asked.version is not None:
-        found = found.filter(version=asked.version)
-    if asked.since is not None:
-        found = found.filter(created__gte=asked.since)
+    rows = Score.objects.visible_to(visitor)
+    if query.model:
+        rows = rows.filter(model__in=_models(visitor, query.model))
+    if query.benchmark:
+        rows = rows.filter(benchmark__in=_benchmarks(query.benchmark))
+    if query.state:
+        rows = rows.filter(state__in=query.state)
+    if query.version is not None:
+        rows = rows.filter(version=query.version)
+    if query.since is not None:
+        rows = rows.filter(created__gte=query.since)
     # pairs that failed before the benchmark was loaded have no version, and count for all versions
     of_any_version = Q(version="", state__in=[Score.State.FAILED, Score.State.NOT_APPLICABLE])
     of_version = Q(benchmark__version="") | Q(version=F("benchmark__version")) | of_any_version
@@ -113,20 +112,20 @@ def scores(visitor: Visitor, asked: ScoresAsked) -> ScoreQuerySet:
         )
     )
     counts = of_version & ~Exists(newer.order_by())
-    if asked.history:
-        found = found.annotate(counts=Case(When(counts, then=Value(True)), default=False, output_field=BooleanField()))
+    if query.history:
+        rows = rows.annotate(counts=Case(When(counts, then=Value(True)), default=False, output_field=BooleanField()))
     else:
-        found = found.filter(counts).annotate(counts=Value(True, output_field=BooleanField()))
-    return found.order_by("receipt")
+        rows = rows.filter(counts).annotate(counts=Value(True, output_field=BooleanField()))
+    return rows.order_by("receipt")
 
 
 def _models(visitor: Visitor, wanted: Iterable[str]) -> list[int]:
     rows = VisionModel.objects.visible_to(visitor).filter(identifier__in=set(wanted)).values_list("identifier", "pk")
-    found = dict(rows)
+    keys = dict(rows)
     for identifier in wanted:
-        if identifier not in found:
+        if identifier not in keys:
             raise Problem(404, f"there is no model {identifier!r}", "see /api/v1/models")
-    return list(found.values())
+    return list(keys.values())
 
 
 def _benchmarks(wanted: Iterable[str]) -> list[int]:
@@ -135,17 +134,17 @@ def _benchmarks(wanted: Iterable[str]) -> list[int]:
     for identifier, pk, parent in Benchmark.objects.order_by().values_list("identifier", "pk", "parent_id"):
         keys[identifier] = pk
         children[parent].append(pk)
-    found: set[int] = set()
+    below: set[int] = set()
     for identifier in wanted:
         if identifier not in keys:
             raise Problem(404, f"there is no benchmark {identifier!r}", "see /api/v1/benchmarks")
         waiting = [keys[identifier]]
         while waiting:
             pk = waiting.pop()
-            if pk not in found:
-                found.add(pk)
+            if pk not in below:
+                below.add(pk)
                 waiting += children[pk]
-    return sorted(found)
+    return sorted(below)
 
 
 _ROWS = 5000
@@ -153,7 +152,7 @@ _FIRST = ("model", "benchmark")
 _TEXTS = frozenset({"receipt", "version", "state", "reason", "estimates", "error_reason", "scale"})
 
 
-def write_scores(found: QuerySet[Score], form: Literal["csv", "parquet"]) -> tuple[IO[bytes], str]:
+def write_scores(scores: QuerySet[Score], form: Literal["csv", "parquet"]) -> tuple[IO[bytes], str]:
     """Write scores with `counts` and `shows_data` to a temporary file, which is deleted when it is closed.
 
     In CSV, text that a spreadsheet would read as a formula gets an apostrophe in front.
@@ -169,7 +168,7 @@ def write_scores(found: QuerySet[Score], form: Literal["csv", "parquet"]) -> tup
     schema = _schema()
     writer = csv.CSVWriter(file, schema) if form == "csv" else parquet.ParquetWriter(file, schema, compression="zstd")
     with writer:
-        for batch in _batches(found, schema, guarded=form == "csv"):
+        for batch in _batches(scores, schema, guarded=form == "csv"):
             writer.write_batch(batch)
     file.seek(0)
     digest = hashlib.file_digest(file, "sha256").hexdigest()
@@ -185,7 +184,7 @@ def _schema() -> pyarrow.Schema:
     return pyarrow.schema([(name, kinds.get(name, pyarrow.float64())) for name in (*_FIRST, *COLUMNS, "counts")])
 
 
-def _batches(found: QuerySet[Score], schema: pyarrow.Schema, *, guarded: bool) -> Iterator[pyarrow.RecordBatch]:
+def _batches(scores: QuerySet[Score], schema: pyarrow.Schema, *, guarded: bool) -> Iterator[pyarrow.RecordBatch]:
     import pyarrow
 
     names = ("model__identifier", "benchmark__identifier", *COLUMNS, "counts", "shows_data")
@@ -200,7 +199,7 @@ def _batches(found: QuerySet[Score], schema: pyarrow.Schema, *, guarded: bool) -
         rows.clear()
         return pyarrow.record_batch(columns, schema=schema)
 
-    for row in found.values_list(*names).iterator(chunk_size=_ROWS):
+    for row in scores.values_list(*names).iterator(chunk_size=_ROWS):
         *values, shown = row
         if not shown:
             values[reason] = withheld_reason(values[state], values[reason])
@@ -249,27 +248,27 @@ class ReceiptsPosted(Schema):
 
 
 @router.get("scores", response={200: ScorePage, **problem_responses(404)}, tags=["scores"], summary="List scores")
-def list_scores(request: HttpRequest, asked: Query[ScoresPaged]) -> dict[str, Any]:
+def list_scores(request: HttpRequest, query: Query[ScoresPaged]) -> dict[str, Any]:
     """List the scores that count, or all with `history`, oldest receipt first.
 
     A page continues after the last receipt of the previous one, so none is missed or repeated if others are added.
     """
     refuse_unknown_parameters(request, ScoresPaged)
     visitor = caller_of(request).visitor
-    found = scores(visitor, asked).with_shows_data(visitor)
-    if asked.after:
-        found = found.filter(receipt__gt=asked.after)
-    columns = found.values(*COLUMNS, "counts", "shows_data", "model__identifier", "benchmark__identifier")
-    items = list(columns[: asked.limit + 1])
-    more, items = len(items) > asked.limit, items[: asked.limit]
+    rows = scores(visitor, query).with_shows_data(visitor)
+    if query.after:
+        rows = rows.filter(receipt__gt=query.after)
+    columns = rows.values(*COLUMNS, "counts", "shows_data", "model__identifier", "benchmark__identifier")
+    items = list(columns[: query.limit + 1])
+    more, items = len(items) > query.limit, items[: query.limit]
     for item in items:
         if not item.pop("shows_data"):
             item["reason"] = withheld_reason(item["state"], item["reason"])
         item["model"], item["benchmark"] = item.pop("model__identifier"), item.pop("benchmark__identifier")
     return {
         "items": items,
-        "limit": asked.limit,
-        "next": url_with(request, limit=asked.limit, after=items[-1]["receipt"]) if more else None,
+        "limit": query.limit,
+        "next": url_with(request, limit=query.limit, after=items[-1]["receipt"]) if more else None,
     }
 
 
@@ -286,12 +285,12 @@ def show_receipt(request: HttpRequest, receipt: str) -> dict[str, Any]:
     """
     refuse_unknown_parameters(request)
     visitor = caller_of(request).visitor
-    found = Score.objects.visible_to(visitor).select_related("benchmark").filter(receipt=receipt).first()
-    if found is None:
+    score = Score.objects.visible_to(visitor).select_related("benchmark").filter(receipt=receipt).first()
+    if score is None:
         raise Problem(404, f"there is no receipt {receipt!r}", "see /api/v1/scores")
-    if found.document is None:
+    if score.document is None:
         raise Problem(404, f"only the numbers of receipt {receipt!r} are available", "see /api/v1/scores")
-    return public_document(found.document, shows_data=found.benchmark.shows_data_to(visitor))
+    return public_document(score.document, shows_data=score.benchmark.shows_data_to(visitor))
 
 
 @router.post(
@@ -302,7 +301,7 @@ def show_receipt(request: HttpRequest, receipt: str) -> dict[str, Any]:
     summary="Post receipts",
     openapi_extra={"requestBody": _BODY, "x-token-needed": True},
 )
-def post_receipts(request: HttpRequest, asked: Query[ReceiptsPosted]) -> dict[str, Any]:
+def post_receipts(request: HttpRequest, query: Query[ReceiptsPosted]) -> dict[str, Any]:
     """Post one receipt, or a list of receipts; known ones are not changed.
 
     Requires a token with the scope `receipts:write` whose owner may add scores.
@@ -314,7 +313,7 @@ def post_receipts(request: HttpRequest, asked: Query[ReceiptsPosted]) -> dict[st
     from brainscore_web.leaderboard import ingest
 
     documents = _documents(request)
-    report = ingest.ingest_receipts(documents, by=user, default_visibility=asked.visibility)
+    report = ingest.ingest_receipts(documents, by=user, default_visibility=query.visibility)
     problems = [{"receipt": item.path, "message": item.message, "remedy": item.remedy} for item in report.problems]
     return {"added": report.added, "known": report.known, "problems": problems}
 

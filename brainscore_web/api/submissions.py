@@ -16,8 +16,7 @@ from pydantic import Field
 from brainscore_core.errors import UserError
 from brainscore_web.accounts.models import User
 from brainscore_web.api.authentication import Access, caller_of
-from brainscore_web.api.interface import problem_responses
-from brainscore_web.api.problems import Problem
+from brainscore_web.api.problems import Problem, problem_responses
 from brainscore_web.api.responses import page_of, refuse_unknown_parameters
 from brainscore_web.api.schemas import Page, SubmissionCard, SubmissionEntry
 from brainscore_web.leaderboard.models import Visibility
@@ -92,12 +91,12 @@ def create_submission(request: HttpRequest) -> Status[dict[str, Any]]:
     source, note = _sent(request, "visibility")
     visibility = request.POST.get("visibility", "") or Visibility.PUBLIC
     if visibility not in Visibility.values:
-        raise Problem(400, f"there is no visibility {visibility!r}", f"there are: {', '.join(Visibility.values)}")
+        raise Problem(400, f"there is no visibility {visibility!r}", f"use one of: {', '.join(Visibility.values)}")
     try:
-        made = receive(user, source, visibility=visibility, note=note)
+        received = receive(user, source, visibility=visibility, note=note)
     except Refused as error:
         _refuse(error)
-    return Status(201, _card(request, made.submission))
+    return Status(201, _card(request, received.submission))
 
 
 @router.post(
@@ -130,19 +129,19 @@ def create_revision(request: HttpRequest, submission: uuid.UUID) -> Status[dict[
     summary="List submissions",
     openapi_extra={"x-token-needed": True},
 )
-def list_submissions(request: HttpRequest, asked: Query[SubmissionsPaged]) -> dict[str, Any]:
+def list_submissions(request: HttpRequest, query: Query[SubmissionsPaged]) -> dict[str, Any]:
     """List your submissions, newest first."""
     refuse_unknown_parameters(request, SubmissionsPaged)
     rows = Submission.objects.filter(owner=_reader(request)).order_by("-created", "pk")
-    if asked.state:
-        if asked.state not in Submission.State.values:
+    if query.state:
+        if query.state not in Submission.State.values:
             states = ", ".join(Submission.State.values)
-            raise Problem(400, f"there is no state {asked.state!r}", f"there are: {states}")
-        rows = rows.filter(state=asked.state)
-    found = list(rows[asked.offset : asked.offset + asked.limit])
-    newest = _newest(found)
-    items = [_entry(request, row, *newest[row.pk]) for row in found]
-    return page_of(request, items, rows.count(), asked.limit, asked.offset)
+            raise Problem(400, f"there is no state {query.state!r}", f"use one of: {states}")
+        rows = rows.filter(state=query.state)
+    shown = list(rows[query.offset : query.offset + query.limit])
+    newest = _newest(shown)
+    items = [_entry(request, row, *newest[row.pk]) for row in shown]
+    return page_of(request, items, rows.count(), query.limit, query.offset)
 
 
 @router.get(
@@ -188,15 +187,18 @@ def withdraw_submission(request: HttpRequest, submission: uuid.UUID) -> dict[str
     summary="Files of a submission",
     openapi_extra={"x-token-needed": True, "x-media-types": ["application/zip"]},
 )
-def submission_archive(request: HttpRequest, submission: uuid.UUID, asked: Query[ArchiveAsked]) -> HttpResponse:
+def submission_archive(request: HttpRequest, submission: uuid.UUID, query: Query[ArchiveAsked]) -> HttpResponse:
     """Download the files of a revision as a ZIP file."""
     refuse_unknown_parameters(request, ArchiveAsked)
     rows = _seen(request, submission).revisions.order_by("-number")
-    found = (rows.filter(number=asked.revision) if asked.revision else rows).first()
-    if found is None:
-        raise Problem(404, f"there is no revision {asked.revision}", "leave it out for the newest one")
-    headers = {"Content-Disposition": f'attachment; filename="{file_name(found)}"', "ETag": f'"{found.digest[:32]}"'}
-    return HttpResponse(bytes(found.archive), content_type="application/zip", headers=headers)
+    revision = (rows.filter(number=query.revision) if query.revision else rows).first()
+    if revision is None:
+        raise Problem(404, f"there is no revision {query.revision}", "leave it out for the newest one")
+    headers = {
+        "Content-Disposition": f'attachment; filename="{file_name(revision)}"',
+        "ETag": f'"{revision.digest[:32]}"',
+    }
+    return HttpResponse(bytes(revision.archive), content_type="application/zip", headers=headers)
 
 
 def _submitter(request: HttpRequest) -> User:
@@ -216,17 +218,17 @@ def _reader(request: HttpRequest) -> User:
 
 def _seen(request: HttpRequest, key: uuid.UUID) -> Submission:
     _reader(request)
-    found = Submission.objects.visible_to(caller_of(request).visitor).filter(pk=key).first()
-    if found is None:
+    submission = Submission.objects.visible_to(caller_of(request).visitor).filter(pk=key).first()
+    if submission is None:
         raise _not_found(key)
-    return found
+    return submission
 
 
 def _own(user: User, key: uuid.UUID) -> Submission:
-    found = Submission.objects.filter(pk=key, owner=user).first()
-    if found is None:
+    submission = Submission.objects.filter(pk=key, owner=user).first()
+    if submission is None:
         raise _not_found(key)
-    return found
+    return submission
 
 
 def _not_found(key: uuid.UUID) -> Problem:
@@ -251,7 +253,7 @@ def _sent(request: HttpRequest, *more: str) -> tuple[Source, str]:
     known = sorted({*_FIELDS, *more})
     for name in (*request.POST, *request.FILES):
         if name not in known:
-            raise Problem(400, f"there is no field {name!r} here", f"there are: {', '.join(known)}")
+            raise Problem(400, f"there is no field {name!r} here", f"use one of: {', '.join(known)}")
     archive, url = request.FILES.get("archive"), request.POST.get("url", "").strip()
     if (archive is None) == (not url):
         raise Problem(400, "send a ZIP file as archive, or a url", "send one of both")

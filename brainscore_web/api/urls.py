@@ -3,7 +3,7 @@
 from django.urls import URLPattern, path, re_path
 
 from brainscore_web.api import catalogue, documentation, exports, leaderboard, scores, submissions
-from brainscore_web.api.interface import SiteAPI
+from brainscore_web.api.documentation import SiteAPI
 from brainscore_web.api.responses import with_response_headers
 
 app_name = "api"

@@ -8,25 +8,11 @@ from brainscore_web.compare.benchmark_comparison import TwoBenchmarks
 from brainscore_web.compare.comparison import Comparison
 from brainscore_web.compare.model_comparison import TwoModels
 from brainscore_web.compare.question import MODES, Question, benchmark_href, model_href, node_names
-from brainscore_web.leaderboard.filters import Facet, benchmark_facets, model_facets
+from brainscore_web.leaderboard.filters import Facet, active_filters, benchmark_facets, model_facets
 from brainscore_web.leaderboard.snapshot import Snapshot
 
 __all__ = ["Chip", "Form", "comparison_context", "form_of"]
 
-_LABELS = {
-    "q": "search",
-    "parameters_min": "parameters from",
-    "parameters_max": "parameters to",
-    "size_min": "size in MB from",
-    "size_max": "size in MB to",
-    "ceiling_min": "ceiling from",
-    "include": "only",
-    "exclude": "without",
-    "access": "data",
-    "over": "means over",
-    "at": "as of",
-    "training": "training data",
-}
 _OF_MODELS = frozenset(
     {"q", "family", "architecture", "training", "parameters_min", "parameters_max", "size_min", "size_max", "runnable"}
 )
@@ -126,21 +112,13 @@ def comparison_context(comparison: Comparison, question: Question) -> dict[str, 
 
 
 def _chips(question: Question) -> list[Chip]:
-    chips = []
-    default = type(question.board)()
-    for name in type(question.board).__dataclass_fields__:
-        value = getattr(question.board, name)
-        if value == getattr(default, name) or name in _FIELDS_OF_FORM:
-            continue
-        if question.mode == "models" and name in _OF_MODELS:
-            continue  # filters on models have no effect, since two models are chosen
-        for item in value if isinstance(value, tuple) else (value,):
-            others = [other for other in value if other != item] if isinstance(value, tuple) else None
-            rest = getattr(default, name) if others is None else tuple(others)
-            text = "runnable" if name == "runnable" else f"{_LABELS.get(name, name)}: {_plain(item)}"
-            chips.append(Chip(text, question.changed(**{name: rest}).query()))
-    return chips
-
-
-def _plain(value: object) -> str:
-    return f"{value:,.10g}" if isinstance(value, float) else str(value)
+    return [
+        Chip(
+            f"{active.label}: {active.value}" if active.value else active.label,
+            question.changed(board=active.without).query(),
+        )
+        for active in active_filters(question.board)
+        if active.field not in _FIELDS_OF_FORM
+        # filters on models have no effect if two models are chosen
+        and (question.mode != "models" or active.field not in _OF_MODELS)
+    ]

@@ -11,9 +11,8 @@ from django.utils import timezone
 
 from brainscore_core.errors import UserError
 from brainscore_web.accounts.models import User
-from brainscore_web.competitions._lists import parts_of
 from brainscore_web.competitions.lifecycle import lock_competition
-from brainscore_web.competitions.models import Entry, Track
+from brainscore_web.competitions.models import Entry, Track, parts_of
 from brainscore_web.competitions.rules import (
     EntryFacts,
     Finding,

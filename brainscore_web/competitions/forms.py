@@ -10,7 +10,6 @@ from django.db.models import URLField
 from django.forms.models import BaseInlineFormSet, inlineformset_factory
 
 from brainscore_web.accounts.models import User
-from brainscore_web.competitions._lists import parts_of
 from brainscore_web.competitions.entries import Candidate, candidates, team_of
 from brainscore_web.competitions.models import (
     Award,
@@ -21,6 +20,7 @@ from brainscore_web.competitions.models import (
     ProgrammeItem,
     Question,
     Track,
+    parts_of,
 )
 from brainscore_web.competitions.rules import REGIONS, TASKS
 

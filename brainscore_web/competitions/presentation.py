@@ -111,7 +111,10 @@ def competition_page(competition: Competition, visitor: Visitor, *, now: bool = 
     public = public_identifiers(sorted(names - {""}))
     phase = competition.phase
     people = list(competition.people.all())
-    questions = [(one, markdown_to_html(one.answer, one.question, below=3)) for one in competition.questions.all()]
+    questions = [
+        (question, markdown_to_html(question.answer, question.question, below=3))
+        for question in competition.questions.all()
+    ]
     return {
         "competition": competition,
         "phase": phase,

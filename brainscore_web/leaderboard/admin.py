@@ -20,7 +20,7 @@ from brainscore_web.leaderboard.models import (
     Visibility,
     VisionModel,
 )
-from brainscore_web.leaderboard.revision import erase_models, exclusive_write
+from brainscore_web.leaderboard.revision import exclusive_write
 
 __all__ = ["BenchmarkAdmin", "IngestionAdmin", "LayerProfileAdmin", "ScoreAdmin", "VisionModelAdmin"]
 
@@ -89,7 +89,7 @@ class VisionModelAdmin(_ExclusiveAdmin):
         keys = list(queryset.values_list("pk", flat=True))
         private = VisionModel.objects.filter(pk__in=keys, visibility=Visibility.PRIVATE)
         VisionModel.objects.filter(pk__in=keys).exclude(visibility=Visibility.PRIVATE).delete()
-        erase_models(private)
+        private.erase()
         if kept := private.update(owner=None):
             self.message_user(
                 request,

@@ -1,33 +1,81 @@
-"""The leaderboard as requested: filtered, averaged, ranked and sorted; a pure function of a snapshot."""
+"""The leaderboard as requested: filtered, averaged, ranked and sorted, with notes; a pure function of a snapshot."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from brainscore_core.errors import UserError
 from brainscore_core.numerics.ranks import RanksFromErrors, group_letters, ranks_from_errors
-from brainscore_core.results.aggregates import averages
+from brainscore_core.results.aggregates import Tree, averages
+from brainscore_web.leaderboard import search
 from brainscore_web.leaderboard.cache import Cache
-from brainscore_web.leaderboard.filters import chosen_benchmarks, chosen_models, suggestion
-from brainscore_web.leaderboard.nodes import BoardNode, board_nodes, initially_open, with_open_nodes
-from brainscore_web.leaderboard.notes import BoardSummary, notes
-from brainscore_web.leaderboard.snapshot import STATES, ModelRow, Snapshot, SnapshotKey, clear_snapshots
+from brainscore_web.leaderboard.filters import CONTROLS, OUTSIDE, chosen_benchmarks, chosen_models, suggestion
+from brainscore_web.leaderboard.snapshot import STATES, BenchmarkRow, ModelRow, Snapshot, SnapshotKey, clear_snapshots
 from brainscore_web.leaderboard.state import BoardState
 
-__all__ = ["SHADES", "STATES", "Board", "BoardNode", "board_for", "board_of", "clear_caches", "group_texts"]
+__all__ = [
+    "MAX_OPEN_HEADING",
+    "SHADES",
+    "STATES",
+    "Board",
+    "BoardNode",
+    "board_for",
+    "board_of",
+    "clear_caches",
+    "counted",
+    "group_texts",
+]
 
 SHADES = 10
 """Number of colour classes."""
+
+MAX_OPEN_HEADING = 6
+"""Headings with at most this many benchmarks are open at first."""
 
 _SCORED, _UNDEFINED, _MISSING = (STATES.index(state) for state in ("scored", "undefined", "missing"))
 _Z95 = 1.959963984540054  # standard errors on either side of the mean of a 95 % interval
 _NAMES = {"ceiled": ("value", "error", "low", "high"), "raw": ("raw", "raw_error", "raw_low", "raw_high")}
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
+
+
+class BoardNode(NamedTuple):
+    """A column of the leaderboard.
+
+    Attributes
+    ----------
+    identifier, title : str
+        Identifier and title of the benchmark or mean; for a heading both are its text.
+    parent : int
+        Index of the parent node; -1 for a root.
+    depth : int
+        Number of steps to its root.
+    kind : str
+        ``'mean'``, ``'benchmark'`` or ``'heading'``, which has no values.
+    n_benchmarks : int
+        Number of benchmarks at and below this node that pass the filters.
+    column : int
+        Column of a benchmark in the snapshot; otherwise -1.
+    open : bool
+        Whether its children are shown, if the node itself is.
+    shown : bool
+        Whether all nodes above are open.
+    """
+
+    identifier: str
+    title: str
+    parent: int
+    depth: int
+    kind: str
+    n_benchmarks: int
+    column: int
+    open: bool = False
+    shown: bool = True
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -327,3 +375,186 @@ def group_texts(ranks: RanksFromErrors) -> list[str]:
                 runs.append([name])
         texts.append(between.join(part for run in runs for part in ([f"{run[0]}–{run[-1]}"] if len(run) > 2 else run)))
     return texts
+
+
+def board_nodes(tree: Tree, benchmarks: Sequence[tuple[int, BenchmarkRow]]) -> tuple[BoardNode, ...]:
+    """Return the nodes of a filtered tree depth first, then headings with the benchmarks outside it; all closed.
+
+    Parameters
+    ----------
+    tree : Tree
+        The tree after filtering.
+    benchmarks : sequence of (int, BenchmarkRow)
+        The benchmarks after filtering, with their columns in the snapshot.
+    """
+    rows = {row.identifier: (column, row) for column, row in benchmarks}
+    count = dict.fromkeys(tree, 0)
+    for name in tree.benchmarks:
+        for node in (name, *tree.ancestors(name)):
+            count[node] += 1
+    nodes: list[BoardNode] = []
+    places: dict[str, int] = {}
+    for name in tree:
+        above = tree.ancestors(name)
+        of = tree[name]
+        places[name] = len(nodes)
+        nodes.append(
+            BoardNode(
+                identifier=name,
+                title=of.title or name,
+                parent=places[above[0]] if above else -1,
+                depth=len(above),
+                kind="benchmark" if of.benchmark else "mean",
+                n_benchmarks=count[name],
+                column=rows[name][0] if of.benchmark else -1,
+            )
+        )
+    for title, control in ((OUTSIDE, False), (CONTROLS, True)):
+        below = [(column, row) for column, row in benchmarks if not row.in_tree and row.control is control]
+        if not below:
+            continue
+        root = len(nodes)
+        nodes.append(BoardNode(title, title, -1, 0, "heading", len(below), -1))
+        nodes += [BoardNode(row.identifier, row.title, root, 1, "benchmark", 1, column) for column, row in below]
+    return tuple(nodes)
+
+
+def initially_open(nodes: Sequence[BoardNode]) -> frozenset[str]:
+    """Return the nodes that are open at first: means whose children are all means, and headings of few benchmarks."""
+    kinds: dict[int, list[str]] = {}
+    for node in nodes:
+        kinds.setdefault(node.parent, []).append(node.kind)
+
+    def opens(place: int, node: BoardNode) -> bool:
+        if node.kind == "heading":
+            return node.n_benchmarks <= MAX_OPEN_HEADING
+        return set(kinds.get(place, [])) == {"mean"}
+
+    return frozenset(node.identifier for place, node in enumerate(nodes) if opens(place, node))
+
+
+def with_open_nodes(nodes: Sequence[BoardNode], names: frozenset[str]) -> tuple[BoardNode, ...]:
+    """Return the same nodes, with those of these identifiers open."""
+    result: list[BoardNode] = []
+    for node in nodes:
+        above = result[node.parent] if node.parent >= 0 else None
+        shown = above is None or (above.shown and above.open)
+        result.append(node._replace(open=node.identifier in names and node.kind != "benchmark", shown=shown))
+    return tuple(result)
+
+
+class BoardSummary(NamedTuple):
+    """What the notes are about.
+
+    Attributes
+    ----------
+    rows, columns
+        Models and benchmarks that pass the filters.
+    ranked_by : str
+        Title of the mean that models are ranked by; empty without a mean.
+    n_ranked, n_sure : int
+        Number of models that have this mean, and that have it with a standard error.
+    too_many_groups : bool
+        Whether the groups of ties were left out.
+    n_without_raw : int
+        Number of scores without a raw value, if raw values are shown.
+    is_sorted : bool
+        Whether the requested column to sort by is on the board.
+    """
+
+    rows: NDArray[np.intp]
+    columns: NDArray[np.intp]
+    ranked_by: str
+    n_ranked: int
+    n_sure: int
+    too_many_groups: bool
+    n_without_raw: int
+    is_sorted: bool
+
+
+def notes(snapshot: Snapshot, state: BoardState, summary: BoardSummary) -> tuple[str, ...]:
+    """Return all notes on a board."""
+    return (
+        *_on_filters(snapshot, state, summary),
+        *_on_means(state, summary),
+        *_on_ranks(summary),
+        *_on_day(snapshot, state),
+    )
+
+
+def _on_filters(snapshot: Snapshot, state: BoardState, summary: BoardSummary) -> Iterator[str]:
+    n_models, n_benchmarks = len(snapshot.models), len(snapshot.benchmarks)
+    if len(summary.rows) < n_models or len(summary.columns) < n_benchmarks:
+        yield (
+            f"{len(summary.rows)} of {n_models} models and {len(summary.columns)} of {n_benchmarks} benchmarks pass "
+            "the filters; means, ranks and colours are computed over these."
+        )
+    for name, limits, text in (
+        ("parameters", (state.parameters_min, state.parameters_max), "number of parameters"),
+        ("size_mb", (state.size_min, state.size_max), "size"),
+    ):
+        unknown = sum(getattr(model, name) is None for model in snapshot.models)
+        if unknown and limits != (None, None):
+            yield f"{counted(unknown, 'model')} whose {text} is not known {_is(unknown)} excluded."
+    if operators := [word for word in search.parse(state.q).words if word in ("and", "or", "not")]:
+        yield f"“{operators[0]}” is searched as a word; write operators in capitals: AND, OR, NOT."
+    if not summary.is_sorted:
+        yield f"{state.sort.removeprefix('-')} does not pass the filters: models are sorted by rank."
+
+
+def _on_means(state: BoardState, summary: BoardSummary) -> Iterator[str]:
+    if summary.ranked_by and state.over == "all":
+        yield "In means, a benchmark without a score counts as 0, whatever the reason."
+    elif summary.ranked_by:
+        yield (
+            "Means are over the benchmarks that each model was scored on. Means over different benchmarks are not "
+            "comparable, nor are ranks by them."
+        )
+    if state.values == "raw":
+        yield (
+            "Raw values are not normalised by ceilings. They are correlations, accuracies and other quantities that "
+            "are not comparable; means mix them."
+        )
+    if summary.n_without_raw:
+        n = summary.n_without_raw
+        yield f"{counted(n, 'score')} without a raw value {_is(n)} shown as undefined."
+
+
+def _on_ranks(summary: BoardSummary) -> Iterator[str]:
+    if not summary.ranked_by or not summary.n_ranked:
+        return
+    yield (
+        f"Ranks are by {summary.ranked_by}. Their intervals contain all true ranks with 95 % confidence if errors are "
+        "normal and independent; models share stimuli and subjects, so intervals are usually wider than necessary."
+    )
+    if summary.n_sure < summary.n_ranked:
+        n = summary.n_ranked - summary.n_sure
+        yield (
+            f"For {n} of {summary.n_ranked} models this mean has no standard error, because a score below has none; "
+            f"{'its interval contains' if n == 1 else 'their intervals contain'} all ranks."
+        )
+    if summary.too_many_groups:
+        yield "There are too many groups of ties to show their letters."
+
+
+def _on_day(snapshot: Snapshot, state: BoardState) -> Iterator[str]:
+    if snapshot.at is not None:
+        yield (
+            f"As of the end of {snapshot.at} (UTC): receipts made until then, with the benchmark versions of that day. "
+            "The tree, metadata and permissions are those of today."
+        )
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun.
+
+    Examples
+    --------
+    >>> counted(1, "model"), counted(2, "model")
+    ('1 model', '2 models')
+    """
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _is(n: int) -> str:
+    return "is" if n == 1 else "are"

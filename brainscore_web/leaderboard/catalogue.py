@@ -1,26 +1,33 @@
-"""Synchronises the site with the models, benchmarks and tree of the installed plugins."""
+"""Models, benchmarks and tree of the installed plugins on the site; values that people have edited are kept."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from django.utils import timezone
 
-from brainscore_vision.leaderboard import listed_benchmark
+from brainscore_vision.leaderboard import leaderboard_tree, listed_benchmark, node_name
 from brainscore_web.leaderboard import revision
 from brainscore_web.leaderboard.clean import check_identifier, json_value, text
 from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, VisionModel
-from brainscore_web.leaderboard.nodes import placement, sync_means
 from brainscore_web.leaderboard.revision import exclusive_write
-from brainscore_web.leaderboard.synchronization import fill_in
 
 if TYPE_CHECKING:
     from brainscore_vision.catalogue import BenchmarkEntry, Catalogue, ModelEntry
 
-__all__ = ["CatalogueReport", "sync_catalogue"]
+__all__ = [
+    "CatalogueReport",
+    "Placement",
+    "SyncedMeans",
+    "fill_in",
+    "placement",
+    "sync_catalogue",
+    "sync_means",
+]
 
+Row = TypeVar("Row", VisionModel, Benchmark, BenchmarkVersion)
 CatalogueRow = TypeVar("CatalogueRow", VisionModel, Benchmark)
 
 
@@ -221,3 +228,117 @@ def _benchmark_values(entry: BenchmarkEntry) -> dict[str, Any]:
 
 def _known(details: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in details.items() if value not in (None, "", [])}
+
+
+class SyncedMeans(NamedTuple):
+    """The means of the tree after they were synchronised.
+
+    Attributes
+    ----------
+    ids : dict of str to int
+        Primary keys by identifier.
+    added, changed : list of str
+        Identifiers of new means, and of changed ones.
+    """
+
+    ids: dict[str, int]
+    added: list[str]
+    changed: list[str]
+
+
+class Placement(NamedTuple):
+    """Position of a benchmark in the tree, as attributes of `Benchmark`."""
+
+    parent_id: int | None
+    in_tree: bool
+    control: bool
+    version: str
+
+
+def sync_means() -> SyncedMeans:
+    """Create missing means of the leaderboard's tree and update the others.
+
+    A benchmark with the name of a mean is not changed, and nothing can be placed below it.
+    """
+    tree = leaderboard_tree()
+    means = [tree[name] for name in tree if not tree[name].benchmark]  # parents come first
+    rows = {row.identifier: row for row in Benchmark.objects.filter(is_mean=True)}
+    taken = set(
+        Benchmark.objects.filter(identifier__in=[node.identifier for node in means], is_mean=False).values_list(
+            "identifier", flat=True
+        )
+    )
+    added, changed = [], []
+    for node in means:
+        if node.identifier in taken:
+            continue
+        parent = rows.get(node.parent or "")
+        row = rows.get(node.identifier) or Benchmark(identifier=node.identifier, is_mean=True)
+        values = {"parent_id": parent and parent.pk, "order": node.order, "title": node.title or ""}
+        different = fill_in(row, values)
+        if row.pk is None:
+            Benchmark.objects.bulk_create([row])  # sends no signals: the caller increments the revision
+            added.append(node.identifier)
+            rows[node.identifier] = row
+        elif different:
+            Benchmark.objects.filter(pk=row.pk).update(**{name: getattr(row, name) for name in different})
+            changed.append(node.identifier)
+    return SyncedMeans({identifier: row.pk for identifier, row in rows.items()}, added, changed)
+
+
+def placement(
+    identifier: str, means: Mapping[str, int], *, parent: str | None = None, control: bool = False, version: str = ""
+) -> Placement:
+    """Return the position of a benchmark: from the installed package if that lists it, otherwise from its receipt.
+
+    Parameters
+    ----------
+    identifier : str
+        The benchmark.
+    means : dict of str to int
+        Primary keys of the means by identifier.
+    parent, control, version
+        The position according to the receipt.
+    """
+    known = listed_benchmark(identifier)
+    if known is not None:
+        parent, control, version = known.parent, known.control, str(known.version)
+    place = means.get(node_name(parent) or "")
+    return Placement(place, place is not None and not control, control, version)
+
+
+def fill_in(row: Row, values: Mapping[str, Any]) -> list[str]:
+    """Set attributes that have not been edited; the row is not saved.
+
+    Parameters
+    ----------
+    row : VisionModel, Benchmark or BenchmarkVersion
+        A new or an existing row.
+    values : mapping of str to object
+        Plain JSON values by attribute. None and empty values are ignored.
+
+    Returns
+    -------
+    list of str
+        Names of changed attributes, including ``'synced'``.
+    """
+    written = dict(row.synced)
+    changed = []
+    for name, value in values.items():
+        if value is None or value == "" or value == {}:
+            continue
+        before = getattr(row, name)
+        if name in written:
+            edited = before != written[name]
+        else:
+            edited = row.pk is not None and before not in (None, "", {}, row._meta.get_field(name).get_default())
+        if edited:
+            continue
+        if before != value:
+            changed.append(name)
+            setattr(row, name, value)
+        written[name] = value
+    if written != row.synced:
+        row.synced = written
+        changed.append("synced")
+    return changed

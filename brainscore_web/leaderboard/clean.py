@@ -1,9 +1,10 @@
-"""Cleans input for all databases: NUL characters, lone surrogates, infinities and overlong texts."""
+"""Clean input for all databases: NUL characters, lone surrogates, infinities and overlong texts."""
 
 from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -21,6 +22,7 @@ __all__ = [
     "json_value",
     "moment",
     "number",
+    "objects_in",
     "or_nan",
     "text",
 ]
@@ -124,6 +126,18 @@ def json_value(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [json_value(item) for item in value]
     raise ValueError(f"a {type(value).__name__} is not valid JSON")
+
+
+def objects_in(document: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
+    """Return the objects of a list in a JSON document; other items are left out, and so is what is not a list.
+
+    Examples
+    --------
+    >>> objects_in({"files": [{"sha1": "ab"}, None]}, "files"), objects_in({"files": 1}, "files")
+    ([{'sha1': 'ab'}], [])
+    """
+    items = document.get(name)
+    return [item for item in items if isinstance(item, dict)] if isinstance(items, list | tuple) else []
 
 
 def moment(value: str) -> datetime:

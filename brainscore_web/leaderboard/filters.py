@@ -6,7 +6,7 @@ import difflib
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
@@ -14,12 +14,15 @@ from django.utils.safestring import SafeString
 from brainscore_core.errors import UserError
 from brainscore_core.results.aggregates import Tree
 from brainscore_web.leaderboard import search
-from brainscore_web.leaderboard.nodes import CONTROLS, OUTSIDE
 from brainscore_web.leaderboard.snapshot import BenchmarkRow, ModelRow, Snapshot
 from brainscore_web.leaderboard.state import BoardState
 
 __all__ = [
+    "CONTROLS",
+    "OUTSIDE",
+    "ActiveFilter",
     "Facet",
+    "active_filters",
     "benchmark_facets",
     "chosen_benchmarks",
     "chosen_models",
@@ -27,6 +30,10 @@ __all__ = [
     "suggestion",
     "tree_checkboxes",
 ]
+
+OUTSIDE = "Not in the averages"
+CONTROLS = "Controls"
+"""Headings of the benchmarks outside the tree."""
 
 
 class Option(NamedTuple):
@@ -43,6 +50,62 @@ class Facet(NamedTuple):
     name: str
     title: str
     options: tuple[Option, ...]
+
+
+_LABELS = {
+    "q": "search",
+    "training": "training data",
+    "parameters_min": "parameters from",
+    "parameters_max": "parameters to",
+    "size_min": "size in MB from",
+    "size_max": "size in MB to",
+    "include": "only",
+    "exclude": "without",
+    "ceiling_min": "ceiling from",
+    "access": "data",
+    "over": "means over",
+    "at": "as of",
+}
+_NOT_FILTERS = frozenset({"sort", "open", "page"})
+
+
+class ActiveFilter(NamedTuple):
+    """A filter that is set.
+
+    Attributes
+    ----------
+    field : str
+        Attribute of `BoardState`.
+    label, value : str
+        Its name and value as text; `value` is empty for a checkbox.
+    without : BoardState
+        The state without this filter.
+    """
+
+    field: str
+    label: str
+    value: str
+    without: BoardState
+
+
+def active_filters(state: BoardState) -> tuple[ActiveFilter, ...]:
+    """Return what differs from the default: one item for each value of a filter.
+
+    Examples
+    --------
+    >>> [(item.label, item.value) for item in active_filters(BoardState(region=("IT", "V4"), parameters_min=25e6))]
+    [('parameters from', '25,000,000'), ('region', 'IT'), ('region', 'V4')]
+    """
+    active = []
+    for name, default in vars(BoardState()).items():
+        given = getattr(state, name)
+        if given == default or name in _NOT_FILTERS:
+            continue
+        for item in given if isinstance(given, tuple) else (given,):
+            rest: Any = tuple(other for other in given if other != item) if isinstance(given, tuple) else default
+            text = "" if item is True else f"{item:,.10g}" if isinstance(item, float) else str(item)
+            active.append(ActiveFilter(name, _LABELS.get(name, name), text, state.changed(**{name: rest})))
+    return tuple(active)
 
 
 def model_facets(snapshot: Snapshot, state: BoardState) -> tuple[Facet, ...]:

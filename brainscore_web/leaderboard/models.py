@@ -78,6 +78,22 @@ class VisionModelQuerySet(models.QuerySet["VisionModel"]):
         """Return public models and the visitor's own; all models for administrators."""
         return self.filter(_visible(visitor, ""))
 
+    def erase(self) -> None:
+        """Delete scores, profiles and descriptions of private models, but keep a private row with the name.
+
+        Without the row, reading receipts again would recreate the model as a public one. The caller opens a transaction
+        and increments the revision.
+        """
+        for table in (Score, LayerProfile):
+            table.objects.filter(model__in=self).delete()
+        self.update(**_ERASED)
+
+
+_ERASED: dict[str, Any] = {
+    "title": "", "architecture": "", "family": "", "parameters": None, "size_mb": None, "training_data": "",
+    "regions": {}, "source": "", "bibtex": "", "plugin": "", "details": {}, "synced": {}, "runnable": False,
+}  # fmt: skip
+
 
 class VisionModel(models.Model):
     """A model of vision."""

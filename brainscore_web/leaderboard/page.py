@@ -12,10 +12,9 @@ from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
-from brainscore_web.leaderboard.board import STATES, Board
+from brainscore_web.leaderboard.board import STATES, Board, BoardNode
 from brainscore_web.leaderboard.filters import benchmark_facets, model_facets, tree_checkboxes
 from brainscore_web.leaderboard.models import Score, Visitor
-from brainscore_web.leaderboard.nodes import BoardNode
 from brainscore_web.leaderboard.payload import counts_text, n_filters, rounded, why_empty
 from brainscore_web.leaderboard.state import BoardState
 from brainscore_web.leaderboard.withheld import withheld_reason

@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brainscore_core.errors import UserError
-from brainscore_web.leaderboard.board import SHADES, STATES, Board
+from brainscore_web.leaderboard.board import SHADES, STATES, Board, counted
 from brainscore_web.leaderboard.filters import chosen_benchmarks, chosen_models
-from brainscore_web.leaderboard.notes import counted
 from brainscore_web.leaderboard.state import BoardState
 
 __all__ = ["SCALE", "board_data", "column_data", "columns_below", "counts_text", "n_filters", "rounded", "why_empty"]

@@ -8,15 +8,14 @@ from contextlib import contextmanager
 from typing import Any
 
 from django.db import transaction
-from django.db.models import F, QuerySet
+from django.db.models import F
 from django.db.models.functions import Greatest
 from django.db.models.signals import post_delete, post_save
 
 from brainscore_web.accounts.models import User
 from brainscore_web.leaderboard import models
-from brainscore_web.leaderboard.models import LayerProfile, Revision, Score, VisionModel
 
-__all__ = ["bump", "connect", "current", "erase_models", "exclusive_write"]
+__all__ = ["bump", "connect", "current", "exclusive_write"]
 
 
 def current() -> int:
@@ -66,24 +65,7 @@ def _person_changed(instance: User, created: bool, update_fields: Collection[str
 @contextmanager
 def exclusive_write() -> Iterator[None]:
     """Open a transaction that excludes other ingestions and synchronisations."""
-    Revision.objects.get_or_create(pk=1)
+    models.Revision.objects.get_or_create(pk=1)
     with transaction.atomic():
-        Revision.objects.select_for_update().get(pk=1)  # on SQLite the transaction itself is the lock
+        models.Revision.objects.select_for_update().get(pk=1)  # on SQLite the transaction itself is the lock
         yield
-
-
-_EMPTY: dict[str, Any] = {
-    "title": "", "architecture": "", "family": "", "parameters": None, "size_mb": None, "training_data": "",
-    "regions": {}, "source": "", "bibtex": "", "plugin": "", "details": {}, "synced": {}, "runnable": False,
-}  # fmt: skip
-
-
-def erase_models(models: QuerySet[VisionModel]) -> None:
-    """Delete scores, profiles and descriptions of private models, but keep a private row with the name.
-
-    Without the row, reading receipts again would recreate the model as a public one. The caller opens a transaction
-    and increments the revision.
-    """
-    for table in (Score, LayerProfile):
-        table.objects.filter(model__in=models).delete()
-    models.update(**_EMPTY)

@@ -1,10 +1,12 @@
-"""What is said instead of what a model may have said: it sees stimuli while it is scored, and could print them."""
+"""Replacements for texts in which a model could reveal withheld data: it sees the stimuli, and could print them."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
 from typing import Any
+
+from brainscore_web.leaderboard.clean import objects_in
 
 __all__ = ["WITHHELD", "withheld_document", "withheld_reason"]
 
@@ -13,7 +15,7 @@ WITHHELD = "withheld"
 _TAIL = "its text is withheld since the benchmark's data are private"
 _SENTENCES = {
     "not applicable": f"The model cannot do what the benchmark asks of it; {_TAIL}",
-    "undefined": f"The score is no number; {_TAIL}",
+    "undefined": f"The score is not a number; {_TAIL}",
 }
 _FAILED = (
     (re.compile(r"(SubjectOutOfMemory|OutOfMemory|MemoryError)\b"), "The model ran out of memory"),
@@ -24,21 +26,21 @@ _FAILED = (
     ),
     (re.compile(r"\w+: the subject '[^']*' ended with "), "The model's process ended by itself"),
     (re.compile(r"\w+: the subject '[^']*' printed more than "), "The model printed too much"),
-    (re.compile(r"WorkerLost\b"), "What scored it ended in the midst"),
+    (re.compile(r"WorkerLost\b"), "The process that scored it ended unexpectedly"),
 )
 _RAISED = f"It raised an error; {_TAIL}"
-_CAGED = "the model ran in a cage"
+_SANDBOXED = "the model ran in a cage"  # first words of a note in stored receipts
 
 
 def withheld_reason(state: str, reason: str) -> str:
-    """Why there is no score, in words of the site's own, for those to whom the benchmark's data are not shown.
+    """Return why there is no score, in the site's own words, for visitors who may not see the benchmark's data.
 
     Parameters
     ----------
     state : str
-        Of the pair, as in receipts.
+        State of the pair, as in receipts.
     reason : str
-        As the receipt says it; only what kind of end it tells of is used.
+        Reason in the receipt; only the kind of failure is used.
 
     Examples
     --------
@@ -52,36 +54,31 @@ def withheld_reason(state: str, reason: str) -> str:
     if not reason:
         return ""
     if state == "failed":
-        return next((said for pattern, said in _FAILED if pattern.match(reason)), _RAISED)
+        return next((text for pattern, text in _FAILED if pattern.match(reason)), _RAISED)
     return _SENTENCES.get(state, _TAIL.capitalize())
 
 
 def withheld_document(document: Mapping[str, Any]) -> dict[str, Any]:
-    """A receipt without anything in which stimuli may stand, for those to whom the benchmark's data are not shown.
+    """Return a receipt without anything that may reveal stimuli, for visitors who may not see the benchmark's data.
 
-    Addresses of files go, reason and error are in the site's own words, and notes and what was printed are left out.
-    Of a model that ran in a cage, so that nobody vouches for it, also all goes that it says of itself: which weights,
-    files, seeds and device it used.
+    URLs of files, notes and printed text are removed; reason and error are in the site's own words. A model that ran in
+    the sandbox is not trusted, so everything that it reports about itself is removed, too: weights, files, seeds and
+    device.
     """
-    told = withheld_reason(str(document.get("state") or ""), str(document.get("reason") or ""))
+    reason = withheld_reason(str(document.get("state") or ""), str(document.get("reason") or ""))
     error = document.get("error")
-    found = {
+    public = {
         **document,
-        "reason": told or None,
-        "error": {**error, "message": told or WITHHELD, "traceback": WITHHELD} if isinstance(error, dict) else None,
-        "files": [{**item, "url": WITHHELD} for item in _items(document, "files")],
-        "attachments": [item for item in _items(document, "attachments") if item.get("kind") != "log"],
+        "reason": reason or None,
+        "error": {**error, "message": reason or WITHHELD, "traceback": WITHHELD} if isinstance(error, dict) else None,
+        "files": [{**item, "url": WITHHELD} for item in objects_in(document, "files")],
+        "attachments": [item for item in objects_in(document, "attachments") if item.get("kind") != "log"],
         "notes": [],
     }
     notes = document.get("notes")
-    if any(str(note).startswith(_CAGED) for note in (notes if isinstance(notes, list | tuple) else ())):
+    if any(str(note).startswith(_SANDBOXED) for note in (notes if isinstance(notes, list | tuple) else ())):
         timings = document.get("timings")
-        found |= {"files": [], "weights": [], "data": [], "seeds": {}, "device": WITHHELD}
-        found |= {"cache": {"hits": 0, "misses": 0}}
-        found |= {"timings": {**timings, "extraction": None} if isinstance(timings, dict) else {}}
-    return found
-
-
-def _items(document: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
-    found = document.get(name)
-    return [item for item in found if isinstance(item, dict)] if isinstance(found, list | tuple) else []
+        public |= {"files": [], "weights": [], "data": [], "seeds": {}, "device": WITHHELD}
+        public |= {"cache": {"hits": 0, "misses": 0}}
+        public |= {"timings": {**timings, "extraction": None} if isinstance(timings, dict) else {}}
+    return public

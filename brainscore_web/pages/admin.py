@@ -1,4 +1,4 @@
-"""The site's own texts in the administration: written in Markdown, looked at before others see them."""
+"""Administration of the texts of the site: Markdown with a preview."""
 
 from __future__ import annotations
 
@@ -18,41 +18,41 @@ __all__ = ["NewsAdmin", "PageAdmin"]
 
 
 class _Text(admin.ModelAdmin):
-    """What both have: a preview, and who wrote last. Django's own log keeps who changed what, and when."""
+    """A preview, and the last author; Django's log has all changes."""
 
     change_form_template = "admin/pages/change_form.html"
 
     def get_urls(self) -> list[URLPattern]:
-        """Besides the usual ones, that of the preview."""
+        """Add the URL of the preview."""
         name = f"pages_{self.model._meta.model_name}_preview"
         return [path("preview/", self.admin_site.admin_view(self.preview), name=name), *super().get_urls()]
 
     def preview(self, request: HttpRequest) -> HttpResponse:
-        """What is in the form, as its readers would see it; nothing is saved."""
+        """Show the text in the form as on the site; nothing is saved."""
         if not (self.has_change_permission(request) or self.has_add_permission(request)):
             raise PermissionDenied
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
-        made = rendered("preview", request.POST.get("body", "").replace("\r\n", "\n"))
-        document = Document("preview", request.POST.get("title") or "(no title)", made.body, made.sections)
+        text = rendered("preview", request.POST.get("body", "").replace("\r\n", "\n"))
+        document = Document("preview", request.POST.get("title") or "(no title)", text.body, text.sections)
         response = render(request, "pages/text.html", {"document": document, "preview": True})
         response["Cache-Control"] = "no-store, private"
         return response
 
-    def render_change_form(  # type: ignore[override] # what else Django gives is passed on
+    def render_change_form(  # type: ignore[override] # further arguments are passed on
         self, request: HttpRequest, context: dict[str, Any], **kwargs: Any
     ) -> HttpResponse:
-        """The form, with where its preview is."""
+        """Add the URL of the preview to the form."""
         context["preview_url"] = f"admin:pages_{self.model._meta.model_name}_preview"
         return super().render_change_form(request, context, **kwargs)
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
-        """Note who wrote it."""
+        """Record the author."""
         obj.by = request.user
         super().save_model(request, obj, form, change)
 
     def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
-        """Room for the text."""
+        """Enlarge the text field."""
         field = super().formfield_for_dbfield(db_field, request, **kwargs)
         if db_field.name == "body" and field is not None:
             field.widget.attrs.update({"rows": 28, "cols": 110})
@@ -61,7 +61,7 @@ class _Text(admin.ModelAdmin):
 
 @admin.register(Page)
 class PageAdmin(_Text):
-    """Pages; those that are shipped are there to begin with."""
+    """Pages, including those of the package."""
 
     change_list_template = "admin/pages/change_list.html"
     list_display = ("title", "slug", "published", "changed", "by")
@@ -70,13 +70,13 @@ class PageAdmin(_Text):
     fields = ("slug", "title", "body", "published")
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        """Pages that were written, and which of those that are shipped were not changed."""
+        """Add the included pages that have not been edited."""
         written = set(Page.objects.values_list("slug", flat=True))
         as_shipped = [name for name in shipped_names() if name not in written]
         return super().changelist_view(request, {**(extra_context or {}), "as_shipped": as_shipped})
 
     def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
-        """For a page that is shipped: its text."""
+        """Start with the text of an included page."""
         data: dict[str, Any] = {**super().get_changeform_initial_data(request)}
         text = shipped(str(data.get("slug", "")))
         if text is not None:

@@ -1,4 +1,4 @@
-"""Home, tutorials and what the site says about itself; the frame of all pages."""
+"""Home page, tutorials, texts about the site, news, and the base template of all pages."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from django.apps import AppConfig
 
 
 class PagesConfig(AppConfig):
-    """The app's name and label, and what people may export of it."""
+    """The app's name and label, and its part of the data export."""
 
     name = "brainscore_web.pages"
     label = "pages"
 
     def ready(self) -> None:
-        """Let administrators export what they wrote."""
+        """Add the texts that a user wrote to the data export."""
         from brainscore_web.accounts.personal_data import SECTIONS, exported_rows
         from brainscore_web.pages.models import News, Page
 

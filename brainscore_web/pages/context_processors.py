@@ -1,4 +1,4 @@
-"""What the frame of every page needs."""
+"""Context of the base template."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["site"]
 
 
 def site(request: HttpRequest) -> dict[str, Any]:
-    """Links of the head line, with the one that is open."""
+    """Return the links of the header, and whether each is the current one."""
     links = (
         ("Leaderboard", "/vision/leaderboard/"),
         ("Compare", "/vision/compare/"),

@@ -34,24 +34,24 @@ __all__ = [
 
 
 def shipped_names() -> tuple[str, ...]:
-    """Names of the pages that the site comes with."""
+    """Return the names of the pages included in the package."""
     return (HOME, *PAGES_WITH_OWN_ADDRESS)
 
 
 def shipped(name: str) -> str | None:
-    """The Markdown of a page that the site comes with; None if there is none of this name."""
+    """Return the Markdown of an included page; None for other names."""
     if name not in shipped_names():
         return None
     return _read(name)
 
 
 def page_for(name: str, visitor: Visitor) -> tuple[Document, Page | None] | None:
-    """A page as the visitor sees it, and its row if it was written here; None if there is none.
+    """Return a page as the visitor sees it, and its row if administrators have edited it; None if it does not exist.
 
     Parameters
     ----------
     name : str
-        Of the page.
+        Name of the page.
     visitor : Visitor
         Administrators see pages that are not published.
     """
@@ -62,19 +62,19 @@ def page_for(name: str, visitor: Visitor) -> tuple[Document, Page | None] | None
 
 
 def render_text(of: Page | News) -> Document:
-    """HTML of what was written here. A heading of the first level in the text is left out: the title stands there."""
+    """Convert a text from the database to HTML, without headings of the first level, since the title is shown above."""
     return _rendered_page(of.slug, of.title, of.body)
 
 
 def state_of(*rows: Page | News | None) -> tuple[tuple[int, datetime] | None, ...]:
-    """What differs as soon as one of them was changed."""
+    """Return a value that differs once one of the rows has changed."""
     return tuple((row.pk, row.changed) if row is not None else None for row in rows)
 
 
 @lru_cache(maxsize=64)
 def _rendered_page(name: str, title: str, body: str) -> Document:
-    made = rendered(name, body)
-    return Document(name, title, made.body, made.sections)
+    document = rendered(name, body)
+    return Document(name, title, document.body, document.sections)
 
 
 @lru_cache(maxsize=8)
@@ -90,12 +90,12 @@ _COMMENT = re.compile(r"<!--.*?-->\n?", re.DOTALL)
 _PICTURES = {".png": "image/png", ".svg": "image/svg+xml", ".json": "application/json"}
 _NAME = re.compile(r"[a-z0-9_]+\Z")
 _LANGUAGES = frozenset({"bash", "console", "ini", "json", "python", "sh", "shell", "toml", "yaml"})
-"""What is highlighted; the time of some other lexers grows with the square of a text's length."""
+"""Highlighted languages; some other lexers take time that is quadratic in the length of the text."""
 
 
 @dataclass(frozen=True)
 class Section:
-    """A heading of the second level, to be linked to."""
+    """A heading of the second level, which can be linked to."""
 
     anchor: str
     title: str
@@ -108,13 +108,13 @@ class Document:
     Attributes
     ----------
     name : str
-        Of the file, without its ending.
+        Name of the file, without its extension.
     title : str
         The first heading.
     body : SafeString
         HTML without that heading.
     sections : tuple of Section
-        In their order.
+        Headings of the second level, in order.
     """
 
     name: str
@@ -124,13 +124,13 @@ class Document:
 
 
 def document_names() -> tuple[tuple[str, str], ...]:
-    """Names and titles of the documentation's pages, by title; the start page is left out."""
-    found = ((path.stem, _title(path.read_text(encoding="utf-8"))) for path in _folder().glob("*.md"))
-    return tuple(sorted(((name, title) for name, title in found if name != "index"), key=lambda item: item[1].lower()))
+    """Return names and titles of the pages of the documentation, sorted by title, without the start page."""
+    pages = ((path.stem, _title(path.read_text(encoding="utf-8"))) for path in _folder().glob("*.md"))
+    return tuple(sorted(((name, title) for name, title in pages if name != "index"), key=lambda item: item[1].lower()))
 
 
 def document(name: str) -> Document | None:
-    """A page of the documentation; None if there is none of this name."""
+    """Return a page of the documentation; None for an unknown name."""
     path = _folder() / f"{name}.md"
     if not _NAME.match(name) or not path.is_file():
         return None
@@ -138,7 +138,7 @@ def document(name: str) -> Document | None:
 
 
 def picture(name: str) -> tuple[Path, str] | None:
-    """A file that a page of the documentation shows or links to, and its type; None if there is none."""
+    """Return a file that the documentation shows or links to, and its media type; None if it does not exist."""
     folder = _folder().resolve()
     path = (folder / name).resolve()
     if path.suffix not in _PICTURES or not path.is_relative_to(folder) or not path.is_file():
@@ -147,11 +147,11 @@ def picture(name: str) -> tuple[Path, str] | None:
 
 
 def rendered(name: str, text: str) -> Document:
-    """Make HTML of Markdown. Raw HTML in it is shown, not used; links between pages become the site's."""
+    """Convert Markdown to HTML; raw HTML is shown as text, and links between pages become links of the site."""
     from markdown_it import MarkdownIt
 
-    made = MarkdownIt("commonmark", {"html": False, "highlight": _highlighted}).enable("table")
-    tokens = made.parse(_COMMENT.sub("", text))
+    parser = MarkdownIt("commonmark", {"html": False, "highlight": _highlighted}).enable("table")
+    tokens = parser.parse(_COMMENT.sub("", text))
     sections: list[Section] = []
     title = name
     kept: list[Token] = []
@@ -185,12 +185,12 @@ def rendered(name: str, text: str) -> Document:
             elif child.type == "image":
                 child.attrSet("src", _address(str(child.attrs["src"])))
         if token.type == "th_open" and not tokens[position + 1].content:
-            token.tag = tokens[position + 2].tag = "td"  # heads nothing
-        if token.type in ("th_open", "td_open") and "style" in token.attrs:  # the security policy allows none
+            token.tag = tokens[position + 2].tag = "td"  # not a heading
+        if token.type in ("th_open", "td_open") and "style" in token.attrs:  # forbidden by the security policy
             token.attrSet("class", f"to-{str(token.attrs.pop('style')).rpartition(':')[2]}")
         kept.append(token)
         position += 1
-    body = made.renderer.render(kept, made.options, {})
+    body = parser.renderer.render(kept, parser.options, {})
     return Document(name, title, mark_safe(body), tuple(sections))  # noqa: S308 # raw HTML was escaped
 
 
@@ -201,7 +201,7 @@ def _document(name: str, path: Path, _changed: int) -> Document:
 
 @lru_cache(maxsize=1)
 def _folder() -> Path:
-    """The documentation: packed with the site, or in the checkout that it runs from."""
+    """Return the folder of the documentation: in the installed package, or in the source checkout."""
     packed = Path(str(resources.files("brainscore_web"))) / "docs"
     return packed if packed.is_dir() else packed.parent.parent / "docs"
 
@@ -211,13 +211,13 @@ def _title(text: str) -> str:
 
 
 def _anchor(words: str, used: set[str]) -> str:
-    made = re.sub(r"[^\w]+", "-", words.lower()).strip("-") or "section"
-    number, first = 1, made
-    while made in used:
+    anchor = re.sub(r"[^\w]+", "-", words.lower()).strip("-") or "section"
+    number, first = 1, anchor
+    while anchor in used:
         number += 1
-        made = f"{first}-{number}"
-    used.add(made)
-    return made
+        anchor = f"{first}-{number}"
+    used.add(anchor)
+    return anchor
 
 
 def _address(target: str) -> str:
@@ -232,7 +232,7 @@ def _address(target: str) -> str:
 
 
 def _scrolling(of: Token, name: str) -> Token:
-    """A frame in which a wide table scrolls; readers of the screen are told its name."""
+    """Return a frame in which a wide table scrolls, with a name for screen readers."""
     from markdown_it.token import Token
 
     opening = of.type == "table_open"
@@ -243,11 +243,9 @@ def _scrolling(of: Token, name: str) -> Token:
 
 
 def _highlighted(code: str, language: str, _attributes: str) -> str:
-    """Code with its words marked, in a frame that can be scrolled from the keyboard."""
+    """Highlight code, in a frame that can be scrolled with the keyboard."""
     from pygments import highlight
-    from pygments.formatters.html import (
-        HtmlFormatter,
-    )  # pygments.formatters changes while it is imported by two threads
+    from pygments.formatters.html import HtmlFormatter  # importing `pygments.formatters` is not thread-safe
     from pygments.lexers import get_lexer_by_name
 
     lexer = get_lexer_by_name(language if language in _LANGUAGES else "text")

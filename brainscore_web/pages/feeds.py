@@ -22,10 +22,10 @@ _NOT_IN_XML = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 
 
 class _Atom(Atom1Feed):
-    """Says what links within texts are relative to."""
+    """Adds the base of relative links in the texts."""
 
     def root_attributes(self) -> dict[str, Any]:
-        """Of the feed's element."""
+        """Return attributes of the feed element."""
         return {**super().root_attributes(), "xml:base": str(self.feed["link"])}
 
 
@@ -36,15 +36,15 @@ class _NewsFeed(Feed):
     author_name = "Brain-Score"
 
     def link(self) -> str:
-        """The page of all news."""
+        """Return the URL of the page with all news."""
         return reverse("pages:news")
 
     def items(self) -> list[News]:
-        """The newest; no drafts, whoever asks."""
+        """Return the latest published news, also to administrators."""
         return list(News.objects.published()[:_MOST])
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        """Nothing: there are no templates."""
+        """Return nothing, since there are no templates."""
         return {}
 
     def item_title(self, item: Any) -> str:
@@ -54,24 +54,24 @@ class _NewsFeed(Feed):
         return _NOT_IN_XML.sub("", render_text(item).body)
 
     def item_pubdate(self, item: News) -> datetime:
-        """When it was first seen."""
+        """Return the time of publication."""
         return item.published
 
     def item_updateddate(self, item: News) -> datetime:
-        """When it was last changed, which may have been before it was published."""
+        """Return the time of the last change, or of publication if that is later."""
         return max(item.published, item.changed)
 
     def item_guid(self, item: News) -> str:
-        """A name that stays when the title, the address or the site's name change (RFC 4151)."""
+        """Return an identifier that does not change with the title, the URL or the site's name (RFC 4151)."""
         return f"tag:brain-score.org,{item.created:%Y-%m-%d}:news/{item.pk}"
 
 
-_answer = _NewsFeed()
+_feed = _NewsFeed()
 
 
 @require_safe
 def feed(request: HttpRequest) -> HttpResponse:
-    """The newest news."""
-    answer = _answer(request)
-    answer["Cache-Control"] = "public, max-age=300"
-    return answer
+    """Return the feed."""
+    response = _feed(request)
+    response["Cache-Control"] = "public, max-age=300"
+    return response

@@ -1,4 +1,4 @@
-"""The tables of the site's own texts: pages that administrators write, and news."""
+"""Tables of the texts that administrators write: pages and news."""
 
 from __future__ import annotations
 
@@ -19,24 +19,22 @@ __all__ = ["PAGES_WITH_OWN_ADDRESS", "News", "Page", "address_of", "edits_texts"
 
 
 def edits_texts(visitor: Visitor) -> bool:
-    """Whether the visitor may see texts that are not published: administrators who may change them."""
+    """Whether the visitor may see unpublished texts: administrators with permission to change them."""
     return bool(visitor.is_active and visitor.is_staff and visitor.has_perm("pages.change_news"))
 
 
 class Page(models.Model):
-    """A page that an administrator wrote; in place of the one that is shipped, where there is one of its name."""
+    """A page that an administrator wrote; it replaces an included page of the same name."""
 
     slug = models.SlugField(
         "name",
         max_length=60,
         unique=True,
-        help_text="In its address, such as 'about', or 'privacy' for /pages/privacy/.",
+        help_text="Part of its URL, such as 'about', or 'privacy' for /pages/privacy/.",
     )
     title = models.CharField(max_length=200)
-    body = models.TextField("text", blank=True, help_text="Markdown. HTML in it is shown, not used.")
-    published = models.BooleanField(
-        default=True, help_text="Otherwise others see the shipped page, or none where there is none."
-    )
+    body = models.TextField("text", blank=True, help_text="Markdown. HTML is shown as text.")
+    published = models.BooleanField(default=True, help_text="Otherwise other visitors see the included page, if any.")
     changed = models.DateTimeField(auto_now=True)
     by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, editable=False, on_delete=models.SET_NULL, related_name="+"
@@ -51,7 +49,7 @@ class Page(models.Model):
         return self.title
 
     def get_absolute_url(self) -> str:
-        """Where it is."""
+        """Return its URL."""
         return address_of(self.slug)
 
 
@@ -59,22 +57,22 @@ class NewsQuerySet(models.QuerySet["News"]):
     """Queries of news."""
 
     def visible_to(self, visitor: Visitor) -> QuerySet[News]:
-        """What is published; administrators see all."""
+        """Return published news; all news for administrators."""
         return self if edits_texts(visitor) else self.published()
 
     def published(self, now: datetime | None = None) -> QuerySet[News]:
-        """What everybody sees: no drafts, and nothing before its time."""
+        """Return the news that all visitors see: no drafts, and nothing before its publication."""
         return self.filter(draft=False, published__lte=now or timezone.now())
 
 
 class News(models.Model):
-    """Something new."""
+    """A news item."""
 
-    slug = models.SlugField("name", max_length=100, unique=True, help_text="In its address.")
+    slug = models.SlugField("name", max_length=100, unique=True, help_text="Part of its URL.")
     title = models.CharField(max_length=200)
-    body = models.TextField("text", help_text="Markdown. HTML in it is shown, not used.")
-    published = models.DateTimeField(default=timezone.now, help_text="Nobody sees it before.")
-    draft = models.BooleanField(default=True, help_text="Others do not see it.")
+    body = models.TextField("text", help_text="Markdown. HTML is shown as text.")
+    published = models.DateTimeField(default=timezone.now, help_text="When it becomes visible.")
+    draft = models.BooleanField(default=True, help_text="Visible to administrators only.")
     created = models.DateTimeField(default=timezone.now, editable=False)
     changed = models.DateTimeField(auto_now=True)
     by = models.ForeignKey(
@@ -94,20 +92,20 @@ class News(models.Model):
         return self.title
 
     def get_absolute_url(self) -> str:
-        """Where it is."""
+        """Return its URL."""
         return reverse("pages:news-one", args=[self.slug])
 
 
 PAGES_WITH_OWN_ADDRESS = ("about", "citation", "community", "faq", "sponsors")
-"""Pages at addresses of their own; others are below ``/pages/``."""
+"""Pages with URLs of their own; those of others start with ``/pages/``."""
 
 
 HOME = "home"
-"""The beginning of the start page."""
+"""Name of the text on the home page."""
 
 
 def address_of(name: str) -> str:
-    """Where a page is."""
+    """Return the URL of a page."""
     if name == HOME:
         return reverse("pages:home")
     return reverse(f"pages:{name}") if name in PAGES_WITH_OWN_ADDRESS else reverse("pages:page", args=[name])

@@ -1,7 +1,10 @@
-"""Pages that say something rather than compute it."""
+"""Views of the home page, news, tutorials and texts about the site."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+import numpy as np
 from django.core.paginator import Paginator
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -9,27 +12,27 @@ from django.utils import timezone
 from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_safe
 
-from brainscore_web.leaderboard.board import board_for
+from brainscore_web.leaderboard.board import Board, board_for
 from brainscore_web.leaderboard.http import answer, conditional
 from brainscore_web.leaderboard.snapshot import snapshot_for
 from brainscore_web.leaderboard.state import BoardState
 from brainscore_web.pages.documents import document, document_names, page_for, picture, render_text, state_of
-from brainscore_web.pages.front_page import front_of
 from brainscore_web.pages.models import News, address_of
 
 __all__ = ["file", "home", "news", "news_item", "text", "tutorial", "tutorials"]
 
+_LEADERS = 5
 _NEWS_AT_HOME = 3
-_NEWS_A_PAGE = 20
+_NEWS_PER_PAGE = 20
 
 
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
-    """What this is, who leads, and what to do next."""
+    """Home page: a welcome text, the highest-ranked models, and news."""
     snapshot = snapshot_for(request.user)
-    found = page_for("home", request.user)
-    assert found is not None  # it is shipped
-    welcome, written = found
+    page = page_for("home", request.user)
+    assert page is not None  # included in the package
+    welcome, written = page
     news = tuple(News.objects.published()[:_NEWS_AT_HOME])
 
     def make() -> HttpResponse:
@@ -40,15 +43,78 @@ def home(request: HttpRequest) -> HttpResponse:
     return answer(request, conditional(snapshot, "home", state, only_snapshot=True), make)
 
 
+@dataclass(frozen=True)
+class Leader:
+    """One of the highest-ranked models.
+
+    Attributes
+    ----------
+    identifier, title : str
+        Identifier and title of the model.
+    rank, best, worst : int
+        Its rank, and the limits of its interval.
+    value : float
+        Mean over all benchmarks.
+    error : float or None
+        Standard error of the mean.
+    """
+
+    identifier: str
+    title: str
+    rank: int
+    best: int
+    worst: int
+    value: float
+    error: float | None
+
+
+@dataclass(frozen=True)
+class Front:
+    """What the home page shows of the leaderboard: counts, and the highest-ranked models."""
+
+    models: int
+    benchmarks: int
+    scores: int
+    simulated: bool
+    leaders: tuple[Leader, ...]
+
+
+def front_of(board: Board) -> Front:
+    """Return counts and the highest-ranked models of a board without filters."""
+    snapshot = board.snapshot
+    first = next((place for place, node in enumerate(board.nodes) if node.kind == "mean"), None)
+    ranked = [] if first is None else [place for place in np.argsort(board.rank, kind="stable") if board.rank[place]]
+    return Front(
+        models=len(snapshot.models),
+        benchmarks=len(snapshot.benchmarks),
+        scores=int(np.count_nonzero(snapshot.state == 0)),
+        simulated=bool(snapshot.models) and all(model.identifier.startswith("simulated-") for model in snapshot.models),
+        leaders=tuple(_leader(board, place, first) for place in ranked[:_LEADERS] if first is not None),
+    )
+
+
+def _leader(board: Board, place: int, node: int) -> Leader:
+    model, error = board.models[place], float(board.errors[place, node])
+    return Leader(
+        identifier=model.identifier,
+        title=model.title or model.identifier,
+        rank=int(board.rank[place]),
+        best=int(board.best[place]),
+        worst=int(board.worst[place]),
+        value=float(board.values[place, node]),
+        error=error if np.isfinite(error) else None,
+    )
+
+
 @require_safe
 def text(request: HttpRequest, name: str) -> HttpResponse:
-    """One of the site's own texts: as written here, else as shipped."""
+    """A text about the site: as edited by administrators, otherwise as included in the package."""
     if request.path != address_of(name):
         return redirect(address_of(name))
-    found = page_for(name, request.user)
-    if found is None:
+    page = page_for(name, request.user)
+    if page is None:
         raise Http404(f"there is no page {name!r}")
-    document, written = found
+    document, written = page
     context = {"document": document, "written": written, "hidden": written is not None and not written.published}
     return _own(request, render(request, "pages/text.html", context))
 
@@ -56,23 +122,23 @@ def text(request: HttpRequest, name: str) -> HttpResponse:
 @require_safe
 def news(request: HttpRequest) -> HttpResponse:
     """All news, newest first."""
-    pages = Paginator(News.objects.visible_to(request.user), _NEWS_A_PAGE)
+    pages = Paginator(News.objects.visible_to(request.user), _NEWS_PER_PAGE)
     shown = pages.get_page(request.GET.get("page"))
     return _own(request, render(request, "pages/news.html", {"shown": shown, "now": timezone.now()}))
 
 
 @require_safe
 def news_item(request: HttpRequest, slug: str) -> HttpResponse:
-    """One of the news; drafts are there for administrators alone."""
-    found = News.objects.visible_to(request.user).filter(slug=slug).first()
-    if found is None:
+    """A news item; only administrators see drafts."""
+    item = News.objects.visible_to(request.user).filter(slug=slug).first()
+    if item is None:
         raise Http404(f"there is no news {slug!r}")
-    context = {"one": found, "document": render_text(found), "now": timezone.now()}
-    return _own(request, render(request, "pages/one_news.html", context))
+    context = {"item": item, "document": render_text(item), "now": timezone.now()}
+    return _own(request, render(request, "pages/news_item.html", context))
 
 
 def _own(request: HttpRequest, response: HttpResponse) -> HttpResponse:
-    """Keep caches from sharing a page that only some visitors may see."""
+    """Forbid shared caches to store a page that only some visitors may see."""
     response["Cache-Control"] = "private, no-cache"
     patch_vary_headers(response, ["Cookie"])
     return response
@@ -87,19 +153,19 @@ def tutorials(request: HttpRequest) -> HttpResponse:
 @require_safe
 def tutorial(request: HttpRequest, name: str) -> HttpResponse:
     """A page of the documentation."""
-    found = document(name)
-    if found is None:
+    page = document(name)
+    if page is None:
         raise Http404(f"there is no tutorial {name!r}")
-    return render(request, "pages/text.html", {"document": found, "in_tutorials": True})
+    return render(request, "pages/text.html", {"document": page, "in_tutorials": True})
 
 
 @require_safe
 def file(request: HttpRequest, name: str) -> FileResponse:
     """A picture or schema that a page of the documentation uses."""
-    found = picture(name)
-    if found is None:
+    source = picture(name)
+    if source is None:
         raise Http404("there is no such file")
-    path, kind = found
-    answer = FileResponse(path.open("rb"), content_type=kind)
-    answer["Cache-Control"] = "public, max-age=3600"
-    return answer
+    path, kind = source
+    response = FileResponse(path.open("rb"), content_type=kind)
+    response["Cache-Control"] = "public, max-age=3600"
+    return response

@@ -6,7 +6,7 @@ import django.utils.timezone
 from django.conf import settings
 from django.db import migrations, models
 
-import brainscore_web.competitions._lists
+import brainscore_web.competitions.models
 
 
 class Migration(migrations.Migration):
@@ -86,7 +86,7 @@ class Migration(migrations.Migration):
                     "announced",
                     models.TextField(
                         help_text="One a line, the first announced first: 2024-06-30, or words. The last one counts.",
-                        validators=[brainscore_web.competitions._lists.check_days],
+                        validators=[brainscore_web.competitions.models.check_days],
                         verbose_name="announced dates",
                     ),
                 ),
@@ -273,7 +273,7 @@ class Migration(migrations.Migration):
                     models.TextField(
                         blank=True,
                         help_text="One a line: of the first place, …",
-                        validators=[brainscore_web.competitions._lists.check_prizes],
+                        validators=[brainscore_web.competitions.models.check_prizes],
                     ),
                 ),
                 (

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from brainscore_web.leaderboard.cards._formatting import NONE, estimate, interval, megabytes, number, seconds
+from brainscore_web.leaderboard.cards.formatting import NONE, estimate, interval, megabytes, number, seconds
+from brainscore_web.leaderboard.clean import objects_in
 from brainscore_web.leaderboard.models import Score
 from brainscore_web.leaderboard.withheld import withheld_document, withheld_reason
 
@@ -128,18 +129,18 @@ def _sections(document: Mapping[str, Any]) -> Iterable[Section]:
         title="Code", columns=("what", "identifier", "plugin", "package", "SHA-256 of the code"),
         rows=tuple(_code(document)), code=True,
     )  # fmt: skip
-    weights = tuple((_text(item, "identifier"), _text(item, "sha256")) for item in _items(document, "weights"))
+    weights = tuple((_text(item, "identifier"), _text(item, "sha256")) for item in objects_in(document, "weights"))
     yield Section(title="Weights", columns=("name", "SHA-256"), rows=weights, code=True)
     files = tuple(
-        (_text(item, "url"), _text(item, "sha256") or _text(item, "sha1")) for item in _items(document, "files")
+        (_text(item, "url"), _text(item, "sha256") or _text(item, "sha1")) for item in objects_in(document, "files")
     )
-    yield Section(title="Files read", columns=("address", "hash"), rows=files, code=True)
+    yield Section(title="Files read", columns=("URL", "hash"), rows=files, code=True)
     environment = document.get("environment") or {}
     packages = tuple(sorted((str(name), str(version)) for name, version in (environment.get("packages") or {}).items()))
     yield Section(title="Libraries", rows=packages, code=True)
     kept = tuple(
         (_text(item, "kind"), f"{item.get('bytes') or 0:,} bytes", _text(item, "sha256"))
-        for item in _items(document, "attachments")
+        for item in objects_in(document, "attachments")
     )
     yield Section(title="Attachments", columns=("what", "size", "SHA-256"), rows=kept, code=True)
     yield Section(title="Notes", rows=tuple(("", str(note)) for note in document.get("notes") or ()))
@@ -172,16 +173,11 @@ def _code(document: Mapping[str, Any]) -> Iterable[tuple[str, ...]]:
     parts: list[tuple[str, Mapping[str, Any]]] = [
         (name, document[name]) for name in ("model", "benchmark") if isinstance(document.get(name), dict)
     ]
-    parts += [(_text(item, "kind").replace("_", " "), item) for item in _items(document, "data")]
+    parts += [(_text(item, "kind").replace("_", " "), item) for item in objects_in(document, "data")]
     for what, part in parts:
         plugin = part.get("plugin") or {}
         package = " ".join(filter(None, (_text(plugin, "distribution"), _text(plugin, "version"))))
         yield what, _text(part, "identifier"), _text(plugin, "name") or NONE, package or NONE, _text(plugin, "sha256")
-
-
-def _items(document: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
-    items = document.get(name)
-    return [item for item in items if isinstance(item, dict)] if isinstance(items, list | tuple) else []
 
 
 def _text(part: Mapping[str, Any], name: str) -> str:

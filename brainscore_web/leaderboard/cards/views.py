@@ -19,11 +19,19 @@ from django.views.decorators.http import require_safe
 from brainscore_core.errors import UserError
 from brainscore_core.figures import standalone
 from brainscore_web.leaderboard.board import board_for
-from brainscore_web.leaderboard.cards import _data, _figures, _lists
-from brainscore_web.leaderboard.cards._benchmark import BenchmarkCard, benchmark_card
-from brainscore_web.leaderboard.cards._facts import citation_of
-from brainscore_web.leaderboard.cards._formatting import STATES, histogram
-from brainscore_web.leaderboard.cards._model import model_card
+from brainscore_web.leaderboard.cards.benchmark import (
+    BenchmarkCard,
+    benchmark_card,
+    benchmark_data,
+    find_benchmark,
+    models_chart,
+    near_benchmarks,
+)
+from brainscore_web.leaderboard.cards.facts import citation_of
+from brainscore_web.leaderboard.cards.formatting import STATES, histogram
+from brainscore_web.leaderboard.cards.history import history_lines, means_chart, means_lines
+from brainscore_web.leaderboard.cards.lists import benchmark_lines, chips, model_list, sorts, unscored
+from brainscore_web.leaderboard.cards.model import find_model, model_card, model_data, near_models, profile_chart
 from brainscore_web.leaderboard.cards.receipts import public_document, receipt_card
 from brainscore_web.leaderboard.filters import benchmark_facets, model_facets
 from brainscore_web.leaderboard.http import answer, cached_for_visitors, conditional, user_errors
@@ -72,12 +80,12 @@ def model(request: HttpRequest, identifier: str) -> HttpResponse:
     """The card of a model."""
     opened = _valid_query(request, {"open": None, "download": ("bibtex",)})
     snapshot = snapshot_for(request.user)
-    row = _data.find_model(identifier, request.user)
+    row = find_model(identifier, request.user)
     if row is None:
-        return _unknown(request, "model", identifier, _data.near_models(identifier, request.user))
+        return _unknown(request, "model", identifier, near_models(identifier, request.user))
     if request.GET.get("download") == "bibtex":
         return _bibtex(request, row.bibtex, identifier)
-    data = _data.model_data(row, request.user)
+    data = model_data(row, request.user)
     shown = None if "open" not in opened else frozenset(filter(None, opened.getlist("open")))
 
     def make() -> HttpResponse:
@@ -86,10 +94,10 @@ def model(request: HttpRequest, identifier: str) -> HttpResponse:
             "to": _addresses(),
             "card": card,
             "axis": card.axis.texts,
-            "means_chart": _figures.means_chart(card.means),
-            "means_lines": _figures.means_lines(card.means),
-            "profiles": [(profile, _figures.profile_chart(profile)) for profile in card.profiles],
-            "history": _figures.history_lines(card.rescored),
+            "means_chart": means_chart(card.means),
+            "means_lines": means_lines(card.means),
+            "profiles": [(profile, profile_chart(profile)) for profile in card.profiles],
+            "history": history_lines(card.rescored),
             "mine": row.owner_id is not None and row.owner_id == request.user.pk,
         }
         return render(request, "cards/model.html", context)
@@ -106,18 +114,18 @@ def benchmark(request: HttpRequest, identifier: str) -> HttpResponse:
     """The card of a benchmark or a mean."""
     query = _valid_query(request, {"models": ("all",), "download": ("bibtex", "svg")})
     snapshot = snapshot_for(request.user)
-    row = _data.find_benchmark(identifier)
+    row = find_benchmark(identifier)
     if row is None:
-        return _unknown(request, "benchmark", identifier, _data.near_benchmarks(identifier))
+        return _unknown(request, "benchmark", identifier, near_benchmarks(identifier))
     if query.get("download") == "bibtex":
         return _bibtex(request, row.bibtex, identifier)
-    data = _data.benchmark_data(row, request.user)
+    data = benchmark_data(row, request.user)
     most = None if query.get("models") == "all" else MODELS_SHOWN
 
     def make() -> HttpResponse:
         card = benchmark_card(row, board_for(snapshot, _EVERYTHING), data)
         if query.get("download") == "svg":
-            picture = HttpResponse(standalone(_figures.models_chart(card, most)), content_type="image/svg+xml")
+            picture = HttpResponse(standalone(models_chart(card, most)), content_type="image/svg+xml")
             picture["Content-Disposition"] = content_disposition_header(True, "models.svg")
             return picture
         context = {
@@ -148,7 +156,7 @@ def benchmarks(request: HttpRequest) -> HttpResponse:
     snapshot = snapshot_for(request.user, at=state.at)
 
     def make() -> HttpResponse:
-        lines = _lists.benchmark_lines(board_for(snapshot, state), text)
+        lines = benchmark_lines(board_for(snapshot, state), text)
         context = {
             "to": _addresses(),
             "lines": lines,
@@ -157,7 +165,7 @@ def benchmarks(request: HttpRequest) -> HttpResponse:
             "text": text,
             "state": state,
             "facets": benchmark_facets(snapshot, state),
-            "chips": _lists.chips(state, text),
+            "chips": chips(state, text),
         }
         return render(request, "cards/benchmarks.html", context)
 
@@ -172,10 +180,10 @@ def models(request: HttpRequest) -> HttpResponse:
     state = BoardState.from_query(request.GET)
     snapshot = snapshot_for(request.user, at=state.at)
     known = load_models(request.user, all_seen=snapshot.audience == "all") if state.at is None else []
-    others = _lists.unscored(known, snapshot, state)
+    others = unscored(known, snapshot, state)
 
     def make() -> HttpResponse:
-        listing = _lists.model_list(board_for(snapshot, state.changed(page=1)), state)
+        listing = model_list(board_for(snapshot, state.changed(page=1)), state)
         context = {
             "to": _addresses(),
             "list": listing,
@@ -183,8 +191,8 @@ def models(request: HttpRequest) -> HttpResponse:
             "total": len(snapshot.models),
             "others": others if listing.page == listing.pages else (),
             "facets": model_facets(snapshot, state),
-            "chips": _lists.chips(state),
-            "sorts": _lists.sorts(state, listing),
+            "chips": chips(state),
+            "sorts": sorts(state, listing),
             "pages": [(page, state.changed(page=page).query()) for page in range(1, listing.pages + 1)],
         }
         return render(request, "cards/models.html", context)

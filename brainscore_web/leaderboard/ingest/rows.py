@@ -19,6 +19,7 @@ from django.utils import timezone
 from brainscore_core.scoring import CeilingEstimate, Problem, Receipt
 from brainscore_vision.leaderboard import listed_benchmark
 from brainscore_web.leaderboard import revision
+from brainscore_web.leaderboard.catalogue import fill_in, placement, sync_means
 from brainscore_web.leaderboard.clean import (
     LARGEST,
     LONGEST_TEXT,
@@ -30,9 +31,7 @@ from brainscore_web.leaderboard.clean import (
     text,
 )
 from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, Ingestion, Score, Visibility, VisionModel
-from brainscore_web.leaderboard.nodes import placement, sync_means
 from brainscore_web.leaderboard.revision import exclusive_write
-from brainscore_web.leaderboard.synchronization import fill_in
 
 if TYPE_CHECKING:
     from brainscore_web.accounts.models import User

@@ -21,7 +21,7 @@ class Migration(migrations.Migration):
                 (
                     "slug",
                     models.SlugField(
-                        help_text="In its address, such as 'about', or 'privacy' for /pages/privacy/.",
+                        help_text="Part of its URL, such as 'about', or 'privacy' for /pages/privacy/.",
                         max_length=60,
                         unique=True,
                         verbose_name="name",
@@ -30,14 +30,12 @@ class Migration(migrations.Migration):
                 ("title", models.CharField(max_length=200)),
                 (
                     "body",
-                    models.TextField(
-                        blank=True, help_text="Markdown. HTML in it is shown, not used.", verbose_name="text"
-                    ),
+                    models.TextField(blank=True, help_text="Markdown. HTML is shown as text.", verbose_name="text"),
                 ),
                 (
                     "published",
                     models.BooleanField(
-                        default=True, help_text="Otherwise others see the shipped page, or none where there is none."
+                        default=True, help_text="Otherwise other visitors see the included page, if any."
                     ),
                 ),
                 ("changed", models.DateTimeField(auto_now=True)),
@@ -63,15 +61,15 @@ class Migration(migrations.Migration):
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
                 (
                     "slug",
-                    models.SlugField(help_text="In its address.", max_length=100, unique=True, verbose_name="name"),
+                    models.SlugField(help_text="Part of its URL.", max_length=100, unique=True, verbose_name="name"),
                 ),
                 ("title", models.CharField(max_length=200)),
-                ("body", models.TextField(help_text="Markdown. HTML in it is shown, not used.", verbose_name="text")),
+                ("body", models.TextField(help_text="Markdown. HTML is shown as text.", verbose_name="text")),
                 (
                     "published",
-                    models.DateTimeField(default=django.utils.timezone.now, help_text="Nobody sees it before."),
+                    models.DateTimeField(default=django.utils.timezone.now, help_text="When it becomes visible."),
                 ),
-                ("draft", models.BooleanField(default=True, help_text="Others do not see it.")),
+                ("draft", models.BooleanField(default=True, help_text="Visible to administrators only.")),
                 ("created", models.DateTimeField(default=django.utils.timezone.now, editable=False)),
                 ("changed", models.DateTimeField(auto_now=True)),
                 (

@@ -16,11 +16,10 @@ from brainscore_vision.plugin_metadata import bibtex_entries
 from brainscore_vision.submission import Finding
 from brainscore_web.jobs.leases import Lease
 from brainscore_web.leaderboard import revision as shown
+from brainscore_web.leaderboard.catalogue import fill_in, placement, sync_means
 from brainscore_web.leaderboard.clean import json_value, text
 from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, Visibility, VisionModel
-from brainscore_web.leaderboard.nodes import placement, sync_means
 from brainscore_web.leaderboard.revision import exclusive_write
-from brainscore_web.leaderboard.synchronization import fill_in
 from brainscore_web.scoring.services import plan_for
 from brainscore_web.submissions.declared_files import package_of
 from brainscore_web.submissions.models import Plugin, PluginKind, Revision, Step, Submission

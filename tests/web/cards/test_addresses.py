@@ -9,7 +9,7 @@ import pytest
 from django.urls import reverse
 
 from brainscore_web.leaderboard import revision
-from brainscore_web.leaderboard.cards._facts import model_code
+from brainscore_web.leaderboard.cards.facts import model_code
 from brainscore_web.leaderboard.models import Benchmark, Score, VisionModel
 
 from .._databases import fill

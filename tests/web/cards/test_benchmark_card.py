@@ -11,7 +11,7 @@ from django.utils import timezone
 from brainscore_core.numerics.ranks import ranks_from_errors
 from brainscore_web.leaderboard import revision
 from brainscore_web.leaderboard.board import board_for
-from brainscore_web.leaderboard.cards import _data, benchmark_card
+from brainscore_web.leaderboard.cards.benchmark import benchmark_card, benchmark_data, find_benchmark
 from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, Score
 from brainscore_web.leaderboard.snapshot import snapshot_for
 from brainscore_web.leaderboard.state import BoardState
@@ -25,8 +25,8 @@ FIRST = "Simulated000.V1-pls"  # public; Simulated002.V4-pls is withheld
 def card_of():
     def make(identifier, visitor):
         board = board_for(snapshot_for(visitor), BoardState())
-        benchmark = _data.find_benchmark(identifier)
-        return benchmark_card(benchmark, board, _data.benchmark_data(benchmark, visitor))
+        benchmark = find_benchmark(identifier)
+        return benchmark_card(benchmark, board, benchmark_data(benchmark, visitor))
 
     return make
 

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from brainscore_web.leaderboard import revision
-from brainscore_web.leaderboard.cards import _data
+from brainscore_web.leaderboard.cards.facts import installed
 from brainscore_web.leaderboard.models import Benchmark, Score, VisionModel
 
 
@@ -97,7 +97,7 @@ def test_the_example_is_the_best_model_that_can_be_had(board, snippets):
 
 def test_what_is_not_installed_says_what_to_do(board, client):
     assert "BRAINSCORE_PLUGINS" in client.get(f"/vision/model/{board.models[0]}/").content.decode()
-    assert "pixels" in _data._registered("model")
+    assert "pixels" in installed("model")
     VisionModel.objects.filter(identifier=board.models[0]).update(identifier="pixels")
     revision.bump()
     assert "BRAINSCORE_PLUGINS" not in client.get("/vision/model/pixels/").content.decode()

@@ -9,8 +9,8 @@ import pytest
 from brainscore_core.results.aggregates import Tree, TreeNode
 from brainscore_web.leaderboard import revision
 from brainscore_web.leaderboard.board import board_for
-from brainscore_web.leaderboard.cards import _data, model_card
-from brainscore_web.leaderboard.cards._history import ScorePoint, VersionSince, mean_history, moments, rescored
+from brainscore_web.leaderboard.cards.history import ScorePoint, VersionSince, mean_history, moments, rescored
+from brainscore_web.leaderboard.cards.model import find_model, model_card, model_data
 from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, Score
 from brainscore_web.leaderboard.snapshot import snapshot_for
 from brainscore_web.leaderboard.state import BoardState
@@ -31,8 +31,8 @@ def test_means_are_those_that_the_leaderboard_shows_for_the_same_day(board, memb
     Score.objects.filter(benchmark=late).update(created=datetime(2024, 10, 1, tzinfo=UTC))
     revision.bump()
     identifier = board.models[2]
-    model = _data.find_model(identifier, member)
-    card = model_card(model, board_for(snapshot_for(member), BoardState()), _data.model_data(model, member))
+    model = find_model(identifier, member)
+    card = model_card(model, board_for(snapshot_for(member), BoardState()), model_data(model, member))
     assert {one.identifier for one in card.means} == {
         "average_vision",
         "neural_vision",

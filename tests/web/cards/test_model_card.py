@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from brainscore_web.leaderboard.board import BoardNode, board_for
-from brainscore_web.leaderboard.cards import _data, model_card
-from brainscore_web.leaderboard.cards._scores import default_open, standings
+from brainscore_web.leaderboard.cards.model import find_model, model_card, model_data
+from brainscore_web.leaderboard.cards.scores import default_open, standings
 from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, LayerProfile, Score, VisionModel
 from brainscore_web.leaderboard.snapshot import snapshot_for
 from brainscore_web.leaderboard.state import BoardState
@@ -19,8 +19,8 @@ PUBLIC = {"model__visibility": "public"}
 def card_of():
     def make(identifier, visitor, opened=None):
         board = board_for(snapshot_for(visitor), BoardState())
-        model = _data.find_model(identifier, visitor)
-        return model_card(model, board, _data.model_data(model, visitor), opened)
+        model = find_model(identifier, visitor)
+        return model_card(model, board, model_data(model, visitor), opened)
 
     return make
 

@@ -105,7 +105,7 @@ def test_addresses_and_tracebacks_of_withheld_data_are_left_out(board, receipt, 
         assert "the traceback" in inside
         assert "b" * 40 in outside  # the hash says which file it was
     said = read(get(f"/vision/receipt/{failed.id}/"))
-    assert "Without addresses of files, error messages and notes" in said
+    assert "Without URLs of files, error messages and notes" in said
     assert "ValueError: no" not in said
     assert "It raised an error; its text is withheld" in said
     assert "Traceback" not in said

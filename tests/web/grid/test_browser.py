@@ -447,7 +447,7 @@ def test_without_a_script(board, new_page):
 
 
 def test_trouble(board, new_page):
-    """A lost connection, data that change all the time, and a change meanwhile."""
+    """A lost connection, data that keep changing, and a change in the meantime."""
     page = new_page(refused=True)
     visit(page)
     page.route("**/data.json*", lambda route: route.abort())
@@ -460,7 +460,7 @@ def test_trouble(board, new_page):
     expect(page.locator("#trouble")).to_be_hidden()
     page.route("**/columns.json*", lambda route: route.fulfill(status=500, body=""))
     page.get_by_role("button", name="Open V1, ").click()
-    expect(page.locator("#trouble")).to_contain_text("the server answered 500")
+    expect(page.locator("#trouble")).to_contain_text("the server responded with 500")
     page.unroute("**/columns.json*")
     page.get_by_role("button", name="Try again").click()
     expect(page.locator("td.waiting")).to_have_count(0)
@@ -482,7 +482,7 @@ def test_trouble(board, new_page):
     page.route("**/columns.json*", other)
     page.route("**/data.json*", without_columns)
     page.get_by_role("button", name="Open V1, ").click()
-    expect(page.locator("#trouble")).to_contain_text("the data change all the time")
+    expect(page.locator("#trouble")).to_contain_text("the data keep changing")
     n_asked = len(asked)
     page.clock.fast_forward(60_000)
     page.evaluate("fetch(location.href)")  # what was asked before that has come to the route by now

@@ -10,7 +10,7 @@ from django.db import connection
 
 from brainscore_core.scoring import Receipt
 from brainscore_web.leaderboard import revision
-from brainscore_web.leaderboard.ingest import IngestReport, _receipts, ingest_receipts, rows
+from brainscore_web.leaderboard.ingest import IngestReport, ingest_receipts, receipts, rows
 from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, Ingestion, Score, VisionModel
 
 OLD = Path(__file__).parents[2] / "core" / "scoring" / "receipts_of_version_1"
@@ -68,7 +68,7 @@ def test_the_revision_grows_once(db, receipt, monkeypatch):
 
 def test_every_batch_is_noticed_at_once_also_of_one_that_is_killed_later(db, receipt, monkeypatch):
     batch = 50
-    monkeypatch.setattr(_receipts, "BATCH", batch)
+    monkeypatch.setattr(receipts, "BATCH", batch)
     before = revision.current()
     seen = []
 

@@ -17,15 +17,15 @@ def store(tmp_path):
     return ResultsStore(tmp_path / "results")
 
 
-def test_a_folder_is_read(db, store, receipt, staff):
+def test_a_folder_is_read(db, store, receipt):
     fill(store, receipt)
     seen = []
-    report = ingest_store(store.folder, by=staff, on_progress=lambda done, total: seen.append((done, total)))
+    report = ingest_store(store.folder, on_progress=lambda done, total: seen.append((done, total)))
     assert report == IngestReport(added=3)
     assert seen == [(3, 3)]
     assert set(VisionModel.objects.values_list("visibility", flat=True)) == {"public"}
     record = Ingestion.objects.get()
-    assert (record.source, record.by, record.added, record.known) == (store.address, staff, 3, 0)
+    assert (record.source, record.by, record.added, record.known) == (store.address, None, 3, 0)
     assert record.finished >= record.started
 
 

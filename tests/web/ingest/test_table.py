@@ -7,7 +7,7 @@ import pytest
 from brainscore_core.errors import UserError
 from brainscore_core.scoring import export_table
 from brainscore_web.leaderboard import revision
-from brainscore_web.leaderboard.ingest import IngestReport, _table, ingest_receipts, ingest_table
+from brainscore_web.leaderboard.ingest import IngestReport, ingest_receipts, ingest_table
 from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, Ingestion, Score, VisionModel
 
 pa = pytest.importorskip("pyarrow")
@@ -105,7 +105,7 @@ def test_a_receipt_twice_in_a_table_is_kept_once(db, several, changed):
 
 
 def test_batches_are_read_one_by_one(db, several, table, monkeypatch):
-    monkeypatch.setattr(_table, "_BATCH", 2)
+    monkeypatch.setattr("brainscore_web.leaderboard.ingest.table._BATCH", 2)
     seen = []
     report = ingest_table(table, on_progress=lambda done, total: seen.append((done, total)))
     assert report.added == len(several) == 7

@@ -1,4 +1,4 @@
-// Cards work without this: here trees open in place, and code can be copied at a click.
+// Optional additions to the cards: trees open without reloading the page, and a button copies code.
 "use strict";
 
 for (const tree of document.querySelectorAll("[data-tree]")) {
@@ -7,7 +7,7 @@ for (const tree of document.querySelectorAll("[data-tree]")) {
   const isOpen = (row) => toggleOf(row)?.getAttribute("aria-expanded") === "true";
 
   const show = () => {
-    let closedAt = Infinity; // rows deeper than this are below something closed
+    let closedAt = Infinity; // rows deeper than this are below a closed one
     for (const row of rows) {
       const depth = Number(row.dataset.depth);
       if (depth <= closedAt) closedAt = Infinity;

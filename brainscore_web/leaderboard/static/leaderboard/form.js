@@ -1,8 +1,8 @@
-// The form and the query of the address: each is made from the other.
+// Conversion between the form and the query of the URL.
 
-const ELSEWHERE = new Set(["errors", "sort", "open", "page"]); // hidden fields hold them where there is no script
+const ELSEWHERE = new Set(["errors", "sort", "open", "page"]); // in hidden fields without scripts
 
-// What the form asks for, beside the order and the open columns of now.
+// Return the query of the form, with the current order and open columns.
 export function read(form, params) {
   const next = new URLSearchParams();
   for (const [name, value] of new FormData(form)) {

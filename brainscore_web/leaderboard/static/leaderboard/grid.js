@@ -1,5 +1,5 @@
-// A table of which only the cells in view, and some around them, exist. The browser scrolls, headers stick by CSS; rows
-// are all of one height and columns of one width, which CSS says.
+// A virtual table: only the visible cells and some around them exist. The browser scrolls, and CSS keeps headers in view
+// and sets the height of all rows and the width of all columns.
 
 const ROWS_AROUND = 8;
 const COLUMNS_AROUND = 3;
@@ -14,7 +14,7 @@ export class Grid {
     this.rows = [];
     this.layout = { columns: [], heads: [], levels: 1 };
     this.window = { top: 0, bottom: 0, left: 0, right: 0 };
-    this.alive = new Map(); // shown rows, by place
+    this.alive = new Map(); // rendered rows, by position
     this.active = { row: -1, column: 0 }; // rows above 0 are headers: -1 is the lowest level
     this.focused = false;
     this.pending = 0;
@@ -29,7 +29,7 @@ export class Grid {
     });
   }
 
-  // `rows`: what stands in each place; `layout`: of the headers.
+  // `rows`: the row at each position; `layout`: layout of the headers.
   set(rows, layout) {
     this.rows = rows;
     this.layout = layout;
@@ -53,7 +53,7 @@ export class Grid {
     this.size.heads = this.size.level * (this.layout.levels - 1) + this.size.head;
   }
 
-  // Everything anew.
+  // Render everything again.
   refresh() {
     this.measure();
     const { row, column, fixed, heads } = this.size;
@@ -74,7 +74,7 @@ export class Grid {
     }
   }
 
-  // What is in view: places of rows and columns, the last ones exclusive.
+  // Return the visible rows and columns, ends exclusive.
   view() {
     const { scrollTop, scrollLeft, clientHeight, clientWidth } = this.scroller;
     const { row, column, fixed, heads } = this.size;
@@ -200,7 +200,7 @@ export class Grid {
     }
   }
 
-  // The cells of a place, where they exist.
+  // Return the rendered cells at a position.
   element({ row, column }) {
     if (row >= 0) {
       const found = this.alive.get(row);
@@ -216,11 +216,11 @@ export class Grid {
     return null;
   }
 
-  // One cell can be reached by Tab; arrows move from there.
+  // The Tab key leads to a single cell; arrow keys move from there.
   mark() {
     for (const old of this.table.querySelectorAll("[tabindex='0']")) old.tabIndex = -1;
     const cell = this.element(this.active);
-    this.scroller.tabIndex = cell ? -1 : 0; // scrolled away: the next key brings it back
+    this.scroller.tabIndex = cell ? -1 : 0; // if it is out of view, the next key scrolls to it
     if (cell) cell.tabIndex = 0;
     if (this.focused && (document.activeElement === document.body || this.scroller.contains(document.activeElement))) {
       const inside = cell && cell.contains(document.activeElement);
@@ -228,7 +228,7 @@ export class Grid {
     }
   }
 
-  // Go to a place and see that it is in view.
+  // Move to a position and scroll it into view.
   go(row, column, focus = true) {
     this.active = { row, column };
     const { scroller, size } = this;

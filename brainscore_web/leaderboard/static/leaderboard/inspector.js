@@ -1,4 +1,4 @@
-// What is known of one cell: asked for when the pointer or the focus stays on it.
+// Details of a cell, requested once the pointer or the focus stays on it.
 
 import { element } from "./paint.js";
 
@@ -31,10 +31,10 @@ export class Inspector {
       try {
         const answer = await fetch(`${this.address}?${key}`, { signal: mine.signal });
         if (!answer.ok) throw new Error(String(answer.status));
-        const told = await answer.json();
-        if (told.problem) throw new Error(told.problem.message);
+        const details = await answer.json();
+        if (details.problem) throw new Error(details.problem.message);
         if (this.known.size > KEPT) this.known.clear();
-        this.known.set(key, told);
+        this.known.set(key, details);
       } catch (error) {
         if (error.name !== "AbortError") this.panel.textContent = "Details of this cell could not be loaded.";
         return;
@@ -43,7 +43,7 @@ export class Inspector {
     this.say(this.known.get(key));
   }
 
-  // What needs no asking.
+  // Show details that are already available.
   say({ title, facts, links }) {
     this.panel.replaceChildren(
       element("strong", {}, title),
@@ -67,7 +67,7 @@ export class Inspector {
   }
 }
 
-// Let the inspector show what the pointer or the focus is on.
+// Show details of the cell under the pointer, or with the focus.
 export function watch(scroller, grid, view, paint, inspector) {
   const seen = (event, wait) => {
     const head = event.target.closest?.("thead th[data-first]");

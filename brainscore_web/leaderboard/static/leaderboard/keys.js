@@ -1,4 +1,4 @@
-// The keyboard in the grid, as the ARIA pattern of grids has it.
+// Keyboard navigation of the grid, by the ARIA grid pattern.
 
 // act: {enter(place, element), sort(place)}
 export function listen(grid, act) {
@@ -42,7 +42,7 @@ export function listen(grid, act) {
   });
 }
 
-// What a cell covers, the ends exclusive; headers may be wide and high, and partly out of view.
+// Return the rows and columns of a cell, ends exclusive; headers may span several, and be partly out of view.
 function span(grid, row, column) {
   if (row >= 0) return { top: row, bottom: row + 1, left: column, right: column + 1 };
   const levels = grid.layout.levels;

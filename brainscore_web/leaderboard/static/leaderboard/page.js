@@ -1,4 +1,4 @@
-// The leaderboard's page: takes the table over from the server's, and asks the server for everything but the order.
+// The page of the leaderboard: replaces the table from the server, and requests everything except the order from it.
 
 import { Grid } from "./grid.js";
 import { listen } from "./keys.js";
@@ -19,11 +19,11 @@ const problem = document.getElementById("problem");
 const address = root.dataset;
 const COLUMNS_AT_ONCE = 40;
 
-const MOST_CHANGES = 3; // in a row; each is waited for twice as long as the one before
+const MOST_CHANGES = 3; // in a row; the wait doubles each time
 
-let asked = null; // the request under way
-let changes = 0; // how often in a row columns were of other data than the table
-let stepOf = null; // the field whose typing made the last step
+let asked = null; // the current request
+let changes = 0; // how often in a row the columns were of another revision than the table
+let stepOf = null; // the field that was typed into for the last history entry
 let params = new URLSearchParams(location.search);
 params.delete("page");
 
@@ -59,9 +59,9 @@ const query = () => {
   return plain.toString();
 };
 
-// ---------------------------------------------------------------- what the server sends
+// ---------------------------------------------------------------- data from the server
 
-// `typed`: the field that is being typed into; what is typed without leaving it is one step back.
+// `typed`: the field that is being typed into; typing without leaving it creates one history entry.
 async function ask(next, { remembered = true, typed = null, aloud = false } = {}) {
   asked?.abort();
   const mine = (asked = new AbortController());
@@ -74,7 +74,7 @@ async function ask(next, { remembered = true, typed = null, aloud = false } = {}
       signal: mine.signal,
       headers: { Accept: "application/json" },
     });
-    if (!answer.ok) throw new Error(`the server answered ${answer.status}`);
+    if (!answer.ok) throw new Error(`the server responded with ${answer.status}`);
     const data = await answer.json();
     if (mine.signal.aborted) return;
     if (data.problem) {
@@ -121,7 +121,7 @@ function apply(data) {
   complete();
 }
 
-// The rows in order, under the headers as they are open.
+// Show the rows in order, and the headers that are open.
 function show() {
   const { key, reversed } = view.sort;
   const count = view.data.models.id.length;
@@ -129,7 +129,7 @@ function show() {
   let rows;
   if (key === "model") rows = byName(count, reversed);
   else if (column) rows = byColumn(column, count, reversed);
-  else rows = byRank(view.data.models.rank, reversed); // also where the column has been filtered out
+  else rows = byRank(view.data.models.rank, reversed); // also if the filters exclude the column
   grid.set(rows, layout(view.data.nodes, view.open));
 }
 
@@ -147,7 +147,7 @@ function takeOver() {
   listen(grid, { enter, sort: ({ column, row }) => sortBy(keyAt(row, column)) });
 }
 
-// Columns that are open and not here yet come in portions.
+// Load the missing columns of open headers in portions.
 async function complete() {
   const data = view.data;
   const wanted = layout(data.nodes, view.open).columns.map((place) => data.nodes[place]);
@@ -169,17 +169,17 @@ async function complete() {
     for (const parent of some) sent.append("node", parent < 0 ? "" : data.nodes[parent].id);
     try {
       const answer = await fetch(`${address.columns}?${sent}`);
-      if (!answer.ok) throw new Error(`the server answered ${answer.status}`);
+      if (!answer.ok) throw new Error(`the server responded with ${answer.status}`);
       const more = await answer.json();
       if (view.data !== data) return;
       if (more.problem || more.revision !== data.revision || more.models !== data.models.id.length) {
         if (++changes > MOST_CHANGES) {
           changes = 0;
-          fail(new Error("the data change all the time"), () => ask(params, { remembered: false }));
+          fail(new Error("the data keep changing"), () => ask(params, { remembered: false }));
           return;
         }
         if (changes > 1) await new Promise((wake) => setTimeout(wake, 500 * 2 ** (changes - 2)));
-        if (view.data === data && !asked) ask(params, { remembered: false }); // something has changed meanwhile
+        if (view.data === data && !asked) ask(params, { remembered: false }); // the data have changed in the meantime
         return;
       }
       Object.assign(data.columns, more.columns);
@@ -214,11 +214,11 @@ function fail(error, again) {
     trouble.hidden = true;
     again();
   });
-  trouble.replaceChildren(`This could not be loaded (${what}). What you see is from before. `, retry);
+  trouble.replaceChildren(`New data could not be loaded (${what}). The table shows earlier data. `, retry);
   trouble.hidden = false;
 }
 
-// ---------------------------------------------------------------- the address
+// ---------------------------------------------------------------- the URL
 
 function remember(push) {
   const text = params.toString();
@@ -238,7 +238,7 @@ function links() {
 
 addEventListener("popstate", () => {
   const next = new URLSearchParams(location.search);
-  if (next.toString() === params.toString()) return; // a link within the page
+  if (next.toString() === params.toString()) return; // the link leads to another part of this page
   next.delete("page");
   fill(form, next);
   ask(next, { remembered: false });
@@ -366,11 +366,11 @@ copy.addEventListener("click", async () => {
     await navigator.clipboard.writeText(location.href);
     says.textContent = "Link copied";
   } catch {
-    says.textContent = `The link is the address of this page: ${location.href}`;
+    says.textContent = `The link is the URL of this page: ${location.href}`;
   }
   says.classList.add("seen");
   setTimeout(() => says.classList.remove("seen"), 3000);
 });
 
-fill(form, params); // browsers keep what was in a form
+fill(form, params); // browsers restore the contents of forms
 ask(params, { remembered: false });

@@ -1,4 +1,4 @@
-// What stands in the grid's cells. Texts only ever become text nodes.
+// Content of the grid's cells. Texts become text nodes only, never HTML.
 
 import { SAID, SIGNS, shown } from "./table.js";
 
@@ -12,16 +12,16 @@ export function element(name, attributes = {}, ...content) {
   return made;
 }
 
-// Long names break after signs, and before a year.
+// Allow line breaks in long names: after punctuation, and before a year.
 function breakable(text) {
   return text
     .split(/(?<=[._\-/])|(?<=[a-z])(?=\d{3})/)
     .flatMap((part, place) => (place ? [document.createElement("wbr"), part] : [part]));
 }
 
-// `view` holds what is shown: {data, columns (decoded, by node), open, sort: {key, reversed}, errors, cards}
+// `view` is the state of the table: {data, columns (decoded, by node), open, sort: {key, reversed}, errors, cards}
 export function painter(view) {
-  // the best, or A, stands first: values fall, names and ranks rise
+  // the best or A comes first: values descend, names and ranks ascend
   const said = (key) => {
     if (view.sort.key !== key) return "none";
     return (key === "model" || key === "rank") === view.sort.reversed ? "descending" : "ascending";
@@ -164,7 +164,7 @@ export function painter(view) {
 
     ranked,
 
-    // What is known of a column.
+    // Facts about a column.
     facts(place) {
       const node = view.data.nodes[place];
       const sent = view.data.columns[node.id] || {};
@@ -172,7 +172,7 @@ export function painter(view) {
       return [...(node.n > 1 ? [`${node.n} benchmarks`] : []), ...known];
     },
 
-    // The title of a cell, made when the pointer comes to it.
+    // Return the tooltip of a cell.
     hint(row, place) {
       const column = view.columns(view.data.nodes[place].id);
       if (!column) return "";

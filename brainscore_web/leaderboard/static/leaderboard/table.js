@@ -1,17 +1,17 @@
-// What the server sends, made into columns, an order of rows and a layout of headers. Nothing here touches the page.
+// Converts data of the server to columns, an order of rows and a layout of headers; does not change the page.
 
 export const SIGNS = ["", "NaN", "n/a", "✕", "old", "–"];
 export const SAID = ["", "undefined", "not applicable", "failed", "outdated", "missing"];
 
-// A column arrives as: rows from the highest value to the lowest (o), the highest value and the steps down from one
+// A column is sent as: rows from the highest value to the lowest (o), the highest value and the steps down from one
 // to the next (v; "=" in t: the step is an exact tie), errors (e), how many there are of each colour from 9 to 0 (c),
-// and the states of all other rows (s). So the server's order is known although values are rounded.
+// and the states of all other rows (s). This keeps the order of the server although values are rounded.
 export function decode(sent, count) {
   const value = new Float64Array(count).fill(NaN);
   const error = new Float64Array(count).fill(NaN);
   const shade = new Int8Array(count).fill(-1);
   const state = new Int8Array(count).fill(5);
-  const group = new Int32Array(count).fill(-1); // the same for exact ties
+  const group = new Int32Array(count).fill(-1); // equal for exact ties
   const order = sent.o;
   let at = 0;
   let tie = 0;
@@ -44,19 +44,19 @@ export function decode(sent, count) {
   return { value, error, shade, state, group, order, unscored: rest };
 }
 
-// Rows, which arrive by name.
+// Rows by name, as they are sent.
 export function byName(count, reversed) {
   const rows = Array.from({ length: count }, (_, row) => row);
   return reversed ? rows.reverse() : rows;
 }
 
-// Rows by rank, without one (0) last, ties by name.
+// Rows by rank; those without a rank (0) last, ties by name.
 export function byRank(rank, reversed) {
   const way = reversed ? -1 : 1;
   return byName(rank.length).sort((a, b) => !rank[a] - !rank[b] || way * (rank[a] - rank[b]) || a - b);
 }
 
-// Rows by a column: what has no value last, ties by name.
+// Rows by a column; those without a value last, ties by name.
 export function byColumn(column, count, rising) {
   const scored = column.order.slice();
   if (rising) scored.sort((a, b) => column.group[b] - column.group[a] || a - b);
@@ -65,8 +65,8 @@ export function byColumn(column, count, rising) {
   return scored.concat(rest);
 }
 
-// Nodes arrive depth first as {id, title, parent, kind, n, depth}. An open mean is a column of its own below a heading that
-// spans all that is below it; `open` holds places of nodes.
+// Nodes are sent depth first as {id, title, parent, kind, n, depth}. An open mean is a column below a heading that spans
+// all columns below the mean; `open` contains indices of nodes.
 export function layout(nodes, open) {
   const children = new Map();
   nodes.forEach((node, place) => {
@@ -101,7 +101,7 @@ export function layout(nodes, open) {
   return { columns, heads, levels, children };
 }
 
-// Which header is at a column and a level: it may have begun further up.
+// Return the header at a column and a level; it may start at a higher level.
 export function headAt(heads, column, level) {
   return heads.find(
     (head) => head.start <= column && column < head.end && head.level <= level && level < head.level + head.span,

@@ -1,12 +1,12 @@
-// What a mark of a chart says, shown beside it at once when it is pointed at or has the focus; Escape hides it.
-// Without this script the browser shows the same text after a while.
+// Tooltips of charts: the text of a mark is shown as soon as it is pointed at or has the focus; Escape hides it.
+// Without this script, browsers show the same text after a delay.
 "use strict";
 (() => {
   const tip = document.createElement("div");
   tip.className = "chart-tip";
   tip.hidden = true;
   document.body.append(tip);
-  let silenced = null; // a title that is not to be shown a second time by the browser
+  let silenced = null; // the title that was removed so that the browser does not show it, too
 
   const hide = () => {
     tip.hidden = true;
@@ -50,7 +50,7 @@
   document.addEventListener("scroll", hide, true);
   document.addEventListener("keydown", (event) => event.key === "Escape" && hide());
 
-  // Large matrices: cells are no elements of their own; their numbers are in a script of JSON.
+  // Cells of large matrices are not elements; their values are in a JSON script.
   const matrices = new Map();
   const inMatrix = (event) => {
     const holder = event.target.closest && event.target.closest("[data-matrix]");
@@ -59,7 +59,7 @@
     if (!matrices.has(holder)) matrices.set(holder, JSON.parse(document.getElementById(holder.dataset.matrix).textContent));
     const { labels, values, symbol } = matrices.get(holder);
     const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(cells.getScreenCTM().inverse());
-    let [row, column] = [Math.floor(at.y + 0.5), Math.floor(at.x)]; // strokes run through the middle of their cells
+    let [row, column] = [Math.floor(at.y + 0.5), Math.floor(at.x)]; // strokes are drawn through the centres of the cells
     if (row < 0 || column < 0 || row >= labels.length || column >= labels.length) return "";
     const names = `${labels[row]} × ${labels[column]}`;
     if (row > column) [row, column] = [column, row];

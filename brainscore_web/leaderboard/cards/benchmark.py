@@ -1,4 +1,7 @@
-"""The card of a benchmark or a mean."""
+"""The card of a benchmark or a mean.
+
+Database queries read what the visitor may see; from these data, pure functions compute the content.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +11,13 @@ from datetime import datetime
 from typing import NamedTuple
 
 import numpy as np
+from django.urls import reverse
 from django.utils.safestring import SafeString
 
+from brainscore_core.errors import nearest
+from brainscore_core.figures import Dots, DotsRow, Mark, Svg, dots_with_intervals
 from brainscore_web.leaderboard.board import Board
-from brainscore_web.leaderboard.cards._facts import (
+from brainscore_web.leaderboard.cards.facts import (
     Citation,
     Code,
     Fact,
@@ -19,9 +25,10 @@ from brainscore_web.leaderboard.cards._facts import (
     benchmark_facts,
     citation_of,
     distribution_of,
+    installed,
     notes_of,
 )
-from brainscore_web.leaderboard.cards._formatting import (
+from brainscore_web.leaderboard.cards.formatting import (
     STATES,
     Axis,
     Bin,
@@ -34,9 +41,9 @@ from brainscore_web.leaderboard.cards._formatting import (
     number,
     web_address,
 )
-from brainscore_web.leaderboard.cards._scores import ScoreLine, has_ceiling, node_ranks, reason_of
-from brainscore_web.leaderboard.clean import finite
-from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion
+from brainscore_web.leaderboard.cards.scores import ScoreLine, has_ceiling, node_ranks, reason_of
+from brainscore_web.leaderboard.clean import finite, or_nan
+from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, Score, StimulusSample, Visitor
 from brainscore_web.leaderboard.snapshot import STATES as NAMES
 
 __all__ = [
@@ -49,6 +56,10 @@ __all__ = [
     "UnscoredModels",
     "VersionLine",
     "benchmark_card",
+    "benchmark_data",
+    "find_benchmark",
+    "models_chart",
+    "near_benchmarks",
 ]
 
 _MEANINGS = {
@@ -207,6 +218,8 @@ class BenchmarkCard:
         Distribution of the scores.
     best, median : str
         Best and median score over the models.
+    median_value : float or None
+        The median as a number.
     versions : tuple of VersionLine
         Newest first.
     code, citation
@@ -237,9 +250,45 @@ class BenchmarkCard:
     bins: tuple[Bin, ...]
     best: str
     median: str
+    median_value: float | None
     versions: tuple[VersionLine, ...]
     code: Code | None
     citation: Citation | None
+
+
+def find_benchmark(identifier: str) -> Benchmark | None:
+    """Return the benchmark or mean; all of them are public."""
+    return Benchmark.objects.select_related("owner").filter(identifier=identifier).first()
+
+
+def near_benchmarks(identifier: str) -> list[str]:
+    """Return similar identifiers of benchmarks."""
+    return nearest(identifier, Benchmark.objects.values_list("identifier", flat=True))
+
+
+def benchmark_data(benchmark: Benchmark, visitor: Visitor) -> BenchmarkData:
+    """Return the data of a benchmark, with three queries; empty for a mean."""
+    shows_data = not benchmark.is_mean and benchmark.shows_data_to(visitor)
+    if benchmark.is_mean:
+        return BenchmarkData(scores={}, versions=())
+    rows = Score.objects.visible_to(visitor).filter(benchmark=benchmark).order_by("created", "receipt")
+    samples = StimulusSample.objects.filter(benchmark=benchmark) if shows_data else ()
+    return BenchmarkData(
+        scores={
+            row["pk"]: (
+                row["model__identifier"],
+                ScoreLine._make(row[name] for name in ScoreLine._fields)._replace(
+                    reason=benchmark.reason_to(visitor, row["state"], row["reason"])
+                ),
+            )
+            for row in rows.values("pk", "model__identifier", *ScoreLine._fields)
+        },
+        versions=list(benchmark.versions.all()),
+        samples=[Sample(row.pk, row.image.name.rsplit("/", 1)[-1], row.caption) for row in samples],
+        shows_data=shows_data,
+        packaged=benchmark.identifier in installed("benchmark"),
+        models=installed("model"),
+    )
 
 
 def benchmark_card(benchmark: Benchmark, board: Board, data: BenchmarkData) -> BenchmarkCard:
@@ -280,9 +329,10 @@ def benchmark_card(benchmark: Benchmark, board: Board, data: BenchmarkData) -> B
         models=tuple(_models(board, place, data, axis)) if place >= 0 else (),
         unscored=tuple(_unscored(board, place, data)) if place >= 0 else (),
         axis=axis,
-        bins=bins(values, axis=axis) if place >= 0 and np.isfinite(values).any() else (),
+        bins=bins(values, axis) if place >= 0 and np.isfinite(values).any() else (),
         best=number(float(board.node_best[place])) if place >= 0 else "",
         median=number(float(board.node_median[place])) if place >= 0 else "",
+        median_value=finite(float(board.node_median[place])) if place >= 0 else None,
         versions=() if mean else tuple(_versions(benchmark, data)),
         code=None
         if mean
@@ -294,6 +344,27 @@ def benchmark_card(benchmark: Benchmark, board: Board, data: BenchmarkData) -> B
             distribution=distribution_of(benchmark.details),
         ),
         citation=citation_of(benchmark.bibtex, benchmark.identifier, benchmark.source),
+    )
+
+
+def models_chart(card: BenchmarkCard, most: int | None = None) -> Svg:
+    """Draw the scores of models on a benchmark with intervals, highest first."""
+    median = card.median_value
+    marks = () if median is None else (Mark(value=median, kind="median"),)
+    rows = [
+        DotsRow(
+            label=model.title,
+            value=model.value,
+            low=or_nan(model.low),
+            high=or_nan(model.high),
+            href=reverse("cards:model", args=[model.identifier]),
+            marks=marks,
+            text=model.score,
+        )
+        for model in card.models[:most]
+    ]
+    return dots_with_intervals(
+        Dots(rows=rows, title=f"Models on {card.title}", x_title="score", width=640, identifier="models-chart")
     )
 
 

@@ -20,14 +20,13 @@ from brainscore_web.leaderboard.clean import (
     check_identifier,
     check_receipt,
 )
-from brainscore_web.leaderboard.ingest._receipts import Progress
+from brainscore_web.leaderboard.ingest.receipts import Progress
 from brainscore_web.leaderboard.ingest.rows import MEASURED, IngestReport, Row, Tally, Writer, limits, too_large
 from brainscore_web.leaderboard.models import Visibility
 
 if TYPE_CHECKING:
     from pyarrow.parquet import ParquetFile
 
-    from brainscore_web.accounts.models import User
 
 __all__ = ["ingest_table"]
 
@@ -238,7 +237,6 @@ _BATCH = 10_000
 def ingest_table(
     path: str | Path,
     *,
-    by: User | None = None,
     on_progress: Progress | None = None,
     default_visibility: str = Visibility.PUBLIC,
 ) -> IngestReport:
@@ -250,7 +248,7 @@ def ingest_table(
     ----------
     path : str or path
         The file.
-    by, on_progress, default_visibility
+    on_progress, default_visibility
         As for `ingest_store`; progress is counted in rows.
 
     Returns
@@ -267,7 +265,7 @@ def ingest_table(
     with _opened(Path(path).expanduser()) as file:
         columns = columns_of(file.schema_arrow, str(path))
         total = file.metadata.num_rows
-        writer = Writer(by, default_visibility)
+        writer = Writer(None, default_visibility)
         done = 0
         with writer.ingesting(str(path)):
             for batch in _batches(file, columns, str(path)):

@@ -82,7 +82,6 @@ Progress = Callable[[int, int], None]
 def ingest_store(
     address: str | Path,
     *,
-    by: User | None = None,
     on_progress: Progress | None = None,
     default_visibility: str = Visibility.PUBLIC,
 ) -> IngestReport:
@@ -92,8 +91,6 @@ def ingest_store(
     ----------
     address : str or path
         A folder or ``s3://bucket/prefix``.
-    by : User, optional
-        The user who started the ingestion.
     on_progress : callable, optional
         Called after each batch with the number of receipts read so far, and their total number.
     default_visibility : {'public', 'private'}
@@ -114,7 +111,7 @@ def ingest_store(
     if not str(address).startswith("s3:/") and not Path(address).expanduser().is_dir():
         raise UserError(f"there is no folder {address}", remedy="name a results folder, or s3://bucket/prefix")
     store = ResultsStore(address)
-    writer = Writer(by, default_visibility)
+    writer = Writer(None, default_visibility)
     with writer.ingesting(store.address):
         known = set(Score.objects.order_by().values_list("receipt", flat=True).iterator(chunk_size=10_000))
         scan = store.scan(known)

@@ -11,8 +11,8 @@ from urllib.parse import quote
 import numpy as np
 
 from brainscore_web.leaderboard.board import Board
-from brainscore_web.leaderboard.cards._formatting import count, estimate, megabytes, number
-from brainscore_web.leaderboard.filters import chosen_models
+from brainscore_web.leaderboard.cards.formatting import count, estimate, megabytes, number
+from brainscore_web.leaderboard.filters import active_filters, chosen_models
 from brainscore_web.leaderboard.snapshot import BenchmarkRow, ModelRow, Snapshot
 from brainscore_web.leaderboard.state import BoardState
 
@@ -33,20 +33,6 @@ PAGE = 50
 """Number of models on one page."""
 
 _TEXTS = ("identifier", "title", "region", "species", "task", "stimuli", "metric")
-_NAMES = {
-    "q": "search",
-    "training": "training data",
-    "parameters_min": "parameters from",
-    "parameters_max": "parameters to",
-    "size_min": "MB from",
-    "size_max": "MB to",
-    "runnable": "runnable",
-    "ceiling_min": "ceiling from",
-    "access": "data",
-    "at": "as of",
-    "values": "values",
-    "over": "means over",
-}
 
 
 class Chip(NamedTuple):
@@ -137,21 +123,15 @@ def benchmark_lines(board: Board, text: str = "") -> tuple[BenchmarkLine, ...]:
 
 def chips(state: BoardState, text: str = "") -> tuple[Chip, ...]:
     """Return the active filters, each with the query without it; `text` is a search that is not part of `state`."""
-    active = []
     suffix = f"q={quote(text, safe='')}" if text else ""
-    if text:
-        active.append(Chip("search", text, state.changed().query()))
-    default = BoardState()
-    for name in (field for field in vars(default) if field not in ("sort", "open", "page")):
-        value, none = getattr(state, name), getattr(default, name)
-        if value == none:
-            continue
-        label = _NAMES.get(name, name)
-        for item in value if isinstance(value, tuple) else (value,):
-            rest: Any = tuple(other for other in value if other != item) if isinstance(value, tuple) else none
-            without = "&".join(filter(None, (state.changed(**{name: rest}).query(), suffix)))
-            active.append(Chip(label, "" if value is True else _text(item), without))
-    return tuple(active)
+    search = [Chip("search", text, state.changed().query())] if text else []
+    return (
+        *search,
+        *(
+            Chip(active.label, active.value, "&".join(filter(None, (active.without.query(), suffix))))
+            for active in active_filters(state)
+        ),
+    )
 
 
 def model_list(board: Board, state: BoardState) -> ModelList:
@@ -208,16 +188,6 @@ def _ancestors(board: Board, kept: Iterable[int]) -> Iterable[int]:
             while at >= 0:
                 yield at
                 at = board.nodes[at].parent
-
-
-def _text(value: Any) -> str:
-    return (
-        count(value)
-        if isinstance(value, float) and value >= 1000
-        else f"{value:g}"
-        if isinstance(value, float)
-        else str(value)
-    )
 
 
 def _sum(numbers: Any) -> int:

@@ -13,9 +13,9 @@ from django.utils.safestring import SafeString
 from numpy.typing import NDArray
 
 from brainscore_core.numerics.ranks import RanksFromErrors, ranks_from_errors
-from brainscore_web.leaderboard.board import Board, BoardNode, group_texts
+from brainscore_web.leaderboard.board import MAX_OPEN_HEADING, Board, BoardNode, group_texts
 from brainscore_web.leaderboard.cache import Cache
-from brainscore_web.leaderboard.cards._formatting import (
+from brainscore_web.leaderboard.cards.formatting import (
     STATES,
     Axis,
     StateText,
@@ -26,7 +26,6 @@ from brainscore_web.leaderboard.cards._formatting import (
     number,
 )
 from brainscore_web.leaderboard.clean import finite
-from brainscore_web.leaderboard.nodes import MAX_OPEN_HEADING
 from brainscore_web.leaderboard.snapshot import STATES as NAMES
 from brainscore_web.leaderboard.snapshot import SnapshotKey
 

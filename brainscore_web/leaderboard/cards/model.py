@@ -1,4 +1,7 @@
-"""The card of a model, with the profiles of its layers."""
+"""The card of a model, with the profiles of its layers.
+
+Database queries read what the visitor may see; from these data, pure functions compute the content.
+"""
 
 from __future__ import annotations
 
@@ -7,18 +10,21 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from brainscore_core.errors import nearest
+from brainscore_core.figures import Lines, Series, Svg, lines
 from brainscore_web.leaderboard.board import Board
-from brainscore_web.leaderboard.cards._facts import (
+from brainscore_web.leaderboard.cards.facts import (
     Citation,
     Code,
     Fact,
     citation_of,
     distribution_of,
+    installed,
     model_code,
     model_facts,
     notes_of,
 )
-from brainscore_web.leaderboard.cards._formatting import (
+from brainscore_web.leaderboard.cards.formatting import (
     STATES,
     Axis,
     StateText,
@@ -27,8 +33,8 @@ from brainscore_web.leaderboard.cards._formatting import (
     interval,
     number,
 )
-from brainscore_web.leaderboard.cards._history import (
-    MeanPoint,
+from brainscore_web.leaderboard.cards.history import (
+    MeanHistory,
     Rescored,
     ScorePoint,
     VersionSince,
@@ -36,11 +42,28 @@ from brainscore_web.leaderboard.cards._history import (
     moments,
     rescored,
 )
-from brainscore_web.leaderboard.cards._scores import ScoreLine, ScoreRow, default_open, score_axis, score_rows
-from brainscore_web.leaderboard.clean import finite
-from brainscore_web.leaderboard.models import VisionModel
+from brainscore_web.leaderboard.cards.scores import ScoreLine, ScoreRow, default_open, score_axis, score_rows
+from brainscore_web.leaderboard.clean import finite, or_nan
+from brainscore_web.leaderboard.models import (
+    Benchmark,
+    BenchmarkVersion,
+    LayerProfile,
+    Score,
+    VisionModel,
+    Visitor,
+)
+from brainscore_web.leaderboard.withheld import withheld_reason
 
-__all__ = ["MeanHistory", "ModelCard", "ModelData", "ProfileView", "model_card"]
+__all__ = [
+    "ModelCard",
+    "ModelData",
+    "ProfileView",
+    "find_model",
+    "model_card",
+    "model_data",
+    "near_models",
+    "profile_chart",
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,6 +159,36 @@ def profile_views(
     return tuple(sorted(views, key=lambda view: (place.get(view.region, len(place)), view.region, view.benchmark)))
 
 
+def profile_chart(profile: ProfileView) -> Svg:
+    """Draw scores of layers in the order of the network; the best of the chosen layers is highlighted."""
+    points = profile.points
+    chosen = [number for number, point in enumerate(points) if point.chosen and point.score is not None]
+    best = max(chosen, key=lambda number: points[number].score or 0.0, default=None)
+    return lines(
+        Lines(
+            series=[
+                Series(
+                    name=profile.region,
+                    x=[point.layer for point in points],
+                    y=[or_nan(point.score) for point in points],
+                    low=[or_nan(point.low) for point in points],
+                    high=[or_nan(point.high) for point in points],
+                    labels=[point.layer for point in points],
+                )
+            ]
+            if len({point.layer for point in points}) == len(points)
+            else [Series(name=profile.region, x=list(range(len(points))), y=[or_nan(point.score) for point in points])],
+            title=f"Layers on {profile.benchmark}",
+            description=f"Score of each layer for {profile.region}; the table below has the numbers.",
+            x_title="layer, in the network's order",
+            y_title="score",
+            highlight=None if best is None else (0, best),
+            width=480,
+            height=300,
+        )
+    )
+
+
 def _profile_view(
     region: str, benchmark: str, document: Any, chosen: Mapping[str, tuple[str, ...]]
 ) -> ProfileView | None:
@@ -229,15 +282,6 @@ class Unscored:
 
 
 @dataclass(frozen=True, kw_only=True)
-class MeanHistory:
-    """A mean over time."""
-
-    identifier: str
-    title: str
-    points: tuple[MeanPoint, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
 class ModelCard:
     """Content of a model's card.
 
@@ -292,6 +336,40 @@ class ModelCard:
     def headline(self) -> tuple[ScoreRow, ...]:
         """The results shown first."""
         return tuple(row for row in self.rows if row.upper)
+
+
+def find_model(identifier: str, visitor: Visitor) -> VisionModel | None:
+    """Return the model if it exists and the visitor may see it."""
+    return VisionModel.objects.visible_to(visitor).select_related("owner").filter(identifier=identifier).first()
+
+
+def near_models(identifier: str, visitor: Visitor) -> list[str]:
+    """Return similar identifiers among the models that the visitor may see."""
+    return nearest(identifier, VisionModel.objects.visible_to(visitor).values_list("identifier", flat=True))
+
+
+def model_data(model: VisionModel, visitor: Visitor) -> ModelData:
+    """Return the data of a model that the visitor may see, with four queries."""
+    rows = list(Benchmark.objects.filter(is_mean=False).order_by().values_list("pk", "identifier", "created"))
+    benchmarks = {pk: identifier for pk, identifier, _ in rows}
+    scores = {}
+    rows_of_scores = Score.objects.filter(model=model).with_shows_data(visitor).order_by("created", "receipt")
+    for row in rows_of_scores.values("pk", "benchmark_id", "shows_data", *ScoreLine._fields, "low", "high"):
+        if not row["shows_data"]:
+            row["reason"] = withheld_reason(row["state"], row["reason"])
+        if row["benchmark_id"] in benchmarks:
+            row["benchmark"] = benchmarks[row["benchmark_id"]]
+            point = ScorePoint._make(row[name] for name in ScorePoint._fields)
+            scores[row["pk"]] = point, ScoreLine._make(row[name] for name in ScoreLine._fields)
+    versions = BenchmarkVersion.objects.order_by().values_list("benchmark_id", "version", "since")
+    profiles = LayerProfile.objects.filter(model=model).values_list("region", "benchmark", "document")
+    return ModelData(
+        scores=scores,
+        versions=[VersionSince(benchmarks[pk], version, since) for pk, version, since in versions if pk in benchmarks],
+        there={identifier: created for _, identifier, created in rows},
+        profiles=list(profiles),
+        packaged=model.identifier in installed("model"),
+    )
 
 
 def model_card(model: VisionModel, board: Board, data: ModelData, opened: Collection[str] | None = None) -> ModelCard:

@@ -1,4 +1,4 @@
-"""Means of a model over time, and benchmarks on which it was scored more than once.
+"""Results of a model over time: its means, and benchmarks on which it was scored more than once, with their charts.
 
 The mean of a past day is what the leaderboard showed then, for today's tree: scores made until that day, of the
 versions that counted then, over the benchmarks that existed then.
@@ -12,12 +12,29 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import NamedTuple
 
 import numpy as np
+from django.utils.safestring import SafeString
 from numpy.typing import NDArray
 
+from brainscore_core.figures import Lines, Series, Svg, lines
 from brainscore_core.results.aggregates import LEAF_STATES, Tree, TreeNode, averages, counting
+from brainscore_web.leaderboard.cards.formatting import axis_of, estimate, spark
 from brainscore_web.leaderboard.clean import or_nan
 
-__all__ = ["MeanPoint", "Rescored", "ScorePoint", "VersionSince", "mean_history", "moments", "rescored"]
+__all__ = [
+    "HistoryLine",
+    "MeanHistory",
+    "MeanPoint",
+    "Rescored",
+    "ResultText",
+    "ScorePoint",
+    "VersionSince",
+    "history_lines",
+    "mean_history",
+    "means_chart",
+    "means_lines",
+    "moments",
+    "rescored",
+]
 
 _EVER = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -53,6 +70,15 @@ class MeanPoint(NamedTuple):
     error: float | None
     n_scored: int
     n_all: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeanHistory:
+    """A mean over time."""
+
+    identifier: str
+    title: str
+    points: tuple[MeanPoint, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -163,6 +189,85 @@ def mean_history(
     return {node: tuple(points) for node, points in history.items()}
 
 
+def means_chart(histories: Sequence[MeanHistory]) -> Svg:
+    """Draw means over time; empty with less than two days."""
+    series = [
+        Series(
+            name=history.title,
+            x=[point.day for point in history.points],
+            y=[or_nan(point.value) for point in history.points],
+            low=[or_nan(point.value) - 1.96 * or_nan(point.error) for point in history.points],
+            high=[or_nan(point.value) + 1.96 * or_nan(point.error) for point in history.points],
+            labels=[
+                f"{history.title}, {point.day}: {estimate(point.value, point.error)}, "
+                f"{point.n_scored} of {point.n_all} benchmarks"
+                for point in history.points
+            ],
+        )
+        for history in histories
+        if len(history.points) > 1
+    ]
+    if not series:
+        return Svg("")
+    return lines(
+        Lines(
+            series=series,
+            title="Means over time",
+            description="Each mean on the days on which it may have changed; the table below has the numbers.",
+            x_title="date",
+            y_title="mean score",
+            width=640,
+            height=300,
+        )
+    )
+
+
+def means_lines(histories: Sequence[MeanHistory]) -> tuple[tuple[str, str, str, str], ...]:
+    """Return means over time as text: mean, day, value, benchmarks."""
+    return tuple(
+        (history.title, f"{point.day}", estimate(point.value, point.error), f"{point.n_scored} of {point.n_all}")
+        for history in histories
+        for point in history.points
+    )
+
+
+class ResultText(NamedTuple):
+    """One result of a model on a benchmark."""
+
+    version: str
+    text: str
+    day: str
+    receipt: str
+
+
+class HistoryLine(NamedTuple):
+    """Results of a model on one benchmark, as a drawing and as text."""
+
+    benchmark: str
+    chart: SafeString
+    points: tuple[ResultText, ...]
+
+
+def history_lines(rescored: Sequence[Rescored]) -> tuple[HistoryLine, ...]:
+    """Return the lines of benchmarks with more than one result."""
+    return tuple(
+        HistoryLine(
+            benchmark=results.benchmark,
+            chart=_spark(results),
+            points=tuple(
+                ResultText(
+                    version=point.version or "?",
+                    text=estimate(point.value, point.error) if point.state == "scored" else point.state,
+                    day=f"{point.created:%Y-%m-%d}",
+                    receipt=point.receipt,
+                )
+                for point in results.points
+            ),
+        )
+        for results in rescored
+    )
+
+
 def _until_current(current: int | str | None, versions: Sequence[VersionSince]) -> Sequence[VersionSince]:
     """Return the versions up to the one that counts today; empty if all versions count."""
     if current is None:
@@ -232,3 +337,15 @@ def _unversioned(tree: Tree) -> Tree:
 
 def _day(moment: datetime) -> date:
     return moment.astimezone(UTC).date()
+
+
+def _spark(results: Rescored) -> SafeString:
+    """Draw results on one benchmark over time; those of other versions are hollow."""
+    values = [or_nan(value) for point in results.points for value in (point.value, point.low, point.high)]
+    return spark(
+        axis_of(values),
+        [
+            (point.created.timestamp(), point.value, point.low, point.high, point.version == results.current)
+            for point in results.points
+        ],
+    )

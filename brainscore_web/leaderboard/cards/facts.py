@@ -1,4 +1,4 @@
-"""Facts about models and benchmarks, their citations, and example code."""
+"""Facts about models and benchmarks, their citations, and example code for installed plugins."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, NamedTuple
 
-from brainscore_web.leaderboard.cards._formatting import count, megabytes, web_address
+from brainscore_web.leaderboard.cards.formatting import count, megabytes, web_address
 from brainscore_web.leaderboard.models import Benchmark, VisionModel
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "benchmark_facts",
     "citation_of",
     "distribution_of",
+    "installed",
     "model_code",
     "model_facts",
     "notes_of",
@@ -231,6 +233,20 @@ def benchmark_facts(benchmark: Benchmark) -> tuple[Fact, ...]:
         Fact("Data", "public" if benchmark.access == "public" else "withheld"),
         Fact("Plugin", benchmark.plugin),
     )
+
+
+@lru_cache(maxsize=2)
+def installed(kind: str) -> frozenset[str]:
+    """Return the identifiers that installed packages register; cached, since they do not change in a process.
+
+    Parameters
+    ----------
+    kind : {'model', 'benchmark'}
+        What to list; nothing is imported for this.
+    """
+    import brainscore_vision
+
+    return frozenset(getattr(brainscore_vision, f"{kind}_registry"))
 
 
 def distribution_of(details: Any) -> str:
