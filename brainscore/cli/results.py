@@ -452,7 +452,7 @@ def _as_row(receipt: Receipt) -> dict[str, object]:
 @json_option
 def show(receipt_id: str, results: str | None, log: bool, json_: bool) -> None:
     """Show a receipt, named by its id or the beginning of it."""
-    from brainscore_core.receipts.summary import summary
+    from brainscore_core.receipts.receipt import summary
     from brainscore_core.scoring import ResultsStore
 
     store = ResultsStore(results)

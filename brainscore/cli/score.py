@@ -62,7 +62,7 @@ def command(
     """
     import brainscore_vision
     from brainscore_core.memory import parse_size
-    from brainscore_core.receipts.summary import summary
+    from brainscore_core.receipts.receipt import summary
     from brainscore_core.scoring import ResultsStore
 
     if max_memory is not None:
