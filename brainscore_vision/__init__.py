@@ -14,17 +14,15 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from brainscore_vision.loading import (
+from brainscore_vision.registries import (
+    benchmark_registry,
+    data_registry,
     load_benchmark,
     load_ceiling,
     load_dataset,
     load_metric,
     load_model,
     load_stimulus_set,
-)
-from brainscore_vision.registries import (
-    benchmark_registry,
-    data_registry,
     metric_registry,
     model_registry,
     plugin_index,

@@ -22,6 +22,14 @@ _REGISTRIES = {
 }
 """Kind of plugin → registries, as `brainscore_vision.registries.REGISTRIES` names them."""
 
+_PARENTS = (
+    "V1", "V2", "V4", "IT", "behavior", "engineering", "control",
+    "neural_vision", "behavior_vision", "engineering_vision", "average_vision",
+    "V1-orientation", "V1-spatial_frequency", "V1-response_selectivity", "V1-receptive_field_size",
+    "V1-surround_modulation", "V1-texture_modulation", "V1-response_magnitude",
+)  # fmt: skip
+"""Parents under which benchmarks are averaged; a study may add groups of its own."""
+
 
 class Reference(NamedTuple):
     """An object to check.
@@ -119,7 +127,7 @@ def _of_identifier(kind: str, identifier: str) -> Iterator[Reference]:
 
 
 def _registered_reference(name: str, key: str, folder: Path | None) -> Reference:
-    from brainscore_vision.loading import LOADERS
+    from brainscore_vision.registries import LOADERS
 
     return Reference(name.replace("_", " "), key, lambda: LOADERS[name](key), folder)
 
@@ -202,8 +210,7 @@ def _check_benchmark(reference: Reference, model: str | None) -> tuple[tuple[Che
     from brainscore_core.errors import DataUnavailable
     from brainscore_core.plugins import check_benchmark
     from brainscore_core.provenance import recording
-    from brainscore_vision.loading import load_model
-    from brainscore_vision.plugin_folders import KNOWN_PARENTS
+    from brainscore_vision.registries import load_model
 
     with recording() as record:
         try:
@@ -213,7 +220,7 @@ def _check_benchmark(reference: Reference, model: str | None) -> tuple[tuple[Che
         checks = check_benchmark(
             benchmark,
             model=load_model(model) if model else None,
-            parents=KNOWN_PARENTS,
+            parents=_PARENTS,
             folder=reference.folder,
             raise_errors=False,
         )

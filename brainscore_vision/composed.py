@@ -30,7 +30,8 @@ from brainscore_vision.registries import (
     ComposedName,
     base_keys,
     benchmark_registry,
-    make,
+    load_ceiling,
+    load_metric,
     metric_registry,
     parse_name,
 )
@@ -317,7 +318,7 @@ def compose(identifier: str) -> Benchmark:
         if part not in {None, NO_CEILING}:
             check_name(str(part))
     measurements = _measurements(identifier, keys)
-    metric = make("metric", name.metric)
+    metric = load_metric(name.metric)
     check_metric(name.metric, metric)
     held_out = isinstance(metric, SplitRegressedCorrelation)
     if held_out and measurements.train is None:
@@ -326,12 +327,12 @@ def compose(identifier: str) -> Benchmark:
             remedy=f"use its cross-validated form, such as {name.metric.removesuffix('_split')}_cv",
         )
     chosen = name.ceiling or default_ceiling(metric)
-    ceiling = None if chosen == NO_CEILING else make("metric", chosen)
+    ceiling = None if chosen == NO_CEILING else load_ceiling(chosen)
     if ceiling is not None:
         check_ceiling(name.metric, metric, chosen, ceiling)
     if measurements.stratified_by is not None and _cross_validation(metric) is not None:
-        metric = make(
-            "metric", name.metric, crossvalidation_kwargs={"stratification_coord": measurements.stratified_by.coord}
+        metric = load_metric(
+            name.metric, crossvalidation_kwargs={"stratification_coord": measurements.stratified_by.coord}
         )
     ceiling_func = _no_ceiling if ceiling is None else lambda: _estimated(ceiling, measurements)
     if held_out:

@@ -39,8 +39,7 @@ def get_stimulus_set(identifier: str) -> "StimulusSet":
     'Simulated2026'
     """
     from brainscore_core.supported_data_standards.brainio import lookup
-    from brainscore_vision.loading import load_stimulus_set
-    from brainscore_vision.registries import stimulus_set_registry
+    from brainscore_vision.registries import load_stimulus_set, stimulus_set_registry
 
     return _load_by_name(
         identifier,
@@ -80,8 +79,7 @@ def get_assembly(identifier: str) -> "DataAssembly":
     ('presentation', 'neuroid')
     """
     from brainscore_core.supported_data_standards.brainio import lookup
-    from brainscore_vision.loading import load_dataset
-    from brainscore_vision.registries import data_registry
+    from brainscore_vision.registries import data_registry, load_dataset
 
     return _load_by_name(
         identifier,

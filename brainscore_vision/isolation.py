@@ -29,9 +29,8 @@ from brainscore_core.memory import memory_limit
 from brainscore_core.paths import activations_home, cache_home, home
 from brainscore_core.plugins.environments import environment_of, plugin_requirements, without_python_settings
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
-from brainscore_vision.loading import require_registered_model
 from brainscore_vision.model_interface import BehavioralAssembly, BrainModel, NeuroidAssembly
-from brainscore_vision.registries import model_registry
+from brainscore_vision.registries import model_registry, require_registered_model
 from brainscore_vision.unregistered_models import is_file_reference, referenced_file
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from brainscore_vision.benchmark_helpers.precomputed import PrecomputedFeatures, RecordedDecisions
-from brainscore_vision.loading import load_model
 from brainscore_vision.model_interface import BrainModel
+from brainscore_vision.registries import load_model
 from brainscore_vision.unregistered_models import is_file_reference, load_unregistered_model
 
 __all__ = ["ModelServer", "load"]

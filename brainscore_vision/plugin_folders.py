@@ -9,7 +9,6 @@ from pathlib import Path
 from brainscore_core.errors import UserError
 
 __all__ = [
-    "KNOWN_PARENTS",
     "PLUGINS_VARIABLE",
     "PLUGIN_KINDS",
     "is_discoverable",
@@ -22,14 +21,6 @@ __all__ = [
 PLUGINS_VARIABLE = "BRAINSCORE_PLUGINS"
 PLUGIN_KINDS: Mapping[str, str] = {"benchmark": "benchmarks", "data": "data", "metric": "metrics", "model": "models"}
 """Kind of a plugin → folder of all plugins of this kind."""
-
-KNOWN_PARENTS = (
-    "V1", "V2", "V4", "IT", "behavior", "engineering", "control",
-    "neural_vision", "behavior_vision", "engineering_vision", "average_vision",
-    "V1-orientation", "V1-spatial_frequency", "V1-response_selectivity", "V1-receptive_field_size",
-    "V1-surround_modulation", "V1-texture_modulation", "V1-response_magnitude",
-)  # fmt: skip
-"""Parents under which benchmarks are averaged; a study may add groups of its own."""
 
 
 def plugin_folder_of(path: Path) -> Path | None:

@@ -26,14 +26,17 @@ from brainscore_core.provenance import note, recording
 from brainscore_core.receipts.output import capture_output
 from brainscore_core.receipts.receipt import RunInfo
 from brainscore_core.runner.pair import Outcome, PairRecorder
-from brainscore_vision.loading import (
+from brainscore_vision.pair_selection import data_name
+from brainscore_vision.registries import (
+    benchmark_registry,
     load_benchmark,
     load_model,
+    model_registry,
+    registered_folder,
     require_registered_model,
+    resolve_benchmark,
     suggesting_public_variants,
 )
-from brainscore_vision.pair_selection import data_name
-from brainscore_vision.registries import benchmark_registry, model_registry, registered_folder, resolve_benchmark
 from brainscore_vision.unregistered_models import is_file_reference, load_unregistered_model, referenced_file
 
 if TYPE_CHECKING:

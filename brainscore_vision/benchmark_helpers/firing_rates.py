@@ -216,7 +216,7 @@ def record_from_model(model: BrainModel, stimulus_identifier: str, number_of_tri
     UserError
         If the model did not return each stimulus once, or several time bins.
     """
-    from brainscore_vision.loading import load_stimulus_set
+    from brainscore_vision.registries import load_stimulus_set
 
     stimuli = load_stimulus_set(stimulus_identifier)
     shown = place_on_screen(stimuli, target_visual_degrees=model.visual_degrees())

@@ -583,7 +583,7 @@ class RSABenchmark(BenchmarkBase):
 
     def _estimate_ceiling(self) -> Score:
         if self._ceiler is None:
-            from brainscore_vision.registries import make
+            from brainscore_vision.registries import load_ceiling
 
-            self._ceiler = make("metric", "rsa_ceiling")
+            self._ceiler = load_ceiling("rsa_ceiling")
         return self._ceiler(without_single_time_bin(self._assembly))

@@ -106,7 +106,7 @@ class PrecomputedTests:
         expected
             Number, or ``pytest.approx`` of one.
         """
-        from brainscore_vision.loading import load_stimulus_set
+        from brainscore_vision.registries import load_stimulus_set
 
         loaded = _loaded(benchmark)
         features = {}
@@ -233,7 +233,7 @@ def _local_features(name: str | Path) -> Path:
 
 
 def _loaded(benchmark: str | Benchmark) -> Benchmark:
-    from brainscore_vision.loading import load_benchmark
+    from brainscore_vision.registries import load_benchmark
 
     return load_benchmark(benchmark) if isinstance(benchmark, str) else benchmark
 

@@ -17,7 +17,7 @@ from brainscore_vision import (
     run_pair,
     stimulus_set_registry,
 )
-from brainscore_vision.loading import public_variants
+from brainscore_vision.registries import public_variants
 
 
 @pytest.fixture

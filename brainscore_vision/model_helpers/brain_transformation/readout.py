@@ -162,7 +162,7 @@ class FittedReadout:
         if self._stimuli is None:
             given: Any = self._given
             if isinstance(given, str):
-                from brainscore_vision.loading import load_stimulus_set
+                from brainscore_vision.registries import load_stimulus_set
 
                 given = load_stimulus_set(given)
             elif not isinstance(given, StimulusSet):

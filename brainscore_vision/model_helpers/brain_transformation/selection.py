@@ -83,7 +83,7 @@ def load_selection_benchmark(identifier: str) -> "Benchmark":
     if identifier.startswith(f"{_SIMULATED}."):
         region, _, metric = identifier.removeprefix(f"{_SIMULATED}.").partition("-")
         return _simulated(region, metric)
-    from brainscore_vision.loading import load_benchmark
+    from brainscore_vision.registries import load_benchmark
 
     return load_benchmark(identifier)
 
@@ -94,7 +94,7 @@ def _simulated(region: str, metric: str) -> "Benchmark":
     from brainscore_vision.benchmarks.simulated2026.ceiling import SplitHalfRDM
     from brainscore_vision.data.simulated2026.responses import REPETITIONS
     from brainscore_vision.data.simulated2026.stimuli import VISUAL_DEGREES
-    from brainscore_vision.loading import load_ceiling, load_metric
+    from brainscore_vision.registries import load_ceiling, load_metric
 
     if region not in _STREAMS or metric not in ("pls", "rdm"):
         raise UnknownIdentifier(

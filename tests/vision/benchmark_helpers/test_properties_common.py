@@ -12,7 +12,7 @@ from brainscore_core.supported_data_standards.brainio.assemblies import (
     PropertyAssembly,
 )
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
-from brainscore_vision import load_metric, loading
+from brainscore_vision import load_metric, registries
 from brainscore_vision.benchmark_helpers import properties_common
 from brainscore_vision.benchmark_helpers.properties_common import PropertiesBenchmark
 from brainscore_vision.metrics.distribution_similarity import NeuronalPropertyCeiling
@@ -154,7 +154,7 @@ def _benchmark(assembly, neuronal_property=_of_the_published_kind):
 
 @pytest.fixture(autouse=True)
 def _stimulus_sets(monkeypatch):
-    monkeypatch.setattr(loading, "load_stimulus_set", SETS.__getitem__)
+    monkeypatch.setattr(registries, "load_stimulus_set", SETS.__getitem__)
 
 
 @pytest.fixture

@@ -152,7 +152,7 @@ def test_a_benchmark_that_shows_nothing(monkeypatch):
             return Score(1)
 
     monkeypatch.setattr(
-        "brainscore_vision.loading.load_benchmark", lambda identifier: Silent("Silent2024-accuracy", lambda: 1, 1)
+        "brainscore_vision.registries.load_benchmark", lambda identifier: Silent("Silent2024-accuracy", lambda: 1, 1)
     )
     with pytest.raises(AssertionError, match="showed the model no stimuli"):
         NumberOfTrialsTests().repetitions_test("Silent2024-accuracy")
