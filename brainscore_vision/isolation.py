@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -16,14 +16,7 @@ from typing import TYPE_CHECKING, Any, Self
 import xarray as xr
 
 from brainscore_core.errors import UserError
-from brainscore_core.isolation import (
-    MAX_OUTPUT,
-    START_TIMEOUT,
-    TIMEOUT,
-    ModelProcess,
-    SubjectFailed,
-    start_model_process,
-)
+from brainscore_core.isolation import TIMEOUT, ModelProcess, SubjectFailed, start_model_process
 from brainscore_core.isolation.sandbox import Sandbox
 from brainscore_core.memory import memory_limit
 from brainscore_core.paths import activations_home, cache_home, home
@@ -184,11 +177,6 @@ def isolated_model(
     how: Mapping[str, Any] | None = None,
     environment: Environment | None = None,
     timeout: float = TIMEOUT,
-    start_timeout: float = START_TIMEOUT,
-    max_output: int = MAX_OUTPUT,
-    variables: Mapping[str, str] | None = None,
-    prefix: Sequence[str] = (),
-    on_output: Callable[[str], None] | None = None,
     cage: Mapping[str, Any] | None = None,
 ) -> IsolatedModel:
     """Start a process that loads a model, and return a model that forwards calls to it.
@@ -205,17 +193,6 @@ def isolated_model(
         Environment of the process; by default that of :func:`environment_for`.
     timeout : float
         Limit for loading and for each call, in seconds.
-    start_timeout : float
-        Limit until the process is ready, in seconds.
-    max_output : int
-        Limit for the output of the process, in bytes; beyond it, the process is killed.
-    variables : mapping, optional
-        All environment variables of the process; by default those of this process, without ``PYTHONPATH`` and similar
-        variables if the model has an environment: they would take precedence over its packages.
-    prefix : sequence of str
-        Command line before the interpreter, such as a sandbox with its arguments.
-    on_output : callable, optional
-        Called with each piece of output; by default output goes to standard error.
     cage : mapping, optional
         Runs the model in a sandbox with these options of :func:`~brainscore_vision.isolation.sandbox_for`. An empty
         mapping: the defaults.
@@ -243,22 +220,18 @@ def isolated_model(
         model = f"{referenced_file(model)}:{model.rpartition(':')[2]}"
     if environment is None:
         environment = environment_for(model)
-    if environment is not None and variables is None:
-        variables = without_python_settings()  # the environment lists the folders of PYTHONPATH after its own
     options = {"identifier": identifier, "how": dict(how or {})}
     process = start_model_process(
         _LOADER,
         model,
         options=options if is_file_reference(model) else None,
         python=None if environment is None else environment.python,
-        environment=variables,
-        prefix=prefix,
+        # the environment lists the folders of PYTHONPATH after its own
+        environment=None if environment is None else without_python_settings(),
         timeout=timeout,
-        start_timeout=start_timeout,
-        max_output=max_output,
-        on_output=_to_standard_error if on_output is None else on_output,
+        on_output=_to_standard_error,
         # a model that needs a sandbox is not trusted with the files of the store
-        shared=[] if prefix or cage is not None or (store := activations_home()) is None else [store],
+        shared=[] if cage is not None or (store := activations_home()) is None else [store],
         sandbox=None if cage is None else sandbox_for(model, environment, cage),
     )
     try:

@@ -62,7 +62,7 @@ class Selection:
     files: dict[str, str] = field(default_factory=dict)
 
 
-def select(models: Sequence[str], benchmarks: Sequence[str], *, base: Path | None = None) -> Selection:
+def select(models: Sequence[str], benchmarks: Sequence[str]) -> Selection:
     """Resolve names and patterns of models and benchmarks.
 
     Parameters
@@ -71,8 +71,6 @@ def select(models: Sequence[str], benchmarks: Sequence[str], *, base: Path | Non
         As for :func:`select_models`.
     benchmarks : sequence of str
         As for :func:`select_benchmarks`.
-    base : Path, optional
-        Folder that file names are relative to; by default the current folder.
 
     Returns
     -------
@@ -84,11 +82,11 @@ def select(models: Sequence[str], benchmarks: Sequence[str], *, base: Path | Non
     UserError
         If a name or pattern matches nothing; the message lists the nearest names.
     """
-    names, files = select_models(models, base=base)
+    names, files = select_models(models)
     return Selection(names, select_benchmarks(benchmarks), files)
 
 
-def select_models(wanted: Sequence[str], *, base: Path | None = None) -> tuple[tuple[str, ...], dict[str, str]]:
+def select_models(wanted: Sequence[str]) -> tuple[tuple[str, ...], dict[str, str]]:
     """Resolve names and patterns of models, and find the files of unregistered models. No plugin is imported.
 
     Parameters
@@ -97,8 +95,6 @@ def select_models(wanted: Sequence[str], *, base: Path | None = None) -> tuple[t
         Identifiers; patterns such as ``resnet*``, which match registered identifiers, including untrained twins
         (ignoring case); ``path/to/file.py:make_model``, which is called ``file:make_model`` in the results, or
         ``name=path/to/file.py:make_model``.
-    base : Path, optional
-        Folder that file names are relative to; by default the current folder.
 
     Returns
     -------
@@ -119,7 +115,7 @@ def select_models(wanted: Sequence[str], *, base: Path | None = None) -> tuple[t
     names: list[str] = []
     for request in wanted:
         if is_file_reference(request):
-            name, reference = _model_file(request, base or Path.cwd())
+            name, reference = _model_file(request)
             if files.get(name, reference) != reference or name in model_registry:
                 other = files.get(name, "a registered model")
                 raise UserError(
@@ -323,13 +319,13 @@ def _is_pattern(text: str) -> bool:
     return any(sign in text for sign in "*?[")
 
 
-def _model_file(wanted: str, base: Path) -> tuple[str, str]:
+def _model_file(wanted: str) -> tuple[str, str]:
     """Name and absolute reference of ``[NAME=]path/to/file.py:make_model``."""
     name, separator, reference = wanted.partition("=")
     if not separator or "/" in name or ".py:" in name:
         name, reference = "", wanted
     file, _, function = reference.rpartition(":")
-    path = (base / Path(file).expanduser()).resolve()
+    path = Path(file).expanduser().resolve()
     if not path.is_file():
         raise UserError(f"there is no file {file!r}", remedy="write it as path/to/file.py:make_model")
     return name or f"{path.stem}:{function}", f"{path}:{function}"

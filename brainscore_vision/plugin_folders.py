@@ -91,10 +91,9 @@ def registrations_in(folder: Path) -> Iterator[tuple[str, str]]:
                 yield name, key
 
 
-def source_checkout(start: Path | None = None) -> Path | None:
-    """Root of the source checkout around a folder (by default the working directory); None outside a checkout."""
-    start = (start or Path.cwd()).absolute()
-    for folder in (start, *start.parents):
+def source_checkout() -> Path | None:
+    """Root of the source checkout around the working directory; None outside a checkout."""
+    for folder in (Path.cwd(), *Path.cwd().parents):
         if (folder / "pyproject.toml").is_file() and (folder / "brainscore_vision" / "__init__.py").is_file():
             return folder
     return None

@@ -118,10 +118,7 @@ class Bad(Settling):
         if self.region == "V2":
             print("about to fail")
             raise ValueError("shapes do not match")
-        if self.region == "V4":
-            return {"responses": 1}
-        while True:
-            print("z" * 100_000)
+        return {"responses": 1}
 
     def visual_degrees(self):
         return float("nan") if getattr(self, "region", None) == "IT" else 8
@@ -344,12 +341,6 @@ class TestFailures:
             with pytest.raises(SubjectFailed, match="returned a dict, not an assembly"):
                 model.look_at(stimuli)
         assert "about to fail" in capfd.readouterr().err
-
-    def test_flood(self, models, stimuli):
-        with isolated_model(f"{models}:Bad", max_output=10**6, on_output=lambda text: None) as model:
-            model.start_recording("other", [(0, 1)])
-            with pytest.raises(SubjectFailed, match=r"printed more than 1.0 MB"):
-                model.look_at(stimuli)
 
     def test_out_of_memory_is_told_apart(self, models, drawn):
         receipt = run_pair(

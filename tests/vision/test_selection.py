@@ -38,17 +38,18 @@ def test_a_model_that_fits_nothing_is_an_error(wanted, message):
         select_models(["pixels", wanted])
 
 
-def test_models_in_files_have_names_that_are_known_before_they_are_loaded(tmp_path):
+def test_models_in_files_have_names_that_are_known_before_they_are_loaded(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "net.py").write_text("raise RuntimeError('imported')\n")
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "net.py").write_text("")
-    names, files = select_models(["net.py:make", f"mine={tmp_path}/net.py:make", "net.py:make"], base=tmp_path)
+    names, files = select_models(["net.py:make", f"mine={tmp_path}/net.py:make", "net.py:make"])
     assert names == ("net:make", "mine")
     assert files == {"net:make": f"{tmp_path}/net.py:make", "mine": f"{tmp_path}/net.py:make"}
     for clash in (["net.py:make", "other/net.py:make"], ["pixels=net.py:make"]):
         with pytest.raises(UserError, match=r"(?s)would both be called .*give it another name: NAME=.*net\.py:make"):
-            select_models(clash, base=tmp_path)
-    assert len(select_models(["net.py:make", "theirs=other/net.py:make"], base=tmp_path)[0]) == 2
+            select_models(clash)
+    assert len(select_models(["net.py:make", "theirs=other/net.py:make"])[0]) == 2
 
 
 def test_groups_of_the_tree():

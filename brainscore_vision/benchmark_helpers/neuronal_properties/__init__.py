@@ -3,11 +3,13 @@
 Curves are neuroids × stimuli; a single curve gives single values. Undefined properties are NaN.
 """
 
-from brainscore_vision.benchmark_helpers.neuronal_properties.designs import Factorial, condition_ranks, factorial
 from brainscore_vision.benchmark_helpers.neuronal_properties.responses import (
+    Factorial,
     Harmonics,
     Preferred,
     RateScale,
+    condition_ranks,
+    factorial,
     harmonics,
     preferred,
     rate_scale,

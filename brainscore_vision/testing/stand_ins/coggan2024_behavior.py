@@ -12,9 +12,9 @@ from brainscore_core.supported_data_standards.brainio.assemblies import Behavior
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision.testing.pictures import write_pictures
 
-__all__ = ["ASSEMBLIES", "STIMULUS_SETS"]
+__all__ = ["ASSEMBLIES", "CLASSES", "STIMULUS_SETS"]
 
-_CLASSES = {  # index among ImageNet's classes, synset, description
+CLASSES = {  # index among ImageNet's classes, synset, description
     "bear": (294, "n02132136", "brown bear, bruin, Ursus arctos"),
     "bison": (347, "n02410509", "bison"),
     "elephant": (386, "n02504458", "African elephant, Loxodonta africana"),
@@ -24,7 +24,7 @@ _CLASSES = {  # index among ImageNet's classes, synset, description
     "sportsCar": (817, "n04285008", "sports car, sport car"),
     "teapot": (849, "n04398044", "teapot"),
 }
-_NAMES = list(_CLASSES)
+_NAMES = list(CLASSES)
 _OCCLUDERS = {  # share of the picture that is covered, relative to what is said not to be visible
     "barHorz04": 0.1,
     "barHorz12": 0.2,
@@ -45,8 +45,8 @@ _NOTHING = "unoccluded"
 
 def _fitting(folder: Path) -> StimulusSet:
     names = _NAMES * 4
-    stimulus_ids = [f"{number:04}_{_CLASSES[name][1]}_{number}" for number, name in enumerate(names)]
-    paths = [f"train/{_CLASSES[name][1]}/{_CLASSES[name][1]}_{number}.JPEG" for number, name in enumerate(names)]
+    stimulus_ids = [f"{number:04}_{CLASSES[name][1]}_{number}" for number, name in enumerate(names)]
+    paths = [f"train/{CLASSES[name][1]}/{CLASSES[name][1]}_{number}.JPEG" for number, name in enumerate(names)]
     stimuli = StimulusSet({"stimulus_id": stimulus_ids, "image_label": names, "imagenet_path": paths})
     stimuli.stimulus_paths = _objects(folder, stimulus_ids, names)
     return stimuli
@@ -63,7 +63,7 @@ def _occluded(folder: Path) -> StimulusSet:
         for trial, number in enumerate(rng.permutation(len(shown))):
             occluder, colour, visibility = shown[number]
             name = _NAMES[len(rows) % len(_NAMES)]  # in order: pictures of a class are alike in both sets
-            index, synset, description = _CLASSES[name]
+            index, synset, description = CLASSES[name]
             rows.append(
                 {
                     "stimulus_id": f"{len(rows):05}_sub-{subject:02}_trial-{trial:03}",

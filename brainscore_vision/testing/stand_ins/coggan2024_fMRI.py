@@ -8,19 +8,10 @@ import numpy as np
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision.testing.pictures import expected_responses, write_pictures
+from brainscore_vision.testing.stand_ins.coggan2024_behavior import CLASSES
 
 __all__ = ["ASSEMBLIES", "STIMULUS_SETS"]
 
-_OBJECTS = {  # index and name of the class in ImageNet, description
-    "bear": (294, "n02132136", "brown bear, bruin, Ursus arctos"),
-    "bison": (347, "n02410509", "bison"),
-    "elephant": (386, "n02504458", "African elephant, Loxodonta africana"),
-    "hare": (331, "n02326432", "hare"),
-    "jeep": (609, "n03594945", "jeep, landrover"),
-    "lamp": (846, "n04380533", "table lamp"),
-    "sportsCar": (817, "n04285008", "sports car, sport car"),
-    "teapot": (849, "n04398044", "teapot"),
-}
 _OCCLUSIONS = ("complete", "lower", "upper")
 _REGIONS = ("V1", "V2", "V4", "IT")
 _SUBJECTS = 9
@@ -28,20 +19,20 @@ _VOXELS = 30
 
 
 def _stimuli(folder: Path) -> StimulusSet:
-    shown = [(name, occlusion) for name in _OBJECTS for occlusion in _OCCLUSIONS]
+    shown = [(name, occlusion) for name in CLASSES for occlusion in _OCCLUSIONS]
     stimulus_ids = [f"{name}_{occlusion}" for name, occlusion in shown]
     stimuli = StimulusSet(
         {
             "stimulus_id": stimulus_ids,
             "object_name": [name for name, _ in shown],
             "occlusion_condition": [occlusion for _, occlusion in shown],
-            "imagenet_class_index_1K": [_OBJECTS[name][0] for name, _ in shown],
-            "imagenet_class_name": [_OBJECTS[name][1] for name, _ in shown],
-            "imagenet_class_description": [_OBJECTS[name][2] for name, _ in shown],
-            "imagenet_path": [f"val/{_OBJECTS[name][1]}/simulated.jpg" for name, _ in shown],
+            "imagenet_class_index_1K": [CLASSES[name][0] for name, _ in shown],
+            "imagenet_class_name": [CLASSES[name][1] for name, _ in shown],
+            "imagenet_class_description": [CLASSES[name][2] for name, _ in shown],
+            "imagenet_path": [f"val/{CLASSES[name][1]}/simulated.jpg" for name, _ in shown],
         }
     )
-    kinds = [list(_OBJECTS).index(name) for name, _ in shown]
+    kinds = [list(CLASSES).index(name) for name, _ in shown]
     stimuli.stimulus_paths = write_pictures(folder, stimulus_ids, seed=41, kinds=kinds)
     return stimuli
 
