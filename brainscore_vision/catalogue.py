@@ -18,6 +18,7 @@ from brainscore_vision.benchmark_helpers.metadata import BenchmarkMetadata
 from brainscore_vision.leaderboard import listed_benchmark
 from brainscore_vision.model_helpers.metadata import ModelMetadata
 from brainscore_vision.plugin_metadata import PluginMetadata, bibtex_entries, read_plugin_metadata
+from brainscore_vision.registries import benchmark_registry, model_registry, plugin_index
 
 if TYPE_CHECKING:
     from brainscore_core.plugins import Location, Registry
@@ -176,8 +177,6 @@ def catalogue(models: str | Iterable[str] = "all", benchmarks: str | Iterable[st
     >>> known.as_dict()["problems"]
     []
     """
-    from brainscore_vision.registries import benchmark_registry, model_registry, plugin_index
-
     known_models = _Plugins("models", model_registry)
     known_benchmarks = _Plugins("benchmarks", benchmark_registry)
     model_plugins = known_models.read(models)

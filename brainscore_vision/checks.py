@@ -7,6 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from brainscore_core.errors import UserError
+from brainscore_vision.plugin_folders import make_discoverable, registrations_in
+from brainscore_vision.registries import LOADERS, REGISTRIES, load_model
+from brainscore_vision.unregistered_models import is_file_reference, load_file_reference, to_unregistered_model
 
 if TYPE_CHECKING:
     from brainscore_core.errors import DataUnavailable
@@ -72,8 +75,6 @@ def find_references(kind: str, reference: str) -> list[Reference]:
     UserError
         If nothing has this name, or the folder does not register this kind.
     """
-    from brainscore_vision.unregistered_models import is_file_reference
-
     if is_file_reference(reference):
         return [_of_file(kind, reference)]
     if is_plugin_folder(reference):
@@ -94,8 +95,6 @@ def _plugin_kind(kind: str) -> str:
 
 
 def _of_file(kind: str, reference: str) -> Reference:
-    from brainscore_vision.unregistered_models import load_file_reference, to_unregistered_model
-
     def load() -> Any:
         loaded, source = load_file_reference(reference, noun=kind)
         return to_unregistered_model(loaded, source=source).model if kind == "model" else loaded
@@ -104,16 +103,12 @@ def _of_file(kind: str, reference: str) -> Reference:
 
 
 def _of_folder(folder: Path) -> Iterator[Reference]:
-    from brainscore_vision.plugin_folders import make_discoverable, registrations_in
-
     make_discoverable(folder)
     for name, key in registrations_in(folder):
         yield _registered_reference(name, key, folder)
 
 
 def _of_identifier(kind: str, identifier: str) -> Iterator[Reference]:
-    from brainscore_vision.registries import REGISTRIES
-
     registered = False
     for name in _REGISTRIES[kind]:
         registry = REGISTRIES[name]
@@ -127,8 +122,6 @@ def _of_identifier(kind: str, identifier: str) -> Iterator[Reference]:
 
 
 def _registered_reference(name: str, key: str, folder: Path | None) -> Reference:
-    from brainscore_vision.registries import LOADERS
-
     return Reference(name.replace("_", " "), key, lambda: LOADERS[name](key), folder)
 
 
@@ -210,7 +203,6 @@ def _check_benchmark(reference: Reference, model: str | None) -> tuple[tuple[Che
     from brainscore_core.errors import DataUnavailable
     from brainscore_core.plugins import check_benchmark
     from brainscore_core.provenance import recording
-    from brainscore_vision.registries import load_model
 
     with recording() as record:
         try:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from brainscore_core.errors import UserError
+from brainscore_vision.registries import REGISTRIES, plugin_index
 
 __all__ = [
     "PLUGINS_VARIABLE",
@@ -44,8 +45,6 @@ def plugin_folder_of(path: Path) -> Path | None:
 
 def is_discoverable(root: Path) -> bool:
     """Whether a folder with ``models/`` and so on is searched for plugins."""
-    from brainscore_vision.registries import plugin_index
-
     return any(known.folder.resolve() == root.resolve() for known in plugin_index.roots)
 
 
@@ -82,8 +81,6 @@ def registrations_in(folder: Path) -> Iterator[tuple[str, str]]:
     folder : Path
         The plugin's folder, which must be discoverable.
     """
-    from brainscore_vision.registries import REGISTRIES
-
     wanted = folder.resolve()
     for name, registry in REGISTRIES.items():
         for key in registry:

@@ -21,6 +21,7 @@ from brainscore_vision.benchmark_helpers.metadata import (
     metadata_for,
 )
 from brainscore_vision.model_helpers.metadata import ModelMetadata
+from brainscore_vision.registries import plugin_index
 
 if TYPE_CHECKING:
     from brainscore_core.plugins import Location
@@ -364,8 +365,6 @@ def read_plugin_metadata(kind: str, place: Location) -> PluginMetadata:
 
 def _metadata_module(place: Location, folder: Path | None) -> Any:
     """The module that holds ``METADATA``, imported after the plugin."""
-    from brainscore_vision.registries import plugin_index
-
     if place.source == "this process":
         return sys.modules.get(place.package)
     plugin_index.load(plugin_index.plugin_at(place))
