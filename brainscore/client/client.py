@@ -15,9 +15,11 @@ from brainscore.client.credentials import site_of, token_for
 from brainscore.client.leaderboard import (
     Compared,
     Leaderboard,
+    compare_on_board,
     compare_public_models,
-    compare_visible_models,
     leaderboard_of,
+    public_identifier,
+    query_for_models,
 )
 from brainscore.client.records import Benchmark, BenchmarkCard, Me, Model, ModelCard, Score, read_record
 from brainscore.client.submissions import Posted, Submission, SubmissionCard, submit
@@ -167,7 +169,15 @@ class Client:
         except UnknownIdentifier:
             if not self._connection.has_token:
                 raise
-        return compare_visible_models(self, self._connection, first, second)  # the page knows no tokens
+        # the page of comparisons accepts no token; the leaderboard does
+        names = [first, second]
+        board = self.leaderboard(q=query_for_models(names))
+        listed = {model.identifier for model in board.models}
+        if not listed.issuperset(names):
+            names = [name if name in listed else public_identifier(self._connection, name) for name in names]
+            board = self.leaderboard(q=query_for_models(names))
+        regions = {benchmark.identifier: benchmark.region for benchmark in self.benchmarks(kind="benchmark")}
+        return compare_on_board(board, names[0], names[1], regions)
 
     def receipt(self, identifier: str) -> dict[str, Any]:
         """A receipt, as it was made."""

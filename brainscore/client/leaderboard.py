@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,6 @@ from brainscore_core.errors import UnknownIdentifier, UserError
 if TYPE_CHECKING:
     import pandas as pd
 
-    from brainscore.client.client import Client
     from brainscore.client.connection import Connection
 
 __all__ = [
@@ -26,9 +25,11 @@ __all__ = [
     "Leaderboard",
     "Node",
     "RankedModel",
+    "compare_on_board",
     "compare_public_models",
-    "compare_visible_models",
     "leaderboard_of",
+    "public_identifier",
+    "query_for_models",
 ]
 
 _PAGE = "/vision/compare/compare.csv"
@@ -104,28 +105,46 @@ def compare_public_models(connection: Connection, first: str, second: str) -> li
     ]
 
 
-def compare_visible_models(client: Client, connection: Connection, first: str, second: str) -> list[Compared]:
-    """Compute the same from the leaderboard, which has what a token shows.
+def compare_on_board(board: Leaderboard, first: str, second: str, regions: Mapping[str, str]) -> list[Compared]:
+    """Compute the same from a leaderboard, which with a token also has private models.
+
+    Parameters
+    ----------
+    board : Leaderboard
+        With both models.
+    first, second : str
+        Identifiers.
+    regions : mapping
+        The region of each benchmark that has one.
+
+    Raises
+    ------
+    UserError
+        If a model is not on the leaderboard.
+    """
+    rows = {model.identifier: row for row, model in enumerate(board.models)}
+    if first not in rows or second not in rows:
+        raise UserError("the models changed while they were read", remedy="try again")
+    return _compared(board, rows[first], rows[second], regions)
+
+
+def public_identifier(connection: Connection, name: str) -> str:
+    """Return the identifier of a public model named by its title, or in another case.
 
     Raises
     ------
     UnknownIdentifier
-        If there is no such model.
+        If there is no such public model, with the nearest names.
     """
-    names = [first, second]
-    board = client.leaderboard(q=" OR ".join(f'identifier:"{_searchable(name)}"' for name in dict.fromkeys(names)))
-    models = {model.identifier: place for place, model in enumerate(board.models)}
-    if not models.keys() >= set(names):
-        # the page finds public models by title and in any case, and tells the nearest names of others
-        names = [name if name in models else _table(connection, name, name)[0][0] for name in names]
-        if names == [first, second]:
-            raise UserError("the models changed while they were read", remedy="try again")
-        return compare_visible_models(client, connection, *names)
-    regions = {one.identifier: one.region for one in client.benchmarks(kind="benchmark")}
-    return _compared(board, models[first], models[second], regions)
+    return _table(connection, name, name)[0][0]
 
 
-def _compared(board: Leaderboard, first: int, second: int, regions: dict[str, str]) -> list[Compared]:
+def query_for_models(names: Iterable[str]) -> str:
+    """Return the search of the leaderboard that finds models by their identifiers."""
+    return " OR ".join(f'identifier:"{_searchable(name)}"' for name in dict.fromkeys(names))
+
+
+def _compared(board: Leaderboard, first: int, second: int, regions: Mapping[str, str]) -> list[Compared]:
     from brainscore_core.numerics.significance import paired_summary
 
     difference = board.value[first] - board.value[second]
