@@ -349,9 +349,9 @@ def free_port():
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
-        ((200, {"Content-Type": "text/html"}, b"<p>hello"), "no Brain-Score site"),
-        ((200, JSON, b"{"), "no Brain-Score site"),
-        ((404, {"Content-Type": "text/html"}, b"<p>what?"), "no Brain-Score site"),
+        ((200, {"Content-Type": "text/html"}, b"<p>hello"), "not a Brain-Score site"),
+        ((200, JSON, b"{"), "not a Brain-Score site"),
+        ((404, {"Content-Type": "text/html"}, b"<p>what?"), "not a Brain-Score site"),
         ((500, {"Content-Type": "text/html"}, b"<p>oh"), "has an internal error"),
         ((200, JSON, json.dumps({"items": [{"identifier": "a"}], "next": None}).encode()), "lacks architecture"),
     ],
