@@ -1,4 +1,4 @@
-"""A first look: three models on controls with a known answer, and on real measurements where these can be reached."""
+"""The demo: three models on controls with a known answer, and on real measurements if they can be fetched."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ DEMO_PAIRS = (
     *(Pair(model, benchmark) for benchmark in (*_CONTROLS, *_NEURAL) for model in _MODELS),
     *(Pair(model, benchmark) for benchmark in _BEHAVIOURAL for model in _RECORDED),
 )
-"""What the demo scores. People named objects in the last two; published decisions of networks stand for models."""
+"""The pairs of the demo. The last two benchmarks compare published decisions of networks with those of people."""
 
 
 @dataclass
 class DemoResult:
-    """What a demo gives.
+    """Results of the demo.
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class DemoResult:
 
 @dataclass(frozen=True)
 class PairResult:
-    """What became of one pair: a receipt; why its data cannot be reached; or the error that it ended in."""
+    """Result of one pair: a receipt, the reason why its data cannot be fetched, or an error."""
 
     receipt: Receipt | None = None
     unreachable: str | None = None
@@ -85,11 +85,11 @@ def run_demo(
     pairs : sequence of Pair
         What to score.
     jobs : int
-        How many processes score at once.
+        Number of processes.
     after : callable
-        Told of each pair when it is done.
+        Called with each finished pair and its result.
     run : callable, optional
-        Stands for :func:`score_pair`.
+        Replaces :func:`score_pair`.
 
     Returns
     -------
@@ -125,7 +125,7 @@ def score_pair(pair: Pair, address: str) -> PairResult:
         return PairResult(run_pair(pair.model, pair.benchmark, results=store).receipt)
     except DataUnavailable as error:
         return PairResult(unreachable=str(error))
-    except Exception as error:  # noqa: BLE001 - told at the end; the other pairs go on
+    except Exception as error:  # noqa: BLE001 - reported at the end; the other pairs are scored
         receipt = store.latest(pair.model, pair.benchmark)
         # an error before the scoring began, such as in finding the plugins, leaves no receipt
         own = receipt is not None and receipt.state == "failed" and receipt.created >= start

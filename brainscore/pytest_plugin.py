@@ -1,6 +1,6 @@
-"""The pytest plugin: marks of tests, what cannot run here, and plugin folders wherever they lie.
+"""The pytest plugin: marks of tests, tests that cannot run here, and folders of plugins.
 
-Installed with the package, it is loaded by every pytest. It
+It is installed with the package, and every pytest loads it. It
 
 * knows the marks ``private_access``, ``network``, ``slow``, ``requires_gpu`` and ``memory_intense``;
 * skips tests that cannot run: ``requires_gpu`` without a CUDA device; ``network`` unless ``BRAINSCORE_NETWORK=1``;

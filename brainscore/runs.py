@@ -43,38 +43,38 @@ def run(
     models, benchmarks : str or sequence of str
         Names, patterns, files, groups, as for ``brainscore run``.
     results : path, address or ResultsStore, optional
-        Where receipts are and go; a folder or ``s3://bucket/prefix``.
+        Store of receipts: a folder or ``s3://bucket/prefix``.
     again : {'failed', 'none', 'all'}
-        What of the pairs that have a receipt is scored again: what failed or is outdated, nothing, everything.
+        Which pairs with a receipt are scored again: failed and outdated ones, none, or all.
     workers : int, optional
-        Processes that score at the same time; with `slurm` jobs. By default one a core, each with 4 GB,
-        and with `gpus` at most as many as there are GPUs.
+        Number of processes that score at the same time; with `slurm`, of jobs. By default one per core, each with 4 GB,
+        and with `gpus` at most the number of GPUs.
     max_memory : str or int, optional
-        Memory limit of all together, such as ``'16GB'``; by default 80 % of the available memory.
+        Memory limit of all processes together, such as ``'16GB'``; by default 80 % of the available memory.
     gpus : int
-        GPUs of this machine to share out. Every model then asks for one.
+        Number of this machine's GPUs to use; each model requests one.
     isolated : bool
-        Whether models answer from processes and environments of their own.
+        Whether each model runs in a process and environment of its own.
     cage : mapping, optional
-        Has models run in cages, isolated: what they see and may use there, as `brainscore_vision.run_pair` takes it.
+        If given, models run in a sandbox with these options of `brainscore_vision.run_pair`.
     scheduler : str, optional
-        Address of a Dask scheduler that runs already.
+        Address of an existing Dask scheduler.
     slurm : path, optional
         Profile of a SLURM cluster.
     timeout : float, optional
-        Seconds after which a pair is given up.
+        Time limit of a pair in seconds.
     on_event : callable, optional
-        Told of everything that happens.
+        Called with every event of the run.
 
     Returns
     -------
     RunReport
-        What became of the pairs that were to be scored; the receipts are in `results`.
+        The results of the pairs to score; the receipts are in `results`.
 
     Raises
     ------
     brainscore_core.errors.UserError
-        If nothing fits a name, or options do not go together.
+        If a name matches nothing, or options cannot be combined.
 
     Notes
     -----
@@ -104,7 +104,7 @@ def execute(
     cage: Mapping[str, Any] | None = None,
     on_event: Callable[[Event], Any],
 ) -> RunReport:
-    """Do what a plan says."""
+    """Score the pending pairs of a plan."""
     from brainscore_core.runner import run_plan
     from brainscore_vision.pair_selection import regions_by_data
 
@@ -114,7 +114,7 @@ def execute(
         from brainscore_core.isolation.sandbox import require_sandbox
 
         if options.scheduler is None and options.slurm is None:
-            require_sandbox()  # elsewhere, each machine says so for itself
+            require_sandbox()  # on other machines, each worker checks this itself
         options_of_pairs["cage"] = dict(cage)
     return run_plan(
         plan,
@@ -136,7 +136,7 @@ def cluster_options(
     slurm: str | os.PathLike[str] | None = None,
     timeout: float | None = None,
 ) -> ClusterOptions:
-    """Fill in what is left open; see :func:`run`."""
+    """Return the options of the cluster, with defaults filled in; see :func:`run`."""
     from pathlib import Path
 
     from brainscore_core.memory import memory_limit, parse_size
@@ -144,9 +144,9 @@ def cluster_options(
 
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     total = memory_limit() if max_memory is None else parse_size(max_memory)
-    # the same whatever is left to do: how many threads a worker has changes the last digits of its scores
+    # independent of the number of pending pairs: the number of threads changes the last digits of scores
     here = scheduler is None and slurm is None
-    most = gpus if here and gpus > 0 else cores  # every model asks for a GPU: a worker without one would idle
+    most = gpus if here and gpus > 0 else cores  # every model requests a GPU: a worker without one would be idle
     workers = workers or max(1, min(cores, most, total // _MEMORY_OF_A_WORKER))
     return ClusterOptions(
         workers=workers,

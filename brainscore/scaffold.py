@@ -89,7 +89,7 @@ def write_plugin(kind: str, name: str, *, root: Path, behavioral: bool | None = 
     Raises
     ------
     UserError
-        If the name is not as it should be or is taken, or the folder is there already.
+        If the name is invalid or taken, or the folder exists.
     """
     if kind == "benchmark":
         return _write_benchmark(name, root)
@@ -111,14 +111,14 @@ def _write_benchmark(name: str, root: Path) -> Written:
     if metric not in known:
         near = nearest(metric, known, limit=2)
         raise UserError(
-            f"there is no template of a benchmark with the metric {metric!r}",
+            f"there is no template for a benchmark with the metric {metric!r}",
             remedy=(f"did you mean {' or '.join(near)}? " if near else "")
             + f"There are {', '.join(known)}: start from one of them and put your metric in its place.",
         )
     neural = metric in NEURAL_METRICS
     region = subset if subset in _REGIONS else "IT"
     if neural and subset is not None and subset not in _REGIONS:
-        raise UserError(f"{subset!r} is no region", remedy=f"name one of {', '.join(_REGIONS)}: {study}.IT-{metric}")
+        raise UserError(f"{subset!r} is not a region", remedy=f"name one of {', '.join(_REGIONS)}: {study}.IT-{metric}")
     values = {
         "identifier": name,
         "study": study,
@@ -174,9 +174,8 @@ def _measure(identifier: str) -> dict[str, str]:
         ceiling, score = float(benchmark.ceiling), float(benchmark(load_model(MODEL)))
     except Exception as error:
         raise UserError(
-            f"the template of {identifier!r} does not suit the data that are registered: "
-            f"{type(error).__name__}: {error}",
-            remedy="name another study, and generated data are written with it; then put yours in their place",
+            f"the template of {identifier!r} does not work with the registered data: {type(error).__name__}: {error}",
+            remedy="name another study, so that generated data are written; then replace them by yours",
         ) from error
     return {"ceiling": f"{ceiling:.4f}", "score": f"{score:.4f}"}
 
@@ -215,7 +214,7 @@ def _free_folder(kind: str, name: str, root: Path, *, folder_name: str | None = 
         )
     folder = root.absolute() / PLUGIN_KINDS[kind] / (folder_name or _folder_name(name))
     if folder.exists():
-        raise UserError(f"{folder} is there already, and is left as it is", remedy="choose another name")
+        raise UserError(f"{folder} exists, and is not changed", remedy="choose another name")
     package = f"brainscore_vision.{PLUGIN_KINDS[kind]}.{folder.name}"
     for plugin in (known.folder / PLUGIN_KINDS[kind] / folder.name for known in brainscore_vision.plugin_index.roots):
         if plugin.exists():
@@ -225,7 +224,7 @@ def _free_folder(kind: str, name: str, root: Path, *, folder_name: str | None = 
 
 def _require_name(pattern: re.Pattern[str], name: str, form: str) -> None:
     if not pattern.fullmatch(name):
-        raise UserError(f"{name!r} is not written as it should be", remedy=f"write it as {form}")
+        raise UserError(f"{name!r} is not a valid name", remedy=f"write it as {form}")
 
 
 def _folder_name(name: str) -> str:

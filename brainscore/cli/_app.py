@@ -1,4 +1,4 @@
-"""The command group: finds commands without importing them, and shows errors as users need them."""
+"""The command group: finds commands without importing them, and shows errors without a traceback."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class CommandGroup(click.Group):
             formatter.write_dl(rows)
 
     def invoke(self, ctx: click.Context) -> None:
-        """Run the command; what it returns is no exit code."""
+        """Run the command; its return value is not an exit code."""
         super().invoke(ctx)
 
     def main(
@@ -150,10 +150,10 @@ def _show_version(ctx: click.Context, param: click.Parameter, value: bool) -> No
 _HELP = """Score models on brain and behavioural benchmarks.
 
 \b
-brainscore list models            what can be scored
-brainscore list benchmarks IT     on what: here, those with IT in their name
+brainscore list models            list the models
+brainscore list benchmarks IT     list the benchmarks with IT in their names
 brainscore score MODEL BENCHMARK  score, print the result, keep a receipt
-brainscore run --models A B --benchmarks all:neural  score many, go on after an interruption
+brainscore run --models A B --benchmarks all:neural  score many pairs; can be interrupted and continued
 """
 
 

@@ -22,7 +22,7 @@ __all__ = ["Filters", "filter_options", "json_option", "listed", "parse_moment",
 site_option = click.option(
     "--site",
     metavar="URL",
-    help="Address of the site. Default: $BRAINSCORE_SITE, else where you logged in, else this machine's.",
+    help="Address of the site. Default: $BRAINSCORE_SITE, else the site of your last login, else this machine.",
 )
 
 
@@ -39,7 +39,7 @@ _SECONDS = {"s": 1, "min": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 
 @dataclass(frozen=True, kw_only=True)
 class Filters:
-    """Which receipts are meant; what is empty does not restrict."""
+    """Selection of receipts; empty fields do not restrict it."""
 
     models: tuple[str, ...] = ()
     benchmarks: tuple[str, ...] = ()
@@ -60,7 +60,7 @@ class Filters:
         return ", ".join(texts)
 
     def match(self, receipt: Receipt) -> bool:
-        """Whether a receipt is one of those that are meant."""
+        """Whether the selection has a receipt."""
         made = datetime.fromisoformat(receipt.created)
         return (
             _matches(receipt.model.identifier, self.models)
@@ -76,10 +76,12 @@ def filter_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add ``--model``, ``--benchmark``, ``--state``, ``--since`` and ``--run``, handed on as `filters`."""
 
     @click.option(
-        "--model", "models", multiple=True, help="Only this model, or a pattern such as 'resnet*'. Repeat it."
+        "--model", "models", multiple=True, help="Only this model, or a pattern such as 'resnet*'. May be repeated."
     )
-    @click.option("--benchmark", "benchmarks", multiple=True, help="Only this benchmark, or a pattern. Repeat it.")
-    @click.option("--state", "states", multiple=True, type=_State(), help="Only this state. Repeat it.")
+    @click.option(
+        "--benchmark", "benchmarks", multiple=True, help="Only this benchmark, or a pattern. May be repeated."
+    )
+    @click.option("--state", "states", multiple=True, type=_State(), help="Only this state. May be repeated.")
     @click.option("--since", help="Only receipts made since a date (UTC) such as 2026-01-31, or of an age such as 7d.")
     @click.option("--run", help="Only receipts of this run, named by its id or the beginning of it.")
     @functools.wraps(command)
@@ -99,7 +101,7 @@ def filter_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def listed(store: ResultsStore, filters: Filters) -> Listing:
-    """Read the receipts that are meant, oldest first; those that cannot be read are named on standard error."""
+    """Read the selected receipts, oldest first; those that cannot be read are reported on standard error."""
     from dataclasses import replace
 
     listing = store.listing(model=_only(filters.models), benchmark=_only(filters.benchmarks))
@@ -116,12 +118,12 @@ def parse_moment(text: str, *, now: datetime | None = None) -> datetime:
     text : str
         ``2026-01-31``, ``2026-01-31T12:00`` (UTC unless it says otherwise), or ``30min``, ``12h``, ``7d``, ``2w``.
     now : datetime, optional
-        From when ages count.
+        The time from which ages count back; by default the present.
 
     Raises
     ------
     UserError
-        If it is none of these.
+        If the text has another form.
 
     Examples
     --------
@@ -137,7 +139,7 @@ def parse_moment(text: str, *, now: datetime | None = None) -> datetime:
         moment = datetime.fromisoformat(text.strip())
     except ValueError as error:
         raise UserError(
-            f"{text!r} is no time", remedy="write a date such as 2026-01-31, or an age such as 30min, 12h, 7d or 2w"
+            f"{text!r} is not a time", remedy="write a date such as 2026-01-31, or an age such as 30min, 12h, 7d or 2w"
         ) from error
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
@@ -152,7 +154,7 @@ class _State(click.ParamType):
 
         states = get_args(State)
         if value not in states:
-            self.fail(f"{value!r} is no state. There are: {', '.join(states)}.", param, ctx)
+            self.fail(f"{value!r} is not a state. The states are: {', '.join(states)}.", param, ctx)
         return str(value)
 
 
@@ -161,7 +163,7 @@ def _is_pattern(text: str) -> bool:
 
 
 def _only(names: tuple[str, ...]) -> str | None:
-    """The name, where there is one alone and it is no pattern: then no other folder needs to be read."""
+    """The name, if there is only one and it is not a pattern: then no other folder needs to be read."""
     return names[0] if len(names) == 1 and not _is_pattern(names[0]) else None
 
 

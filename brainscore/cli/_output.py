@@ -55,7 +55,7 @@ def as_json(value: Any) -> Any:
 
 
 def printable(text: str) -> str:
-    """What a site says cannot steer the terminal."""
+    """Replace characters that could control the terminal in a text from a site."""
     return "".join(sign if sign.isprintable() else "�" for sign in text)
 
 
@@ -115,7 +115,7 @@ _MOST_CHANGES = 12
 
 
 def difference_lines(found: Difference) -> Iterable[str]:
-    """Tables of numbers and parts, and what they mean."""
+    """Tables of numbers and parts, and their explanation."""
     if found.numbers:
         rows = [
             (n.name, _number_text(n.a), _number_text(n.b), _distance_text(n.apart), _verdict_text(n))

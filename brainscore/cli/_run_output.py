@@ -23,15 +23,15 @@ __all__ = ["Progress", "echo_plan", "echo_summary", "plan_as_dict", "readable_se
 
 
 class Progress:
-    """Told of what happens in a run: shows it, and keeps what came out.
+    """Receives the events of a run, shows them, and keeps the results.
 
-    In a terminal there is a bar over all pairs, with the time that is left, and a line for each pair that is being
-    scored; failures stay on the screen. Elsewhere it is a line a pair.
+    A terminal shows a bar for all pairs, with the time left, and a line for each pair that is being scored;
+    failures stay on the screen. Other output has one line per pair.
 
     Parameters
     ----------
     plan : Plan
-        What is to be done.
+        The plan of the run.
     workers : int
         How many pairs are scored at the same time.
     """
@@ -56,7 +56,7 @@ class Progress:
 
     @property
     def seconds(self) -> float:
-        """Since it began."""
+        """Seconds since the run began."""
         return time.monotonic() - self._start
 
     def __enter__(self) -> Progress:
@@ -72,7 +72,7 @@ class Progress:
             self._live.stop()
 
     def __call__(self, event: Event) -> None:
-        """Take notice of an event."""
+        """Record and show an event."""
         from brainscore_core import runner
 
         match event:
@@ -94,18 +94,18 @@ class Progress:
             case runner.WorkerLost():
                 for pair in event.pairs:
                     self._running.pop(pair, None)
-                self._echo(f"a worker is gone: {event.worker}")
+                self._echo(f"lost a worker: {event.worker}")
 
     def seconds_left(self) -> float | None:
-        """How long the rest will take; None where nothing is known.
+        """Estimate the time left in seconds; None if there is no estimate.
 
-        What was predicted is scaled by how long the finished pairs took beside their prediction; pairs without one
-        count as the mean of the finished ones.
+        Predictions are scaled by how long the finished pairs took relative to theirs; a pair without a prediction
+        counts as the mean of the finished pairs.
         """
         mean = sum(event.seconds for event in self.finished) / len(self.finished) if self.finished else None
         if self._unknown_left and mean is None:
             return None
-        # as if one minute had gone as predicted, so that the first short pair does not decide
+        # as if one minute had passed as predicted, so that the first short pair does not decide
         factor = (self._taken + 60) / (self._expected + 60)
         left = self._expected_left * factor + self._unknown_left * (mean or 0.0)
         now = time.monotonic()
@@ -179,7 +179,7 @@ def _outcome(event: PairFinished) -> str:
 
 STATES = ("scored", "not applicable", "undefined", "failed")
 _PAIRS_PER_REASON = 5  # pairs of one reason
-_NO_REASON = "no reason is known"
+_NO_REASON = "unknown reason"
 _SOURCES = {
     "measured": "the same pair's receipts",
     "fitted": "receipts of the model and of the benchmark",
@@ -188,7 +188,7 @@ _SOURCES = {
 
 
 def readable_seconds(seconds: float) -> str:
-    """Write a duration for people.
+    """Write a duration in a unit of suitable size.
 
     Examples
     --------
@@ -202,7 +202,7 @@ def readable_seconds(seconds: float) -> str:
 
 
 def echo_plan(plan: Plan, workers: int) -> None:
-    """Print a plan: a line a model, what it takes, and why."""
+    """Print a plan: per model the pairs, the expected time and memory, and the reasons."""
     rows = [("model", "to score", "done", "seconds", "memory", "why")]
     for model, (pending, done) in _by_model(plan).items():
         rows.append(
@@ -219,15 +219,15 @@ def echo_plan(plan: Plan, workers: int) -> None:
     click.echo()
     click.echo(f"{_count(len(plan.pending), 'pair')} to score, {len(plan.done)} done.")
     if plan.skipped:
-        click.echo(f"Not again, as asked for: {_reasons(plan.skipped)}.")
+        click.echo(f"Not scored again, because of --again: {_reasons(plan.skipped)}.")
     if plan.pending:
         click.echo(_expectation(plan, workers))
     for problem in plan.problems:
-        click.echo(f"Warning: a receipt cannot be read, and does not count: {problem}", err=True)
+        click.echo(f"Warning: a receipt cannot be read and is ignored: {problem}", err=True)
 
 
 def plan_as_dict(plan: Plan, workers: int) -> dict[str, Any]:
-    """Write a plan in plain types."""
+    """Convert a plan to plain types."""
     value, low, high = plan.seconds
     return {
         "pending": [
@@ -256,7 +256,7 @@ def plan_as_dict(plan: Plan, workers: int) -> dict[str, Any]:
 def echo_summary(
     finished: Sequence[PairFinished], skipped: Sequence[PairSkipped], done: int, store: ResultsStore, seconds: float
 ) -> None:
-    """Print what became of a run."""
+    """Print the summary of a run."""
     rows: list[tuple[str, ...]] = [("model", *STATES)]
     by_model: dict[str, Counter[str]] = {}
     for event in finished:
@@ -295,7 +295,7 @@ def echo_summary(
 def summary_as_dict(
     finished: Sequence[PairFinished], skipped: Sequence[PairSkipped], done: Sequence[Pair], store: ResultsStore
 ) -> dict[str, Any]:
-    """Write what became of a run in plain types."""
+    """Convert the summary of a run to plain types."""
     logs = {failure["receipt"]: failure["log"] for failure in failures(finished, store)}
     return {
         "finished": [
@@ -318,7 +318,7 @@ def summary_as_dict(
 
 
 def failures(finished: Iterable[PairFinished], store: ResultsStore) -> list[dict[str, str | None]]:
-    """Pairs that failed, why, and where what they printed is kept."""
+    """List the failed pairs, each with its reason and the log of its output."""
     return [
         {
             "model": event.model,
@@ -376,9 +376,9 @@ def _reasons(pending: Iterable[Pending]) -> str:
 def _expectation(plan: Plan, workers: int) -> str:
     known = len(plan.pending) - plan.unknown
     if not known:
-        return "How long that takes is not known: no receipts tell."
+        return "The time is unknown: no earlier receipts."
     value, low, high = plan.seconds
-    unknown = f", and {_count(plan.unknown, 'pair')} of which nothing is known" if plan.unknown else ""
+    unknown = f", and {_count(plan.unknown, 'pair')} of unknown duration" if plan.unknown else ""
     sources = Counter(one.cost.seconds.source for one in plan.pending if one.cost.seconds is not None)
     origin = "; ".join(f"{count} from {_SOURCES[source]}" for source, count in sources.items())
     return (

@@ -166,10 +166,13 @@ def _layer_of_leftover(file: Leftover) -> StoredLayer:
     return StoredLayer(name=file.path.name, kind="unfinished", bytes=file.nbytes, used=file.changed, path=file.path)
 
 
-_json_option = click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
+_json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 _yes_option = click.option("--yes", is_flag=True, help="Do not ask.")
 _kind_option = click.option(
-    "--kind", type=click.Choice(["all", "data", "activations"]), default="all", help="What to look at; by default all."
+    "--kind",
+    type=click.Choice(["all", "data", "activations"]),
+    default="all",
+    help="Part of the cache; by default all.",
 )
 _SHORTEST_HASH = 6
 
@@ -195,16 +198,18 @@ class _Chosen(NamedTuple):
 def command() -> None:
     """Show, check and empty the folders of fetched data and stored activations.
 
-    Data lie in BRAINIO_HOME (by default ~/.brainio), activations in BRAINSCORE_ACTIVATIONS (by default
+    Data are in BRAINIO_HOME (by default ~/.brainio), activations in BRAINSCORE_ACTIVATIONS (by default
     ~/.brain-score/activations).
     """
 
 
 @command.command("path")
-@click.option("--kind", type=click.Choice(["data", "activations"]), default="data", help="Which; by default of data.")
+@click.option(
+    "--kind", type=click.Choice(["data", "activations"]), default="data", help="Part of the cache; by default data."
+)
 @_json_option
 def show_path(*, kind: str, as_json: bool) -> None:
-    """Print where the cache is."""
+    """Print the folder of the cache."""
     home = cache_home() if kind == "data" else activations_folder()
     if as_json:
         echo_json({"path": home})
@@ -219,8 +224,8 @@ def show_path(*, kind: str, as_json: bool) -> None:
 def list_files(names: Sequence[str], *, kind: str, as_json: bool) -> None:
     """List what is in the cache.
 
-    NAME is a file, a pattern such as '*.nc', the start of a hash or key; for activations also a model, model.layer or
-    stimulus set, or a pattern such as 'alexnet.*'.
+    NAME is a file, a pattern such as '*.nc', or the beginning of a hash or key; for activations also a model,
+    model.layer or stimulus set, or a pattern such as 'alexnet.*'.
     """
     chosen = _matching(names, kind)
     if as_json:
@@ -238,7 +243,7 @@ def list_files(names: Sequence[str], *, kind: str, as_json: bool) -> None:
 @_kind_option
 @_json_option
 def verify(names: Sequence[str], *, kind: str, as_json: bool) -> None:
-    """Hash everything again. Exit status 1 where something is not what it should be."""
+    """Check all files against their hashes. The exit code is 1 if any differs."""
     chosen = _matching(names, kind)
     checked = [verify_entry(entry) for entry in chosen.files]
     layers = _verify_layers(chosen.layers)
@@ -266,7 +271,7 @@ def verify(names: Sequence[str], *, kind: str, as_json: bool) -> None:
 def remove(names: Sequence[str], *, kind: str, yes: bool, as_json: bool) -> None:
     """Remove from the cache; NAME as for `ls`.
 
-    What was unpacked from a ZIP goes with it.
+    The folder unpacked from a ZIP file is removed with it.
     """
     chosen = _matching(names, kind)
     hashes = {(entry.digest, entry.name.removesuffix(".zip")) for entry in chosen.files if entry.name.endswith(".zip")}
@@ -283,9 +288,9 @@ def remove(names: Sequence[str], *, kind: str, yes: bool, as_json: bool) -> None
 @_yes_option
 @_json_option
 def clear(*, kind: str, yes: bool, as_json: bool) -> None:
-    """Remove everything that was fetched or computed; the next use does it again.
+    """Remove everything from the cache; it is fetched or computed again when needed.
 
-    Activations that are being written stay.
+    Activations that are being written are kept.
     """
     every = _matching([], kind)
     layers = [entry for entry in every.layers if not _is_in_use(entry)]

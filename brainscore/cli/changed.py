@@ -104,7 +104,7 @@ def changes_since(base: str, *, repository: Path | None = None) -> Changes:
     Raises
     ------
     UserError
-        If it is no repository, or `base` is no commit of it.
+        If it is not a repository, or `base` is not one of its commits.
     """
     folder = repository or Path.cwd()
     root = Path(_git(folder, "rev-parse", "--show-toplevel", remedy="run it in the repository").strip())
@@ -176,7 +176,9 @@ def _git(folder: Path, *arguments: str, remedy: str = "see the message of git") 
     try:
         run = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - git itself
     except FileNotFoundError as error:
-        raise UserError("git is not installed", remedy="install it; changes are read from the repository") from error
+        raise UserError(
+            "git is not installed", remedy="install it; changes are determined from the repository"
+        ) from error
     if run.returncode:
         said = (run.stderr.strip().splitlines() or ["git failed"])[-1]
         raise UserError(f"git {arguments[0]}: {said}", remedy=remedy)
@@ -185,15 +187,15 @@ def _git(folder: Path, *arguments: str, remedy: str = "see the message of git") 
 
 @click.command("changed")
 @click.argument("base")
-@click.option("--within", is_flag=True, help="Exit with 1 where the change does not stay within one plugin.")
+@click.option("--within", is_flag=True, help="Exit with 1 if the change is not limited to one plugin.")
 @click.option("--json", "json_", is_flag=True, help="Print JSON.")
 @click.pass_context
 def command(context: click.Context, base: str, within: bool, json_: bool) -> None:
-    """Name the plugins that changed since a branch or commit, and say whether the change stays within its plugin.
+    """List the plugins that changed since a branch or commit, and whether only one plugin changed.
 
-    BASE is what the change will be merged into, such as origin/main. Compared is the working tree with the commit at
-    which it branched off. A benchmark and the data of the same name count as one plugin. Piped into another program, it
-    prints the folders to test, one a line.
+    BASE is the branch to merge into, such as origin/main. The working tree is compared with the commit where it
+    branched off. A benchmark and data of the same name count as one plugin. When the output is not a terminal, only
+    the folders to test are printed, one per line.
     """
     changes = changes_since(base)
     if json_:

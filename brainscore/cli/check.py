@@ -21,7 +21,7 @@ _COLOURS = {"passed": "green", "not applicable": "yellow", "warning": "yellow", 
 
 
 def report_checks(checked: Iterable[CheckedReference], *, as_json: bool = False) -> bool:
-    """Print checks as they come; say whether none failed."""
+    """Print checks as they finish; return whether none failed."""
     results: Counter[str] = Counter()
     listed = []
     for one in checked:
@@ -53,7 +53,7 @@ def _echo(checked: CheckedReference) -> None:
 
 @click.group("check")
 def command() -> None:
-    """Check that a plugin does what every plugin of its kind must do."""
+    """Check that a plugin meets the requirements of its kind."""
 
 
 @command.command("model")
@@ -64,21 +64,23 @@ def check_model(context: click.Context, model: str, as_json: bool) -> None:
     """Check a model.
 
     MODEL is an identifier, the folder of a plugin, or a file and a function in it: path/to/file.py:make_model. The
-    exit code is 1 where a check failed.
+    exit code is 1 if a check failed.
     """
     _check(context, "model", model, as_json=as_json)
 
 
 @command.command("benchmark")
 @click.argument("benchmark")
-@click.option("--model", default="pixels", show_default=True, help="Run the benchmark on this model; 'none': do not.")
+@click.option(
+    "--model", default="pixels", show_default=True, help="Run the benchmark on this model; 'none' skips this."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the checks as JSON.")
 @click.pass_context
 def check_benchmark(context: click.Context, benchmark: str, model: str, as_json: bool) -> None:
     """Check a benchmark and the data it loads: the checklist of a submission.
 
     BENCHMARK is an identifier, the folder of a plugin, or a file and a function in it: path/to/file.py:make_benchmark.
-    The exit code is 1 where a check failed.
+    The exit code is 1 if a check failed.
     """
     _check(context, "benchmark", benchmark, as_json=as_json, model=None if model == "none" else model)
 
@@ -91,7 +93,7 @@ def check_data(context: click.Context, data: str, as_json: bool) -> None:
     """Check an assembly and a stimulus set.
 
     DATA is an identifier (of an assembly, a stimulus set, or both), the folder of a plugin, or a file and a function
-    in it: path/to/file.py:make_data. The exit code is 1 where a check failed.
+    in it: path/to/file.py:make_data. The exit code is 1 if a check failed.
     """
     _check(context, "data", data, as_json=as_json)
 
@@ -104,7 +106,7 @@ def check_metric(context: click.Context, metric: str, as_json: bool) -> None:
     """Check a metric or a ceiling.
 
     METRIC is an identifier, the folder of a plugin, or a file and a function in it: path/to/file.py:make_metric. The
-    exit code is 1 where a check failed.
+    exit code is 1 if a check failed.
     """
     _check(context, "metric", metric, as_json=as_json)
 

@@ -28,7 +28,7 @@ _NOTE = (
 
 
 def compare_on(site: str, models: Sequence[str], benchmarks: Sequence[str], *, json_: bool) -> bool:
-    """Print two models on the benchmarks of a site; say whether there was anything to compare."""
+    """Print two models on the benchmarks of a site; return whether there was a difference to compute."""
     from brainscore.client import Client
 
     if len(models) != 2:
@@ -48,13 +48,13 @@ def compare_on(site: str, models: Sequence[str], benchmarks: Sequence[str], *, j
 
 
 def _only(found: list[Compared], benchmarks: Sequence[str]) -> list[Compared]:
-    """Rows of the benchmarks and means that are named; all where none is."""
+    """Select the rows of some benchmarks and means; all rows if none are given."""
     names = [one.benchmark for one in found]
     for name in benchmarks:
         if name not in names:
             near = nearest(name, names, limit=3)
             raise UnknownIdentifier(
-                f"the site compares nothing on {name!r}",
+                f"the site has no comparison on {name!r}",
                 remedy=f"did you mean {' or '.join(map(repr, near))}?" if near else "leave out --benchmark to see all",
             )
     return [one for one in found if one.benchmark in benchmarks] if benchmarks else found
@@ -64,7 +64,7 @@ def _print(found: Sequence[Compared]) -> None:
     from brainscore.report import number
 
     if not found:
-        click.echo("Nothing to compare.", err=True)
+        click.echo("There is nothing to compare.", err=True)
         return
     rows = [
         (
@@ -88,16 +88,24 @@ _OF_RECEIPTS = ("ranks", "each", "correction", "level", "results")
 @click.command("compare")
 @click.argument("models", nargs=-1, metavar="[MODEL MODEL...]")
 @click.option(
-    "--benchmark", "-b", "benchmarks", multiple=True, help="On which benchmark; repeatable. Needed without --site."
+    "--benchmark",
+    "-b",
+    "benchmarks",
+    multiple=True,
+    help="Compare on this benchmark; may be repeated. Required without --site.",
 )
 @click.option(
     "--ranks",
     is_flag=True,
     help="Rank the models, with intervals and groups of models that do not differ significantly.",
 )
-@click.option("--each", is_flag=True, help="With --ranks: each interval holds alone, rather than all together.")
+@click.option("--each", is_flag=True, help="With --ranks: intervals for each model alone, not simultaneous ones.")
 @click.option(
-    "--correction", type=click.Choice(_CORRECTIONS), default="holm", show_default=True, help="For many comparisons."
+    "--correction",
+    type=click.Choice(_CORRECTIONS),
+    default="holm",
+    show_default=True,
+    help="Correction for multiple comparisons.",
 )
 @click.option("--level", default=0.95, show_default=True, help="Confidence level.")
 @click.option(
@@ -105,7 +113,9 @@ _OF_RECEIPTS = ("ranks", "each", "correction", "level", "results")
     metavar="FOLDER",
     help="Folder of receipts, or s3://bucket/prefix. Default: $BRAINSCORE_RESULTS, else $BRAINSCORE_HOME/results.",
 )
-@click.option("--site", metavar="URL", help="Compare two models on this site, as its page does, not stored receipts.")
+@click.option(
+    "--site", metavar="URL", help="Compare two models on this site, as its page does, instead of stored receipts."
+)
 @click.option("--json", "json_", is_flag=True, help="Print JSON.")
 @click.pass_context
 def command(
@@ -122,15 +132,15 @@ def command(
 ) -> None:
     """Compare the newest scores of models, pair by pair.
 
-    MODEL may be a pattern such as 'resnet*'; without any, all that have a receipt of the benchmarks are compared.
+    MODEL may be a pattern such as 'resnet*'. Without MODEL, all models with a receipt of the benchmarks are compared.
 
     Differences are tested on the stimuli, neuroids or subjects that both models were scored on, from what the receipts
     keep; p-values are corrected over all pairs and benchmarks. The exit code is 1 if nothing could be compared.
 
-    With --site URL two models are compared as the site's page /vision/compare/ does: on all benchmarks and their means,
-    or those that --benchmark names. A site's intervals take the errors of the two models as independent; only stored
-    receipts allow the paired test. Private models of your own can be compared with a token of yours: brainscore login,
-    or BRAINSCORE_TOKEN.
+    With --site URL, two models are compared as on the site's page /vision/compare/: on all benchmarks and their means,
+    or those given with --benchmark. A site's intervals take the errors of the two models as independent; only stored
+    receipts allow the paired test. To compare your private models, log in with brainscore login, or set
+    BRAINSCORE_TOKEN.
     """
     if site is not None:
         _refuse(context)
@@ -168,7 +178,7 @@ def _refuse(context: click.Context) -> None:
 
 
 def _chosen(wanted: Sequence[str], benchmarks: Sequence[str], store: ResultsStore) -> list[str]:
-    """Models that names and patterns mean, each once."""
+    """Models that match names and patterns, each once."""
     if wanted and not any(map(_is_pattern, wanted)):
         return list(dict.fromkeys(wanted))
     known = sorted({model for model, benchmark in store.pairs() if benchmark in benchmarks})

@@ -42,7 +42,7 @@ VARIABLES = (
 
 @click.group("config")
 def command() -> None:
-    """Show versions, folders and environment variables in force."""
+    """Show versions, folders and environment variables."""
 
 
 @command.command("show")
@@ -50,7 +50,7 @@ def command() -> None:
 def show(json_: bool) -> None:
     """Show versions, environment variables, folders and the mirror.
 
-    Include the output when you report a problem. It holds no credentials.
+    Include the output when you report a problem. It contains no credentials.
     """
     settings = _settings()
     if json_:

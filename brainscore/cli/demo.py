@@ -23,12 +23,12 @@ __all__ = ["command"]
 @click.command("demo")
 @click.option(
     "--output", type=click.Path(path_type=Path, file_okay=False), default="brainscore-demo", show_default=True,
-    help="Folder for report and plot.",
+    help="Folder for the report and plot.",
 )  # fmt: skip
 @click.option(
     "--results", type=click.Path(path_type=Path, file_okay=False), help="Folder for receipts. [OUTPUT/results]"
 )
-@click.option("--jobs", type=click.IntRange(min=1), help="Processes at once.  [default: 2 where there are 2 cores]")
+@click.option("--jobs", type=click.IntRange(min=1), help="Number of processes.  [default: 2, if there are 2 cores]")
 @click.option("--json", "json_", is_flag=True, help="Print JSON.")
 @click.pass_context
 def command(ctx: click.Context, output: Path, results: Path | None, jobs: int | None, json_: bool) -> None:

@@ -13,7 +13,11 @@ from brainscore_core.errors import UserError
 __all__ = ["command"]
 
 _OUTPUT = click.option(
-    "--output", "-o", type=click.Path(path_type=Path), metavar="FILE", help="Default: a name of the site's, here."
+    "--output",
+    "-o",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="File to write. Default: a file in this folder, named after its content.",
 )
 
 
@@ -21,17 +25,18 @@ _OUTPUT = click.option(
 def command() -> None:
     """Download scores, the leaderboard, receipts and submissions from a site.
 
-    A file is replaced once the new one is whole. After an interruption the same command goes on, if the site can.
+    A file is replaced when the download is complete. After an interruption, the same command continues the download
+    if the site supports it.
     """
 
 
 @command.command("scores")
 @click.option("--format", "form", type=click.Choice(("csv", "parquet")), default="csv", show_default=True)
-@click.option("--model", multiple=True, metavar="MODEL", help="Only of this model. Repeat it.")
+@click.option("--model", multiple=True, metavar="MODEL", help="Only of this model. May be repeated.")
 @click.option(
-    "--benchmark", multiple=True, metavar="NODE", help="Only on this benchmark, or below this mean. Repeat it."
+    "--benchmark", multiple=True, metavar="NODE", help="Only on this benchmark, or below this mean. May be repeated."
 )
-@click.option("--history", is_flag=True, help="All scores, not only those that count.")
+@click.option("--history", is_flag=True, help="All scores, not only the current ones.")
 @_OUTPUT
 @site_option
 def scores(
@@ -44,12 +49,12 @@ def scores(
 
 @command.command("leaderboard")
 @click.option("--format", "form", type=click.Choice(("csv", "parquet", "bib")), default="csv", show_default=True)
-@click.option("--long", "long_", is_flag=True, help="A row a model and node, rather than a row a model.")
-@click.option("--at", metavar="DATE", help="As of the end of this day (UTC).")
+@click.option("--long", "long_", is_flag=True, help="One row per model and node, instead of one row per model.")
+@click.option("--at", metavar="DATE", help="State at the end of this day (UTC).")
 @_OUTPUT
 @site_option
 def leaderboard(form: str, long_: bool, at: str | None, output: Path | None, site: str | None) -> None:
-    """Download the leaderboard as a table, or what to cite for it."""
+    """Download the leaderboard as a table, or its references as BibTeX."""
     if long_ and form == "bib":
         raise UserError("--long is for tables", remedy="leave it out")
     asked = {"form": "long" if long_ else None, "at": at}
@@ -61,18 +66,18 @@ def leaderboard(form: str, long_: bool, at: str | None, output: Path | None, sit
 @_OUTPUT
 @site_option
 def receipt(identifier: str, output: Path | None, site: str | None) -> None:
-    """Download a receipt: how a score came about, as JSON."""
+    """Download a receipt, the record of how a score was computed, as JSON."""
     _fetch(f"receipts/{identifier}", output or Path(f"{_plain(identifier)}.json"), site, {})
 
 
 @command.command("submission")
 @click.argument("identifier", metavar="ID")
-@click.option("--revision", type=click.IntRange(min=1), help="Default: the newest.")
+@click.option("--revision", type=click.IntRange(min=1), help="Number of the revision. Default: the newest.")
 @_OUTPUT
 @site_option
 def submission(identifier: str, revision: int | None, output: Path | None, site: str | None) -> None:
     """Download the files of a submission as a ZIP file."""
-    from brainscore.cli._submission_output import find_submission
+    from brainscore.cli.status import find_submission
     from brainscore.client import Client
 
     with Client(site) as client:
@@ -83,7 +88,7 @@ def submission(identifier: str, revision: int | None, output: Path | None, site:
 
 def _plain(identifier: str) -> str:
     if not identifier or not all(one.isalnum() or one in "-_." for one in identifier) or identifier[0] == ".":
-        raise UserError(f"{identifier!r} is no identifier", remedy="copy it as the site shows it")
+        raise UserError(f"{identifier!r} is not an identifier", remedy="copy it as the site shows it")
     return identifier
 
 

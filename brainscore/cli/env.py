@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-_json_option = click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
+_json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 _SHORTEST_KEY = 6
 _UNITS = {"m": 60.0, "h": 3600.0, "d": 86400.0, "w": 7 * 86400.0}
 
@@ -39,7 +39,7 @@ _UNITS = {"m": 60.0, "h": 3600.0, "d": 86400.0, "w": 7 * 86400.0}
 def command() -> None:
     """Show, make and remove the environments of models that run isolated.
 
-    They lie in $BRAINSCORE_HOME/environments (by default ~/.brain-score/environments).
+    They are in $BRAINSCORE_HOME/environments (by default ~/.brain-score/environments).
     """
 
 
@@ -49,7 +49,7 @@ def command() -> None:
 def list_environments(names: Sequence[str], *, as_json: bool) -> None:
     """List environments, the most recently used first.
 
-    NAME is the start of a key, or the model for which it was made, or a pattern such as 'resnet*'.
+    NAME is the beginning of a key, or the model for which it was made, or a pattern such as 'resnet*'.
     """
     chosen = _matching(names)
     if as_json:
@@ -66,10 +66,10 @@ def list_environments(names: Sequence[str], *, as_json: bool) -> None:
 @click.argument("models", nargs=-1, required=True, metavar="MODEL...")
 @_json_option
 def make(models: Sequence[str], *, as_json: bool) -> None:
-    """Make the environment of a model, unless it is there.
+    """Make the environment of a model, unless it exists.
 
-    MODEL is an identifier, path/to/file.py:make_model, a plugin's folder, or a requirement file. Nothing of the model
-    runs. Make environments where there is a network, and later runs need none.
+    MODEL is an identifier, path/to/file.py:make_model, a plugin's folder, or a requirements file. No code of the
+    model is run. Making an environment needs a network; later runs do not.
     """
     made, failed = [], False
     for model in models:
@@ -97,9 +97,9 @@ def make(models: Sequence[str], *, as_json: bool) -> None:
 @click.argument("name")
 @_json_option
 def show(name: str, *, as_json: bool) -> None:
-    """Show what an environment is made of.
+    """Show the requirements and packages of an environment.
 
-    NAME is the start of a key, or the model for which it was made.
+    NAME is the beginning of a key, or the model for which it was made.
     """
     entries = _matching([name])
     if as_json:
@@ -116,7 +116,7 @@ def show(name: str, *, as_json: bool) -> None:
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @_json_option
 def remove(names: Sequence[str], *, yes: bool, as_json: bool) -> None:
-    """Remove environments; NAME as for `ls`. One that is in use stays, with exit status 1."""
+    """Remove environments; NAME as for `ls`. Environments in use are kept, and the exit code is then 1."""
     chosen = _matching(names)
     if not yes:
         click.confirm(f"Remove {_counted(chosen)}, {format_size(_total(chosen))}?", abort=True, err=True)
@@ -141,20 +141,26 @@ def _age(ctx: click.Context, param: click.Parameter, value: str | None) -> float
     except (ValueError, KeyError):
         seconds = -1.0
     if not 0 <= seconds < float("inf"):
-        raise click.BadParameter(f"{value!r} is no time; write it like 30d, 12h, 2w")
+        raise click.BadParameter(f"{value!r} is not a time; write it like 30d, 12h, 2w")
     return seconds
 
 
 @command.command("gc")
-@click.option("--older-than", metavar="TIME", callback=_age, help="Also those not used for TIME: 30d, 12h, 2w.")
-@click.option("--max-size", metavar="SIZE", help="Also the least recently used ones, until the rest takes less: 20GB.")
-@click.option("--dry-run", is_flag=True, help="Only say what would go.")
+@click.option(
+    "--older-than", metavar="TIME", callback=_age, help="Also those not used for this time, such as 30d, 12h or 2w."
+)
+@click.option(
+    "--max-size",
+    metavar="SIZE",
+    help="Also the least recently used ones, until the total size is below this, such as 20GB.",
+)
+@click.option("--dry-run", is_flag=True, help="Only show what would be removed.")
 @_json_option
 def collect(*, older_than: float | None, max_size: str | None, dry_run: bool, as_json: bool) -> None:
-    """Remove environments that are of no use any more.
+    """Remove environments that are no longer usable.
 
-    Without options: those with missing files, those whose base interpreter is gone or has other packages now, and what
-    killed processes left. None that is in use.
+    Without options: those with missing files, those whose base interpreter is missing or has other packages now, and
+    files left by killed processes. Environments in use are kept.
     """
     limit = parse_size(max_size) if max_size is not None else None
     done = collect_garbage(older_than=older_than, max_bytes=limit, dry_run=dry_run)

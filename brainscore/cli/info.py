@@ -19,19 +19,19 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 _NAMES = {"source": "origin", "size_mb": "size (MB)", "image_size": "image size (pixels)"}
-"""Of fields of the metadata, where they need other words."""
+"""Titles of fields whose names need an explanation."""
 
 
 @click.command("info")
 @click.argument("identifier")
-@click.option("--load", is_flag=True, help="Load it, and say what it says about itself (version, parent, ...).")
-@click.option("--ceiling", is_flag=True, help="Also work out a benchmark's ceiling. This needs its data.")
+@click.option("--load", is_flag=True, help="Load it, and show its own properties (version, parent, ...).")
+@click.option("--ceiling", is_flag=True, help="Also compute a benchmark's ceiling. This needs its data.")
 @click.option("--json", "json_", is_flag=True, help="Print JSON.")
 def command(identifier: str, load: bool, ceiling: bool, json_: bool) -> None:
-    """Show what is known of a model, benchmark, metric, dataset or stimulus set.
+    """Show information about a model, benchmark, metric, data set or stimulus set.
 
-    Of a model or benchmark that is what its plugin says of it: its metadata. Without --load and --ceiling, it is not
-    made, and neither weights nor data are read.
+    For models and benchmarks, this includes the metadata of the plugin. Without --load and --ceiling, nothing is
+    loaded: neither weights nor data are read.
     """
     entries = _find(identifier)
     if load or ceiling:
@@ -67,7 +67,8 @@ def _find(identifier: str) -> list[dict[str, Any]]:
         hint = f" Nearest: {', '.join(near)}." if near else ""
         kinds = ", ".join(KINDS)
         raise UnknownIdentifier(
-            f"Nothing is registered as {identifier!r}.{hint}", f"List what there is with: brainscore list ({kinds})"
+            f"Nothing is registered as {identifier!r}.{hint}",
+            f"List identifiers with: brainscore list KIND (KIND is one of {kinds})",
         ) from None
 
 
@@ -93,7 +94,7 @@ def _describe(kind: str, identifier: str, registry: Any) -> dict[str, Any]:
 
 
 def _catalogued(kind: str, identifier: str) -> dict[str, Any]:
-    """What the plugin of a model or a benchmark says of it."""
+    """Metadata of a model or a benchmark from its plugin."""
     from brainscore_vision.catalogue import catalogue
 
     if kind not in ("models", "benchmarks"):

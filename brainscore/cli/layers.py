@@ -21,23 +21,24 @@ __all__ = ["command"]
 @click.argument("benchmark")
 @click.option(
     "--layer", "layers", multiple=True, metavar="NAME",
-    help="Score this layer, or those that match a pattern such as 'blocks.*'; may be repeated. Default: the model's.",
+    help="Score this layer, or those that match a pattern such as 'blocks.*'; may be repeated. "
+    "Default: the model's candidate layers.",
 )  # fmt: skip
 @click.option(
     "--halves", type=click.IntRange(min=0), default=5, show_default=True,
-    help="How often to choose on a random half of the stimuli and score on the other; 0: do not.",
+    help="Number of times to choose a layer on a random half of the stimuli and score it on the other half; 0: never.",
 )  # fmt: skip
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the halves.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the random halves.")
 @click.option("--plot", type=click.Path(path_type=Path, dir_okay=False), help="Write a plot (.png, .svg or .pdf).")
 @click.option("--json", "json_", is_flag=True, help="Print JSON.")
 def command(
     model: str, benchmark: str, layers: tuple[str, ...], halves: int, seed: int, plot: Path | None, json_: bool
 ) -> None:
-    """Score every layer of a model on a benchmark, and say how sure the choice among them is.
+    """Score every layer of a model on a benchmark, and estimate how certain the best layer is.
 
     MODEL is an identifier, or path/to/file.py:make_model for a function that returns a network.
-    The held-out score is that of a layer which was chosen on other stimuli. Outside a terminal, prints the layers'
-    names alone, the best first.
+    The held-out score is the score of a layer that was chosen on other stimuli. When the output is not a terminal,
+    only the names of the layers are printed, the best first.
     """
     import brainscore_vision
     from brainscore_core.errors import UserError

@@ -24,21 +24,23 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # a cell that starts so is a 
 
 @click.command("leaderboard")
 @site_option
-@click.option("--search", metavar="TEXT", help="Only these models: words, with AND, OR, NOT and parentheses.")
+@click.option("--search", metavar="TEXT", help="Only models that match: words, with AND, OR, NOT and parentheses.")
 @click.option(
-    "--benchmark", "-b", "nodes", multiple=True, metavar="NODE", help="Show this benchmark or mean. Repeat it."
+    "--benchmark", "-b", "nodes", multiple=True, metavar="NODE", help="Show this benchmark or mean. May be repeated."
 )
 @click.option(
     "--over",
     type=click.Choice(("all", "scored")),
     default="all",
     show_default=True,
-    help="In means, what has no score counts as 0, or is left out.",
+    help="In means, count missing scores as 0 (all), or omit them (scored).",
 )
-@click.option("--raw", is_flag=True, help="Scores as they are, rather than relative to the ceiling.")
-@click.option("--at", metavar="DATE", help="As of the end of this day (UTC).")
-@click.option("--sort", metavar="NODE", help="By this benchmark or mean, the best first; --sort=-NODE: the worst.")
-@click.option("--models", type=click.IntRange(min=1), help="Only so many, the first ones.")
+@click.option("--raw", is_flag=True, help="Show scores before normalisation by the ceiling.")
+@click.option("--at", metavar="DATE", help="State at the end of this day (UTC).")
+@click.option(
+    "--sort", metavar="NODE", help="Sort by this benchmark or mean, the best first; --sort=-NODE: the worst first."
+)
+@click.option("--models", type=click.IntRange(min=1), help="Show only this number of models.")
 @click.option("--json", "json_", is_flag=True, help="Print JSON.")
 @click.option("--csv", "csv_", is_flag=True, help="Print CSV, its columns named as in the site's export.")
 def command(
@@ -55,13 +57,14 @@ def command(
 ) -> None:
     """Show the leaderboard of a site in the terminal.
 
-    Without --benchmark, the outermost means and the means directly below them are shown. A rank's interval holds the
-    ranks that its error allows. Private models of your own are there if BRAINSCORE_TOKEN holds a token of yours.
+    Without --benchmark, the outermost means and the means directly below them are shown. The interval of a rank
+    contains the ranks that are compatible with the standard errors. Your private models are included after
+    brainscore login, or with BRAINSCORE_TOKEN.
     """
     from brainscore.client import Client
 
     if json_ and csv_:
-        raise UserError("--json and --csv exclude each other", remedy="leave one out")
+        raise UserError("--json and --csv cannot be combined", remedy="omit one of them")
     asked: dict[str, Any] = {"q": search, "at": at, "sort": sort}
     asked |= {"over": None if over == "all" else over, "values": "raw" if raw else None}
     with Client(site) as client:

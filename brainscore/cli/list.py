@@ -23,12 +23,12 @@ KINDS = {
 
 
 class _Kind(click.Choice[str]):
-    """A choice that answers a misspelt word with the nearest ones."""
+    """A choice that suggests the nearest kinds for a misspelt one."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         near = nearest(str(value), KINDS, limit=2)
         if value not in KINDS and near:
-            self.fail(f"{value!r} cannot be listed. Did you mean {' or '.join(near)}?", param, ctx)
+            self.fail(f"{value!r} is not a kind. Did you mean {' or '.join(near)}?", param, ctx)
         return super().convert(value, param, ctx)
 
 
@@ -47,10 +47,10 @@ def command(kind: str, pattern: str | None, json_: bool) -> None:
     """List models, benchmarks, metrics, data or stimulus sets.
 
     KIND is models, benchmarks, metrics, data or stimulus-sets.
-    PATTERN is a part of the name, or a pattern such as '*.IT-*'; upper and lower case do not matter.
-    No plugin is imported. Piped into another program, it prints one identifier a line.
+    PATTERN is a part of the name, or a pattern such as '*.IT-*'; case is ignored.
+    No plugin is imported. When the output is not a terminal, only the identifiers are printed, one per line.
 
-    Benchmarks need not be listed: any metric scores the recordings of a benchmark that is, by the name
+    A benchmark can also combine the recordings of a listed one with any metric, by the name
     <data set>.<region>:<metric>[@<ceiling>], such as MajajHong2015public.IT:cka_cv.
     """
     import brainscore_vision
@@ -83,7 +83,7 @@ def command(kind: str, pattern: str | None, json_: bool) -> None:
     if kind == "benchmarks" and sys.stdout.isatty():
         from brainscore_vision.registries import NAME_FORM
 
-        click.echo(f"Any metric on the recordings of a benchmark has a name, too: {NAME_FORM}", err=True)
+        click.echo(f"Any metric on the recordings of a benchmark is a benchmark, too: {NAME_FORM}", err=True)
 
 
 def _origin(row: dict[str, Any]) -> str:

@@ -16,10 +16,10 @@ __all__ = ["command"]
 @site_option
 @click.option("--token-stdin", is_flag=True, help="Read the token from standard input.")
 def command(site: str | None, token_stdin: bool) -> None:
-    """Keep a token of a site, for all commands that talk to it.
+    """Save an access token for a site, for all commands that use the site.
 
-    Make a token on your account's page there, with the scopes that you need: read, submit, receipts:write. It is kept
-    in a file that only you can read. $BRAINSCORE_TOKEN and $BRAINSCORE_SITE come before what is kept.
+    Make a token on your account's page there, with the scopes that you need: read, submit, receipts:write. It is saved
+    in a file that only you can read. $BRAINSCORE_TOKEN and $BRAINSCORE_SITE take precedence over saved values.
     """
     from brainscore.client import Client
     from brainscore.client.credentials import save_token, site_of
@@ -31,7 +31,7 @@ def command(site: str | None, token_stdin: bool) -> None:
         click.echo(f"Make a token at {address}/accounts/ and paste it here; it is not shown.", err=True)
         token = click.prompt("Token", hide_input=True, err=True).strip()
     if not token:
-        raise UserError("there is no token", remedy=f"make one at {address}/accounts/")
+        raise UserError("the token is empty", remedy=f"make one at {address}/accounts/")
     with Client(address, token) as client:
         me = client.me()
     file = save_token(address, token)

@@ -12,7 +12,7 @@ __all__ = ["command"]
 @click.command("logout")
 @site_option
 def command(site: str | None) -> None:
-    """Forget the token that brainscore login keeps of a site.
+    """Delete the token that brainscore login saved for a site.
 
     The token itself stays valid: revoke it on your account's page.
     """

@@ -13,20 +13,20 @@ __all__ = ["command"]
 _FOLDER = click.option(
     "--folder", type=click.Path(path_type=Path, file_okay=False), metavar="PLUGINS",
     help="Folder that holds benchmarks/, data/, metrics/ and models/. Default: brainscore_vision in a source checkout, "
-    "else the first of $BRAINSCORE_PLUGINS, else here.",
+    "else the first of $BRAINSCORE_PLUGINS, else this folder.",
 )  # fmt: skip
 
 
 @click.group("new")
 def command() -> None:
-    """Write a plugin that passes its own tests, to start from."""
+    """Write a new plugin from a template; it passes its own tests."""
 
 
 @command.command("benchmark")
 @click.argument("name")
 @_FOLDER
 def new_benchmark(name: str, folder: Path | None) -> None:
-    """Write a benchmark, and data if its study has none yet.
+    """Write a benchmark, and data if its study has no data yet.
 
     NAME is AuthorYear-metric, such as Smith2026-accuracy, or AuthorYear.region-metric, such as Smith2026.IT-pls.
     """
@@ -35,10 +35,10 @@ def new_benchmark(name: str, folder: Path | None) -> None:
 
 @command.command("data")
 @click.argument("name")
-@click.option("--neural", is_flag=True, help="Recordings of neuroids; by default choices of people.")
+@click.option("--neural", is_flag=True, help="Write neural recordings instead of behavioural choices.")
 @_FOLDER
 def new_data(name: str, neural: bool, folder: Path | None) -> None:
-    """Write data: generated stimuli and measurements, and how they are packaged.
+    """Write data: generated stimuli and measurements, and the code that packages them.
 
     NAME is AuthorYear, such as Smith2026.
     """
@@ -57,7 +57,7 @@ def new_metric(name: str, folder: Path | None) -> None:
 @click.argument("name")
 @_FOLDER
 def new_model(name: str, folder: Path | None) -> None:
-    """Write a model: a small network of PyTorch."""
+    """Write a model: a small PyTorch network."""
     _write("model", name, folder)
 
 

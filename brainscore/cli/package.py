@@ -18,26 +18,26 @@ __all__ = ["command"]
 
 _FILE_COLUMNS = ("image_filename", "stimulus_filename", "filename", "image_file_name")
 
-_json_option = click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
-_identifier_option = click.option("--identifier", required=True, help="Name of the data, e.g. AuthorYear.")
+_json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+_identifier_option = click.option("--identifier", required=True, help="Identifier of the data, such as AuthorYear.")
 _output_option = click.option(
     "--output",
     type=click.Path(file_okay=False, path_type=Path),
     help="Folder for the files; by default ~/Downloads/brainscore_packages.",
 )
 _upload_option = click.option(
-    "--upload", metavar="BUCKET", help="Upload to this bucket of S3, or BUCKET/FOLDER; needs credentials."
+    "--upload", metavar="BUCKET", help="Upload to this S3 bucket, or BUCKET/FOLDER; needs credentials."
 )
 _overwrite_option = click.option(
-    "--overwrite", is_flag=True, help="With --upload: replace data of the same name and another content."
+    "--overwrite", is_flag=True, help="With --upload: replace different data of the same name."
 )
-_public_option = click.option("--public", is_flag=True, help="With --upload: ask S3 to let everybody read the data.")
+_public_option = click.option("--public", is_flag=True, help="With --upload: make the data publicly readable.")
 _existing_file = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
 @click.group("package")
 def command() -> None:
-    """Check data, write them into packages, and print their hashes and how to register them."""
+    """Check and package data, and print their hashes and the code that registers them."""
 
 
 @command.command("stimuli")
@@ -151,11 +151,11 @@ def package_assembly(
 
 def _require_upload(upload: str | None, *, overwrite: bool, public: bool) -> None:
     if upload is None and (overwrite or public):
-        raise click.UsageError("--overwrite and --public go with --upload BUCKET.")
+        raise click.UsageError("--overwrite and --public need --upload BUCKET.")
 
 
 def _add_public_access(package: dict[str, Any], prefix: str, extension: str) -> None:
-    """Add to the answer whether anybody can read what was uploaded; None where that cannot be found out."""
+    """Add to the result whether the uploaded files are public; None if that cannot be determined."""
     if "bucket" not in package:
         return
     from brainscore_core.supported_data_standards.brainio.buckets import is_public, s3_object
@@ -191,7 +191,7 @@ def _read_stimuli(csv: Path, folder: Path | None, column: str | None) -> "Stimul
 
 
 def _names_by_id(folder: Path, ids: list[str]) -> list[str]:
-    """Names of the files called like the ids; the id itself, which validation then misses, where there is none."""
+    """Names of the files whose stems are the ids; the id itself if there is no file, which validation then reports."""
     by_stem: dict[str, list[str]] = {}
     for path in sorted(folder.iterdir()):
         if path.is_file() and not path.name.startswith("."):

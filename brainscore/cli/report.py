@@ -36,7 +36,7 @@ __all__ = ["command"]
     help="Also write figures for a paper, as PNG and SVG.",
 )  # fmt: skip
 @click.option(
-    "--scatter", nargs=2, metavar="X Y", help="Among the figures, draw these two benchmarks against each other."
+    "--scatter", nargs=2, metavar="X Y", help="Also draw a scatter plot of these two benchmarks (with --figures)."
 )
 @click.option(
     "--table",
@@ -49,16 +49,18 @@ __all__ = ["command"]
 )  # fmt: skip
 @click.option(
     "--over", type=click.Choice(["all", "scored"]), default="all", show_default=True,
-    help="In means, count what has no score as 0, or leave it out. The page can switch.",
+    help="In means, count missing scores as 0 (all), or omit them (scored). The page can switch.",
 )  # fmt: skip
-@click.option("--model", "models", multiple=True, metavar="NAME", help="Only this model; a pattern; can be repeated.")
+@click.option(
+    "--model", "models", multiple=True, metavar="NAME", help="Only this model, or a pattern; may be repeated."
+)
 @click.option(
     "--benchmark", "benchmarks", multiple=True, metavar="NAME",
-    help="Only this benchmark; a pattern; can be repeated. Means are then over the chosen ones.",
+    help="Only this benchmark, or a pattern; may be repeated. Means are then over these benchmarks.",
 )  # fmt: skip
 @click.option(
     "--ranks", is_flag=True,
-    help="Rank the models of each benchmark, with intervals. Compares all pairs, which takes its time.",
+    help="Rank the models of each benchmark, with intervals. Compares all pairs of models, which can be slow.",
 )  # fmt: skip
 @click.option("--json", "json_", is_flag=True, help="Print JSON.")
 def command(
@@ -75,10 +77,10 @@ def command(
     ranks: bool,
     json_: bool,
 ) -> None:
-    """Write a page of scores: leaderboard, heat map, every benchmark, every model.
+    """Write an HTML report of scores: leaderboard, heat map, each benchmark and each model.
 
-    The page is one HTML file that opens offline. Of each model and benchmark the newest receipt of the benchmark's
-    present version counts.
+    The page is one HTML file that opens offline. For each model and benchmark, it shows the newest receipt of the
+    benchmark's current version.
     """
     from brainscore.report import (
         find_profiles,
@@ -95,7 +97,7 @@ def command(
 
     _require_endings(plot, table)
     if place is not None and results is not None and place != results:
-        raise UserError(f"two places of results: {place} and {results}", "name one of them")
+        raise UserError(f"results are given twice: {place} and {results}", "name one of them")
     if scatter and figures is None:
         raise UserError("--scatter needs a folder to write to", "add: --figures FOLDER")
     store = ResultsStore(place or results)

@@ -20,9 +20,13 @@ _COLUMNS = ("model", "benchmark", "score", "published", "here", "difference", ""
 
 
 @click.command("reproduce")
-@click.option("--model", "-m", "models", multiple=True, help="Only pairs of this model; a pattern, repeatable.")
+@click.option("--model", "-m", "models", multiple=True, help="Only pairs of this model, or a pattern; may be repeated.")
 @click.option(
-    "--benchmark", "-b", "benchmarks", multiple=True, help="Only pairs of this benchmark; a pattern, repeatable."
+    "--benchmark",
+    "-b",
+    "benchmarks",
+    multiple=True,
+    help="Only pairs of this benchmark, or a pattern; may be repeated.",
 )
 @click.option(
     "--results",
@@ -36,7 +40,7 @@ def command(
 ) -> None:
     """Score ten published pairs of a model and a benchmark, and compare with the published values.
 
-    Weights and data are fetched, some of the latter with credentials of the platform: a pair that cannot be scored is
+    Weights and data are fetched; some data need credentials of the platform. A pair that cannot be scored is
     shown with the reason. The exit code is 1 if a pair is not reproduced within the published tolerance.
     """
     from brainscore_core.scoring import ResultsStore

@@ -27,11 +27,11 @@ def tolerance_options(command: click.decorators.FC) -> click.decorators.FC:
     """Add ``--tolerance`` and ``--tolerance-errors``."""
     command = click.option(
         "--tolerance-errors", type=click.FloatRange(min=0), default=1e-3, show_default=True,
-        help="Difference that is allowed, in standard errors; the larger of the two counts.",
+        help="Allowed difference in standard errors; the larger of the two tolerances applies.",
     )(command)  # fmt: skip
     return click.option(
         "--tolerance", type=click.FloatRange(min=0), default=1e-6, show_default=True,
-        help="Difference that is allowed; of numbers above 1, relative to them.",
+        help="Allowed difference; relative for numbers above 1.",
     )(command)  # fmt: skip
 
 
@@ -42,10 +42,10 @@ def tolerance_options(command: click.decorators.FC) -> click.decorators.FC:
 @tolerance_options
 @json_option
 def diff(a: str, b: str, results: str | None, tolerance: float, tolerance_errors: float, json_: bool) -> None:
-    """Compare two receipts: their numbers, and which parts of how they came about differ.
+    """Compare two receipts: their numbers, versions, data, code and environment.
 
-    A and B are ids, the beginnings of ids, or files of receipts. Exit code 1 where the numbers differ by more than
-    the tolerance.
+    A and B are ids, the beginnings of ids, or files of receipts. The exit code is 1 if the numbers differ by more
+    than the tolerance.
     """
     from brainscore_core.runner.verification import compare_attachments
     from brainscore_core.scoring import ResultsStore, Tolerance, difference
@@ -92,7 +92,7 @@ def _title(receipt: Receipt) -> str:
 def export(file: Path, results: str | None, filters: Filters, newest: bool, json_: bool) -> None:
     """Write receipts as a table, one row each, to FILE.csv or FILE.parquet.
 
-    The columns are the same in both and are described on the documentation's page on verification and export.
+    Both formats have the same columns; docs/verification.md describes them.
     """
     from brainscore_core.scoring import EXPORT_COLUMNS, ResultsStore, export_table
 
@@ -113,9 +113,11 @@ _RECEIPTS_SHOWN = 20
 @filter_options
 @click.option("--older-than", help="Only receipts older than this: an age such as 30d, or a date (UTC).")
 @click.option(
-    "--superseded", is_flag=True, help="Only where the pair has a newer receipt; the newest score stays, too."
+    "--superseded",
+    is_flag=True,
+    help="Only receipts of pairs that have a newer receipt; the newest score of a pair is kept.",
 )
-@click.option("--dry-run", is_flag=True, help="Say what would be removed, and remove nothing.")
+@click.option("--dry-run", is_flag=True, help="Show what would be removed, and remove nothing.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @json_option
 def remove(
@@ -253,20 +255,20 @@ _NOT_SCORED = {
 
 @click.command("tree")
 @results_option
-@click.option("--model", "models", multiple=True, help="Only this model. Can be repeated.")
+@click.option("--model", "models", multiple=True, help="Only this model; may be repeated.")
 @click.option(
     "--over", type=click.Choice(["all", "scored"]), default="all", show_default=True,
-    help="Count what has no score as 0, or leave it out.",
+    help="In means, count missing scores as 0 (all), or omit them (scored).",
 )  # fmt: skip
-@click.option("--benchmarks", is_flag=True, help="Show the benchmarks, too, not only the means.")
-@click.option("--own", is_flag=True, help="Count benchmarks of other plugins, too, below the parents they name.")
+@click.option("--benchmarks", is_flag=True, help="Also show the benchmarks, not only the means.")
+@click.option("--own", is_flag=True, help="Also count benchmarks of other plugins, below their parents.")
 @click.option("--json", "json_", is_flag=True, help="Print JSON.")
 def tree(results: str | None, models: tuple[str, ...], over: Over, benchmarks: bool, own: bool, json_: bool) -> None:
-    """Average results along the tree of the leaderboard.
+    """Average scores along the tree of the leaderboard.
 
-    A mean is over the nodes directly below. As on the published leaderboard, whatever has no score counts as 0;
-    beside each mean stands how many benchmarks were scored, and what became of the others.
-    Models are ordered by their score of the first node.
+    A mean is over the nodes directly below it. As on the published leaderboard, missing scores count as 0. The
+    columns next to each mean show how many benchmarks were scored, and the states of the others. Models are ordered
+    by their score of the first node.
     """
     from brainscore_core.results.aggregates import aggregate, results_of
     from brainscore_core.scoring import ResultsStore
@@ -303,7 +305,7 @@ def _receipts(store: ResultsStore, models: Sequence[str]) -> tuple[Receipt, ...]
     known = {receipt.model.identifier for receipt in listing.receipts}
     for model in models:
         if model not in known:
-            there = f"there are: {', '.join(sorted(known))}" if known else "there are none at all"
+            there = f"there are: {', '.join(sorted(known))}" if known else "there are no receipts"
             raise UserError(f"no receipts of the model {model!r} in {store.address}", remedy=there)
     return listing.receipts
 
@@ -391,19 +393,19 @@ def _echo_tree(rows: Iterable[Sequence[str]]) -> None:
 
 @click.group("results")
 def command() -> None:
-    """List receipts, show, compare, export and remove them, average along the leaderboard's tree."""
+    """List, show, compare, export and remove receipts; average scores as on the leaderboard."""
 
 
 @command.command("ls")
 @results_option
 @filter_options
 @click.option("--newest", is_flag=True, help="Only the newest receipt of each model and benchmark.")
-@click.option("--limit", type=click.IntRange(min=1), help="Only so many, the newest ones.")
+@click.option("--limit", type=click.IntRange(min=1), help="Only this number of receipts, the newest ones.")
 @json_option
 def list_(results: str | None, filters: Filters, newest: bool, limit: int | None, json_: bool) -> None:
     """List receipts, oldest first.
 
-    Outside a terminal, prints their ids alone, one a line.
+    When the output is not a terminal, only the ids are printed, one per line.
     """
     from brainscore.report import number
     from brainscore_core.scoring import ResultsStore
@@ -448,7 +450,7 @@ def _as_row(receipt: Receipt) -> dict[str, object]:
 @command.command("show")
 @click.argument("receipt_id", metavar="RECEIPT")
 @results_option
-@click.option("--log", is_flag=True, help="Print what the pair printed while it was scored.")
+@click.option("--log", is_flag=True, help="Print the output of the scoring process.")
 @json_option
 def show(receipt_id: str, results: str | None, log: bool, json_: bool) -> None:
     """Show a receipt, named by its id or the beginning of it."""
@@ -467,7 +469,7 @@ def show(receipt_id: str, results: str | None, log: bool, json_: bool) -> None:
 
 
 def _details(receipt: Receipt) -> dict[str, str]:
-    """What `summary` leaves out."""
+    """Details that are not in `summary`."""
     steps = {name: seconds for name, seconds in vars(receipt.timings).items() if seconds is not None}
     memory = receipt.memory.peak_bytes
     run = receipt.run

@@ -18,34 +18,32 @@ __all__ = ["KEYS", "command", "read_run_file"]
 
 
 class _WrongValueError(Exception):
-    """Says what a value must be."""
+    """A value of a run file is wrong; the message says what it must be."""
 
 
 def read_run_file(path: Path) -> dict[str, Any]:
-    """Read a YAML file that holds a run.
+    """Read a run file.
 
     Parameters
     ----------
     path : Path
-        Names of files and folders in it are relative to its folder.
+        A YAML file. Names of files and folders in it are relative to its folder.
 
     Returns
     -------
     dict
-        What stands there, by the names of the command's options; only what stands there.
+        Values by the names of the command's options; only those in the file.
 
     Raises
     ------
     UserError
-        If PyYAML is not installed, the file cannot be read or is no YAML, or something in it is unknown or wrong; with
+        If PyYAML is not installed, the file cannot be read or is not YAML, or has an unknown key or a wrong value; with
         the line.
     """
     try:
         import yaml
     except ModuleNotFoundError as error:
-        raise UserError(
-            "a file that holds a run needs PyYAML", remedy='install it: pip install "brainscore[cluster]"'
-        ) from error
+        raise UserError("run files need PyYAML", remedy='install it: pip install "brainscore[cluster]"') from error
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -57,7 +55,7 @@ def read_run_file(path: Path) -> dict[str, Any]:
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f"{path}:{mark.line + 1}" if mark is not None else str(path)
-        raise UserError(f"{where}: no valid YAML: {getattr(error, 'problem', None) or error}") from error
+        raise UserError(f"{where}: not valid YAML: {getattr(error, 'problem', None) or error}") from error
     finally:
         loader.dispose()
     found: dict[str, Any] = {}
@@ -66,10 +64,10 @@ def read_run_file(path: Path) -> dict[str, Any]:
         name, line = str(key.value), key.start_mark.line + 1
         if name not in KEYS:
             near = nearest(name, KEYS, limit=2)
-            remedy = f"did you mean {' or '.join(near)}?" if near else f"there are: {', '.join(KEYS)}"
-            raise UserError(f"{path}:{line}: there is no {name!r}", remedy=remedy)
+            remedy = f"did you mean {' or '.join(near)}?" if near else f"the keys are: {', '.join(KEYS)}"
+            raise UserError(f"{path}:{line}: unknown key {name!r}", remedy=remedy)
         if name in found:
-            raise UserError(f"{path}:{line}: {name!r} stands on line {lines[name]} already", remedy="keep one")
+            raise UserError(f"{path}:{line}: {name!r} is already on line {lines[name]}", remedy="keep one")
         try:
             found[name] = KEYS[name](value)
         except _WrongValueError as error:
@@ -83,14 +81,14 @@ def _entries(node: Any, path: Path) -> list[tuple[Any, Any]]:
         raise UserError(f"{path} is empty", remedy="it needs models and benchmarks")
     if node.id != "mapping":
         raise UserError(
-            f"{path}:{node.start_mark.line + 1}: names and values are needed, such as  models: [pixels, gabor]"
+            f"{path}:{node.start_mark.line + 1}: keys with values are needed, such as  models: [pixels, gabor]"
         )
     entries: list[tuple[Any, Any]] = node.value
     return entries
 
 
 def _line_of(node: Any, value: Any, name: str) -> int:
-    """Line of what is wrong in a value: of the first wrong item of a list."""
+    """Line of a wrong value; in a list, of the first wrong item."""
     if node.id == "sequence" and KEYS[name] is _names and isinstance(value, list):
         for item, made in zip(node.value, value, strict=True):
             if not isinstance(made, str) or not made:
@@ -166,7 +164,7 @@ KEYS: dict[str, Callable[[Any], Any]] = {
 
 
 def _placed(name: str, value: Any, folder: Path) -> Any:
-    """Relate names of files to the folder of the file that they stand in."""
+    """Make names of files relative to the folder of the run file."""
     if name == "slurm" or (name == "results" and "://" not in value):
         return str(folder / Path(value).expanduser())
     if name == "models":
@@ -188,7 +186,7 @@ _INTERRUPTED = 130
 
 
 class _RunCommand(click.Command):
-    """A command without arguments, so that what follows ``--models A`` up to the next option are models, too."""
+    """A command without arguments, so that all names between ``--models`` and the next option are models."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the command line."""
@@ -252,7 +250,7 @@ def _repeated(args: Sequence[str]) -> list[str]:
 @click.option("--isolated", is_flag=True, default=None, help="Run each model in a process and environment of its own.")
 @click.option(
     "--sandbox", "--cage", is_flag=True, default=None,
-    help="Isolated, and without network access and files of yours (needs bubblewrap).",
+    help="Like --isolated, also without access to the network and your files (needs bubblewrap).",
 )  # fmt: skip
 @click.option(
     "--sandbox-shows", "--cage-shows", multiple=True, metavar="PATH", type=click.Path(exists=True, resolve_path=True),
@@ -339,7 +337,7 @@ def _sandbox_options(options: dict[str, Any]) -> dict[str, Any] | None:
 
 def _required(how: dict[str, Any], name: str) -> Sequence[str]:
     if not how.get(name):
-        raise click.UsageError(f"No {name}: name some with --{name}, or in a file with --file.")
+        raise click.UsageError(f"No {name}: pass --{name}, or a run file with --file.")
     names: Sequence[str] = how[name]
     return names
 

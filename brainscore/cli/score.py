@@ -29,7 +29,10 @@ __all__ = ["command"]
     "--isolated", is_flag=True, help="Run the model in a process of its own, with the packages of its requirements.txt."
 )
 @click.option(
-    "--sandbox", "--cage", is_flag=True, help="Also without network access and files of yours (needs bubblewrap)."
+    "--sandbox",
+    "--cage",
+    is_flag=True,
+    help="Like --isolated, also without access to the network and your files (needs bubblewrap).",
 )
 @click.option(
     "--sandbox-shows",
@@ -58,7 +61,7 @@ def command(
     MODEL is an identifier, or a file and a function in it that returns a network, a BrainModel or a function of
     images: path/to/file.py:make_model.
 
-    A model that cannot do what the benchmark asks is 'not applicable'; that is a result, not an error.
+    If the model does not support the benchmark's task, the state is 'not applicable'; that is a result, not an error.
     """
     import brainscore_vision
     from brainscore_core.memory import parse_size

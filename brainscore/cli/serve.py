@@ -27,11 +27,13 @@ __all__ = ["command"]
 )
 @click.option("--demo", is_flag=True, help="Show simulated scores, in a separate database.")
 @click.option("--workers", type=click.IntRange(min=1), default=2, show_default=True, help="Number of server processes.")
-@click.option("--no-worker", is_flag=True, help="Start no worker; `brainscore worker` runs elsewhere.")
+@click.option(
+    "--no-worker", is_flag=True, help="Do not start a worker; use it when `brainscore worker` runs elsewhere."
+)
 def command(port: int, host: str, results: str | None, demo: bool, workers: int, no_worker: bool) -> None:
     """Start the website on this machine, with the results of this machine.
 
-    New receipts are read first. Without receipts, a simulated leaderboard is shown.
+    New receipts are imported first. Without receipts, a simulated leaderboard is shown.
     The site's database is in $BRAINSCORE_HOME/site, or at DATABASE_URL.
     A worker process checks, tests and scores submissions; it does not run with simulated scores.
     """

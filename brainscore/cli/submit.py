@@ -23,12 +23,12 @@ __all__ = ["command"]
 @click.command("submit")
 @click.argument("source", metavar="PATH_OR_URL")
 @click.option("--commit", default="", metavar="COMMIT", help="A hash, branch or tag of the repository.")
-@click.option("--private", is_flag=True, help="Show the models and their scores only to you.")
+@click.option("--private", is_flag=True, help="Make the models and their scores visible only to you.")
 @click.option("--note", default="", metavar="TEXT", help="A note to the reviewers.")
 @site_option
 @click.option("--dry-run", is_flag=True, help="Check the files on this machine, and send nothing.")
 @click.option("--submission", metavar="ID", help="Send a new revision of this submission.")
-@click.option("--wait", is_flag=True, help="Wait until the submission is complete or needs a person.")
+@click.option("--wait", is_flag=True, help="Wait until the submission is complete or waits for you or a reviewer.")
 @click.option("--every", type=click.FloatRange(min=0.1), default=5, show_default=True, help="Seconds between requests.")
 @click.option("--json", "json_", is_flag=True, help="Print JSON.")
 @click.pass_context
@@ -73,7 +73,7 @@ def command(
             context.exit(1 if errors else 0)
     card = _send(source, package, commit=commit, private=private, note=note, site=site, submission=submission)
     if json_:
-        from brainscore.cli._submission_output import plain_values
+        from brainscore.cli.status import plain_values
 
         echo_json(plain_values(card))
     else:
@@ -123,7 +123,7 @@ def _places(source: str, package: Package) -> Callable[[str], str]:
 
 
 def _report(package: Package, findings: tuple[Finding, ...], place: Callable[[str], str], *, json_: bool) -> None:
-    from brainscore.cli._submission_output import echo_findings
+    from brainscore.cli.status import echo_findings
     from brainscore_vision.submission import errors_among
 
     if json_:
@@ -153,7 +153,7 @@ def _send(
     site: str | None,
     submission: str | None,
 ) -> SubmissionCard:
-    from brainscore.cli._submission_output import find_submission
+    from brainscore.cli.status import find_submission
 
     with _client(site) as client:
         known = find_submission(client, submission) if submission else None
@@ -172,7 +172,7 @@ def _client(site: str | None) -> Client:
 
 
 def _report_submission(card: SubmissionCard, findings: tuple[Finding, ...], *, waits: bool) -> None:
-    from brainscore.cli._submission_output import echo_findings, echo_submission
+    from brainscore.cli.status import echo_findings, echo_submission
 
     sent = f"Sent {card.title} as revision {card.revision} of submission {card.id}."
     click.echo(sent)
@@ -184,7 +184,7 @@ def _report_submission(card: SubmissionCard, findings: tuple[Finding, ...], *, w
 
 
 def _wait(card: SubmissionCard, site: str | None, every: float) -> SubmissionCard:
-    from brainscore.cli._submission_output import watch_submission
+    from brainscore.cli.status import watch_submission
 
     with _client(site) as client:
         return watch_submission(client, card.id, every=every, until_review=True)

@@ -13,14 +13,14 @@ __all__ = ["command"]
 
 @click.command("test", context_settings={"ignore_unknown_options": True})
 @click.argument("paths", nargs=-1, required=True, metavar="PATH... [PYTEST OPTIONS]", type=click.UNPROCESSED)
-@click.option("--no-checks", is_flag=True, help="Run the tests alone, without the checks of `brainscore check`.")
-@click.option("--model", default="pixels", show_default=True, help="Run benchmarks on this model; 'none': do not.")
+@click.option("--no-checks", is_flag=True, help="Run only the tests, not the checks of `brainscore check`.")
+@click.option("--model", default="pixels", show_default=True, help="Run benchmarks on this model; 'none' skips this.")
 @click.pass_context
 def command(context: click.Context, paths: tuple[str, ...], no_checks: bool, model: str) -> None:
     """Run the tests of plugins, then check what they register as `brainscore check` does.
 
-    PATH is a plugin's folder, or a file in it. Options that are not known here go to pytest: -x, -k NAME, -m MARK. The
-    exit code is 1 where a test or a check failed.
+    PATH is a plugin's folder, or a file in it. Other options are passed to pytest: -x, -k NAME, -m MARK. The
+    exit code is 1 if a test or a check failed.
     """
     from brainscore.cli.check import report_checks
     from brainscore_vision.checks import check_references, find_references
@@ -47,8 +47,8 @@ def _folders(paths: tuple[str, ...]) -> tuple[list[Path], list[str]]:
         folder = plugin_folder_of(Path(path))
         if folder is None:
             raise UserError(
-                f"{path} is no plugin",
-                remedy="name the folder of one, such as brainscore_vision/benchmarks/my_benchmark",
+                f"{path} is not a plugin",
+                remedy="name a plugin's folder, such as brainscore_vision/benchmarks/my_benchmark",
             )
         make_discoverable(folder)
         folders.append(folder)

@@ -18,13 +18,13 @@ __all__ = ["command"]
 
 @click.command("validate")
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE...")
-@click.option("--class", "cls", metavar="CLASS", help="Class of the assemblies, e.g. NeuroidAssembly.")
-@click.option("--json", "as_json", is_flag=True, help="Machine-readable output.")
+@click.option("--class", "cls", metavar="CLASS", help="Class of the assemblies, such as NeuroidAssembly.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def command(*, files: Sequence[Path], cls: str | None, as_json: bool) -> None:
-    """Check packaged files (.csv, .zip, .nc), each alone and against those that belong to it.
+    """Check packaged files (.csv, .zip, .nc), separately and together.
 
-    Files belong together by their names: stimulus_X.csv, stimulus_X.zip, assy_X.nc. Exit status 1 if there are errors;
-    warnings alone leave it 0.
+    Files belong together by their names: stimulus_X.csv, stimulus_X.zip, assy_X.nc. The exit code is 1 if there are
+    errors, 0 if there are only warnings.
     """
     from brainscore_core.supported_data_standards.brainio.validation import errors_among, validate_files
 

@@ -23,13 +23,13 @@ __all__ = ["command"]
 @click.command("verify")
 @click.argument("name", metavar="RECEIPT")
 @results_option
-@click.option("--model", help="The model, where it is not registered: path/to/file.py:make_model.")
-@click.option("--layer", "layers", multiple=True, help="Layer to choose from, for a model from a file; repeat it.")
-@click.option("--visual-degrees", type=float, help="Visual angle of its input.")
+@click.option("--model", help="The model, if it is not registered: path/to/file.py:make_model.")
+@click.option("--layer", "layers", multiple=True, help="Candidate layer, for a model from a file; may be repeated.")
+@click.option("--visual-degrees", type=float, help="Visual angle of the model's input.")
 @tolerance_options
 @click.option(
     "--isolated/--in-process", default=None,
-    help="Run the model in a process and an environment of its own, or in this one. [default: as it was]",
+    help="Run the model in a process and an environment of its own, or in this one. [default: as in the receipt]",
 )  # fmt: skip
 @click.option("--keep", is_flag=True, help="Keep the new receipt in the results.")
 @click.option("--stored-activations", is_flag=True, help="Use stored activations instead of computing them again.")
@@ -49,11 +49,11 @@ def command(
     max_memory: str | None,
     json_: bool,
 ) -> None:
-    """Score the pair of a receipt again and say whether the result is the same, and if not, which part differs.
+    """Score the pair of a receipt again and compare the result with the receipt.
 
-    RECEIPT is an id, the beginning of one, or a receipt's file from anywhere.
+    RECEIPT is an id, the beginning of an id, or a receipt's file.
 
-    Exit code 0: the same, or within tolerance. 1: different. 2: it cannot be verified here.
+    The exit code is 0 if the result is the same or within tolerance, 1 if it differs, 2 if it cannot be verified here.
     """
     from brainscore_core.memory import parse_size
     from brainscore_core.scoring import ResultsStore, Tolerance

@@ -15,18 +15,18 @@ __all__ = ["command"]
 
 
 @click.command("worker")
-@click.option("--once", is_flag=True, help="End after one pair.")
-@click.option("--until-idle", is_flag=True, help="End when nothing is due any more.")
-@click.option("--jobs-only", is_flag=True, help="Score, and leave checks, tests and mails to another worker.")
+@click.option("--once", is_flag=True, help="Exit after one pair.")
+@click.option("--until-idle", is_flag=True, help="Exit when there is no work left.")
+@click.option("--jobs-only", is_flag=True, help="Only score pairs; another worker does checks, tests and e-mails.")
 @click.option(
-    "--scheduler", metavar="ADDRESS", help="Score on the workers of a Dask scheduler, such as tcp://host:8786."
+    "--scheduler", metavar="ADDRESS", help="Score on the workers of this Dask scheduler, such as tcp://host:8786."
 )
 @click.option("--max-memory", help="Memory limit of a pair, such as 16GB.  [default: 80 % of the available memory]")
 @click.option(
     "--timeout", type=click.FloatRange(min=0, min_open=True), default=43_200, show_default=True,
     help="Time limit of a pair in seconds.",
 )  # fmt: skip
-@click.option("--beside", type=int, hidden=True, help="Process to end with.")
+@click.option("--beside", type=int, hidden=True, help="Exit when this process exits.")
 def command(
     once: bool,
     until_idle: bool,
@@ -36,17 +36,17 @@ def command(
     timeout: float,
     beside: int | None,
 ) -> None:
-    """Do the work of the website: check, test and publish submissions, and score pairs.
+    """Run the website's background jobs: check, test and publish submissions, and score pairs.
 
-    Start one beside the site's server, or several, on as many machines as share its database and folders.
-    Ctrl-C ends it: the pair that is being scored is given back, and another worker scores it.
+    Start one or more workers, on any machines that share the site's database and folders. Ctrl-C stops a worker: the
+    pair that is being scored is released, and another worker scores it.
     """
     if importlib.util.find_spec("django") is None:
         raise UserError("the website needs Django", remedy='pip install "brainscore[web]"')
     if sys.platform == "win32":
         raise UserError("the website's worker does not run on Windows", remedy="run it in WSL")
     if once and until_idle:
-        raise UserError("--once and --until-idle were both asked for", remedy="leave one out")
+        raise UserError("--once and --until-idle cannot be combined", remedy="omit one of them")
     from brainscore_core.memory import memory_limit, parse_size
     from brainscore_web.serving import end_with_parent, make_worker
 

@@ -1,4 +1,4 @@
-"""A client of the site's programming interface.
+"""A client of the site's API.
 
 >>> from brainscore.client import Client
 >>> Client("https://www.example.org")

@@ -1,4 +1,4 @@
-"""The client."""
+"""`Client`: reads from a site, and sends receipts and submissions to it."""
 
 from __future__ import annotations
 
@@ -15,9 +15,11 @@ from brainscore.client.credentials import site_of, token_for
 from brainscore.client.leaderboard import (
     Compared,
     Leaderboard,
+    compare_on_board,
     compare_public_models,
-    compare_visible_models,
     leaderboard_of,
+    public_identifier,
+    query_for_models,
 )
 from brainscore.client.records import Benchmark, BenchmarkCard, Me, Model, ModelCard, Score, read_record
 from brainscore.client.submissions import Posted, Submission, SubmissionCard, submit
@@ -37,19 +39,20 @@ class Client:
     Parameters
     ----------
     url : str, optional
-        Of the site; else ``$BRAINSCORE_SITE``, else where ``brainscore login`` logged in last, else
-        ``http://127.0.0.1:8000``, where ``brainscore serve`` serves.
+        Address of the site. Default: ``$BRAINSCORE_SITE``, else the site of the last ``brainscore login``, else
+        ``http://127.0.0.1:8000``, the address of ``brainscore serve``.
     token : str, optional
-        Without one, only what is public is seen. Else ``$BRAINSCORE_TOKEN``, unless ``$BRAINSCORE_SITE`` is set and is
-        another site; else the one that ``brainscore login`` keeps. It is sent to this site alone, and not without
-        encryption to another machine.
+        Default: ``$BRAINSCORE_TOKEN``, unless ``$BRAINSCORE_SITE`` names another site; else the token that
+        ``brainscore login`` saved. Without a token, only public data are returned. The token is sent only to this site,
+        and to other machines only with encryption.
     timeout : float
-        Seconds to wait for a connection, and for each part of an answer.
+        Seconds to wait for a connection, and for each part of a response.
 
     Notes
     -----
-    Every method raises a UserError if the site cannot be reached or refuses. A site that is busy is asked again a few
-    times, as late as it says. Answers are kept while the client is, and asked for again only if they have changed.
+    Every method raises a UserError if the site cannot be reached or refuses the request. Requests to a busy site are
+    repeated a few times, after the delay that the site requests. Responses are cached for the life of the client, and
+    read again only if they have changed.
 
     Examples
     --------
@@ -78,7 +81,7 @@ class Client:
         self._connection.close()
 
     def models(self, **filters: Any) -> Iterator[Model]:
-        """Go through models, by identifier.
+        """Iterate over models, sorted by identifier.
 
         Parameters
         ----------
@@ -88,11 +91,11 @@ class Client:
         return self._pages("models", Model, filters)
 
     def model(self, identifier: str) -> ModelCard:
-        """Everything that is known of a model; an UnknownIdentifier if you cannot see one of that name."""
+        """Read all information about a model; raises UnknownIdentifier if none of that name is visible to you."""
         return read_record(ModelCard, self._connection.get(f"models/{quote(identifier)}"))
 
     def benchmarks(self, **filters: Any) -> Iterator[Benchmark]:
-        """Go through means and benchmarks, each mean followed by what is gathered under it.
+        """Iterate over means and benchmarks; each mean is followed by its parts.
 
         Parameters
         ----------
@@ -102,17 +105,17 @@ class Client:
         return self._pages("benchmarks", Benchmark, filters)
 
     def benchmark(self, identifier: str) -> BenchmarkCard:
-        """Everything that is known of a benchmark or a mean, all versions and their ceilings included."""
+        """Read all information about a benchmark or a mean, including all versions and their ceilings."""
         return read_record(BenchmarkCard, self._connection.get(f"benchmarks/{quote(identifier)}"))
 
     def scores(self, **filters: Any) -> Iterator[Score]:
-        """Go through scores, those of the oldest receipt first.
+        """Iterate over scores, ordered by receipt, the oldest first.
 
         Parameters
         ----------
         **filters
             ``model``, ``benchmark`` (of a mean: all below it), ``state``, ``version``, ``since`` (a date or time), and
-            ``history=True`` for all scores rather than those that count.
+            ``history=True`` for all scores, not only the current ones.
         """
         return self._pages("scores", Score, filters)
 
@@ -123,8 +126,8 @@ class Client:
         ----------
         **state
             The parameters of the page's address, such as ``q='resnet OR vit'``, ``region=['V4', 'IT']``,
-            ``over='scored'``, ``at=date(2026, 3, 31)``, ``sort='-IT'``; ``node`` for only these columns; ``limit`` for
-            only so many models.
+            ``over='scored'``, ``at=date(2026, 3, 31)``, ``sort='-IT'``; ``node`` selects columns; ``limit`` is the
+            largest number of models.
         """
         limit = state.pop("limit", None)
         answers: list[Mapping[str, Any]] = []
@@ -143,22 +146,22 @@ class Client:
         Parameters
         ----------
         first, second : str
-            Identifiers. With a token, also of private models that it shows.
+            Identifiers. A token also gives access to your private models.
 
         Returns
         -------
         list of Compared
-            Means first, then benchmarks by region, the largest difference first; those that a model lacks come last.
+            Means first, then benchmarks by region, the largest difference first, and benchmarks that a model lacks.
 
         Raises
         ------
         UnknownIdentifier
-            If there is no such model, with the names that are nearest.
+            If there is no such model; the message has the nearest names.
 
         Notes
         -----
-        Intervals take the errors of the two models as independent, though both saw the same stimuli: they tend to be
-        too wide. `brainscore_core.statistics.comparison.compare` makes the paired test from receipts.
+        Intervals treat the errors of the two models as independent, although both saw the same stimuli: they tend to be
+        too wide. `brainscore_core.statistics.comparison.compare` computes the paired test from receipts.
         """
         if not first or not second:
             raise UserError("the name of a model is empty", remedy="name two models")
@@ -167,19 +170,27 @@ class Client:
         except UnknownIdentifier:
             if not self._connection.has_token:
                 raise
-        return compare_visible_models(self, self._connection, first, second)  # the page knows no tokens
+        # the page of comparisons accepts no token; the leaderboard does
+        names = [first, second]
+        board = self.leaderboard(q=query_for_models(names))
+        listed = {model.identifier for model in board.models}
+        if not listed.issuperset(names):
+            names = [name if name in listed else public_identifier(self._connection, name) for name in names]
+            board = self.leaderboard(q=query_for_models(names))
+        regions = {benchmark.identifier: benchmark.region for benchmark in self.benchmarks(kind="benchmark")}
+        return compare_on_board(board, names[0], names[1], regions)
 
     def receipt(self, identifier: str) -> dict[str, Any]:
-        """A receipt, as it was made."""
+        """Read a receipt, as it was written."""
         return dict(self._connection.get(f"receipts/{quote(identifier, safe='')}"))
 
     def me(self) -> Me:
-        """Who the token stands for, and what it may do."""
+        """Read the account of the token, and its permissions."""
         return read_record(Me, self._connection.get("me"))
 
     def export(
         self,
-        format: Literal["csv", "parquet", "bib"],  # noqa: A002 (what it is)
+        format: Literal["csv", "parquet", "bib"],  # noqa: A002 (the usual word)
         path: str | os.PathLike[str],
         *,
         what: Literal["leaderboard", "scores"] = "leaderboard",
@@ -190,13 +201,13 @@ class Client:
         Parameters
         ----------
         format : {'csv', 'parquet', 'bib'}
-            ``'bib'``: what to cite for what is on the leaderboard.
+            ``'bib'``: the references of the leaderboard's models and benchmarks.
         path : str or path
-            Is replaced, once the file is whole.
+            The file; it is replaced when the new one is complete.
         what : {'leaderboard', 'scores'}
-            Which.
+            The table to write.
         **asked
-            As for :meth:`leaderboard` or :meth:`scores`; of the leaderboard also ``form='long'``.
+            As for :meth:`leaderboard` or :meth:`scores`; for the leaderboard also ``form='long'``.
         """
         path = Path(path).expanduser().absolute()
         if not path.parent.is_dir():
@@ -216,16 +227,16 @@ class Client:
     ) -> Posted:
         """Post receipts; needs a token with the scope ``receipts:write``.
 
-        Those that the site has are not changed, so that it can be done again after an interruption.
+        Receipts that the site already has are not changed, so that the call can be repeated after an interruption.
 
         Parameters
         ----------
         receipts : ResultsStore, str, path, Receipt, or iterable of Receipt or dict
-            A text or path is the address of a store.
+            A string or path is the address of a store.
         visibility : {'private', 'public'}
-            Of models that the site does not know yet. Private ones are yours.
+            Visibility of models that the site does not know yet. Private ones are visible only to you.
         progress : callable, optional
-            Called with how many have been sent, and of how many.
+            Called with the number of receipts sent so far, and their total number.
         """
         return post(self._connection, receipts, visibility=visibility, progress=progress)
 
@@ -247,20 +258,20 @@ class Client:
         archive : bytes, optional
             A ZIP file, such as `brainscore_vision.submission.Package.to_zip` gives.
         name : str
-            Of that file.
+            Name of that file.
         url, commit : str, optional
-            Instead of it a public Git repository and its commit, or a pull request.
+            A public Git repository and its commit, or a pull request, instead of `archive`.
         note : str
-            For reviewers.
+            A note to the reviewers.
         visibility : {'public', 'private'}, optional
-            Of models; public if left out.
+            Visibility of the models; public by default.
         submission : str, optional
-            Send a new revision of this one.
+            Identifier of a submission of which to send a new revision.
 
         Returns
         -------
         SubmissionCard
-            With what was found; with an error among that, nothing is run.
+            With the findings of the checks; if one of them is an error, nothing is run.
         """
         return submit(
             self._connection, archive=archive, name=name, url=url, commit=commit, note=note, visibility=visibility,
@@ -268,20 +279,20 @@ class Client:
         )  # fmt: skip
 
     def submissions(self, **filters: Any) -> Iterator[Submission]:
-        """Go through your own submissions, the newest first; ``state`` for only those in a state."""
+        """Iterate over your submissions, the newest first; ``state`` selects those in a state."""
         return self._pages("submissions", Submission, {"limit": 200, **filters})
 
     def submission(self, identifier: str) -> SubmissionCard:
-        """Everything about a submission: its revisions, what was found in them, and how far they are."""
+        """Read a submission with its revisions, their findings and their progress."""
         return read_record(SubmissionCard, self._connection.get(f"submissions/{quote(identifier, safe='')}"))
 
     def withdraw(self, identifier: str) -> SubmissionCard:
-        """Take back a submission that is not published yet."""
+        """Withdraw a submission that is not published yet."""
         path = f"submissions/{quote(identifier, safe='')}/withdraw"
         return read_record(SubmissionCard, self._connection.post(path, b""))
 
     def download(self, what: str, path: str | os.PathLike[str], **asked: Any) -> Path:
-        """Write a file of the site, and go on where an interrupted one ended, if the site can.
+        """Download a file of the site; continues an interrupted download, if the site supports it.
 
         Parameters
         ----------
@@ -289,9 +300,9 @@ class Client:
             Such as ``exports/scores.csv``, ``exports/leaderboard.parquet``, ``receipts/<id>`` or
             ``submissions/<id>/archive``.
         path : str or path
-            Is replaced, once the file is whole.
+            The file; it is replaced when the new one is complete.
         **asked
-            Parameters of the address.
+            Parameters of the query.
         """
         return download(self._connection, quote(what), _query(asked), Path(path))
 
@@ -302,11 +313,11 @@ class Client:
             yield from (read_record(kind, item) for item in answer["items"])
             if not answer["next"]:
                 return
-            query = parse_qsl(urlsplit(answer["next"]).query, keep_blank_values=True)  # whatever host it names
+            query = parse_qsl(urlsplit(answer["next"]).query, keep_blank_values=True)  # its host is ignored
 
 
 def _query(asked: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Names and values as the site takes them; what is None is left out."""
+    """Convert parameters to the names and values of a query; None is omitted."""
     pairs = []
     for name, value in asked.items():
         several = value if isinstance(value, list | tuple | set | frozenset) else [value]

@@ -26,9 +26,9 @@ _LONGEST_WAIT = 90.0  # seconds; a site counts requests by the minute
 
 
 class SiteRetry(Retry):
-    """Tries again a few times after 429 and 503, as late as the site says, but never much later than a minute.
+    """Retries a few times after 429 and 503, after the delay that the site requests, but at most 90 s.
 
-    What is posted are receipts, of which a site keeps each once.
+    Posted receipts can be sent again: a site stores each only once.
     """
 
     def __init__(self, **options: Any) -> None:
@@ -68,11 +68,11 @@ class Connection:
     Parameters
     ----------
     site : str
-        As :func:`site_of` gives it.
+        As returned by :func:`site_of`.
     token : str or None
-        As :func:`token_for` gives it. It is sent to this site and nowhere else.
+        As returned by :func:`token_for`. It is sent only to this site.
     timeout : float
-        Seconds to wait for a connection, and for each part of an answer.
+        Seconds to wait for a connection, and for each part of a response.
     """
 
     def __init__(self, site: str, token: str | None, timeout: float) -> None:
@@ -82,7 +82,7 @@ class Connection:
 
     @property
     def has_token(self) -> bool:
-        """Whether there is one to send."""
+        """Whether a token is sent."""
         return self._token is not None
 
     def close(self) -> None:
@@ -92,7 +92,7 @@ class Connection:
             self._session = None
 
     def get(self, path: str, query: Query = ()) -> Any:
-        """Ask for JSON; an answer that the site says has not changed is the one from before, not to be written to."""
+        """Request JSON. An unchanged response is returned from the cache; callers must not modify it."""
         key = path, tuple(query)
         kept = self._kept.get(key)
         response = self._ask("GET", path, query, {"If-None-Match": kept.etag} if kept else {})
@@ -109,29 +109,29 @@ class Connection:
         return content
 
     def post(self, path: str, body: bytes, query: Query = ()) -> Any:
-        """Post JSON, and give what the site answers."""
+        """Post JSON, and return the response."""
         return self._json(self._ask("POST", path, query, {"Content-Type": "application/json"}, body))
 
     def send(self, path: str, fields: Mapping[str, Any]) -> Any:
-        """Post a form, of which a file is (name, content, type), and give what the site answers."""
+        """Post a form, in which a file is (name, content, type), and return the response."""
         from urllib3.filepost import encode_multipart_formdata
 
         body, kind = encode_multipart_formdata(fields)
         return self._json(self._ask("POST", path, (), {"Content-Type": kind}, body))
 
     def answer(self, path: str, query: Query, headers: Mapping[str, str]) -> requests.Response:
-        """Ask for a file; give the answer as it begins."""
+        """Request a file, and return the response before its content is read."""
         return self._ask("GET", path, query, headers, stream=True)
 
     def table(self, page: str, query: Query) -> str:
-        """Ask for the CSV file of a page, such as ``/vision/compare/compare.csv``."""
+        """Request the CSV file of a page, such as ``/vision/compare/compare.csv``."""
         response = self._ask("GET", page, query, {})
         if not response.headers.get("Content-Type", "").startswith("text/csv"):
             raise self._no_site()
         return response.content.decode("utf-8")
 
     def pieces(self, response: requests.Response, size: int) -> Iterator[bytes]:
-        """Give what an answer holds, as it comes."""
+        """Iterate over the content of a response."""
         import requests
 
         try:
@@ -140,7 +140,7 @@ class Connection:
             raise self._unreachable(error) from error
 
     def parts(self, path: str, query: Query = ()) -> Iterator[bytes]:
-        """Ask for a file, part by part."""
+        """Request a file, and iterate over its content."""
         with self.answer(path, query, {}) as response:
             yield from self.pieces(response, 1 << 20)
 
@@ -162,12 +162,12 @@ class Connection:
         *,
         stream: bool = False,
     ) -> requests.Response:
-        """Ask, and go where the site says, but not to another site.
+        """Send a request, and follow redirects within the site.
 
         Raises
         ------
         UserError
-            If there is no answer, or it says that something is wrong.
+            If there is no response, or the response is an error.
         """
         import requests
 
@@ -194,12 +194,12 @@ class Connection:
             response.close()
             if origin_of(url) != origin_of(self.site):
                 raise UserError(
-                    f"{self.site} sends to another address: {url}", remedy="use that address, if you trust it"
+                    f"{self.site} redirects to another address: {url}", remedy="use that address, if you trust it"
                 )
-        raise UserError(f"{self.site} sends round in circles", remedy="is it the address of a Brain-Score site?")
+        raise UserError(f"{self.site} redirects without end", remedy="is it the address of a Brain-Score site?")
 
     def _authorize(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
-        """Add the token, and nothing that lies in a .netrc."""
+        """Add the token; credentials in a .netrc file are not used."""
         if self._token:
             request.headers["Authorization"] = f"Bearer {self._token}"
         return request
@@ -211,18 +211,18 @@ class Connection:
 
             self._session = requests.Session()
             if self.site.startswith("http://") and is_loopback(urlsplit(self.site).hostname or ""):
-                self._session.trust_env = False  # what stays on this machine goes through no proxy
+                self._session.trust_env = False  # no proxy for requests to this machine
             self._session.headers["Accept"] = "application/json, */*;q=0.5"
             self._session.headers["User-Agent"] = "brainscore"
             for scheme in ("http://", "https://"):
                 self._session.mount(scheme, HTTPAdapter(max_retries=SiteRetry()))
-            # a submission that is refused, as there are too many, is not sent again and again
+            # a submission that is refused because there are too many is not repeated
             once = HTTPAdapter(max_retries=SiteRetry(allowed_methods=("GET",)))
             self._session.mount(f"{self.site}/api/v1/submissions", once)
         return self._session
 
     def _checked(self, response: requests.Response) -> requests.Response:
-        """Turn what is wrong into an error."""
+        """Raise an error for an error response."""
         status = response.status_code
         if status < 400:
             return response
@@ -232,7 +232,7 @@ class Connection:
         response.close()
         if not isinstance(told, dict) or "message" not in told:
             if status >= 500:
-                raise DataUnavailable(f"{self.site} has trouble of its own ({status})", remedy="try again later")
+                raise DataUnavailable(f"{self.site} has an internal error ({status})", remedy="try again later")
             raise self._no_site()
         message, remedy = str(told["message"]), told.get("remedy")
         remedy = str(remedy).replace("/api/v1/", f"{self.site}/api/v1/") if remedy else None
@@ -255,7 +255,7 @@ class Connection:
 
     def _no_site(self) -> UserError:
         return UserError(
-            f"what answers at {self.site} is no Brain-Score site", remedy="name a site with BRAINSCORE_SITE"
+            f"the server at {self.site} is not a Brain-Score site", remedy="name a site with BRAINSCORE_SITE"
         )
 
 
@@ -263,10 +263,10 @@ _PIECE_SIZE = 1 << 16
 
 
 def download(connection: Connection, path: str, query: Query, target: Path) -> Path:
-    """Write what the site answers to a file, which is replaced once it is whole.
+    """Download a file; an existing file is replaced when the download is complete.
 
-    What came before an interruption is kept beside it, and gone on with, if the site says that it is the same file and
-    gives parts of files; else it is fetched anew.
+    The part before an interruption is kept next to the file. It is continued if the site still has the same file and
+    supports ranges; otherwise the download starts again.
     """
     target = target.expanduser().absolute()
     if not target.parent.is_dir():
@@ -298,7 +298,7 @@ def download(connection: Connection, path: str, query: Query, target: Path) -> P
 
 
 def _partial_tag(part: Path, about: Path, asked: str) -> str | None:
-    """The tag of what came before, if it is of the same file, and some is missing."""
+    """The ETag of an incomplete download of the same file, if there is one."""
     try:
         told = json.loads(about.read_bytes())
         return str(told["tag"]) if told["asked"] == asked and 0 < part.stat().st_size < told["size"] else None
@@ -311,7 +311,7 @@ def _is_continuation(response: requests.Response, had: int) -> bool:
 
 
 def _write_partial_state(about: Path, asked: str, response: requests.Response) -> None:
-    """Keep what must be known to go on; nothing, where the site gives no parts."""
+    """Store what is needed to continue the download; nothing if the site does not support ranges."""
     tag = response.headers.get("ETag", "")
     told = response.headers.get("Content-Range", "").rpartition("/")[2] or response.headers.get("Content-Length", "")
     if response.headers.get("Accept-Ranges") == "bytes" and tag.startswith('"') and told.isdecimal():

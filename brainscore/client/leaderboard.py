@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,6 @@ from brainscore_core.errors import UnknownIdentifier, UserError
 if TYPE_CHECKING:
     import pandas as pd
 
-    from brainscore.client.client import Client
     from brainscore.client.connection import Connection
 
 __all__ = [
@@ -26,14 +25,16 @@ __all__ = [
     "Leaderboard",
     "Node",
     "RankedModel",
+    "compare_on_board",
     "compare_public_models",
-    "compare_visible_models",
     "leaderboard_of",
+    "public_identifier",
+    "query_for_models",
 ]
 
 _PAGE = "/vision/compare/compare.csv"
 _COLUMNS = ["benchmark", "version", "group", "difference", "error", "low", "high", "outcome"]
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # the site writes an apostrophe before what begins so
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # the site writes an apostrophe before such cells
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +51,7 @@ class Compared:
     first, second, first_error, second_error : float or None
         The two scores relative to the ceiling, and their standard errors.
     difference, error, low, high : float or None
-        First less second, its standard error and 95 % interval, the two models' errors taken as independent.
+        First minus second, its standard error and 95 % interval, if the two models' errors are independent.
     outcome : str
         Of the first model: ``'win'``, ``'tie'``, ``'loss'`` or ``'untested'`` (no standard error); else why there is no
         difference.
@@ -73,7 +74,7 @@ class Compared:
 
 
 def compare_public_models(connection: Connection, first: str, second: str) -> list[Compared]:
-    """Read what the page shows to who is not logged in.
+    """Read a comparison from the site's page, which shows public models.
 
     Raises
     ------
@@ -104,28 +105,46 @@ def compare_public_models(connection: Connection, first: str, second: str) -> li
     ]
 
 
-def compare_visible_models(client: Client, connection: Connection, first: str, second: str) -> list[Compared]:
-    """Compute the same from the leaderboard, which has what a token shows.
+def compare_on_board(board: Leaderboard, first: str, second: str, regions: Mapping[str, str]) -> list[Compared]:
+    """Compute the same from a leaderboard, which with a token also has private models.
+
+    Parameters
+    ----------
+    board : Leaderboard
+        With both models.
+    first, second : str
+        Identifiers.
+    regions : mapping
+        The region of each benchmark that has one.
+
+    Raises
+    ------
+    UserError
+        If a model is not on the leaderboard.
+    """
+    rows = {model.identifier: row for row, model in enumerate(board.models)}
+    if first not in rows or second not in rows:
+        raise UserError("the models changed while they were read", remedy="try again")
+    return _compared(board, rows[first], rows[second], regions)
+
+
+def public_identifier(connection: Connection, name: str) -> str:
+    """Return the identifier of a public model named by its title, or in another case.
 
     Raises
     ------
     UnknownIdentifier
-        If there is no such model.
+        If there is no such public model, with the nearest names.
     """
-    names = [first, second]
-    board = client.leaderboard(q=" OR ".join(f'identifier:"{_searchable(name)}"' for name in dict.fromkeys(names)))
-    models = {model.identifier: place for place, model in enumerate(board.models)}
-    if not models.keys() >= set(names):
-        # the page finds public models by title and in any case, and tells the nearest names of others
-        names = [name if name in models else _table(connection, name, name)[0][0] for name in names]
-        if names == [first, second]:
-            raise UserError("the models changed while they were read", remedy="try again")
-        return compare_visible_models(client, connection, *names)
-    regions = {one.identifier: one.region for one in client.benchmarks(kind="benchmark")}
-    return _compared(board, models[first], models[second], regions)
+    return _table(connection, name, name)[0][0]
 
 
-def _compared(board: Leaderboard, first: int, second: int, regions: dict[str, str]) -> list[Compared]:
+def query_for_models(names: Iterable[str]) -> str:
+    """Return the search of the leaderboard that finds models by their identifiers."""
+    return " OR ".join(f'identifier:"{_searchable(name)}"' for name in dict.fromkeys(names))
+
+
+def _compared(board: Leaderboard, first: int, second: int, regions: Mapping[str, str]) -> list[Compared]:
     from brainscore_core.numerics.significance import paired_summary
 
     difference = board.value[first] - board.value[second]
@@ -137,7 +156,7 @@ def _compared(board: Leaderboard, first: int, second: int, regions: dict[str, st
     for place, node in enumerate(board.nodes):
         is_mean = node.kind == "mean"
         if node.depth > 1 if is_mean else node.parent is None and node.depth > 0:
-            continue  # deeper means, and what counts in no mean: the page leaves them out too
+            continue  # deeper means, and benchmarks outside all means: the page omits them, too
         group = "mean" if is_mean else regions.get(node.identifier) or _group_title(board, place)
         outcome = found.outcomes[place]
         one = Compared(
@@ -178,7 +197,7 @@ def _group_title(board: Leaderboard, place: int) -> str:
 
 
 def _table(connection: Connection, first: str, second: str) -> tuple[tuple[str, str], list[list[str]]]:
-    """Identifiers of the models that are meant, and the rows of the page's file."""
+    """Identifiers of the two models, and the rows of the page's CSV file."""
     text = connection.table(_PAGE, [("mode", "models"), ("first", first), ("second", second)])
     head, *rows = csv.reader(io.StringIO(text, newline=""))
     if [*head[:3], *head[7:]] != _COLUMNS or any(len(row) != len(head) for row in rows):
@@ -189,7 +208,7 @@ def _table(connection: Connection, first: str, second: str) -> tuple[tuple[str, 
 
 
 def _searchable(name: str) -> str:
-    """A part of a name to search for as a phrase: those hold no quotation marks, and searches are limited."""
+    """The part of a name to search for as a phrase: without quotation marks, and of limited length."""
     return max(name.split('"'), key=len)[:200]
 
 
@@ -215,17 +234,17 @@ class RankedModel:
     Attributes
     ----------
     identifier, title, architecture, family, training_data : str
-        Empty where not known.
+        Empty if unknown.
     private : bool
-        Whether others do not see it.
+        Whether it is hidden from other users.
     parameters : int or None
         How many.
     size_mb : float or None
         Of the weights.
     runnable : bool
-        Whether it can be loaded with what is published.
+        Whether it can be loaded from published files.
     rank, best, worst : int or None
-        By the first node, and the limits of the rank's interval; None where there is no score.
+        Rank by the first node, and the limits of its interval; None without a score.
     groups : str
         Models that share a letter do not differ significantly.
     """
@@ -287,19 +306,19 @@ class Leaderboard:
     Attributes
     ----------
     models : tuple of RankedModel
-        In the order asked for.
+        In the requested order.
     nodes : tuple of Node
-        Depth first; what counts in no mean last.
+        Depth first; benchmarks outside all means last.
     value, error, low, high : array (models, nodes)
-        Scores and means of scores, standard errors, limits of intervals; NaN where there is none.
+        Scores and means of scores, standard errors, limits of intervals; NaN if missing.
     state : array (models, nodes) of str
         ``'scored'``, ``'undefined'``, ``'not applicable'``, ``'failed'``, ``'outdated'`` or ``'missing'``.
     n_scored : array (models, nodes) of int
         How many benchmarks here and below have a score.
     query : str
-        What was asked for; the query of the page's address for the same.
+        The query of the site's page that shows the same.
     notes : tuple of str
-        What is shown, and what it rests on.
+        Notes on the selection and the computation of what is shown.
     """
 
     models: tuple[RankedModel, ...]
@@ -317,12 +336,12 @@ class Leaderboard:
         return f"<Leaderboard: {len(self.models)} models × {len(self.nodes)} nodes{self.query and f' ({self.query})'}>"
 
     def column(self, node: str) -> int:
-        """Place of a node.
+        """Index of the column of a node.
 
         Raises
         ------
         UnknownIdentifier
-            If it is not here.
+            If the leaderboard has no such node.
         """
         for place, one in enumerate(self.nodes):
             if one.identifier == node:
@@ -335,8 +354,8 @@ class Leaderboard:
         Parameters
         ----------
         long : bool
-            A row a model and node, with ``value``, ``error``, ``low``, ``high``, ``state``; else a row a model, a
-            column a node, with values.
+            One row per model and node, with ``value``, ``error``, ``low``, ``high``, ``state``; otherwise one row per
+            model and one column per node, with values.
         """
         import pandas as pd
 
@@ -353,12 +372,12 @@ class Leaderboard:
 
 
 def leaderboard_of(answers: Sequence[Mapping[str, Any]]) -> Leaderboard:
-    """Put the site's answers together, each with the next models.
+    """Make a leaderboard from the site's responses, which hold consecutive models.
 
     Raises
     ------
     UserError
-        If they differ in their nodes: something changed meanwhile.
+        If their nodes differ, because the leaderboard changed between requests.
     """
     first = answers[0]
     if any(answer["nodes"] != first["nodes"] or answer["total"] != first["total"] for answer in answers):

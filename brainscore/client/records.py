@@ -1,4 +1,4 @@
-"""What the site tells, as dataclasses; what it does not know is None, or an empty text."""
+"""Records of the site's API as dataclasses; unknown values are None or empty strings."""
 
 from __future__ import annotations
 
@@ -40,15 +40,15 @@ class Model:
     visibility : str
         ``'public'``, or ``'private'``: only its owner sees it.
     architecture, family, training_data, source : str
-        `source` is the address of what describes it.
+        `source` is the address of its description.
     parameters : int or None
         How many.
     size_mb : float or None
         Of the weights.
     runnable : bool
-        Whether it can be loaded with what is published.
+        Whether it can be loaded from published files.
     created : datetime
-        When the site first knew it.
+        When it was added to the site.
     """
 
     identifier: str
@@ -66,7 +66,7 @@ class Model:
 
 @dataclass(frozen=True, kw_only=True)
 class Profile:
-    """How well each layer of a model predicts a region; `benchmark` is what they were scored on."""
+    """How well each layer of a model predicts a region, measured on `benchmark`."""
 
     region: str
     benchmark: str
@@ -76,7 +76,7 @@ class Profile:
 
 @dataclass(frozen=True, kw_only=True)
 class ModelCard(Model):
-    """A model, and what is known of it: layers of regions, folder of its code, what to cite, profiles of layers."""
+    """A model with its layers for regions, folder of its code, references and profiles of layers."""
 
     regions: Mapping[str, Any]
     plugin: str
@@ -86,12 +86,12 @@ class ModelCard(Model):
 
 @dataclass(frozen=True, kw_only=True)
 class Ceiling:
-    """How well a perfect model could do.
+    """The ceiling: the score of a perfect model.
 
     Attributes
     ----------
     value, error, low, high : float or None
-        With standard error and limits of the interval of confidence `level`.
+        The ceiling, its standard error, and the limits of its interval of confidence `level`.
     level : float or None
         Such as 0.95.
     meaning, estimates, reason : str
@@ -122,26 +122,26 @@ class Version:
 
 @dataclass(frozen=True, kw_only=True)
 class Benchmark:
-    """A benchmark, or a mean, which benchmarks are gathered under.
+    """A benchmark, or a mean of benchmarks.
 
     Attributes
     ----------
     identifier, title : str
         The title may be empty.
     parent : str or None
-        The mean that it is gathered under.
+        The mean above it.
     depth : int
-        How many means are above it.
+        Number of means above it.
     is_mean : bool
         Whether its value is the mean of those below it.
     version : str
         The version whose scores count; empty: any.
     control, in_tree : bool
-        Whether it checks the method; whether it counts in means.
+        Whether it is a control, which checks the method; whether it counts in means.
     access : str or None
-        Who may have the stimuli and measurements: ``'public'`` or ``'private'``; None of a mean.
+        Access to the stimuli and measurements: ``'public'`` or ``'private'``; None of a mean.
     region, species, task, method, stimuli, metric : str
-        Empty where not known.
+        Empty if unknown.
     """
 
     identifier: str
@@ -163,7 +163,7 @@ class Benchmark:
 
 @dataclass(frozen=True, kw_only=True)
 class BenchmarkCard(Benchmark):
-    """A benchmark, and what is known of it; versions are newest first."""
+    """A benchmark with its description, data and versions, the newest first."""
 
     children: tuple[str, ...]
     description: str
@@ -232,7 +232,7 @@ class Score:
 
 @dataclass(frozen=True, kw_only=True)
 class Token:
-    """A token, but for its text: `prefix` is how that begins."""
+    """A token without its secret; `prefix` is its beginning."""
 
     name: str
     prefix: str
@@ -243,7 +243,7 @@ class Token:
 
 @dataclass(frozen=True, kw_only=True)
 class Me:
-    """Who a token stands for."""
+    """The account of a token."""
 
     name: str
     email: str
@@ -253,7 +253,7 @@ class Me:
 
 
 def read_record(kind: type[T], data: Any) -> T:
-    """Make a dataclass of what the site answered; fields that this version does not know are left out.
+    """Make a dataclass from a response; fields that this version does not know are ignored.
 
     Raises
     ------
@@ -264,7 +264,7 @@ def read_record(kind: type[T], data: Any) -> T:
     if not isinstance(data, Mapping) or not hints.keys() <= data.keys():
         missing = ", ".join(sorted(hints.keys() - set(data if isinstance(data, Mapping) else ())))
         raise UserError(
-            f"the site's answer lacks {missing}", remedy="the site and this package differ: update the older one"
+            f"the site's response lacks {missing}", remedy="the site and this package differ: update the older one"
         )
     return kind(**{name: _value(hint, data[name]) for name, hint in hints.items()})
 

@@ -33,7 +33,7 @@ _BATCH_RECEIPTS = 250
 
 @dataclass(frozen=True, kw_only=True)
 class Refused:
-    """A receipt that was not taken: which, why, and what to do about it."""
+    """A receipt that was rejected, the reason and the remedy."""
 
     receipt: str
     message: str
@@ -42,7 +42,7 @@ class Refused:
 
 @dataclass(frozen=True, kw_only=True)
 class Posted:
-    """How many receipts are new to the site, how many it had, and which it did not take."""
+    """The number of new and of known receipts, and the rejected ones."""
 
     added: int
     known: int
@@ -71,7 +71,7 @@ def post_receipts(
 
 
 def _read_receipts(receipts: Any) -> tuple[list[tuple[str, Any]], list[Refused]]:
-    """Names and contents of all receipts, and what cannot be read."""
+    """Names and contents of all receipts, and the unreadable ones."""
     from brainscore_core.scoring import Receipt, ResultsStore
 
     if isinstance(receipts, str | os.PathLike):
@@ -89,7 +89,7 @@ def _read_receipts(receipts: Any) -> tuple[list[tuple[str, Any]], list[Refused]]
 
 
 def _batches(waiting: Iterable[tuple[str, Any]]) -> Iterator[list[tuple[str, bytes]]]:
-    """So many at a time that the site takes them."""
+    """Split receipts into batches that the site accepts."""
     batch: list[tuple[str, bytes]] = []
     size = 0
     for name, one in waiting:
@@ -98,7 +98,7 @@ def _batches(waiting: Iterable[tuple[str, Any]]) -> Iterator[list[tuple[str, byt
             text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
         except (TypeError, ValueError) as error:
             raise UserError(
-                f"receipt {name} cannot be sent: {error}", remedy="send what Receipt.to_dict gives"
+                f"receipt {name} cannot be sent: {error}", remedy="send the result of Receipt.to_dict"
             ) from error
         if batch and (size + len(text) > _BATCH_BYTES or len(batch) == _BATCH_RECEIPTS):
             yield batch
@@ -118,15 +118,15 @@ class Submission:
     id, title, url : str
         The title names its plugins; `url` is its page.
     visibility : str
-        Of its models: ``'public'`` or ``'private'``.
+        Visibility of its models: ``'public'`` or ``'private'``.
     state, words, next : str
-        How it stands, in a word and in words; what to do now.
+        The state as a name and in words; what to do next.
     open : bool
         Whether it may still change.
     created, changed : datetime
-        When it came, and when its state last changed.
+        When it was sent, and when its state last changed.
     revision : int
-        Number of the newest.
+        Number of the newest revision.
     """
 
     id: str
@@ -144,7 +144,7 @@ class Submission:
 
 @dataclass(frozen=True, kw_only=True)
 class SubmissionFinding:
-    """Something about a revision: ``'error'``, ``'warning'`` or ``'note'``, where it is, and what to do."""
+    """A finding of the checks: ``'error'``, ``'warning'`` or ``'note'``, with its place and remedy."""
 
     severity: str
     check: str
@@ -156,7 +156,7 @@ class SubmissionFinding:
 
 @dataclass(frozen=True, kw_only=True)
 class SubmissionStep:
-    """One step of a revision's way; `reason` says why it failed or was left out."""
+    """A step in processing a revision; `reason` says why it failed or was skipped."""
 
     kind: str
     name: str
@@ -187,7 +187,7 @@ class SubmissionRevision:
 
 @dataclass(frozen=True, kw_only=True)
 class Pairs:
-    """How many pairs of a model and a benchmark are in which state."""
+    """Number of pairs of a model and a benchmark in each state."""
 
     total: int
     waiting: int
@@ -201,14 +201,14 @@ class Pairs:
 
 @dataclass(frozen=True, kw_only=True)
 class SubmissionCard(Submission):
-    """A submission, its revisions, the first one first, and how far scoring is (None: not begun)."""
+    """A submission, its revisions, the oldest first, and the progress of scoring (None: not started)."""
 
     revisions: tuple[SubmissionRevision, ...]
     pairs: Pairs | None
 
     @property
     def latest(self) -> SubmissionRevision:
-        """The revision that counts."""
+        """The newest revision."""
         return self.revisions[-1]
 
 
@@ -225,7 +225,7 @@ def submit(
 ) -> SubmissionCard:
     """Send a submission, or a revision of one: see `Client.submit`."""
     if (archive is None) == (url is None):
-        raise UserError("neither an archive nor an address is given, or both", remedy="pass one of them")
+        raise UserError("exactly one of `archive` and `url` is needed", remedy="pass one of them")
     fields: dict[str, Any] = {"note": note} if note else {}
     if visibility is not None and submission is None:
         fields["visibility"] = visibility

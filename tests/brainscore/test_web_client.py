@@ -283,7 +283,7 @@ def test_nobody_waits_for_a_day():
 def test_the_token_goes_to_no_other_site(server, monkeypatch):
     other = server([(200, JSON, EMPTY)])
     url = server([(302, {"Location": f"{other}/api/v1/models"}, b"")])
-    with pytest.raises(UserError, match="sends to another address"):
+    with pytest.raises(UserError, match="redirects to another address"):
         list(Client(url, "bs_secret").models())
     assert [headers.get("Authorization") for _, headers in server.asked] == ["Bearer bs_secret"]
     monkeypatch.setenv("BRAINSCORE_SITE", "https://www.example.org")
@@ -298,7 +298,7 @@ def test_redirects_within_the_site(server):
     assert server.asked[1][0] == "/api/v1/elsewhere?limit=1"
     assert server.asked[1][1]["Authorization"] == "Bearer bs_secret"
     circle = server([(301, {"Location": "/api/v1/models"}, b"")])
-    with pytest.raises(UserError, match="in circles"):
+    with pytest.raises(UserError, match="redirects without end"):
         list(Client(circle).models())
 
 
@@ -349,10 +349,10 @@ def free_port():
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
-        ((200, {"Content-Type": "text/html"}, b"<p>hello"), "no Brain-Score site"),
-        ((200, JSON, b"{"), "no Brain-Score site"),
-        ((404, {"Content-Type": "text/html"}, b"<p>what?"), "no Brain-Score site"),
-        ((500, {"Content-Type": "text/html"}, b"<p>oh"), "trouble of its own"),
+        ((200, {"Content-Type": "text/html"}, b"<p>hello"), "not a Brain-Score site"),
+        ((200, JSON, b"{"), "not a Brain-Score site"),
+        ((404, {"Content-Type": "text/html"}, b"<p>what?"), "not a Brain-Score site"),
+        ((500, {"Content-Type": "text/html"}, b"<p>oh"), "has an internal error"),
         ((200, JSON, json.dumps({"items": [{"identifier": "a"}], "next": None}).encode()), "lacks architecture"),
     ],
 )

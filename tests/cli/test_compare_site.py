@@ -77,12 +77,14 @@ def test_some_benchmarks_as_json(cli, site):
     assert f"did you mean '{wanted[0]}'" in found.stderr
 
 
-def test_through_the_api_it_is_the_same(site, token):
-    from brainscore.client.leaderboard import compare_visible_models
+def test_from_the_leaderboard_it_is_the_same(site, token):
+    from brainscore.client.leaderboard import compare_on_board, query_for_models
 
     for first, second in (site.models[:2], site.models[3:1:-1]):
         with Client(site.url, token) as client:
-            computed = compare_visible_models(client, client._connection, first, second)
+            board = client.leaderboard(q=query_for_models([first, second]))
+            regions = {benchmark.identifier: benchmark.region for benchmark in client.benchmarks(kind="benchmark")}
+        computed = compare_on_board(board, first, second, regions)
         assert computed == Client(site.url).compare(first, second)
         assert {one.outcome for one in computed} & {"win", "loss"}
         assert any(one.difference is None for one in computed)

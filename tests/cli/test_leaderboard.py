@@ -115,7 +115,7 @@ def test_a_site_cannot_steer_the_terminal(cli, site):
         (("-b", "V9"), "'V9' is not on this leaderboard"),
         (("--search", "(vit"), "parenthesis is not closed"),
         (("--at", "yesterday"), "at is 'yesterday'"),
-        (("--json", "--csv"), "exclude each other"),
+        (("--json", "--csv"), "cannot be combined"),
         (("--site", "nowhere"), "not the address of a site"),
     ],
 )

@@ -89,7 +89,7 @@ def test_data_that_do_not_suit_the_template_leave_nothing_behind(cli, here):
     assert cli("new", "data", "Smith2026", "--neural").exit_code == 0
     os.environ["BRAINSCORE_PLUGINS"] = str(here)
     result = cli("new", "benchmark", "Smith2026-accuracy")
-    assert "does not suit the data that are registered" in result.output
+    assert "does not work with the registered data" in result.output
     assert not (here / "benchmarks" / "smith2026").exists()
     assert (here / "data" / "smith2026" / "test.py").is_file()
 
@@ -100,7 +100,7 @@ def test_data_that_do_not_suit_the_template_leave_nothing_behind(cli, here):
         (("benchmark", "mine"), "write it as AuthorYear-metric"),
         (("benchmark", "Smith-accuracy"), "write it as AuthorYear-metric"),
         (("benchmark", "Smith2026-accurcy"), "did you mean accuracy"),
-        (("benchmark", "Smith2026.left-pls"), "'left' is no region"),
+        (("benchmark", "Smith2026.left-pls"), "'left' is not a region"),
         (("data", "my data"), "write it as AuthorYear"),
         (("data", "Simulated2026"), "'Simulated2026' is registered already"),
         (("metric", "accuracy"), "'accuracy' is registered already"),
@@ -118,7 +118,7 @@ def test_nothing_is_overwritten(cli, here):
     (here / "metrics" / "mine").mkdir(parents=True)
     (here / "metrics" / "mine" / "notes.txt").write_text("keep")
     result = cli("new", "metric", "mine")
-    assert "is there already, and is left as it is" in result.output
+    assert "exists, and is not changed" in result.output
     assert [file.name for file in (here / "metrics" / "mine").iterdir()] == ["notes.txt"]
 
 

@@ -205,4 +205,4 @@ def test_uploads_replace_only_where_asked_for(package, table, cli, store, tmp_pa
 def test_options_of_uploads_need_one(cli, table):
     answer = cli("package", "stimuli", str(table), "--identifier", "Small2024", "--public")
     assert answer.exit_code == 2
-    assert "go with --upload" in answer.output
+    assert "need --upload" in answer.output

@@ -155,7 +155,7 @@ def test_ls_limits_to_the_newest(mixed):
 def test_ls_of_an_unknown_state(mixed):
     result = run("ls", "--results", mixed.folder, "--state", "done")
     assert result.exit_code == 2
-    assert "There are: scored, undefined, not applicable, failed." in result.stderr
+    assert "The states are: scored, undefined, not applicable, failed." in result.stderr
 
 
 def test_moments():

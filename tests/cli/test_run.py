@@ -160,7 +160,7 @@ def test_a_dry_run_shows_the_plan_and_writes_nothing(cli, folder):
     rows = {line.split()[0]: line.split()[1:3] for line in result.output.splitlines() if line.startswith("lab-")}
     assert rows == {"lab-able": ["4", "0"], "lab-better": ["4", "0"], "lab-broken": ["4", "0"]}
     assert "12 pairs to score, 0 done." in result.output
-    assert "no receipts tell" in result.output
+    assert "no earlier receipts" in result.output
     assert not folder.exists()
     plan = json.loads(cli(*arguments, "--dry-run", "--json").stdout)
     assert len(plan["pending"]) == 12
@@ -296,7 +296,7 @@ def test_after_a_kill_no_pair_is_computed_twice(start, run, cli, tmp_path, folde
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--benchmarks", "Lab2026.one-x"], "No models: name some with --models, or in a file with --file."),
+        (["--benchmarks", "Lab2026.one-x"], "No models: pass --models, or a run file with --file."),
         (["--models", "lab-able"], "No benchmarks"),
         (["--models", "lab-abel", "--benchmarks", "all"], "Nearest: lab-able"),
         (["--models", "lab-able", "--benchmarks", "all:nerual"], "nearest: neural"),

@@ -10,9 +10,9 @@ pytest.importorskip("yaml", reason="needs PyYAML: pip install 'brainscore[cluste
 @pytest.mark.parametrize(
     ("text", "line", "message"),
     [
-        ("models: pixels\nbenchmark: X\n", 2, "there is no 'benchmark'\ndid you mean benchmarks?"),
-        ("zzz: 1\n", 1, "there are: models, benchmarks, results"),
-        ("models: pixels\nmodels: gabor\n", 2, "'models' stands on line 1 already"),
+        ("models: pixels\nbenchmark: X\n", 2, "unknown key 'benchmark'\ndid you mean benchmarks?"),
+        ("zzz: 1\n", 1, "the keys are: models, benchmarks, results"),
+        ("models: pixels\nmodels: gabor\n", 2, "'models' is already on line 1"),
         ("models:\n  - pixels\n  - 3\n", 3, "'models' must be a name or a list of names"),
         ("models: []\n", 1, "a name or a list of names"),
         ("workers: many\n", 1, "'workers' must be a whole number of at least 1"),
@@ -21,9 +21,9 @@ pytest.importorskip("yaml", reason="needs PyYAML: pip install 'brainscore[cluste
         ("isolated: maybe\n", 1, "'isolated' must be true or false"),
         ("again: sometimes\n", 1, "failed, none or all"),
         ("timeout: 0\n", 1, "a number of seconds above 0"),
-        ("models: [pixels\nbenchmarks: x\n", 2, "no valid YAML"),
-        ("models: !!python/object:os.system x\n", 1, "no valid YAML"),
-        ("- pixels\n", 1, "names and values are needed"),
+        ("models: [pixels\nbenchmarks: x\n", 2, "not valid YAML"),
+        ("models: !!python/object:os.system x\n", 1, "not valid YAML"),
+        ("- pixels\n", 1, "keys with values are needed"),
     ],
 )
 def test_a_mistake_in_a_file_is_named_with_its_line(cli, tmp_path, text, line, message):

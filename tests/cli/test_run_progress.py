@@ -60,7 +60,7 @@ def test_outside_a_terminal_a_line_a_pair(plan, capsys):
     assert capsys.readouterr().err.splitlines() == [
         "1/6  m  A2026-x  0.2500 (1.7 min)",
         "again: n on A2026-x: the scoring process died",
-        "a worker is gone: tcp://w",
+        "lost a worker: tcp://w",
         "2/6  n  A2026-x  failed: ValueError: no (1.7 min)",
         "3/6  m  B2026-x  left out: another process is scoring it",
     ]

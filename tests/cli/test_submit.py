@@ -150,7 +150,7 @@ def test_tokens_that_are_not_kept(cli, site):
     found = cli("login", "--site", url, "--token-stdin", input="bs_wrong\n")
     assert found.exit_code
     assert not token_file().exists()
-    assert "there is no token" in cli("login", "--site", url, "--token-stdin", input="\n").stderr
+    assert "the token is empty" in cli("login", "--site", url, "--token-stdin", input="\n").stderr
     assert "unencrypted" in cli("login", "--site", "http://example.org", "--token-stdin", input="x\n").stderr
 
 
@@ -254,7 +254,7 @@ def test_downloads(cli, logged_in, plugin, tmp_path, confirmed):
     assert found.exit_code == 0, found.output
     assert Receipt.from_dict(json.loads((tmp_path / "receipt.json").read_text())) == made
     for arguments, said in {
-        ("receipt", "../x"): "no identifier", ("receipt", "absent"): "absent", ("scores", "-o", "no/x"): "no folder"
+        ("receipt", "../x"): "not an identifier", ("receipt", "absent"): "absent", ("scores", "-o", "no/x"): "no folder"
     }.items():  # fmt: skip
         assert said in cli("download", *arguments).stderr
     assert not [path for path in tmp_path.iterdir() if path.name.endswith(".part")]

@@ -78,7 +78,7 @@ def test_a_test_that_fails(shell, plugin):
 
 
 def test_no_plugin_and_no_tests(cli, plugin, tmp_path):
-    assert "is no plugin" in cli("test", str(tmp_path)).output
+    assert "is not a plugin" in cli("test", str(tmp_path)).output
     assert "there is no nonesuch" in cli("test", "nonesuch").output
     (plugin / "test.py").unlink()
     assert "has no tests" in cli("test", str(plugin)).output
