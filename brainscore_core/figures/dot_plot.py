@@ -170,7 +170,8 @@ def draw_dots(chart: Dots) -> axes.Drawing:
         height = _HEADING if row.heading else _ROW
         parts.append(_row(row, x, y + height / 2, label_width, text_end))
         if row.state:
-            parts.append(axes.element("text", row.state, class_="chart-tick", x=state_start, y=y + height / 2 + 4))
+            state = axes.clipped(row.state, right - state_start, axes.TICK_FONT_SIZE)
+            parts.append(axes.element("text", state, class_="chart-tick", x=state_start, y=y + height / 2 + 4))
         if row.share > 0:
             parts.append(_bar(row, share, y + height / 2))
         y += height

@@ -19,6 +19,7 @@ __all__ = [
     "HeatMap",
     "Pattern",
     "cell_text",
+    "contrast",
     "dark_text",
     "draw_heat_map",
     "heat_class",

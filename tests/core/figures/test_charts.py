@@ -336,6 +336,10 @@ def test_ceiling_state_and_share_stand_beside_the_dots():
     assert centre(dot)[0] == pytest.approx((zero + one) / 2, abs=0.1)
     (state,) = (text for text in root.iter(f"{SVG}text") if text.text == "failed")
     assert zero < float(state.get("x")) < float(state.get("x")) + text_width("failed", 11) < one
+    rows = [DotsRow(label="A", state="reason " * 50)]
+    long = parsed(dots_with_intervals(Dots(rows=rows, title="t", x_title="x", width=300)))
+    (state,) = (text for text in long.iter(f"{SVG}text") if "…" in text.text)
+    assert float(state.get("x")) + text_width(state.text, 11) <= 300
     ticks = {text.text: float(text.get("x")) for text in root.iter(f"{SVG}text") if float(text.get("x", 0)) > one + 20}
     assert float(bar.get("width")) == pytest.approx(0.75 * (ticks["1.0"] - ticks["0.0"]), abs=0.1)
     assert centre(bar)[1] == pytest.approx(centre(dot)[1], abs=0.1)
