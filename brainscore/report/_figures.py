@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import io
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from brainscore.report._export import save_figure
 from brainscore.report._layers import layer_figure
 from brainscore.report._page import widest_pair
-from brainscore.report._plots import heat_figure, matrix_figure, plot_style, scatter_figure, scores_figure
+from brainscore.report._plots import heat_figure, matrix_figure, scatter_figure, scores_figure
 from brainscore.report._report import Report
 from brainscore_core.errors import UserError
-from brainscore_core.files import replacing
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from brainscore_core.figures import Svg
 
 __all__ = ["write_figures"]
 
 _ENDINGS = ("png", "svg")
-_LETTERS = 7.0  # points
 
 
 def write_figures(report: Report, folder: Path, *, scatter: tuple[str, str] | None = None) -> tuple[Path, ...]:
@@ -53,22 +48,14 @@ def write_figures(report: Report, folder: Path, *, scatter: tuple[str, str] | No
             raise UserError(f"no model was scored on {name!r}", f"there are scores on: {there}")
     written: list[Path] = []
     taken: set[str] = set()
-    with plot_style(svg_text="none", size=_LETTERS):
-        for name, draw in _figures(report, scatter):
-            stem = file_name(name)
-            while stem.lower() in taken:
-                stem += "-2"
-            taken.add(stem.lower())
-            figure = draw()
-            for ending in _ENDINGS:
-                path = folder / f"{stem}.{ending}"
-                content = io.BytesIO()
-                # dates would make two figures of the same scores differ
-                dated = {"Date": None} if ending == "svg" else {"Software": None}
-                figure.savefig(content, format=ending, dpi=300, metadata=dated)
-                with replacing(path) as file:
-                    file.write(content.getvalue())
-                written.append(path)
+    for name, figure in _figures(report, scatter):
+        stem = file_name(name)
+        while stem.lower() in taken:
+            stem += "-2"
+        taken.add(stem.lower())
+        for ending in _ENDINGS:
+            written.append(folder / f"{stem}.{ending}")
+            save_figure(figure, written[-1])
     return tuple(written)
 
 
@@ -83,15 +70,15 @@ def file_name(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9_]+", "-", name).strip("-")[:120] or "figure"
 
 
-def _figures(report: Report, scatter: tuple[str, str] | None) -> Iterator[tuple[str, Callable[[], Figure]]]:
+def _figures(report: Report, scatter: tuple[str, str] | None) -> Iterator[tuple[str, Svg]]:
     if report.board.benchmarks:
-        yield "heat-map", lambda: heat_figure(report)
+        yield "heat-map", heat_figure(report)
     for _, group in report.groups:
         if any(row.value is not None for row in group.rows):
-            yield f"scores-{group.benchmark}", lambda group=group: scores_figure(group)  # type: ignore[misc] # mypy: default of a lambda
+            yield f"scores-{group.benchmark}", scores_figure(group)
     if scatter is not None:
-        yield f"scatter-{scatter[0]}-{scatter[1]}", lambda: scatter_figure(report, *scatter)
+        yield f"scatter-{scatter[0]}-{scatter[1]}", scatter_figure(report, *scatter)
     elif widest_pair(report) is not None:
-        yield "scatter", lambda: matrix_figure(report)
+        yield "scatter", matrix_figure(report)
     for profile in report.profiles:
-        yield f"layers-{profile.model}-{profile.benchmark}", lambda profile=profile: layer_figure(profile)  # type: ignore[misc]
+        yield f"layers-{profile.model}-{profile.benchmark}", layer_figure(profile)

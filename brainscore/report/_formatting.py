@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from brainscore_core.scoring import Estimate
 
-__all__ = ["duration", "interval", "number", "short", "size"]
+__all__ = ["duration", "interval", "number", "printable", "short", "size"]
 
 
 def number(value: float | None, error: float | None = None) -> str:
@@ -78,3 +78,14 @@ def size(value: int | None) -> str:
 def short(digest: str | None) -> str:
     """The beginning of a hash, enough to compare by eye."""
     return (digest or "unknown")[:12]
+
+
+def printable(name: str) -> str:
+    r"""Replace what has no shape, such as control characters and those that turn the direction of writing.
+
+    Examples
+    --------
+    >>> printable("a\x07b")
+    'a�b'
+    """
+    return "".join(letter if letter.isprintable() else "�" for letter in name)

@@ -22,8 +22,9 @@ from brainscore.report._cards import sources_of
 from brainscore.report._formatting import duration, number, size
 from brainscore.report._layers import layer_rows
 from brainscore.report._report import Report
-from brainscore.report._view import HEAT, LETTERS, STATES, cell_text, dark_text, heat_class, scale_of
+from brainscore.report._view import LETTERS, STATES, scale_of
 from brainscore_core.errors import UserError
+from brainscore_core.figures.heat_plot import HEAT, cell_text, dark_text, heat_class
 from brainscore_core.files import replacing
 from brainscore_core.scoring import Receipt, ResultsStore
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from brainscore.report._formatting import number
-from brainscore.report._plots import printable
+from brainscore.report._formatting import number, printable
 from brainscore.report._report import Report
 from brainscore.report._view import STATES, Group, Row
 from brainscore_core.errors import UserError

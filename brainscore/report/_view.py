@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
@@ -13,16 +12,12 @@ from brainscore.report._formatting import interval, number
 from brainscore_core.scoring import CeilingEstimate, Problem, Receipt
 
 __all__ = [
-    "HEAT",
     "LETTERS",
     "STATES",
     "Group",
     "Row",
     "Scale",
     "View",
-    "cell_text",
-    "dark_text",
-    "heat_class",
     "scale_of",
     "view_of",
 ]
@@ -226,60 +221,11 @@ def _summary(groups: list[Group], models: int) -> str:
     return f"{pairs}: {counts}" if counts else "no receipts"
 
 
-HEAT = (
-    "#f7fbff", "#e3eef8", "#cfe1f2", "#b3d1e8", "#93bfde", "#6aa8d2",
-    "#4690c4", "#2c76b2", "#195d9f", "#0d4688", "#083370", "#06224f",
-)  # fmt: skip
-"""From 0 to 1 in twelve steps of one hue, from light to dark: readable without seeing colours, and in print."""
-
 LETTERS = {"undefined": "U", "not applicable": "N", "failed": "F", "outdated": "O", "missing": ""}
 """State → how the heat map marks it, beside a pattern."""
 
 _MARK_WIDTH, _MARK_HEIGHT = 220, 18
 _MARK_LIMITS = (-0.5, 1.5)  # what lies outside is drawn as an arrow at the edge
-
-
-def heat_class(value: float) -> int:
-    """Place among the colours: below 0 as 0, above 1 as 1.
-
-    Examples
-    --------
-    >>> heat_class(-0.2), heat_class(0.5), heat_class(1.0)
-    (0, 6, 11)
-    """
-    return max(0, min(len(HEAT) - 1, math.floor(max(-1.0, min(value, 2.0)) * len(HEAT))))
-
-
-def dark_text(colour: str) -> bool:
-    """Whether black is easier to read on a colour than white (WCAG 2 contrast)."""
-    return contrast(colour, "#000000") >= contrast(colour, "#ffffff")
-
-
-def contrast(one: str, other: str) -> float:
-    """Contrast ratio of two colours as WCAG 2 defines it, from 1 to 21.
-
-    Examples
-    --------
-    >>> contrast("#000000", "#ffffff")
-    21.0
-    """
-    low, high = sorted((_luminance(one), _luminance(other)))
-    return (high + 0.05) / (low + 0.05)
-
-
-def cell_text(value: float) -> str:
-    """A score in the least room.
-
-    Examples
-    --------
-    >>> cell_text(0.414), cell_text(-0.05), cell_text(1.0), cell_text(0.001), cell_text(-250.0)
-    ('.41', '−.05', '1.00', '.00', '−250')
-    """
-    if abs(value) >= 10:
-        return f"{value:.3g}".replace("-", "−")
-    text = f"{value:.2f}"
-    text = "0.00" if text == "-0.00" else text
-    return text.replace("-0.", "-.").replace("-", "−") if value < 0 else text.removeprefix("0")
 
 
 @dataclass(frozen=True)
@@ -340,9 +286,3 @@ def scale_of(rows: Iterable[Row], *, least: tuple[float, float] = (0.0, 1.0)) ->
             values += [row.value, *(row.ci or ())]
     low, high = max(min(values), _MARK_LIMITS[0]), min(max(values), _MARK_LIMITS[1])
     return Scale(low, high)
-
-
-def _luminance(colour: str) -> float:
-    parts = [int(colour[start : start + 2], 16) / 255 for start in (1, 3, 5)]
-    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue

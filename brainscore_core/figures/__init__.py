@@ -2,6 +2,8 @@
 
 from brainscore_core.figures.axes import Svg, nice_range, nice_ticks, tick_texts
 from brainscore_core.figures.dot_plot import Dots, DotsRow, Mark, dots_with_intervals
+from brainscore_core.figures.heat_plot import HEAT, CellState, HeatMap, heat_map
+from brainscore_core.figures.layout import Panel, panels
 from brainscore_core.figures.line_plot import Lines, Series, lines
 from brainscore_core.figures.matrix_plot import CELLS_WITH_TEXT, Matrix, MatrixGroup, matrix
 from brainscore_core.figures.scatter_plot import Point, Scatter, scatter
@@ -9,21 +11,27 @@ from brainscore_core.figures.svg_file import standalone
 
 __all__ = [
     "CELLS_WITH_TEXT",
+    "HEAT",
+    "CellState",
     "Dots",
     "DotsRow",
+    "HeatMap",
     "Lines",
     "Mark",
     "Matrix",
     "MatrixGroup",
+    "Panel",
     "Point",
     "Scatter",
     "Series",
     "Svg",
     "dots_with_intervals",
+    "heat_map",
     "lines",
     "matrix",
     "nice_range",
     "nice_ticks",
+    "panels",
     "scatter",
     "standalone",
     "tick_texts",

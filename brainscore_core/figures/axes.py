@@ -16,6 +16,7 @@ __all__ = [
     "MARKER_KINDS",
     "TICK_FONT_SIZE",
     "AxisTick",
+    "Drawing",
     "Frame",
     "Scale",
     "Svg",
@@ -24,6 +25,7 @@ __all__ = [
     "date_ticks",
     "element",
     "figure",
+    "finite",
     "horizontal_axis",
     "join",
     "legend",
@@ -82,32 +84,31 @@ def join(parts: Iterable[Svg]) -> Svg:
     return Svg("".join(parts))
 
 
-def figure(
-    content: Svg,
-    *,
-    width: float,
-    height: float,
-    title: str,
-    description: str,
-    kind: str,
-    identifier: str = "",
-    links: bool = False,
-) -> Svg:
+class Drawing(NamedTuple):
+    """The elements of a chart, which is a figure by itself or a part of one."""
+
+    content: Svg
+    width: float
+    height: float
+    links: bool = False
+
+
+def figure(drawing: Drawing, *, title: str, description: str, kind: str, identifier: str = "") -> Svg:
     """Make the svg element around a chart, with its name and description.
 
     An image has no parts for assistive technology; with links in it, it is therefore a group.
     """
     if not identifier:
-        identifier = "chart-" + hashlib.sha256(f"{title}{description}{content}".encode()).hexdigest()[:8]
+        identifier = "chart-" + hashlib.sha256(f"{title}{description}{drawing.content}".encode()).hexdigest()[:8]
     return element(
         "svg",
         element("title", title, id=f"{identifier}-title"),
         element("desc", description, id=f"{identifier}-desc"),
-        content,
+        drawing.content,
         xmlns="http://www.w3.org/2000/svg",
         class_=f"chart chart-{kind}",
-        viewBox=f"0 0 {number(width)} {number(height)}",
-        role="group" if links else "img",
+        viewBox=f"0 0 {number(drawing.width)} {number(drawing.height)}",
+        role="group" if drawing.links else "img",
         aria_labelledby=f"{identifier}-title",
         aria_describedby=f"{identifier}-desc",
     )
@@ -357,10 +358,10 @@ def tooltip(text: str) -> Svg:
     return element("title", text)
 
 
-def marker(kind: int, x: float, y: float, size: float = 4.0, extra: str = "") -> Svg:
+def marker(kind: int, x: float, y: float, size: float = 4.0) -> Svg:
     """Draw a mark of a kind, which determines both form and colour."""
     kind %= MARKER_KINDS
-    class_ = f"chart-mark chart-kind-{kind}{extra}"
+    class_ = f"chart-mark chart-kind-{kind}"
     a, b = size * 1.15, size * 0.9
     n = number
     if kind == 0:

@@ -7,30 +7,8 @@ from dataclasses import dataclass
 from datetime import date
 from math import nan
 
-from brainscore_core.figures.axes import (
-    MARKER_KINDS,
-    TICK_FONT_SIZE,
-    AxisTick,
-    Frame,
-    Scale,
-    Svg,
-    axis_ticks,
-    clipped,
-    date_ticks,
-    element,
-    figure,
-    finite,
-    horizontal_axis,
-    join,
-    legend,
-    line,
-    marker,
-    nice_range,
-    number,
-    text_width,
-    tooltip,
-    vertical_axis,
-)
+from brainscore_core.figures import axes
+from brainscore_core.figures.axes import Svg
 
 __all__ = ["Lines", "Series", "lines"]
 
@@ -125,36 +103,41 @@ def lines(chart: Lines) -> Svg:
     categories = _categories(chart)
     places = [[_place(x, categories) for x in one.x] for one in chart.series]
     values = [value for one in chart.series for value in (*one.y, *one.low, *one.high)]
-    y_range = chart.y_range or nice_range([*values, *([chart.reference[0]] if chart.reference else [])], share=0.06)
+    y_range = chart.y_range or axes.nice_range(
+        [*values, *([chart.reference[0]] if chart.reference else [])], share=0.06
+    )
     entries = [(_sample(kind), one.name) for kind, one in enumerate(chart.series)] if len(chart.series) > 1 else []
     if chart.reference:
-        entries.append((line(-6, 0, 6, 0, "chart-reference"), chart.reference[1]))
-    left = 28 + max(text_width(tick.text, TICK_FONT_SIZE) for tick in axis_ticks(Scale(*y_range, 1, 0)))
-    drawn_legend, legend_height = legend(entries, left=left, right=chart.width - 16, top=4)
+        entries.append((axes.line(-6, 0, 6, 0, "chart-reference"), chart.reference[1]))
+    left = 28 + max(
+        axes.text_width(tick.text, axes.TICK_FONT_SIZE) for tick in axes.axis_ticks(axes.Scale(*y_range, 1, 0))
+    )
+    drawn_legend, legend_height = axes.legend(entries, left=left, right=chart.width - 16, top=4)
     names_room = _names_room(categories, chart.width - 16 - left)
-    frame = Frame(left, chart.width - 16, 12 + legend_height, chart.height - 40 - names_room)
-    x, y = Scale(*_x_range(places, categories), frame.left, frame.right), Scale(*y_range, frame.bottom, frame.top)
+    frame = axes.Frame(left, chart.width - 16, 12 + legend_height, chart.height - 40 - names_room)
+    x, y = (
+        axes.Scale(*_x_range(places, categories), frame.left, frame.right),
+        axes.Scale(*y_range, frame.bottom, frame.top),
+    )
     parts = [
         drawn_legend,
         _x_axis(chart, places, categories, x, bool(names_room), frame),
-        vertical_axis(axis_ticks(y), frame, chart.y_title),
+        axes.vertical_axis(axes.axis_ticks(y), frame, chart.y_title),
     ]
     if chart.reference and y.low <= chart.reference[0] <= y.high:
         at_y = y(chart.reference[0])
-        parts.append(line(frame.left, at_y, frame.right, at_y, "chart-reference"))
+        parts.append(axes.line(frame.left, at_y, frame.right, at_y, "chart-reference"))
     for kind, (one, at) in enumerate(zip(chart.series, places, strict=True)):
         parts.append(_series(one, at, kind, x, y))
     if chart.highlight is not None:
         parts.append(_highlight(chart, places, x, y))
-    return figure(
-        join(parts),
-        width=chart.width,
-        height=chart.height,
+    links = any(any(one.hrefs) for one in chart.series)
+    return axes.figure(
+        axes.Drawing(axes.join(parts), chart.width, chart.height, links),
         title=chart.title,
         description=chart.description,
         kind="lines",
         identifier=chart.identifier,
-        links=any(any(one.hrefs) for one in chart.series),
     )
 
 
@@ -177,13 +160,13 @@ def _place(x: float | date | str, categories: Sequence[str]) -> float:
 def _x_range(places: Sequence[Sequence[float]], categories: Sequence[str]) -> tuple[float, float]:
     if categories:
         return -0.5, len(categories) - 0.5
-    low, high = nice_range([one for each in places for one in each], share=0.03)
+    low, high = axes.nice_range([one for each in places for one in each], share=0.03)
     return low, high
 
 
 def _names_room(categories: Sequence[str], width: float) -> float:
     """Height of names that must be rotated; 0 if they fit side by side."""
-    longest = max((text_width(name, TICK_FONT_SIZE) for name in categories), default=0.0)
+    longest = max((axes.text_width(name, axes.TICK_FONT_SIZE) for name in categories), default=0.0)
     if longest * len(categories) <= 0.9 * width:
         return 0.0
     return min(longest, 120.0) * 0.72
@@ -193,9 +176,9 @@ def _x_axis(
     chart: Lines,
     places: Sequence[Sequence[float]],
     categories: Sequence[str],
-    x: Scale,
+    x: axes.Scale,
     turned: bool,
-    frame: Frame,
+    frame: axes.Frame,
 ) -> Svg:
     if categories and turned:
         every = -(-len(categories) * 13 // int(x.end - x.start))  # at least 13 units between names
@@ -203,60 +186,62 @@ def _x_axis(
         for place, name in enumerate(categories):
             if place % every:
                 continue
-            turn = f"translate({number(x(place) + 3)} {number(frame.bottom + 13)}) rotate(-45)"
-            short = clipped(name, 120, TICK_FONT_SIZE)
-            parts.append(element("text", tooltip(name), short, class_="chart-tick chart-end", transform=turn))
+            turn = f"translate({axes.number(x(place) + 3)} {axes.number(frame.bottom + 13)}) rotate(-45)"
+            short = axes.clipped(name, 120, axes.TICK_FONT_SIZE)
+            parts.append(axes.element("text", axes.tooltip(name), short, class_="chart-tick chart-end", transform=turn))
         middle = (frame.left + frame.right) / 2
-        title = element("text", chart.x_title, class_="chart-label chart-middle", x=middle, y=chart.height - 6)
-        parts.append(line(frame.left, frame.bottom, frame.right, frame.bottom, "chart-axis"))
-        return join([*parts, title])
+        title = axes.element("text", chart.x_title, class_="chart-label chart-middle", x=middle, y=chart.height - 6)
+        parts.append(axes.line(frame.left, frame.bottom, frame.right, frame.bottom, "chart-axis"))
+        return axes.join([*parts, title])
     if categories:
-        ticks = [AxisTick(x(place), name) for place, name in enumerate(categories)]
+        ticks = [axes.AxisTick(x(place), name) for place, name in enumerate(categories)]
     elif any(isinstance(one, date) for series in chart.series for one in series.x):
         days = [one for each in places for one in each]
-        found = date_ticks(date.fromordinal(int(min(days))), date.fromordinal(int(max(days))))
-        ticks = [AxisTick(x(day.toordinal()), text) for day, text in found]
+        found = axes.date_ticks(date.fromordinal(int(min(days))), date.fromordinal(int(max(days))))
+        ticks = [axes.AxisTick(x(day.toordinal()), text) for day, text in found]
     else:
-        ticks = axis_ticks(x)
-    return horizontal_axis(ticks, frame, chart.x_title)
+        ticks = axes.axis_ticks(x)
+    return axes.horizontal_axis(ticks, frame, chart.x_title)
 
 
 def _sample(kind: int) -> Svg:
-    return join([line(-6, 0, 6, 0, f"chart-line chart-stroke-{kind % MARKER_KINDS}"), marker(kind, 0, 0, 3)])
+    return axes.join(
+        [axes.line(-6, 0, 6, 0, f"chart-line chart-stroke-{kind % axes.MARKER_KINDS}"), axes.marker(kind, 0, 0, 3)]
+    )
 
 
-def _series(one: Series, places: Sequence[float], kind: int, x: Scale, y: Scale) -> Svg:
+def _series(one: Series, places: Sequence[float], kind: int, x: axes.Scale, y: axes.Scale) -> Svg:
     order = sorted(range(len(places)), key=places.__getitem__)
     path, pen_down = [], False
     for i in order:
-        if finite(one.y[i]):
-            path.append(f"{'L' if pen_down else 'M'}{number(x(places[i]))} {number(y.clip(one.y[i]))}")
-        pen_down = finite(one.y[i])
+        if axes.finite(one.y[i]):
+            path.append(f"{'L' if pen_down else 'M'}{axes.number(x(places[i]))} {axes.number(y.clip(one.y[i]))}")
+        pen_down = axes.finite(one.y[i])
     parts = []
     for i in order:
         low, high = (one.low[i], one.high[i]) if one.low and one.high else (nan, nan)
-        if finite(one.y[i], low, high):
-            parts.append(line(x(places[i]), y.clip(low), x(places[i]), y.clip(high), "chart-error"))
-    parts.append(element("path", class_=f"chart-line chart-stroke-{kind % MARKER_KINDS}", d="".join(path)))
+        if axes.finite(one.y[i], low, high):
+            parts.append(axes.line(x(places[i]), y.clip(low), x(places[i]), y.clip(high), "chart-error"))
+    parts.append(axes.element("path", class_=f"chart-line chart-stroke-{kind % axes.MARKER_KINDS}", d="".join(path)))
     for i in order:
-        if not finite(one.y[i]):
+        if not axes.finite(one.y[i]):
             continue
         said = one.labels[i] if one.labels else f"{one.name}, {one.x[i]}: {one.y[i]:.3g}"
-        inner = tooltip(said), marker(kind, x(places[i]), y.clip(one.y[i]), 3)
+        inner = axes.tooltip(said), axes.marker(kind, x(places[i]), y.clip(one.y[i]), 3)
         href = one.hrefs[i] if one.hrefs else None
-        parts.append(element("a", *inner, href=href) if href else element("g", *inner))
-    return element("g", *parts, class_="chart-series")
+        parts.append(axes.element("a", *inner, href=href) if href else axes.element("g", *inner))
+    return axes.element("g", *parts, class_="chart-series")
 
 
-def _highlight(chart: Lines, places: Sequence[Sequence[float]], x: Scale, y: Scale) -> Svg:
+def _highlight(chart: Lines, places: Sequence[Sequence[float]], x: axes.Scale, y: axes.Scale) -> Svg:
     series, point = chart.highlight or (0, 0)
     one = chart.series[series]
-    if not finite(one.y[point]):
+    if not axes.finite(one.y[point]):
         return Svg("")
     px, py = x(places[series][point]), y.clip(one.y[point])
     said = one.labels[point] if one.labels else str(one.x[point])
-    width = text_width(said, TICK_FONT_SIZE)
+    width = axes.text_width(said, axes.TICK_FONT_SIZE)
     left = min(max(px - width / 2, x.start + 2), x.end - width)
     base = py - 11 if py - 24 > y.end else py + 20
-    ring = element("circle", class_="chart-ring", cx=px, cy=py, r=7)
-    return join([ring, element("text", said, class_="chart-name chart-strong", x=left, y=base)])
+    ring = axes.element("circle", class_="chart-ring", cx=px, cy=py, r=7)
+    return axes.join([ring, axes.element("text", said, class_="chart-name chart-strong", x=left, y=base)])

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from brainscore_core.figures.axes import Svg, clipped, element, figure, join, line, number, text_width, tooltip
+from brainscore_core.figures.axes import Drawing, Svg, clipped, element, figure, join, line, number, text_width, tooltip
 
 __all__ = ["CELLS_WITH_TEXT", "Matrix", "MatrixGroup", "matrix"]
 
@@ -109,15 +109,13 @@ def matrix(chart: Matrix) -> Svg:
         at = room + group.start * size
         parts += [line(room, at, room + side, at, "chart-divide"), line(at, room, at, room + side, "chart-divide")]
     parts.append(_key(values, room, room + side + 12, max(side, 120.0)))
+    links = named and any(chart.hrefs)
     return figure(
-        join(parts),
-        width=max(room + side, room + 120) + 12,
-        height=room + side + 46,
+        Drawing(join(parts), max(room + side, room + 120) + 12, room + side + 46, links),
         title=chart.title,
         description=chart.description,
         kind="matrix" if n <= CELLS_WITH_TEXT else "matrix chart-large",
         identifier=chart.identifier,
-        links=named and any(chart.hrefs),
     )
 
 

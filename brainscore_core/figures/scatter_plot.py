@@ -6,25 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import nan
 
-from brainscore_core.figures.axes import (
-    TICK_FONT_SIZE,
-    Frame,
-    Scale,
-    Svg,
-    axis_ticks,
-    element,
-    figure,
-    finite,
-    horizontal_axis,
-    join,
-    legend,
-    line,
-    marker,
-    nice_range,
-    text_width,
-    tooltip,
-    vertical_axis,
-)
+from brainscore_core.figures import axes
+from brainscore_core.figures.axes import Svg
 
 __all__ = ["Point", "Scatter", "scatter"]
 
@@ -111,67 +94,75 @@ def scatter(chart: Scatter) -> Svg:
     >>> made[:4], "<title>A</title>" in made
     ('<svg', True)
     """
-    points = [point for point in chart.points if finite(point.x, point.y)]
+    return axes.figure(
+        draw_scatter(chart),
+        title=chart.title,
+        description=chart.description,
+        kind="scatter",
+        identifier=chart.identifier,
+    )
+
+
+def draw_scatter(chart: Scatter) -> axes.Drawing:
+    """Draw the elements of a scatter plot."""
+    points = [point for point in chart.points if axes.finite(point.x, point.y)]
     x_range = chart.x_range or _range([(p.x, p.x_low, p.x_high) for p in points])
     y_range = chart.y_range or _range([(p.y, p.y_low, p.y_high) for p in points])
     if chart.identity and chart.x_range is None and chart.y_range is None:
         x_range = y_range = min(x_range[0], y_range[0]), max(x_range[1], y_range[1])
     used = sorted({point.kind for point in points if point.kind < len(chart.kinds)})
-    entries = [(marker(kind, 0, 0), chart.kinds[kind]) for kind in used] if len(chart.kinds) > 1 else []
-    left = 28 + max(text_width(tick.text, TICK_FONT_SIZE) for tick in axis_ticks(Scale(*y_range, 1, 0)))
-    drawn_legend, height = legend(entries, left=left, right=chart.width - 12, top=4)
-    frame = Frame(left, chart.width - 12, 10 + height, chart.height - 42)
-    x, y = Scale(*x_range, frame.left, frame.right), Scale(*y_range, frame.bottom, frame.top)
+    entries = [(axes.marker(kind, 0, 0), chart.kinds[kind]) for kind in used] if len(chart.kinds) > 1 else []
+    left = 28 + max(
+        axes.text_width(tick.text, axes.TICK_FONT_SIZE) for tick in axes.axis_ticks(axes.Scale(*y_range, 1, 0))
+    )
+    drawn_legend, height = axes.legend(entries, left=left, right=chart.width - 12, top=4)
+    frame = axes.Frame(left, chart.width - 12, 10 + height, chart.height - 42)
+    x, y = axes.Scale(*x_range, frame.left, frame.right), axes.Scale(*y_range, frame.bottom, frame.top)
     parts = [
-        horizontal_axis(axis_ticks(x), frame, chart.x_title),
-        vertical_axis(axis_ticks(y), frame, chart.y_title),
+        axes.horizontal_axis(axes.axis_ticks(x), frame, chart.x_title),
+        axes.vertical_axis(axes.axis_ticks(y), frame, chart.y_title),
         drawn_legend,
     ]
     if chart.identity:
         parts += _straight(1.0, 0.0, x, y, "chart-identity")
     if chart.fit:
         parts += _fit(points, x, y)
-    parts.append(element("g", *(_intervals(point, x, y) for point in points), class_="chart-errors"))
+    parts.append(axes.element("g", *(_intervals(point, x, y) for point in points), class_="chart-errors"))
     size = 4.0 if len(points) <= 100 else 3.2 if len(points) <= 300 else 2.6
-    parts.append(element("g", *(_mark(point, x, y, size) for point in points), class_="chart-points"))
+    parts.append(axes.element("g", *(_mark(point, x, y, size) for point in points), class_="chart-points"))
     parts.append(_names(points, x, y))
-    return figure(
-        join(parts),
-        width=chart.width,
-        height=chart.height,
-        title=chart.title,
-        description=chart.description,
-        kind="scatter",
-        identifier=chart.identifier,
-        links=any(point.href for point in points),
-    )
+    return axes.Drawing(axes.join(parts), chart.width, chart.height, any(point.href for point in points))
 
 
 def _range(values: Sequence[tuple[float, float, float]]) -> tuple[float, float]:
     """Ends of an axis for all values, and for intervals unless they are much wider than the spread of the values."""
-    low, high = nice_range([value for value, _, _ in values])
+    low, high = axes.nice_range([value for value, _, _ in values])
     reach = 0.4 * (high - low)
-    ends = [min(max(end, low - reach), high + reach) for _, *two in values for end in two if finite(end)]
-    return nice_range([low, high, *ends], share=0.0)
+    ends = [min(max(end, low - reach), high + reach) for _, *two in values for end in two if axes.finite(end)]
+    return axes.nice_range([low, high, *ends], share=0.0)
 
 
-def _mark(point: Point, x: Scale, y: Scale, size: float) -> Svg:
-    mark = marker(point.kind, x.clip(point.x), y.clip(point.y), size)
+def _mark(point: Point, x: axes.Scale, y: axes.Scale, size: float) -> Svg:
+    mark = axes.marker(point.kind, x.clip(point.x), y.clip(point.y), size)
     if point.href:
-        return element("a", tooltip(point.label), mark, href=point.href)
-    return element("g", tooltip(point.label), mark)
+        return axes.element("a", axes.tooltip(point.label), mark, href=point.href)
+    return axes.element("g", axes.tooltip(point.label), mark)
 
 
-def _intervals(point: Point, x: Scale, y: Scale) -> Svg:
+def _intervals(point: Point, x: axes.Scale, y: axes.Scale) -> Svg:
     parts = []
-    if finite(point.x_low, point.x_high):
-        parts.append(line(x.clip(point.x_low), y.clip(point.y), x.clip(point.x_high), y.clip(point.y), "chart-error"))
-    if finite(point.y_low, point.y_high):
-        parts.append(line(x.clip(point.x), y.clip(point.y_low), x.clip(point.x), y.clip(point.y_high), "chart-error"))
-    return join(parts)
+    if axes.finite(point.x_low, point.x_high):
+        parts.append(
+            axes.line(x.clip(point.x_low), y.clip(point.y), x.clip(point.x_high), y.clip(point.y), "chart-error")
+        )
+    if axes.finite(point.y_low, point.y_high):
+        parts.append(
+            axes.line(x.clip(point.x), y.clip(point.y_low), x.clip(point.x), y.clip(point.y_high), "chart-error")
+        )
+    return axes.join(parts)
 
 
-def _straight(slope: float, offset: float, x: Scale, y: Scale, class_: str) -> list[Svg]:
+def _straight(slope: float, offset: float, x: axes.Scale, y: axes.Scale, class_: str) -> list[Svg]:
     """Draw the part of a line that is within the axes."""
     ends = [x.low, x.high]
     if slope:
@@ -184,10 +175,10 @@ def _straight(slope: float, offset: float, x: Scale, y: Scale, class_: str) -> l
     if len(within) < 2:
         return []
     first, last = within[0], within[-1]
-    return [line(x(first), y(slope * first + offset), x(last), y(slope * last + offset), class_)]
+    return [axes.line(x(first), y(slope * first + offset), x(last), y(slope * last + offset), class_)]
 
 
-def _fit(points: Sequence[Point], x: Scale, y: Scale) -> list[Svg]:
+def _fit(points: Sequence[Point], x: axes.Scale, y: axes.Scale) -> list[Svg]:
     n = len(points)
     if n < 3:
         return []
@@ -199,15 +190,18 @@ def _fit(points: Sequence[Point], x: Scale, y: Scale) -> list[Svg]:
     return _straight(slope, mean_y - slope * mean_x, x, y, "chart-fit")
 
 
-def _names(points: Sequence[Point], x: Scale, y: Scale) -> Svg:
+def _names(points: Sequence[Point], x: axes.Scale, y: axes.Scale) -> Svg:
     """Draw names beside points if they overlap neither another name nor a point."""
     taken = [(x.clip(p.x) - 4, y.clip(p.y) - 4, x.clip(p.x) + 4, y.clip(p.y) + 4) for p in points]
     parts = []
     for point in points:
         if not point.name:
             continue
-        px, py, width = x.clip(point.x), y.clip(point.y), text_width(point.name, TICK_FONT_SIZE)
+        px, py, width = x.clip(point.x), y.clip(point.y), axes.text_width(point.name, axes.TICK_FONT_SIZE)
+        beside = ((px + 5, py - 5), (px - 5 - width, py - 5), (px + 5, py + 13), (px - 5 - width, py + 13))
+        has_intervals = axes.finite(point.x_low, point.x_high) or axes.finite(point.y_low, point.y_high)
         for left, base in (
+            *(beside if has_intervals else ()),  # where neither interval is
             (px + 7, py + 4),
             (px - 7 - width, py + 4),
             (px - width / 2, py - 8),
@@ -217,9 +211,9 @@ def _names(points: Sequence[Point], x: Scale, y: Scale) -> Svg:
             inside = box[0] >= x.start and box[2] <= x.end + 8 and box[1] >= y.end - 4 and box[3] <= y.start
             if inside and not any(_overlap(box, other) for other in taken):
                 taken.append(box)
-                parts.append(element("text", point.name, class_="chart-name", x=left, y=base))
+                parts.append(axes.element("text", point.name, class_="chart-name", x=left, y=base))
                 break
-    return join(parts)
+    return axes.join(parts)
 
 
 def _overlap(a: tuple[float, float, float, float], b: tuple[float, float, float, float]) -> bool:

@@ -253,7 +253,7 @@ def test_the_heat_map_as_a_picture_shows_each_pair(simulated):
     from PIL import Image
 
     from brainscore.report._page import heat_picture
-    from brainscore.report._view import HEAT
+    from brainscore_core.figures import HEAT
 
     receipts = [
         simulated.receipt("a", "A2026.IT-pls", 0.99),
@@ -276,7 +276,7 @@ def test_the_heat_map_as_a_picture_shows_each_pair(simulated):
 
 
 def test_every_colour_of_the_heat_map_can_be_read_on():
-    from brainscore.report._view import HEAT, contrast, dark_text
+    from brainscore_core.figures.heat_plot import HEAT, contrast, dark_text
 
     brightness = [contrast(colour, "#000000") for colour in HEAT]
     assert brightness == sorted(brightness, reverse=True)

@@ -13,18 +13,24 @@ from hypothesis import strategies as st
 
 import brainscore_web
 from brainscore_core.figures import (
+    HEAT,
+    CellState,
     Dots,
     DotsRow,
+    HeatMap,
     Lines,
     Mark,
     Matrix,
     MatrixGroup,
+    Panel,
     Point,
     Scatter,
     Series,
     dots_with_intervals,
+    heat_map,
     lines,
     matrix,
+    panels,
     scatter,
     standalone,
 )
@@ -63,6 +69,17 @@ def titles(root):
         for one in root.iter()
         if one.get("class", "").startswith("chart ") is False and one.find(f"{SVG}title") is not None
     ]
+
+
+def heat(rows, columns, values, **options):
+    states = np.where(np.isnan(values), "failed", "").astype(object)
+    states[-1:, -1:] = "missing"
+    kinds = {
+        "failed": CellState(name="did not work", letter="F", pattern="rising"),
+        "missing": CellState(name="missing", letter="", pattern="dots"),
+        "unused": CellState(name="unused", letter="U", pattern="falling"),
+    }
+    return HeatMap(rows=rows, columns=columns, values=values, states=states, state_kinds=kinds, title="t", **options)
 
 
 def one_of_each():
@@ -124,11 +141,19 @@ def one_of_each():
         "lines": lines(
             Lines(series=[layers], title="t", x_title="x", y_title="y", highlight=(0, 2), reference=(0.5, "ceiling"))
         ),
+        "heat": heat_map(heat(["A", NASTY], ["V1", "IT", "V4"], [[0.1, NAN, 0.9], [NAN, NAN, NAN]])),
+        "panels": panels(
+            [
+                [Panel(chart=Dots(rows=rows, title="t", x_title="x", ceiling=1.0), heading=NASTY, notes=["n = 1"])],
+                [Panel(chart=Scatter(points=points, title="t", x_title="x", y_title="y"))],
+            ],
+            title="t",
+        ),
         "history": lines(Lines(series=[history, history], title="t", x_title="x", y_title="y")),
     }
 
 
-@pytest.mark.parametrize("kind", ["scatter", "dots", "matrix", "large", "lines", "history"])
+@pytest.mark.parametrize("kind", ["scatter", "dots", "matrix", "large", "lines", "history", "heat", "panels"])
 def test_each_chart_is_xml_named_unstyled_and_the_same_each_time(kind):
     svg = one_of_each()[kind]
     root = parsed(svg)
@@ -144,12 +169,12 @@ def test_each_chart_is_xml_named_unstyled_and_the_same_each_time(kind):
     assert not re.search(r'[ "(]-0[" )LMhv]', svg)
 
 
-@pytest.mark.parametrize("kind", ["scatter", "dots", "matrix", "large", "lines", "history"])
+@pytest.mark.parametrize("kind", ["scatter", "dots", "matrix", "large", "lines", "history", "heat", "panels"])
 def test_each_class_has_colours_on_the_page_and_in_files(kind):
     used = {name for one in parsed(one_of_each()[kind]).iter() for name in one.get("class", "").split()}
     css = CSS.read_text(encoding="utf-8")
     groups = {"chart-points", "chart-errors", "chart-cells", "chart-series"}
-    shape = {"chart-scatter", "chart-dots", "chart-matrix", "chart-lines", "chart-large"}
+    shape = {"chart-scatter", "chart-dots", "chart-matrix", "chart-lines", "chart-large", "chart-heat", "chart-panels"}
     assert used - groups - shape <= STYLE.keys()
     for name in used - groups - shape:
         assert re.search(rf"\.{name}(?![\w-])", css), name
@@ -302,6 +327,88 @@ def test_rows_of_dots_stand_where_their_values_are():
     assert [one.text for one in classed(root, "chart-row-label")] == ["r0", "r1", "r2", "r3"]
 
 
+def test_ceiling_state_and_share_stand_beside_the_dots():
+    rows = [DotsRow(label="A", value=0.5, share=0.75), DotsRow(label="B", state="failed", share=0.0)]
+    root = parsed(dots_with_intervals(Dots(rows=rows, title="t", x_title="x", reference=0.0, ceiling=1.0)))
+    (zero,), (_, one) = classed(root, "chart-reference"), classed(root, "chart-identity")  # the first is the legend's
+    zero, one = ends(zero)[0], ends(one)[0]
+    (dot, bar) = classed(root, "chart-mark")
+    assert centre(dot)[0] == pytest.approx((zero + one) / 2, abs=0.1)
+    (state,) = (text for text in root.iter(f"{SVG}text") if text.text == "failed")
+    assert zero < float(state.get("x")) < float(state.get("x")) + text_width("failed", 11) < one
+    rows = [DotsRow(label="A", state="reason " * 50)]
+    long = parsed(dots_with_intervals(Dots(rows=rows, title="t", x_title="x", width=300)))
+    (state,) = (text for text in long.iter(f"{SVG}text") if "…" in text.text)
+    assert float(state.get("x")) + text_width(state.text, 11) <= 300
+    ticks = {text.text: float(text.get("x")) for text in root.iter(f"{SVG}text") if float(text.get("x", 0)) > one + 20}
+    assert float(bar.get("width")) == pytest.approx(0.75 * (ticks["1.0"] - ticks["0.0"]), abs=0.1)
+    assert centre(bar)[1] == pytest.approx(centre(dot)[1], abs=0.1)
+
+
+def test_cells_of_a_heat_map_have_colours_patterns_and_texts():
+    root = parsed(heat_map(heat(["A", "B"], ["V1", "IT", "V4"], [[0.1, NAN, 0.9], [-0.2, 2.0, NAN]])))
+    (cells,) = classed(root, "chart-cells")
+    found = {cell.find(f"{SVG}title").text: cell for cell in cells}
+    assert list(found) == [
+        "A × V1: .10",
+        "A × IT: did not work",
+        "A × V4: .90",
+        "B × V1: −.20",
+        "B × IT: 2.00",
+        "B × V4: missing",
+    ]
+    fills = [cell.find(f"{SVG}rect").get("fill") for cell in cells if cell.find(f"{SVG}rect") is not None]
+    assert fills == [HEAT[1], HEAT[10], HEAT[0], HEAT[11]]
+    assert found["A × IT: did not work"].find(f"{SVG}text").text == "F"
+    lines_, dots = (found[name].find(f"{SVG}path").get("d") for name in ("A × IT: did not work", "B × V4: missing"))
+    assert lines_ != dots
+    legend = [text.text for text in root.iter(f"{SVG}text") if text.text in {"did not work", "missing", "unused"}]
+    assert legend == ["did not work", "missing"]
+
+
+def test_groups_of_a_heat_map_stand_apart_and_many_names_are_left_out():
+    def lefts(**options):
+        root = parsed(heat_map(heat(["A"], ["a", "b", "c"], [[0.1, 0.2, 0.3]], **options)))
+        return [float(cell.find(f"{SVG}rect").get("x")) for cell in classed(root, "chart-cells")[0]]
+
+    even, apart = lefts(), lefts(dividers=[2])
+    assert np.diff(even)[0] == pytest.approx(np.diff(even)[1], abs=0.1)
+    assert np.diff(apart)[1] > np.diff(apart)[0] + 3
+    values = np.linspace(0, 1, 200 * 60).reshape(200, 60)
+    large = heat_map(
+        heat(
+            [f"r{i}" for i in range(200)],
+            [f"c{i}" for i in range(60)],
+            values,
+            row_title="200 rows",
+            column_title="60 columns",
+        )
+    )
+    root = parsed(large)
+    assert {text.text for text in root.iter(f"{SVG}text")} >= {"200 rows", "60 columns"}
+    assert "r7" not in large
+    area = sum(float(h) * float(v) for h, v in re.findall(r"h([0-9.]+)v([0-9.]+)h", large))
+    sides = [float(side) for side in root.get("viewBox").split()[2:]]
+    assert 0.8 * sides[0] * sides[1] < area < sides[0] * sides[1]
+    assert len(large) < 200_000
+
+
+def test_shapes_that_do_not_fit_are_refused():
+    with pytest.raises(ValueError, match="labels of"):
+        heat_map(heat(["A"], ["a", "b"], np.zeros((2, 2))))
+
+
+def test_panels_do_not_overlap():
+    def panel(width, heading="", **options):
+        chart = Scatter(points=[], title="t", x_title="x", y_title="y", width=width, height=200)
+        return Panel(chart=chart, heading=heading, **options)
+
+    root = parsed(panels([[panel(300, "first", notes=["a", "b"])], [panel(200), panel(250)]], title="t"))
+    assert root.get("viewBox") == "0 0 550 460"
+    groups = [one for one in root if one.tag == f"{SVG}g"]
+    assert [one.get("transform") for one in groups] == ["translate(0 0)", "translate(0 260)", "translate(300 260)"]
+
+
 @pytest.mark.parametrize("n", [5, 60])
 def test_cells_have_the_colours_of_their_values(n):
     rng = np.random.default_rng(n)
@@ -383,6 +490,11 @@ def test_dates_are_as_far_apart_as_their_days():
         lambda: scatter(Scatter(points=[Point(x=1, y=1, label="a")], title="t", x_title="x", y_title="y", fit=True)),
         lambda: dots_with_intervals(Dots(rows=[], title="t", x_title="x")),
         lambda: matrix(Matrix(labels=[], values=np.zeros((0, 0)), title="t")),
+        lambda: heat_map(heat([], ["a"], np.zeros((0, 1)))),
+        lambda: heat_map(
+            HeatMap(rows=["a"], columns=[], values=np.zeros((1, 0)), states=np.zeros((1, 0)), state_kinds={}, title="t")
+        ),
+        lambda: panels([], title="t"),
         lambda: lines(Lines(series=[], title="t", x_title="x", y_title="y")),
         lambda: lines(
             Lines(series=[Series(name="s", x=[date(2024, 1, 1)], y=[1.0])], title="t", x_title="x", y_title="y")
@@ -407,7 +519,7 @@ def test_whatever_the_numbers_and_names_it_is_xml(values, name):
         assert 0 <= y <= box[3]
 
 
-@pytest.mark.parametrize("kind", ["scatter", "dots", "matrix", "large", "lines", "history"])
+@pytest.mark.parametrize("kind", ["scatter", "dots", "matrix", "large", "lines", "history", "heat", "panels"])
 def test_a_file_has_its_own_colours_a_size_and_no_links(kind):
     drawn = one_of_each()[kind]
     file = standalone(drawn)
