@@ -99,7 +99,8 @@ def figure(drawing: Drawing, *, title: str, description: str, kind: str, identif
     An image has no parts for assistive technology; with links in it, it is therefore a group.
     """
     if not identifier:
-        identifier = "chart-" + hashlib.sha256(f"{title}{description}{drawing.content}".encode()).hexdigest()[:8]
+        identity = _clean(f"{title}{description}{drawing.content}")
+        identifier = "chart-" + hashlib.sha256(identity.encode()).hexdigest()[:8]
     return element(
         "svg",
         element("title", title, id=f"{identifier}-title"),

@@ -555,3 +555,9 @@ def test_names_are_shortened_in_their_middle_until_they_fit(text, width):
         first, last = short.split("…", 1) if short.count("…") == 1 else (short[: short.index("…")], "")
         assert text.startswith(first)
         assert text.endswith(last)
+
+
+def test_characters_that_a_file_cannot_hold_are_replaced():
+    name = "\ud800 \x0b"  # half of a character, as JSON may contain
+    drawn = scatter(Scatter(points=[Point(x=0.3, y=0.4, label=name)], title=name, x_title=name, y_title="y"))
+    assert "� �" in ET.fromstring(standalone(drawn)).findtext(f"{SVG}title")
