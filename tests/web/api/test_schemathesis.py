@@ -11,9 +11,9 @@ from hypothesis import strategies
 from brainscore_web.accounts.models import ApiToken
 from brainscore_web.api.urls import api
 from brainscore_web.wsgi import application
+from tests.optional import require_package
 
-schemathesis = pytest.importorskip("schemathesis")
-from schemathesis.specs.openapi.checks import positive_data_acceptance  # noqa: E402 (only where it is installed)
+require_package("schemathesis", "generates requests with schemathesis")
 
 OPERATIONS = (
     "GET /api/v1/leaderboard", "GET /api/v1/models", "GET /api/v1/models/{identifier}", "GET /api/v1/benchmarks",
@@ -46,6 +46,8 @@ class Token:
 @pytest.fixture(scope="module")
 def description():
     """The interface, as it describes itself; read when a test runs, as that takes a while."""
+    import schemathesis
+
     schema = schemathesis.openapi.from_dict(api.get_openapi_schema())
     schema.app = application
     schema.config.generation.allow_x00 = False  # of these there is a test below
@@ -77,6 +79,9 @@ def test_all_operations_are_generated(description):
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_generated_requests(description, board, operation):
     """Some as the description says, some not."""
+    import schemathesis
+    from schemathesis.specs.openapi.checks import positive_data_acceptance
+
     method, path = operation.split()
     asked = [description[path][method].as_strategy(generation_mode=mode) for mode in schemathesis.GenerationMode]
     free = path.endswith(("/leaderboard", "/exports/leaderboard.{format}"))
