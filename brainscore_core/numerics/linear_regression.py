@@ -3,9 +3,10 @@
 Maps are fitted from second moments, in their primal or dual form.
 """
 
-from collections.abc import Iterator, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,15 +26,19 @@ from brainscore_core.numerics._arrays import (
 
 __all__ = [
     "LeastSquares",
+    "LeftOut",
     "LinearFit",
+    "SplitFit",
     "Weights",
     "centred_blocks",
     "centred_features",
     "finite_moments",
     "fit_linear",
+    "left_out_residuals",
     "left_out_rows",
     "predict_dual",
     "predict_primal",
+    "sums_of_groups",
 ]
 
 
@@ -94,6 +99,87 @@ class LinearFit:
         for rows in chunks(len(X), X.shape[1]):
             result[rows] = np.subtract(X[rows], self.x_mean, dtype=np.float64) @ self.weights
         return require_finite(result + self.y_mean, X)
+
+
+class LeftOut(ABC):
+    """Predictions of a split's test rows without some of its training rows, for fits that are linear in the responses.
+
+    Without a group of training rows, predictions decrease by hat[test, group] · residuals[group].
+    """
+
+    @abstractmethod
+    def hat_transposed(self, slopes: Array) -> Array:
+        """Product of the transposed hat matrix (n_train × n_test) with `slopes` (n_test × q)."""
+
+    @abstractmethod
+    def residuals(self, groups: NDArray[np.intp]) -> Array:
+        """Residuals (n_train × q) of the training rows by fits without their group."""
+
+    def effects(self, slopes: Array, groups: NDArray[np.intp]) -> Array:
+        """Decrease of Σ slopes · predictions without each group of training rows.
+
+        Parameters
+        ----------
+        slopes : array, n_test × q
+        groups : array of int, n_train
+            Group of each training row, from 0 on.
+
+        Returns
+        -------
+        array, groups × q
+        """
+        effects = self.hat_transposed(slopes) * self.residuals(groups)
+        return sums_of_groups(effects, groups)
+
+
+class SplitFit(NamedTuple):
+    """Out-of-fold predictions of one split.
+
+    Attributes
+    ----------
+    predicted : array, n_test × q
+        Predictions of the test rows.
+    alpha : float or array of float, or None
+        Chosen penalty (one per response if each has its own), for methods that choose one.
+    left_out : LeftOut or None
+        Effects of the training rows on the predictions, if the method computes them.
+    """
+
+    predicted: Array
+    alpha: float | Array | None = None
+    left_out: LeftOut | None = None
+
+
+def sums_of_groups(values: Array, groups: NDArray[np.intp]) -> Array:
+    """Sums of the rows of each group, numbered from 0 on: groups × columns."""
+    order = np.argsort(groups, kind="stable")
+    starts = np.flatnonzero(np.diff(groups[order], prepend=-1))
+    if len(starts) == len(groups):
+        return values[order]
+    return np.asarray(np.add.reduceat(values[order], starts, axis=0))
+
+
+def left_out_residuals(
+    responses: Array, diagonal: Array, block: Callable[[NDArray[np.intp]], Array], groups: NDArray[np.intp]
+) -> Array:
+    """Residuals of rows by fits without their group: the solution of M_gg · residuals = (M Y)_g for each group g.
+
+    Parameters
+    ----------
+    responses : array, n × q
+        M Y, with M the inverse of the regularised kernel on the space orthogonal to the constant.
+    diagonal : array (n,)
+        Diagonal of M.
+    block : callable
+        ``block(rows)``: the entries of M of these rows and columns.
+    groups : array of int, n
+    """
+    result = responses / diagonal[:, None]
+    order = np.argsort(groups, kind="stable")
+    for rows in np.split(order, np.flatnonzero(np.diff(groups[order])) + 1):
+        if len(rows) > 1:
+            result[rows] = np.linalg.solve(block(rows), responses[rows])
+    return result
 
 
 def finite_moments(X: NDArray, Y: Array, *, mean: Array) -> tuple[Array, Array]:

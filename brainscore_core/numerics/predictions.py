@@ -1,23 +1,37 @@
-"""Comparison of the predictivity of two models for the same responses, over stimuli and neuroids."""
+"""Predictivity of responses, its uncertainty over stimuli and neuroids, and comparisons of two models."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import betainc
+from scipy.special import betainc, stdtrit
 
-from brainscore_core.numerics._arrays import CHUNK_BYTES, Array
-from brainscore_core.numerics.resampling import ResampledMedians, mean, median
+from brainscore_core.numerics._arrays import CHUNK_BYTES, Array, chunk_columns
+from brainscore_core.numerics.linear_regression import LeftOut, sums_of_groups
+from brainscore_core.numerics.resampling import Interval, ResampledMedians, mean, median
 from brainscore_core.numerics.significance import PairedTest, student_test
 
-__all__ = ["Predictivity", "compare_predictivity", "predictivity"]
+__all__ = [
+    "Predictivity",
+    "PredictivityOfSplits",
+    "compare_predictivity",
+    "predictivity",
+    "predictivity_interval",
+]
 
-_FEWEST = 4
+FEWEST = 4
 """Minimum number of stimuli of a split, so that a correlation is defined when one is left out."""
 
+FEWEST_GROUPS = 5
+"""Number of groups from which they are the units that vary; the members of fewer groups vary instead."""
+
+_TEMPORARY = 12
+"""Number of arrays of the size of the test part that are used at a time."""
+
 Transform = Callable[[Array], Array]
+Codes = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -33,7 +47,8 @@ class Predictivity:
     groups : array (neuroids,) of int
         Group of each neuroid: medians of the groups are averaged.
     effects : array, stimuli × neuroids
-        Decrease of the value without a stimulus, through each neuroid; uses smoothed medians (Harrell & Davis).
+        Decrease of the value without a stimulus (or a group of stimuli), through each neuroid; uses smoothed medians
+        (Harrell & Davis).
     weights : array (neuroids,)
         Weights of the neuroids in the smoothed medians, averaged over splits and bins.
     squared : bool
@@ -42,20 +57,120 @@ class Predictivity:
 
     value: float
     correlations: Array
-    groups: NDArray[np.intp]
+    groups: Codes
     effects: Array
     weights: Array
     squared: bool
 
     @property
     def n_stimuli(self) -> int:
-        """Number of stimuli that were held out at least once."""
+        """Number of stimuli (or groups of stimuli)."""
         return len(self.effects)
 
     @property
     def n_neuroids(self) -> int:
         """Neuroids."""
         return self.correlations.shape[-1]
+
+
+class PredictivityOfSplits:
+    """Collects the splits of a cross-validation, one after the other, for a :class:`Predictivity`.
+
+    Parameters
+    ----------
+    stimuli : array (rows,) of int
+        Stimulus (or group of stimuli) of each row, from 0 on: the units that are left out.
+    groups : array (neuroids,) of int, optional
+        Groups of neuroids, such as animals, whose medians are averaged.
+    squared : bool
+        Whether to square each time bin's correlation, keeping its sign, before the mean over bins.
+    change : callable, optional
+        Increasing function that is applied to each correlation, such as the Spearman–Brown correction, for arrays.
+    """
+
+    def __init__(
+        self, stimuli: Codes, *, groups: Codes | None = None, squared: bool = False, change: Transform | None = None
+    ) -> None:
+        self._stimuli = stimuli
+        self._change: Transform = (lambda values: values) if change is None else change
+        self._groups = groups
+        self._squared = squared
+        self._correlations: list[Array] = []
+        self._effects: Array | None = None
+        self._weights: Array | None = None
+
+    def add(
+        self,
+        predicted: NDArray,
+        measured: NDArray,
+        *,
+        test: NDArray[np.intp],
+        train: NDArray[np.intp] | None = None,
+        left_out: LeftOut | None = None,
+    ) -> None:
+        """Add a split.
+
+        Parameters
+        ----------
+        predicted, measured : array, n_test × neuroids [× time bins]
+        test, train : array of int
+            Rows of the split.
+        left_out : LeftOut, optional
+            Effects of the training stimuli on the predictions; without it, fitted maps are kept.
+
+        Raises
+        ------
+        ValueError
+            If there are fewer than 4 test rows.
+        """
+        if len(test) < FEWEST:
+            raise ValueError(f"a split has {len(test)} stimuli; at least {FEWEST} are needed to see how much they vary")
+        x, y = (side[:, :, None] if side.ndim == 2 else side for side in (predicted, measured))
+        neuroids, bins = x.shape[1:]
+        if self._groups is None:
+            self._groups = np.zeros(neuroids, dtype=np.intp)
+        if self._effects is None or self._weights is None:
+            self._effects = np.zeros((bins, int(self._stimuli.max()) + 1, neuroids))
+            self._weights = np.zeros(neuroids)
+        own = []
+        chunks = list(chunk_columns(_TEMPORARY * len(test), neuroids))
+        for bin_, effects in enumerate(self._effects):
+            x_bin, y_bin = x[:, :, bin_], y[:, :, bin_]
+            values = self._change(
+                np.concatenate([_Part(x_bin[:, columns], y_bin[:, columns]).correlations for columns in chunks])
+            )
+            own.append(values)
+            weights = _smoothed(values, self._groups)
+            self._weights += weights / bins
+            slopes = None if left_out is None or train is None or bins > 1 else np.empty((len(test), neuroids))
+            for columns in chunks:
+                part = _Part(x_bin[:, columns], y_bin[:, columns])
+                which, left = part.without(self._stimuli[test])
+                lost = np.nan_to_num(values[columns] - self._change(left), nan=0.0, posinf=0.0, neginf=0.0)
+                effects[which, columns] += lost * weights[columns]
+                if slopes is not None:
+                    slopes[:, columns] = part.slopes() * weights[columns]
+            if slopes is not None and left_out is not None:
+                which, codes = np.unique(self._stimuli[train], return_inverse=True)
+                effects[which] += left_out.effects(slopes, codes)
+        self._correlations.append(np.array(own))
+
+    def result(self) -> Predictivity:
+        """The predictivity of all splits so far."""
+        if self._effects is None or self._weights is None or self._groups is None:
+            raise ValueError("there are no splits")
+        correlations, group = np.array(self._correlations), self._groups
+        splits = len(correlations)
+        medians = _panels(correlations, group)  # splits × bins × groups
+        defined = ~np.isnan(medians)
+        number = np.full(defined.shape[1:], splits) if self._squared else np.maximum(defined.sum(axis=0), 1)
+        over_splits = np.where(defined, medians, 0.0).sum(axis=0) / number
+        over_splits = over_splits if self._squared else np.where(defined.any(axis=0), over_splits, np.nan)
+        slopes = 2 * np.abs(over_splits) if self._squared else np.ones_like(over_splits)
+        scale = slopes / slopes.size / number  # of the mean over bins and groups
+        effects = np.einsum("bij,bj->ij", self._effects, scale[:, group])
+        value = float(np.mean(_signed_square(over_splits) if self._squared else over_splits))
+        return Predictivity(value, correlations, group, effects, self._weights / splits, self._squared)
 
 
 def predictivity(
@@ -74,7 +189,8 @@ def predictivity(
     predicted, measured : array, presentations × neuroids [× time bins]
         The held-out stimuli of all splits.
     splits, stimuli : array (presentations,), optional
-        Split and stimulus of each presentation; by default one split, and a different stimulus for each presentation.
+        Split and stimulus (or group of stimuli) of each presentation; by default one split, and a different stimulus
+        for each presentation.
     groups : array (neuroids,), optional
         Groups of neuroids, such as animals, whose medians are averaged.
     squared : bool
@@ -100,35 +216,84 @@ def predictivity(
     x, y = (np.asarray(side) for side in (predicted, measured))
     if x.shape != y.shape or x.ndim not in (2, 3):
         raise ValueError(f"predictions have the shape {x.shape}, measurements {y.shape}")
-    x, y = (side[:, :, None] if side.ndim == 2 else side for side in (x, y))
-    n, neuroids, bins = x.shape
+    n = len(x)
     split = np.zeros(n, dtype=np.intp) if splits is None else np.unique(np.asarray(splits), return_inverse=True)[1]
     code = np.arange(n) if stimuli is None else np.unique(np.asarray(stimuli), return_inverse=True)[1]
-    group = np.zeros(neuroids, dtype=np.intp)
-    if groups is not None:
-        group = np.unique(np.asarray(groups), return_inverse=True)[1]
-    rows = [np.flatnonzero(split == number) for number in range(int(split.max()) + 1)]
-    if (fewest := min(map(len, rows))) < _FEWEST:
-        raise ValueError(f"a split has {fewest} stimuli; at least {_FEWEST} are needed to compare models")
-    with np.errstate(invalid="ignore", divide="ignore"):
-        parts = [[_Part(x[which, :, bin_], y[which, :, bin_]) for bin_ in range(bins)] for which in rows]
-    correlations = np.array([[part.correlations for part in of_split] for of_split in parts])
-    medians = _panels(correlations, group)  # splits × bins × groups
-    defined = ~np.isnan(medians)
-    number = np.full(defined.shape[1:], len(rows)) if squared else np.maximum(defined.sum(axis=0), 1)
-    over_splits = np.where(defined, medians, 0.0).sum(axis=0) / number
-    over_splits = over_splits if squared else np.where(defined.any(axis=0), over_splits, np.nan)
-    slopes = 2 * np.abs(over_splits) if squared else np.ones_like(over_splits)
-    slopes = slopes / slopes.size  # of the mean over bins and groups
-    effects, total = np.zeros((int(code.max()) + 1, neuroids)), np.zeros(neuroids)
-    for which, of_split in zip(rows, parts, strict=True):
-        for bin_, part in enumerate(of_split):
-            weights = _smoothed(part.correlations, group)
-            total += weights / (len(rows) * bins)
-            scale = weights * (slopes[bin_] / number[bin_])[group]
-            _add(effects, code[which], part.without() * scale)
-    value = float(np.mean(_signed_square(over_splits) if squared else over_splits))
-    return Predictivity(value, correlations, group, effects, total, squared)
+    group = None if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1]
+    collected = PredictivityOfSplits(code, groups=group, squared=squared)
+    for number in range(int(split.max()) + 1):
+        rows = np.flatnonzero(split == number)
+        collected.add(x[rows], y[rows], test=rows)
+    return collected.result()
+
+
+def predictivity_interval(
+    result: Predictivity,
+    *,
+    clusters: ArrayLike | None = None,
+    n_resamples: int = 1000,
+    level: float = 0.95,
+    seed: int = 0,
+) -> Interval:
+    """Standard error and confidence interval of a predictivity, with stimuli and neuroids as random samples.
+
+    Parameters
+    ----------
+    result : Predictivity
+        The value and the effects of stimuli on it.
+    clusters : array (neuroids,), optional
+        Clusters of neuroids, such as animals, that vary together. Fewer than five clusters do not vary: the neuroids of
+        each vary instead.
+    n_resamples : int
+        Number of resamples of the neuroids.
+    level : float
+        Confidence level.
+    seed : int
+        Seed of the resamples.
+
+    Returns
+    -------
+    Interval
+        Student's t; ``n`` is the smallest number of units. NaN with a reason for fewer than 3 stimuli or neuroids, or
+        if the value is undefined.
+
+    Notes
+    -----
+    As for :func:`compare_predictivity`. With five or more clusters, the variance over neuroids is that of a jackknife
+    that leaves out a cluster at a time.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> measured = rng.standard_normal((100, 40))
+    >>> result = predictivity(measured + rng.standard_normal((100, 40)), measured)
+    >>> interval = predictivity_interval(result)
+    >>> round(interval.low, 2), round(interval.high, 2), interval.n
+    (0.68, 0.74, 40)
+    """
+    codes = None if clusters is None else np.unique(np.asarray(clusters), return_inverse=True)[1]
+    fewest = min(result.n_stimuli, result.n_neuroids)
+    reason = None
+    if fewest < 3:
+        reason = "at least 3 stimuli and neuroids are needed to tell how much they vary"
+    elif not math.isfinite(result.value):
+        reason = "the value itself is undefined"
+    if reason is not None:
+        return Interval(math.nan, math.nan, math.nan, "crossed", fewest, reason)
+    if codes is not None and codes.max() + 1 >= FEWEST_GROUPS:
+        fewest = min(result.n_stimuli, int(codes.max()) + 1)
+        of_neuroids = _jackknifed(result, codes)
+        cells = sums_of_groups(result.effects.T, codes).T
+        variance, df = _variance([cells], [of_neuroids], known=codes.max(), concentration=0.0)
+    else:
+        of_neuroids = float(np.nanvar(_resampled(result, n_resamples, seed, codes), ddof=1))
+        concentration = float(np.sum(result.weights**2))
+        variance, df = _variance(
+            [result.effects], [of_neuroids], known=_known([result], result.n_neuroids), concentration=concentration
+        )
+    error = math.sqrt(variance)
+    half = float(stdtrit(min(df, fewest - 1), (1 + level) / 2)) * error
+    return Interval(result.value - half, result.value + half, error, "crossed", fewest)
 
 
 def compare_predictivity(
@@ -164,18 +329,20 @@ def compare_predictivity(
 
     Notes
     -----
-    Maps are not refitted. error² = variance over resampled neuroids (bootstrap of the medians, with the same neuroids
-    for both models) + variance of the effects that stimuli have on all neuroids in common (jackknife over the stimuli,
-    in all splits that test a stimulus). Effects of a stimulus on single neuroids are part of the first term and are
-    excluded from the second; resampling both at once would count them three times [1]_. For the jackknife, medians are
-    smoothed by the method of Harrell & Davis [2]_, as otherwise leaving out a stimulus would have no slope. Degrees of
-    freedom are those of Satterthwaite; the variance of a median, which depends on the density around it, counts with
-    half the number of values that have weight in the smoothed median.
+    error² = variance over resampled neuroids (bootstrap of the medians, with the same neuroids for both models) +
+    variance of the effects that stimuli have on all neuroids in common (jackknife over the stimuli, in all splits).
+    Effects of a stimulus on single neuroids are part of the first term and are excluded from the second; resampling
+    both at once would count them three times [1]_ [2]_. For the jackknife, medians are smoothed by the method of
+    Harrell & Davis [3]_, as otherwise leaving out a stimulus would have no slope. Degrees of freedom are those of
+    Satterthwaite; the variance of a median, which depends on the density around it, counts with half the number of
+    values that have weight in the smoothed median. Maps are kept, unless :class:`PredictivityOfSplits` was told how
+    they change.
 
     References
     ----------
-    .. [1] Schütt et al. (2023). eLife 12, e82566. https://doi.org/10.7554/eLife.82566
-    .. [2] Harrell & Davis (1982). Biometrika 69, 635–640. https://doi.org/10.1093/biomet/69.3.635
+    .. [1] Owen (2007). Annals of Applied Statistics 1, 386–411. https://doi.org/10.1214/07-AOAS122
+    .. [2] Schütt et al. (2023). eLife 12, e82566. https://doi.org/10.7554/eLife.82566
+    .. [3] Harrell & Davis (1982). Biometrika 69, 635–640. https://doi.org/10.1093/biomet/69.3.635
 
     Examples
     --------
@@ -200,19 +367,45 @@ def compare_predictivity(
     seeds = (seed, seed) if paired_neuroids else (seed, seed + 1)
     replicates = [change(_resampled(side, n_resamples, own)) for side, own in zip(sides, seeds, strict=True)]
     of_neuroids = float(np.nanvar(replicates[0] - replicates[1], ddof=1))
-
-    effects = [slope * (side.effects - side.effects.mean(axis=0)) for side, slope in zip(sides, slopes, strict=True)]
-    shared = effects[0].sum(axis=1) - effects[1].sum(axis=1)
-    cells = [effects[0] - effects[1]] if paired_neuroids else effects
-    of_stimuli = float(np.sum(shared**2)) * (n - 1) / n
-    single = float(sum(np.sum(cell**2) for cell in cells)) * (n - 1) / n
+    effects = [slope * side.effects for side, slope in zip(sides, slopes, strict=True)]
+    cells = [effects[0] - effects[1]] if paired_neuroids else [effects[0], -effects[1]]
     concentration = float(np.mean([np.sum(side.weights**2) for side in sides]))
-    common = max(of_stimuli - single, 0.0) / max(1 - concentration, 0.5)
-    variance = of_neuroids + common
-    known = min(max(0.5 / concentration, 1.0), fewest - 1)  # the variance of a median depends on the few values near it
-    uncertain = of_neuroids**2 / known + common**2 / (n - 1)
-    df = variance**2 / uncertain if uncertain > 0 else min(n, fewest) - 1
+    variance, df = _variance(cells, [of_neuroids], known=_known(sides, fewest), concentration=concentration)
     return student_test(difference, variance, df, level=level)
+
+
+def _variance(
+    cells: Sequence[Array], of_neuroids: Sequence[float], *, known: float, concentration: float
+) -> tuple[float, float]:
+    """Variance over stimuli and neuroids, and its degrees of freedom.
+
+    Parameters
+    ----------
+    cells : sequence of array, stimuli × neuroids
+        Effects of the stimuli through different sets of neuroids.
+    of_neuroids : sequence of float
+        Variance over neuroids, which contains the effects of stimuli on single neuroids.
+    known : float
+        Degrees of freedom of the variance over neuroids.
+    concentration : float
+        Sum of the squared weights of the neuroids in the smoothed median.
+    """
+    n = len(cells[0])
+    centred = [cell - cell.mean(axis=0) for cell in cells]
+    shared = np.sum([cell.sum(axis=1) for cell in centred], axis=0)
+    of_stimuli = float(np.sum(shared**2)) * (n - 1) / n
+    single = float(sum(np.vdot(cell, cell) for cell in centred)) * (n - 1) / n
+    common = max(of_stimuli - single, 0.0) / max(1 - concentration, 0.5)
+    own = float(sum(of_neuroids))
+    variance = own + common
+    uncertain = own**2 / known + common**2 / (n - 1)
+    return variance, variance**2 / uncertain if uncertain > 0 else min(n - 1, known)
+
+
+def _known(sides: Sequence[Predictivity], neuroids: int) -> float:
+    """Degrees of freedom of the variance of a median, which depends on the few values near it."""
+    concentration = float(np.mean([np.sum(side.weights**2) for side in sides]))
+    return float(min(max(0.5 / concentration, 1.0), neuroids - 1)) if concentration > 0 else 1.0
 
 
 class _Part:
@@ -226,24 +419,29 @@ class _Part:
             largest = np.abs(values).max(axis=0).astype(np.float64)
             spread[spread <= len(x) * (1e-12 * largest) ** 2] = np.nan
         self._xy = np.einsum("ij,ij->j", self._a, self._b)
-        self.correlations = self._xy / np.sqrt(self._xx * self._yy)
-
-    def without(self) -> Array:
-        """Correlation minus that without a stimulus: stimuli × neuroids; 0 if the latter is undefined."""
-        factor = len(self._a) / (len(self._a) - 1)
         with np.errstate(invalid="ignore", divide="ignore"):
-            xx = self._xx - factor * self._a**2
-            yy = self._yy - factor * self._b**2
-            left = (self._xy - factor * self._a * self._b) / np.sqrt(xx * yy)
-        enough = (xx > 1e-9 * self._xx) & (yy > 1e-9 * self._yy)
-        return np.where(enough, self.correlations - left, 0.0)
+            self.correlations = self._xy / np.sqrt(self._xx * self._yy)
 
+    def without(self, groups: Codes) -> tuple[Codes, Array]:
+        """Groups of rows, and the correlation without each group (groups × neuroids); NaN if it is undefined."""
+        n = len(self._a)
+        which, codes, counts = np.unique(groups, return_inverse=True, return_counts=True)
+        rest = (n - counts)[:, None]
+        a, b = self._a, self._b
+        aa, bb, ab = (sums_of_groups(product, codes) for product in (a * a, b * b, a * b))
+        a, b = sums_of_groups(a, codes), sums_of_groups(b, codes)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            xx = self._xx - aa - a**2 / rest
+            yy = self._yy - bb - b**2 / rest
+            left = (self._xy - ab - a * b / rest) / np.sqrt(xx * yy)
+        enough = (rest > 1) & (xx > 1e-9 * self._xx) & (yy > 1e-9 * self._yy)
+        return which, np.where(enough, np.clip(left, -1.0, 1.0), np.nan)
 
-def _add(effects: Array, codes: NDArray[np.intp], values: Array) -> None:
-    if len(np.unique(codes)) == len(codes):
-        effects[codes] += values
-    else:
-        np.add.at(effects, codes, values)
+    def slopes(self) -> Array:
+        """Derivative of each neuroid's correlation by its predictions: stimuli × neuroids; 0 if undefined."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            slopes = self._b / np.sqrt(self._xx * self._yy) - self.correlations * self._a / self._xx
+        return np.where(np.isnan(self.correlations), 0.0, slopes)
 
 
 def _panels(correlations: Array, groups: NDArray[np.intp]) -> Array:
@@ -264,23 +462,45 @@ def _smoothed(values: Array, groups: NDArray[np.intp]) -> Array:
     return weights
 
 
-def _resampled(side: Predictivity, n_resamples: int, seed: int) -> Array:
-    """The value for each resample of the neuroids in each group."""
+def _resampled(side: Predictivity, n_resamples: int, seed: int, clusters: Codes | None = None) -> Array:
+    """The value for each resample of the neuroids in each group (and in each cluster)."""
     rng = np.random.default_rng(seed)
     splits, bins, _ = side.correlations.shape
     n_groups = int(side.groups.max()) + 1
     panels = np.empty((splits, bins, n_groups, n_resamples))
     for number in range(n_groups):
-        values = side.correlations[..., side.groups == number]
-        size = values.shape[-1]
-        medians, step = ResampledMedians(values), max(1, CHUNK_BYTES // (8 * size))
+        members = np.flatnonzero(side.groups == number)
+        medians, step = ResampledMedians(side.correlations[..., members]), max(1, CHUNK_BYTES // (8 * len(members)))
+        strata = [np.arange(len(members))]
+        if clusters is not None:
+            strata = [np.flatnonzero(clusters[members] == code) for code in np.unique(clusters[members])]
         for start in range(0, n_resamples, step):
-            drawn = rng.integers(0, size, (min(step, n_resamples - start), size))
-            panels[:, :, number, start : start + step] = medians.of(drawn)
-    if side.squared:
+            count = min(step, n_resamples - start)
+            drawn = [stratum[rng.integers(0, len(stratum), (count, len(stratum)))] for stratum in strata]
+            panels[:, :, number, start : start + step] = medians.of(np.concatenate(drawn, axis=1))
+    return _of_panels(panels, squared=side.squared)
+
+
+def _jackknifed(side: Predictivity, clusters: Codes) -> float:
+    """Variance of the value, from a jackknife over clusters of neuroids."""
+    codes = np.unique(clusters)
+    panels = np.stack(
+        [
+            _panels(np.where(clusters == code, np.nan, side.correlations), side.groups)  # splits × bins × groups
+            for code in codes
+        ],
+        axis=-1,
+    )
+    left_out = _of_panels(panels, squared=side.squared)
+    return float((len(codes) - 1) / len(codes) * np.sum((left_out - left_out.mean()) ** 2))
+
+
+def _of_panels(panels: Array, *, squared: bool) -> Array:
+    """Values from medians: splits × bins × groups × values."""
+    if squared:
         over_splits = np.nan_to_num(panels, nan=0.0).mean(axis=0)
         return np.asarray(_signed_square(over_splits).mean(axis=(0, 1)))
-    return np.asarray(mean(panels, 0).mean(axis=(0, 1)))
+    return mean(mean(panels, 0), (0, 1))
 
 
 def _signed_square(values: Array) -> Array:

@@ -1,6 +1,6 @@
 """Reliability of repeated measurements."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from brainscore_core.numerics._arrays import CHUNK_BYTES, Array, as_matrix
 from brainscore_core.numerics.correlation import pearson
 
-__all__ = ["spearman_brown", "split_half_reliability"]
+__all__ = ["half_means", "spearman_brown", "split_half_reliability"]
 
 Half = NDArray[np.intp]
 
@@ -80,19 +80,8 @@ def split_half_reliability(
     >>> split_half_reliability(values, stimuli, repetitions, [(np.array([0]), np.array([1]))])
     array([[1.]])
     """
-    matrix = as_matrix(values, "values")
-    stimulus, repetition = np.asarray(stimuli, dtype=np.intp), np.asarray(repetitions, dtype=np.intp)
-    if not len(matrix) == len(stimulus) == len(repetition):
-        raise ValueError(
-            f"{len(matrix)} presentations but {len(stimulus)} stimuli and {len(repetition)} repetitions; "
-            "each presentation must have both"
-        )
-    n, r = int(stimulus.max(initial=-1)) + 1, int(repetition.max(initial=-1)) + 1
-    membership = np.zeros((2, len(halves), r))
-    for split, pair in enumerate(halves):
-        for side, labels in enumerate(pair):
-            membership[side, split, labels] = 1.0
-    cells = repetition * n + stimulus
+    matrix, cells, membership, n = _checked(values, stimuli, repetitions, halves)
+    r = membership.shape[2]
     complete = len(matrix) == n * r and np.bincount(cells, minlength=n * r).all()
     result = np.empty((len(halves), matrix.shape[1]))
     # memory of one chunk of neuroids: sums of each stimulus × repetition, and means of both halves of each split
@@ -108,6 +97,48 @@ def split_half_reliability(
         for split in range(len(halves)):
             result[split, chunk] = _correlate(first[split], second[split])
     return spearman_brown(result)
+
+
+def half_means(
+    values: ArrayLike, stimuli: ArrayLike, repetitions: ArrayLike, halves: Sequence[tuple[Half, Half]]
+) -> Iterator[tuple[Array, Array]]:
+    """Means over the two halves of the repetitions, split after split; arguments of :func:`split_half_reliability`.
+
+    Yields
+    ------
+    (array, array), stimuli × neuroids
+        NaN if nothing was measured.
+
+    Examples
+    --------
+    >>> halves = [(np.array([0]), np.array([1]))]
+    >>> first, second = next(half_means([[1.0], [2.0], [3.0], [5.0]], [0, 1, 0, 1], [0, 0, 1, 1], halves))
+    >>> first.ravel().tolist(), second.ravel().tolist()
+    ([1.0, 2.0], [3.0, 5.0])
+    """
+    matrix, cells, membership, n = _checked(values, stimuli, repetitions, halves)
+    for split in range(len(halves)):
+        first, second = _half_means(matrix, cells, membership[:, [split]], n, membership.shape[2])[:, 0]
+        yield first, second
+
+
+def _checked(
+    values: ArrayLike, stimuli: ArrayLike, repetitions: ArrayLike, halves: Sequence[tuple[Half, Half]]
+) -> tuple[NDArray, NDArray[np.intp], Array, int]:
+    """Values, cell (repetition × stimulus) of each presentation, halves × splits × repetitions, number of stimuli."""
+    matrix = as_matrix(values, "values")
+    stimulus, repetition = np.asarray(stimuli, dtype=np.intp), np.asarray(repetitions, dtype=np.intp)
+    if not len(matrix) == len(stimulus) == len(repetition):
+        raise ValueError(
+            f"{len(matrix)} presentations but {len(stimulus)} stimuli and {len(repetition)} repetitions; "
+            "each presentation must have both"
+        )
+    n, r = int(stimulus.max(initial=-1)) + 1, int(repetition.max(initial=-1)) + 1
+    membership = np.zeros((2, len(halves), r))
+    for split, pair in enumerate(halves):
+        for side, labels in enumerate(pair):
+            membership[side, split, labels] = 1.0
+    return matrix, repetition * n + stimulus, membership, n
 
 
 def _from_products(values: NDArray, cells: NDArray[np.intp], membership: Array) -> tuple[Array, NDArray[np.bool_]]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,7 +23,15 @@ from brainscore_core.numerics._arrays import (
     to_device,
     to_numpy,
 )
-from brainscore_core.numerics.linear_regression import LinearFit, Weights, left_out_rows
+from brainscore_core.numerics.linear_regression import (
+    LeftOut,
+    LinearFit,
+    SplitFit,
+    Weights,
+    centred_blocks,
+    left_out_residuals,
+    left_out_rows,
+)
 
 if TYPE_CHECKING:
     import torch
@@ -37,6 +46,9 @@ _WEAKEST = 1e-6
 
 _LEVERAGE_LIMIT = 1e-5
 """Value of 1 − leverage below which stimuli determine their own prediction, so that subtraction loses digits."""
+
+
+Rows = NDArray[np.intp]
 
 
 class DualHeldOut:
@@ -56,6 +68,8 @@ class DualHeldOut:
     ----------
     precise : bool
         Whether the system is conditioned well enough.
+    responses : array, n × q
+        M Y.
     """
 
     def __init__(self, K: Array, Y: Array, alpha: float) -> None:
@@ -74,14 +88,21 @@ class DualHeldOut:
             info == 0 and constant > _WEAKEST * alpha and lapack.dpocon(factor, norm, uplo="L")[0] > _CONDITION_LIMIT
         )
         if self.precise:
-            self._solved = lapack.dpotrs(factor, Y - Y.mean(axis=0), lower=1)[0]
+            self.responses = lapack.dpotrs(factor, Y - Y.mean(axis=0), lower=1)[0]
             self._inverse = lapack.dpotri(factor, lower=1, overwrite_c=1)[0]
 
     def predict(self, rows: NDArray[np.intp]) -> Array | None:
         """Predictions of `rows` (sorted) by a fit to all other rows; None if they are not precise."""
-        lower = self._inverse[np.maximum.outer(rows, rows), np.minimum.outer(rows, rows)]
-        solved = _solve_or_none(lower - self._constant, self._solved[rows])
+        solved = _solve_or_none(self.block(rows, rows), self.responses[rows])
         return None if solved is None else self._Y[rows] - solved
+
+    def block(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Array:
+        """Entries of M."""
+        return self._inverse[np.maximum.outer(rows, columns), np.minimum.outer(rows, columns)] - self._constant
+
+    def diagonal(self, rows: NDArray[np.intp]) -> Array:
+        """Diagonal entries of M."""
+        return self._inverse[rows, rows] - self._constant
 
 
 class PrimalHeldOut:
@@ -103,6 +124,8 @@ class PrimalHeldOut:
     precise : bool
         Whether the system is conditioned well enough.
     """
+
+    # here, M is I − H without the constant: alpha times that of the dual form
 
     def __init__(self, X: NDArray, Y: Array, x_mean: Array, C: Array, B: Array, alpha: float) -> None:
         from scipy.linalg import lapack
@@ -135,6 +158,23 @@ class PrimalHeldOut:
         solved = _solve_precisely(system, residuals)
         return None if solved is None else self._Y[rows] - solved
 
+    @property
+    def responses(self) -> Array:
+        """M Y: residuals of a fit to all stimuli."""
+        return (self._of(slice(None)) if self._parts is None else self._parts)[1]
+
+    def block(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Array:
+        """Entries of M."""
+        left, right = (self._of(part)[0] if self._parts is None else self._parts[0][part] for part in (rows, columns))
+        result = left @ right.T
+        result += 1 / len(self._X)
+        return np.equal.outer(rows, columns) - result
+
+    def diagonal(self, rows: NDArray[np.intp]) -> Array:
+        """Diagonal entries of M."""
+        half = self._of(rows)[0] if self._parts is None else self._parts[0][rows]
+        return 1 - 1 / len(self._X) - np.einsum("ij,ij->i", half, half)
+
     def _of(self, rows: NDArray[np.intp] | slice) -> tuple[Array, Array]:
         """Vectors whose inner products are the leverages, and residuals."""
         from scipy.linalg.blas import dgemm, dtrsm
@@ -142,6 +182,66 @@ class PrimalHeldOut:
         X = np.subtract(self._X[rows], self._x_mean, dtype=np.float64)
         residuals = self._Y[rows] - self._y_mean - dgemm(1.0, X.T, self._weights, trans_a=1)
         return dtrsm(1.0, self._factor, X.T, lower=1, overwrite_b=1).T, residuals
+
+
+class _LeftOutOfAll(LeftOut):
+    """Effects of training rows, from the system of all stimuli.
+
+    With M of all stimuli, R the rows that are not used for training and T the others, the transposed hat matrix is
+    −M_TR M_RR⁻¹, and M of the training stimuli is M_TT − M_TR M_RR⁻¹ M_RT.
+    """
+
+    def __init__(self, held_out: DualHeldOut | PrimalHeldOut, rest: Rows, train: Rows, test: Rows) -> None:
+        self._held_out, self._rest, self._train = held_out, rest, train
+        self._tested = np.searchsorted(rest, test)
+
+    @cached_property
+    def _corner(self) -> Array:
+        return self._held_out.block(self._rest, self._rest)
+
+    @cached_property
+    def _cross(self) -> Array:
+        return self._held_out.block(self._train, self._rest)
+
+    def hat_transposed(self, slopes: Array) -> Array:
+        right = np.zeros((len(self._rest), slopes.shape[1]))
+        right[self._tested] = slopes
+        return np.asarray(self._cross @ np.linalg.solve(self._corner, -right))
+
+    def residuals(self, groups: NDArray[np.intp]) -> Array:
+        held_out, train = self._held_out, self._train
+        solved = np.linalg.solve(self._corner, self._cross.T)
+        responses = held_out.responses
+        diagonal = held_out.diagonal(train) - np.einsum("ij,ji->i", self._cross, solved)
+
+        def block(rows: Rows) -> Array:
+            return held_out.block(train[rows], train[rows]) - self._cross[rows] @ solved[:, rows]
+
+        return left_out_residuals(responses[train] - solved.T @ responses[self._rest], diagonal, block, groups)
+
+
+class _LeftOutOfSplit(LeftOut):
+    """As :class:`_LeftOutOfAll`, from the products of all stimuli, for splits of any kind."""
+
+    def __init__(self, K: Array, Y: Array, train: Rows, test: Rows, alpha: float) -> None:
+        self._K, self._Y, self._train, self._test, self._alpha = K, Y, train, test, alpha
+
+    @cached_property
+    def _parts(self) -> tuple[Array, Array]:
+        inner, outer = centred_blocks(self._K, self._train, self._test)
+        n = len(inner)
+        inner.flat[:: n + 1] += self._alpha
+        return np.asarray(np.linalg.inv(inner) - 1 / (self._alpha * n), dtype=np.float64), outer
+
+    def hat_transposed(self, slopes: Array) -> Array:
+        inverse, outer = self._parts
+        return np.asarray(inverse @ (outer.T @ slopes) + slopes.mean(axis=0) * (len(slopes) / len(inverse)))
+
+    def residuals(self, groups: NDArray[np.intp]) -> Array:
+        inverse, _ = self._parts
+        return left_out_residuals(
+            inverse @ self._Y[self._train], inverse.diagonal(), lambda rows: inverse[np.ix_(rows, rows)], groups
+        )
 
 
 def _solve_or_none(system: Array, right: Array) -> Array | None:
@@ -164,9 +264,6 @@ def _solve_precisely(system: Array, right: Array) -> Array | None:
     if info != 0 or lapack.dpocon(factor, 1.0, uplo="L")[0] < _LEVERAGE_LIMIT:
         return None
     return np.asarray(lapack.dpotrs(factor, right, lower=1)[0])
-
-
-Rows = NDArray[np.intp]
 
 
 def fit_ridge_on(X: NDArray, Y: Array, alpha: float, device: "torch.device") -> LinearFit:
@@ -303,17 +400,30 @@ class Ridge:
         self, X: ArrayLike, Y: ArrayLike, splits: Sequence[tuple[NDArray[np.intp], NDArray[np.intp]]]
     ) -> Iterator[Array]:
         """For each split (rows to train on, rows to test on) the predictions of its test rows (n_test × q)."""
+        device = resolve_device(self.device)
+        if device is None:
+            return (fit.predicted for fit in self.cross_fit(X, Y, splits))
+        X, Y = check_inputs(X, Y)
+        for train, _ in splits:
+            self.check(len(train), X.shape[1])
+        return cross_predict_ridge_on(X, Y, splits, self.alpha, device)
+
+    def cross_fit(
+        self, X: ArrayLike, Y: ArrayLike, splits: Sequence[tuple[NDArray[np.intp], NDArray[np.intp]]]
+    ) -> Iterator[SplitFit]:
+        """Predictions as in :meth:`cross_predict`, each with the effects of the training rows on them.
+
+        With fewer features than stimuli, a split has effects only if it trains on most stimuli.
+        """
         X, Y = check_inputs(X, Y)
         n, p = X.shape
         for train, _ in splits:
             self.check(len(train), p)
         device = resolve_device(self.device)
-        if device is not None:
-            yield from cross_predict_ridge_on(X, Y, splits, self.alpha, device)
-            return
+        predictions = None if device is None else cross_predict_ridge_on(X, Y, splits, self.alpha, device)
         held_out: DualHeldOut | PrimalHeldOut | None = None
         if p > n:
-            K = centred_gram(X)
+            K = centred_gram(X, device=device)
             if len(splits) >= _WORTH_INVERTING:
                 held_out = DualHeldOut(K, Y, self.alpha)
         else:
@@ -322,15 +432,20 @@ class Ridge:
             held_out = PrimalHeldOut(X, Y, x_mean, *whole, self.alpha)
         for train, test in splits:
             rows = linear_regression.left_out_rows(train, n)
+            left_out: LeftOut | None = None if p <= n else _LeftOutOfSplit(K, Y, train, test, self.alpha)
+            predicted = None
             if held_out is not None and held_out.precise and rows is not None and np.isin(test, rows).all():
                 predicted = held_out.predict(rows)
                 if predicted is not None:
-                    yield predicted[np.searchsorted(rows, test)]
-                    continue
-            if p > n:
-                yield linear_regression.predict_dual(K, Y, train, test, self)
-            else:
-                yield linear_regression.predict_primal(X, Y, x_mean, whole, train, test, self)
+                    predicted = predicted[np.searchsorted(rows, test)]
+                    left_out = _LeftOutOfAll(held_out, rows, train, test)
+            if predictions is not None:
+                predicted = next(predictions)
+            elif predicted is None and p > n:
+                predicted = linear_regression.predict_dual(K, Y, train, test, self)
+            elif predicted is None:
+                predicted = linear_regression.predict_primal(X, Y, x_mean, whole, train, test, self)
+            yield SplitFit(predicted, left_out=left_out)
 
     def check(self, n: int, p: int) -> None:
         """Raise an error for training sets without stimuli or features."""

@@ -24,9 +24,16 @@ from brainscore_core.numerics._arrays import (
     to_device,
     to_numpy,
 )
-from brainscore_core.numerics.linear_regression import LinearFit, centred_blocks, centred_features
+from brainscore_core.numerics.linear_regression import (
+    LeftOut,
+    LinearFit,
+    SplitFit,
+    centred_blocks,
+    centred_features,
+    left_out_residuals,
+)
 
-__all__ = ["Chosen", "RidgeCV", "errors_dual", "errors_primal"]
+__all__ = ["RidgeCV", "errors_dual", "errors_primal"]
 
 Folds = Sequence[tuple[NDArray[np.intp], NDArray[np.intp]]]
 
@@ -241,19 +248,58 @@ def _columns(height: int, q: int, reference: Any, xp: Any) -> Iterator[slice]:
     return chunk_columns(height, q, None if xp is np else reference.device)
 
 
-class Chosen(NamedTuple):
-    """Predictions and the penalty behind them.
+class _Solution(NamedTuple):
+    """Weights with the chosen penalty, and the eigenvalues and -vectors that they were computed with."""
 
-    Attributes
+    weights: Any
+    alpha: float | Array
+    values: Any
+    vectors: Any
+
+
+class _LeftOutOfChoice(LeftOut):
+    """Effects of training rows, with the chosen penalty.
+
+    Parameters
     ----------
-    predicted : array, n_test × q
-        Predictions of the test rows.
+    basis, tested : array, n_train × k and n_test × k
+        Training and test rows in the basis that diagonalises the training set.
+    values : array (k,)
+        Eigenvalues.
     alpha : float or array of float
-        Chosen penalty; one per response if each has its own.
+        Chosen penalty, or that of each response.
+    responses : array, n_train × q
+        Dual weights, or residuals of the fit.
+    primal : bool
+        Whether `basis` has one column a feature, and `responses` are residuals.
     """
 
-    predicted: Array
-    alpha: float | Array
+    def __init__(
+        self, basis: Array, tested: Array, values: Array, alpha: float | Array, responses: Array, *, primal: bool
+    ) -> None:
+        self._basis, self._tested, self._values = basis, tested, values
+        self._responses, self._primal = responses, primal
+        self._alphas = np.broadcast_to(alpha, responses.shape[1])
+
+    def hat_transposed(self, slopes: Array) -> Array:
+        n = len(self._basis)
+        inner = (self._tested.T @ slopes) / (self._values[:, None] + self._alphas)
+        return np.asarray(self._basis @ inner + slopes.sum(axis=0) / n)
+
+    def residuals(self, groups: NDArray[np.intp]) -> Array:
+        n, squares, result = len(self._basis), self._basis**2, np.empty_like(self._responses)
+        for alpha in np.unique(self._alphas):
+            weights = 1 / (self._values + alpha)
+
+            def block(rows: NDArray[np.intp], weights: Array = weights) -> Array:
+                product = (self._basis[rows] * weights) @ self._basis[rows].T
+                return np.eye(len(rows)) - 1 / n - product if self._primal else product
+
+            diagonal = squares @ weights
+            diagonal = 1 - 1 / n - diagonal if self._primal else diagonal
+            columns = self._alphas == alpha
+            result[:, columns] = left_out_residuals(self._responses[:, columns], diagonal, block, groups)
+        return result
 
 
 @dataclass(frozen=True)
@@ -337,12 +383,15 @@ class RidgeCV:
         self, X: ArrayLike, Y: ArrayLike, splits: Sequence[tuple[NDArray[np.intp], NDArray[np.intp]]]
     ) -> Iterator[Array]:
         """For each split (rows to train on, rows to test on) the predictions of its test rows (n_test × q)."""
-        return (chosen.predicted for chosen in self.cross_choose(X, Y, splits))
+        return (fit.predicted for fit in self.cross_fit(X, Y, splits))
 
-    def cross_choose(
+    def cross_fit(
         self, X: ArrayLike, Y: ArrayLike, splits: Sequence[tuple[NDArray[np.intp], NDArray[np.intp]]]
-    ) -> Iterator[Chosen]:
-        """Predictions as in :meth:`cross_predict`, each with the penalty chosen on its training rows."""
+    ) -> Iterator[SplitFit]:
+        """Predictions as in :meth:`cross_predict`, each with the penalty chosen on its training rows.
+
+        The effects of the training rows on the predictions are those with this penalty.
+        """
         X, Y = check_inputs(X, Y)
         n, p = X.shape
         for train, _ in splits:
@@ -352,13 +401,31 @@ class RidgeCV:
         responses = Y if device is None or K is None else to_device(Y, device)
         for train, test in splits:
             if K is None:
-                fit, alpha = self._fit(X[train], Y[train])
-                yield Chosen(fit.predict(X[test]), alpha)
+                yield self._split_fit(X, Y, train, test)
                 continue
             inner, outer = centred_blocks(K, train, test)
             y_mean = responses[train].mean(0)
-            weights, alpha = self._dual(inner, responses[train] - y_mean, self._folds(len(train)))
-            yield Chosen(to_numpy(outer @ weights + y_mean), alpha)
+            found = self._dual(inner, responses[train] - y_mean, self._folds(len(train)))
+            left_out = _LeftOutOfChoice(
+                to_numpy(found.vectors),
+                to_numpy(outer @ found.vectors),
+                to_numpy(found.values),
+                found.alpha,
+                to_numpy(found.weights),
+                primal=False,
+            )
+            yield SplitFit(to_numpy(outer @ found.weights + y_mean), found.alpha, left_out)
+
+    def _split_fit(self, X: NDArray, Y: Array, train: NDArray[np.intp], test: NDArray[np.intp]) -> SplitFit:
+        """Predictions of the test rows if there are fewer features than stimuli."""
+        fit, found = self._fit(X[train], Y[train])
+        left_out = None
+        if fit.features is None:
+            vectors, values = to_numpy(found.vectors), to_numpy(found.values)
+            basis, tested = ((X[rows] - fit.x_mean) @ vectors for rows in (train, test))
+            residuals = Y[train] - fit.predict(X[train])
+            left_out = _LeftOutOfChoice(basis, tested, values, found.alpha, residuals, primal=True)
+        return SplitFit(fit.predict(X[test]), found.alpha, left_out)
 
     def check(self, n: int, p: int) -> None:
         """Raise an error for fewer than two training stimuli, fewer than folds, or no features."""
@@ -370,21 +437,21 @@ class RidgeCV:
     def _folds(self, n: int) -> Folds | None:
         return None if self.cv is None else make_folds(self.cv, n)
 
-    def _fit(self, X: NDArray, Y: Array) -> tuple[LinearFit, float | Array]:
+    def _fit(self, X: NDArray, Y: Array) -> tuple[LinearFit, _Solution]:
         n, p = X.shape
         self.check(n, p)
         device, folds = resolve_device(self.device), self._folds(n)
         x_mean, y_mean = column_means(X), Y.mean(axis=0)
         responses = Y - y_mean if device is None else to_device(Y - y_mean, device)
         if p >= (n if folds is None else min(len(train) for train, _ in folds)):
-            weights, alpha = self._dual(gram_on(X, device=device), responses, folds)
-            return LinearFit(x_mean, y_mean, to_numpy(weights), X, alpha=alpha), alpha
+            found = self._dual(gram_on(X, device=device), responses, folds)
+            return LinearFit(x_mean, y_mean, to_numpy(found.weights), X, alpha=found.alpha), found
         centred = centred_features(X, mean=x_mean)
         features = centred if device is None else to_device(centred, device)
-        weights, alpha = self._primal(features, responses, folds)
-        return LinearFit(x_mean, y_mean, to_numpy(weights), alpha=alpha), alpha
+        found = self._primal(features, responses, folds)
+        return LinearFit(x_mean, y_mean, to_numpy(found.weights), alpha=found.alpha), found
 
-    def _primal(self, X: Any, Y: Any, folds: Folds | None) -> tuple[Any, float | Array]:
+    def _primal(self, X: Any, Y: Any, folds: Folds | None) -> _Solution:
         n, xp, alphas = len(X), _array_module(X), np.asarray(self.alphas, dtype=np.float64)
         values, vectors = eigh(X.T @ X, xp)
         Q = vectors.T @ (X.T @ Y)
@@ -396,7 +463,7 @@ class RidgeCV:
             errors = errors_primal(X, Y, folds, alphas, xp)
         return self._chosen(vectors, values, Q, errors, xp)
 
-    def _dual(self, K: Any, Y: Any, folds: Folds | None) -> tuple[Any, float | Array]:
+    def _dual(self, K: Any, Y: Any, folds: Folds | None) -> _Solution:
         n, xp, alphas = len(K), _array_module(K), np.asarray(self.alphas, dtype=np.float64)
         # the constant is an eigenvector with eigenvalue 0; moved to the top, it differs from other null vectors
         size = 2 * float(xp.linalg.norm(K)) or 1.0
@@ -411,11 +478,11 @@ class RidgeCV:
         # directions in which stimuli do not differ do not change a fit
         return self._chosen(vectors, values, xp.where(above_rounding(values, n)[:, None], Q, 0.0), errors, xp)
 
-    def _chosen(self, vectors: Any, values: Any, Q: Any, errors: Array, xp: Any) -> tuple[Any, float | Array]:
+    def _chosen(self, vectors: Any, values: Any, Q: Any, errors: Array, xp: Any) -> _Solution:
         errors = errors if self.alpha_per_target else errors.mean(axis=1, keepdims=True)
         best = np.asarray(self.alphas, dtype=np.float64)[errors.argmin(axis=0)]
         weights = vectors @ (Q / (values[:, None] + as_array_like(best, values, xp)))
-        return weights, best if self.alpha_per_target else float(best[0])
+        return _Solution(weights, best if self.alpha_per_target else float(best[0]), values, vectors)
 
 
 def _array_module(x: Any) -> Any:

@@ -207,14 +207,16 @@ def ceiling_of_neuroids(ceiling: Score, coord: str, value: Any) -> Score:
         )
     raw = raw.isel(neuroid=np.flatnonzero(np.asarray(raw[coord].values) == value))
     if "split" in raw.dims:
-        value_of_all, error = over_splits(_median(raw).values)
+        value_of_all, spread = over_splits(_median(raw).values)
     else:
-        value_of_all, error = float(_median(raw)), None
+        value_of_all, spread = float(_median(raw)), None
     part = Score(value_of_all)
     part.attrs = {Score.RAW_VALUES_KEY: raw}
+    if spread is not None:
+        part.attrs["split_error"] = spread
     if "meaning" in ceiling.attrs:
         part.attrs["meaning"] = ceiling.attrs["meaning"]
-    return attach_neuroid_interval(part, raw, error=error)
+    return attach_neuroid_interval(part, raw)
 
 
 def _median(raw: Score) -> Any:

@@ -182,9 +182,9 @@ class CrossValidatedGeometry(Metric):
     """Apply a geometry metric, which fits nothing, to the test part of each split of the stimuli.
 
     Each test part holds 90 % of the stimuli (``test_size=0.9``), as on the existing platform, whose comment speaks of
-    leaving out 10 %. The parts overlap, so the published ``error`` (standard deviation over splits, ddof 0, over
-    √splits) tells how much the score depends on a tenth of the stimuli, and is far below the standard error; use
-    ``ci``.
+    leaving out 10 %. The parts overlap, so the published spread (``split_error``: standard deviation over splits,
+    ddof 0, over √splits) tells how much the score depends on a tenth of the stimuli, and is far below the standard
+    error.
 
     Parameters
     ----------
@@ -216,8 +216,8 @@ class CrossValidatedGeometry(Metric):
         Returns
         -------
         Score
-            Mean over splits. ``raw`` (split), ``error`` over splits as published, ``ci`` and ``influence`` over
-            stimuli; NaN splits are left out and counted in ``attrs['undefined']``.
+            Mean over splits. ``raw`` (split), ``split_error`` as published, ``error``, ``ci`` and ``influence``
+            over stimuli; NaN splits are left out and counted in ``attrs['undefined']``.
 
         Raises
         ------
@@ -268,7 +268,6 @@ class CrossValidatedGeometry(Metric):
             score,
             interval,
             estimates=f"{metric.estimates} (mean over splits); stimuli vary, neuroids and splits are kept",
-            error=score.attrs["error"],
         )
 
 

@@ -170,8 +170,8 @@ class SpanTimeRegression(XarrayRegression):
         offsets = n * np.arange(n_bins)[:, None]
         pooled = [tuple((offsets + side).ravel() for side in split) for split in splits]
         neuroids = coords_for_dim(target, self._neuroid_dim)
-        for (_, test), (values, _) in zip(splits, self._cross_fit(X, Y, order, pooled), strict=True):
-            yield self._unpooled(values, target.isel({self._dims[0]: test}), neuroids)
+        for (_, test), fit in zip(splits, self._cross_fit(X, Y, order, pooled), strict=True):
+            yield self._unpooled(fit.predicted, target.isel({self._dims[0]: test}), neuroids)
 
     def _pair(self, source: DataAssembly, target: DataAssembly) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.intp]]:
         dims = (*self._dims, TIME_DIM)

@@ -268,15 +268,15 @@ class CrossValidation(Splits):
         Returns
         -------
         Score
-            Mean over splits of the aggregated values; ``raw`` holds all values, ``error`` is the standard deviation
-            over splits (ddof 0) divided by √splits.
+            Mean over splits of the aggregated values; ``raw`` holds all values, ``split_error`` is the standard
+            deviation over splits (ddof 0) divided by √splits.
         """
         pick = self._corresponding(source, target)
         scores = [apply(*pick(rows.train), *pick(rows.test)) for rows in self.split_rows(source, target)]
         return self.aggregate(merge_splits(scores), aggregate)
 
     def aggregate(self, raw: Score, aggregate: Aggregate | None = None) -> Score:
-        """Mean over splits, its error, and the values of the splits: :func:`aggregate_splits`."""
+        """Mean over splits, its spread, and the values of the splits: :func:`aggregate_splits`."""
         return aggregate_splits(raw, aggregate)
 
     def _corresponding(
@@ -396,7 +396,7 @@ class TestOnlyCrossValidationSingle(Splits):
 
 
 def aggregate_splits(raw: Score, aggregate: Aggregate | None = None) -> Score:
-    """Mean over splits, its error, and the values of the splits.
+    """Mean over splits, its spread, and the values of the splits.
 
     Parameters
     ----------
@@ -408,9 +408,9 @@ def aggregate_splits(raw: Score, aggregate: Aggregate | None = None) -> Score:
     Returns
     -------
     Score
-        ``raw`` holds all values, ``error`` the standard deviation over splits (ddof 0) divided by √splits. Splits in
-        which nothing is defined are left out. Where several values a split are left, each is averaged over splits,
-        without an error.
+        ``raw`` holds all values, ``split_error`` the standard deviation over splits (ddof 0) divided by √splits. It is
+        not a standard error, as splits overlap: ``error`` is NaN until the metric attaches one. Splits in which nothing
+        is defined are left out. If several values a split are left, each is averaged over splits.
     """
     per_split = raw if aggregate is None else aggregate(raw)
     if per_split.ndim != 1:
@@ -420,10 +420,9 @@ def aggregate_splits(raw: Score, aggregate: Aggregate | None = None) -> Score:
     value, error = over_splits(np.asarray(per_split.values, dtype=np.float64))
     score = Score(value)
     score.attrs = {Score.RAW_VALUES_KEY: raw}
-    reason = "only the metric knows what its values can be resampled over"
-    if np.isnan(error):
-        reason = "undefined in every split"
-    return attach_uncertainty(score, error=error, reason=reason)
+    score.attrs["split_error"] = error
+    reason = "the metric does not say over which units its values vary; the spread over splits is not one"
+    return attach_uncertainty(score, reason="undefined in every split" if np.isnan(error) else reason)
 
 
 def apply_aggregate(aggregate_fnc: Callable[[Any], Score], values: Any) -> Score:

@@ -2,25 +2,43 @@
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from brainscore_core.metrics import Score, attach_uncertainty
 from brainscore_core.numerics import Interval, bootstrap_interval
+from brainscore_core.numerics.predictions import FEWEST_GROUPS, Predictivity, predictivity_interval
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
+from brainscore_vision.metric_helpers.alignment import coord_values
 
 __all__ = [
+    "NEUROID_GROUPS",
+    "STIMULUS_GROUPS",
+    "Units",
     "attach_each",
     "attach_influence",
     "attach_interval",
     "attach_neuroid_interval",
+    "attach_predictivity_interval",
     "clipped",
     "note_undefined",
     "over_splits",
+    "units_along",
 ]
 
+STIMULUS_GROUPS = "object_name"
+"""Coordinate whose values group stimuli, unless a metric is given another one."""
+
+NEUROID_GROUPS = "subject"
+"""Coordinate whose values group neuroids, unless a metric is given another one."""
+
+_MANY_GROUPS = 10
+"""Number of groups from which the interval is not labelled as one of few groups."""
+
+_NAMES = {"presentation": "stimuli", "neuroid": "neuroids"}
 
 _UNITS = {
     "stimuli": ("presentation", "stimulus_id"),
@@ -29,6 +47,111 @@ _UNITS = {
     "subjects": ("subject", "subject"),
     "neuroids": ("neuroid", "neuroid_id"),
 }
+
+
+class Units(NamedTuple):
+    """What varies along a dimension: single entries, or groups of entries.
+
+    Attributes
+    ----------
+    codes : array of int
+        Unit of each entry, numbered from 0.
+    number : int
+        Number of units.
+    plural : str
+        What varies, such as ``'new stimuli'`` or ``'new neuroids of these 2 subjects'``.
+    details : str
+        How many there are.
+    clusters : array of int or None
+        Group of each entry, if groups were declared, also if they are too few to be the units.
+    """
+
+    codes: NDArray[np.intp]
+    number: int
+    plural: str
+    details: str
+    clusters: NDArray[np.intp] | None = None
+
+
+def units_along(assembly: DataAssembly, dim: str, group: str | None, *, default: str) -> Units:
+    """Find the units along a dimension: its entries, or the groups that a coordinate tells apart.
+
+    Parameters
+    ----------
+    assembly : DataAssembly
+        The measurements.
+    dim : {'presentation', 'neuroid'}
+        Dimension.
+    group : str or None
+        Coordinate whose values group the entries; None: no groups.
+    default : str
+        Value of `group` that applies only if the coordinate exists.
+
+    Returns
+    -------
+    Units
+        Groups are the units if there are at least five, and fewer than entries. The entries of fewer groups vary
+        within their groups. A coordinate without a value is not used.
+
+    Raises
+    ------
+    MetricInputError
+        If the coordinate is missing and not the default.
+
+    Examples
+    --------
+    >>> assembly = DataAssembly(np.zeros((6, 2)), dims=["presentation", "neuroid"], coords={
+    ...     "object_name": ("presentation", list("aabbcc")), "subject": ("neuroid", ["x", "y"])})
+    >>> units_along(assembly, "presentation", "object_name", default="object_name").plural
+    'new stimuli of these 3 object names'
+    """
+    n, name = assembly.sizes[dim], _NAMES.get(dim, dim)
+    single = Units(np.arange(n), n, f"new {name}", f"{n:,} {name}")
+    if group is None or (group == default and group not in assembly.coords):
+        return single
+    values = coord_values(assembly, group, role="target", dim=dim)
+    if pd.isna(values).any():
+        return single
+    codes = np.unique(values.astype(str), return_inverse=True)[1]
+    number = int(codes.max(initial=-1)) + 1
+    if number == n:
+        return single
+    if number < FEWEST_GROUPS:
+        groups = f"this {group}" if number == 1 else f"these {number} {group}s"
+        groups = groups.replace("_", " ")
+        return Units(np.arange(n), n, f"new {name} of {groups}", f"{n:,} {name}", codes)
+    few = ", few groups" if number < _MANY_GROUPS else ""
+    return Units(codes, number, f"new groups of {name} ({group})", f"{number} groups of {n:,} {name}{few}", codes)
+
+
+def attach_predictivity_interval(
+    score: Score, found: Predictivity, *, stimuli: Units, neuroids: Units, fixed: str = ""
+) -> Score:
+    """Attach standard error and interval of a predictivity, over new stimuli and neuroids.
+
+    Parameters
+    ----------
+    score : Score
+        Changed in place.
+    found : Predictivity
+        The same value, with the effects of the stimuli on it.
+    stimuli, neuroids : Units
+        What varies.
+    fixed : str
+        What else is kept, for ``ci_estimates``.
+    """
+    interval = predictivity_interval(found, clusters=neuroids.clusters)
+    if math.isfinite(interval.low):
+        interval = clipped(interval)
+    details = f"{stimuli.details}, {neuroids.details}; the model is fixed{fixed}"
+    return attach_uncertainty(
+        score,
+        error=interval.error,
+        ci=None if math.isnan(interval.low) else (interval.low, interval.high),
+        estimates=f"{stimuli.plural} and {neuroids.plural}; {details}",
+        method=interval.method,
+        reason=interval.reason,
+    )
 
 
 def attach_influence(
@@ -98,7 +221,7 @@ def attach_interval(score: Score, interval: Interval, *, estimates: str, error: 
     )
 
 
-def attach_neuroid_interval(score: Score, raw: Score, *, error: float | None = None) -> Score:
+def attach_neuroid_interval(score: Score, raw: Score) -> Score:
     """Attach the interval of a median over neuroids (averaged over splits), neuroids resampled.
 
     Parameters
@@ -107,8 +230,6 @@ def attach_neuroid_interval(score: Score, raw: Score, *, error: float | None = N
         Changed in place.
     raw : Score
         Values a neuroid, or split × neuroid.
-    error : float, optional
-        Standard error that takes the place of the bootstrap's.
     """
     values = np.asarray(raw.transpose(..., "neuroid").values, dtype=np.float64)
     of_splits = " (mean over splits)" if values.ndim > 1 else ""
@@ -116,8 +237,7 @@ def attach_neuroid_interval(score: Score, raw: Score, *, error: float | None = N
     return attach_interval(
         score,
         interval,
-        estimates=f"median over neuroids{of_splits}; neuroids were resampled, stimuli and splits kept",
-        error=error,
+        estimates=f"new neuroids; median over neuroids{of_splits}, stimuli and splits are kept",
     )
 
 

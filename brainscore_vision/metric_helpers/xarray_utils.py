@@ -7,6 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brainscore_core.metrics import Score
+from brainscore_core.numerics import pearson
+from brainscore_core.numerics.linear_regression import SplitFit
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, NeuroidAssembly, coords_for_dim
 from brainscore_vision.metric_helpers.alignment import MetricInputError, as_table, finite_values, match_rows
 
@@ -111,43 +113,43 @@ class XarrayRegression:
             Predictions for the test rows, in their order; ``attrs['alpha']`` is the penalty, if one was chosen.
         """
         neuroids = coords_for_dim(target, self._neuroid_dim)
-        for (_, test), (values, alpha) in zip(splits, self.cross_fit(source, target, splits), strict=True):
+        for (_, test), fit in zip(splits, self.cross_fit(source, target, splits), strict=True):
             stimuli = coords_for_dim(target.isel({self._dims[0]: test}), self._dims[0])
             dims = [self._dims[0], self._neuroid_dim]
-            yield _with_alpha(NeuroidAssembly(values, coords=stimuli | neuroids, dims=dims), alpha)
+            yield _with_alpha(NeuroidAssembly(fit.predicted, coords=stimuli | neuroids, dims=dims), fit.alpha)
 
     def cross_fit(
         self, source: DataAssembly, target: DataAssembly, splits: Sequence[tuple[NDArray[np.intp], NDArray[np.intp]]]
-    ) -> Iterator[tuple[NDArray[Any], Any]]:
+    ) -> Iterator[SplitFit]:
         """As :meth:`cross_predict`, without coordinates: predictions (test rows × neuroids) and penalty of each split.
 
-        The penalty is None where the regression chooses none.
+        The penalty is None if the regression does not choose one, ``left_out`` if it does not compute the effects of
+        its training stimuli.
         """
         X, Y, order = self._pair(source, target)
-        for (_, test), (values, alpha) in zip(splits, self._cross_fit(X, Y, order, splits), strict=True):
-            yield values.reshape(len(test), -1), alpha
+        for (_, test), fit in zip(splits, self._cross_fit(X, Y, order, splits), strict=True):
+            yield fit._replace(predicted=fit.predicted.reshape(len(test), -1))
 
     def _cross_fit(
         self, X: NDArray[Any], Y: NDArray[Any], order: NDArray[np.intp], splits: Sequence[Any]
-    ) -> Iterator[tuple[NDArray[Any], Any]]:
-        """Predictions of each split's test rows, and the penalty; splits are rows of Y, `order` those rows of X."""
+    ) -> Iterator[SplitFit]:
+        """Predictions of each split's test rows; splits are rows of Y, `order` those rows of X."""
         for train, _ in splits:
             self._check(len(train), X.shape[1])
-        choose, predict = (getattr(self._regression, name, None) for name in ("cross_choose", "cross_predict"))
-        if choose is None and predict is None:
+        fit_all, predict = (getattr(self._regression, name, None) for name in ("cross_fit", "cross_predict"))
+        if fit_all is None and predict is None:
             for train, test in splits:
                 fitted = self._regression.fit(X[order[train]], Y[train])
-                yield np.asarray(fitted.predict(X[order[test]])), getattr(fitted, "alpha_", None)
+                yield SplitFit(np.asarray(fitted.predict(X[order[test]])), getattr(fitted, "alpha_", None))
             return
         # X, which may be large, is not copied; Y is reordered instead
         in_source_order = np.empty_like(Y)
         in_source_order[order] = Y
         moved = [(order[train], order[test]) for train, test in splits]
-        if choose is not None:
-            yield from choose(X, in_source_order, moved)
+        if fit_all is not None:
+            yield from fit_all(X, in_source_order, moved)
         elif predict is not None:
-            for values in predict(X, in_source_order, moved):
-                yield values, None
+            yield from map(SplitFit, predict(X, in_source_order, moved))
 
     def _pair(self, source: DataAssembly, target: DataAssembly) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.intp]]:
         source, target = as_table(source, self._dims, role="source"), as_table(target, self._dims, role="target")
@@ -237,6 +239,11 @@ class XarrayCorrelation:
             f"{target.sizes['neuroid']}, by {coord!r})",
             remedy="predict each of the target's neuroids once",
         )
+
+    @property
+    def is_pearson(self) -> bool:
+        """Whether values are Pearson correlations."""
+        return self._correlation is pearson
 
     def correlate(self, x: NDArray[Any], y: NDArray[Any]) -> NDArray[Any]:
         """One correlation per column of two matrices (observations × neuroids) that correspond."""

@@ -113,7 +113,7 @@ def test_cross_validated_equals_the_existing_platform():
         score = load_metric("cka_cv")(_assembly(X, order), _assembly(Y))
         np.testing.assert_allclose(score.attrs["raw"].values, expected, atol=1e-9)
         assert float(score) == pytest.approx(0.4137035687718861, abs=1e-9)
-        assert score.attrs["error"] == pytest.approx(0.00445277, abs=1e-8)
+        assert score.attrs["split_error"] == pytest.approx(0.00445277, abs=1e-8)
     whole = load_metric("cka")(_assembly(X), _assembly(Y))
     # every stimulus is tested in nine of ten splits or so: the intervals over stimuli are alike
     assert np.ptp(score.attrs["ci"]) == pytest.approx(np.ptp(whole.attrs["ci"]), rel=0.15)

@@ -10,10 +10,20 @@ from numpy.typing import NDArray
 
 from brainscore_core.metrics import Ceiling, Score
 from brainscore_core.numerics import pearson, split_half_reliability
+from brainscore_core.numerics.predictions import FEWEST, PredictivityOfSplits
+from brainscore_core.numerics.reliability import half_means, spearman_brown
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, coords_for_dim
 from brainscore_vision.metric_helpers._draws import shuffle_splits
 from brainscore_vision.metric_helpers.alignment import MetricInputError, as_table, coord_values
-from brainscore_vision.metric_helpers.uncertainty import attach_neuroid_interval, note_undefined, over_splits
+from brainscore_vision.metric_helpers.uncertainty import (
+    NEUROID_GROUPS,
+    STIMULUS_GROUPS,
+    attach_neuroid_interval,
+    attach_predictivity_interval,
+    note_undefined,
+    over_splits,
+    units_along,
+)
 from brainscore_vision.metric_helpers.xarray_utils import XarrayCorrelation
 
 __all__ = ["InternalConsistency", "PearsonCorrelation"]
@@ -29,6 +39,7 @@ class _Table(NamedTuple):
     stimuli: NDArray[np.intp]
     repetitions: NDArray[np.intp]
     n_repetitions: int
+    of_stimuli: DataAssembly  # one presentation of each stimulus
 
 
 class InternalConsistency(Ceiling):
@@ -46,6 +57,9 @@ class InternalConsistency(Ceiling):
         Number of random divisions.
     random_state : int
         Seed; halves are those of scikit-learn's ``ShuffleSplit(train_size=.5)`` over the sorted repetition labels.
+    stimulus_groups, neuroid_groups : str, optional
+        Coordinates whose values group stimuli and neuroids that do not vary independently; the defaults apply if the
+        assembly has them. None: no groups.
 
     Notes
     -----
@@ -58,8 +72,9 @@ class InternalConsistency(Ceiling):
     others enter each split in which both halves have some of theirs. NaN counts as not measured. A neuroid that
     does not vary is NaN in ``raw``; the median leaves it out, and ``attrs['undefined']`` counts such values.
 
-    ``attrs``: ``raw`` (split × neuroid, reliabilities); ``error``, standard deviation over splits (ddof 0) divided by
-    √splits, as published; ``ci`` with neuroids resampled; ``meaning``: ``'reliability'``.
+    ``attrs``: ``raw`` (split × neuroid, reliabilities); ``error`` and ``ci``, standard error and interval over new
+    stimuli and new neuroids (neuroids alone, if they were not shown the same stimuli); ``split_error``, the standard
+    deviation over splits (ddof 0) divided by √splits, as published; ``meaning``: ``'reliability'``.
 
     References
     ----------
@@ -83,10 +98,19 @@ class InternalConsistency(Ceiling):
 
     meaning = "reliability"
 
-    def __init__(self, split_coord: str = "repetition", *, splits: int = 10, random_state: int = 1) -> None:
+    def __init__(
+        self,
+        split_coord: str = "repetition",
+        *,
+        splits: int = 10,
+        random_state: int = 1,
+        stimulus_groups: str | None = STIMULUS_GROUPS,
+        neuroid_groups: str | None = NEUROID_GROUPS,
+    ) -> None:
         self._split_coord = split_coord
         self._splits = splits
         self._random_state = random_state
+        self._groups = (stimulus_groups, neuroid_groups)
 
     def __call__(self, assembly: DataAssembly) -> Score:
         """Estimate the reliability of `assembly`.
@@ -115,11 +139,31 @@ class InternalConsistency(Ceiling):
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "All-NaN slice", RuntimeWarning)  # NaN is the answer there
             per_split = raw.median("neuroid").values
-        value, error = over_splits(per_split)
+        value, spread = over_splits(per_split)
         score = Score(value)
-        score.attrs = {Score.RAW_VALUES_KEY: raw, "meaning": self.meaning}
-        attach_neuroid_interval(score, raw, error=error)
+        score.attrs = {Score.RAW_VALUES_KEY: raw, "meaning": self.meaning, "split_error": spread}
+        self._attach_interval(score, table, halves)
         return note_undefined(score, raw.values, what="the correlation of two halves")
+
+    def _attach_interval(
+        self, score: Score, table: _Table, halves: list[tuple[NDArray[np.intp], NDArray[np.intp]]]
+    ) -> None:
+        """Attach the interval over stimuli and neuroids, or over neuroids alone if each was shown other stimuli."""
+        stimuli, neuroids = (
+            units_along(table.of_stimuli, dim, group, default=default)
+            for dim, group, default in zip(
+                ("presentation", "neuroid"), self._groups, (STIMULUS_GROUPS, NEUROID_GROUPS), strict=True
+            )
+        )
+        collected = PredictivityOfSplits(stimuli.codes, change=spearman_brown)
+        for first, second in half_means(table.values, table.stimuli, table.repetitions, halves):
+            measured = ~(np.isnan(first) | np.isnan(second))
+            rows = np.flatnonzero(measured.all(axis=1))
+            if len(rows) < FEWEST or measured.any(axis=1).sum() > len(rows):
+                attach_neuroid_interval(score, score.attrs[Score.RAW_VALUES_KEY])
+                return
+            collected.add(first[rows], second[rows], test=rows)
+        attach_predictivity_interval(score, collected.result(), stimuli=stimuli, neuroids=neuroids)
 
     def _table(self, assembly: DataAssembly) -> _Table:
         coord = self._split_coord
@@ -131,11 +175,13 @@ class InternalConsistency(Ceiling):
             others = [name for name in coords_for_dim(assembly, "presentation") if name != coord]
             stimuli = _codes([assembly[name].values for name in others], len(labels))
             values = assembly.values
+            of_stimuli = assembly.isel(presentation=np.unique(stimuli, return_index=True)[1])
         else:
             assembly = as_table(assembly, ("presentation", coord, "neuroid"), role="assembly")
             n, r, _ = assembly.shape
             labels, stimuli, others = np.tile(np.arange(r), n), np.repeat(np.arange(n), r), []
             values = assembly.values.reshape(n * r, -1)
+            of_stimuli = assembly.isel({coord: 0})
         if len(labels) and pd.isna(labels).any():
             raise MetricInputError(
                 f"coordinate {coord!r} has missing values", remedy="number the repetitions of each stimulus"
@@ -149,7 +195,7 @@ class InternalConsistency(Ceiling):
             raise self._nothing_repeats(assembly, others)
         if values.dtype.kind not in "fiub":
             raise MetricInputError(f"the assembly holds values of type {values.dtype}", remedy="pass recordings")
-        return _Table(values, stimuli, repetitions, len(unique))
+        return _Table(values, stimuli, repetitions, len(unique), of_stimuli)
 
     def _nothing_repeats(self, assembly: DataAssembly, others: list[Hashable]) -> MetricInputError:
         message = f"no two presentations differ in {self._split_coord!r} alone"

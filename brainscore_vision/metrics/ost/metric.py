@@ -65,7 +65,7 @@ class OSTCorrelation(Metric):
     and one whose measured time is NaN, is left out. A split in which fewer than two images are left, or all have the
     same time, is NaN and left out of the mean; ``attrs['undefined']`` counts them.
 
-    ``attrs``: ``raw`` (split); ``error``: standard deviation over splits (ddof 0) divided by √splits, as published;
+    ``attrs``: ``raw`` (split); ``split_error``: deviation over splits divided by √splits (ddof 0), as published;
     ``ci``: jackknife over images, readouts kept (Student's t); ``scale``: ``'correlation'``; ``predictions`` and
     ``targets``: the times of the test images of all splits. The published ceiling is 0.79.
 
@@ -171,7 +171,7 @@ class OSTCorrelation(Metric):
     def _score(
         self, raw: Floats, predicted: list[Floats], tests: list[NDArray[np.intp]], target: DataAssembly
     ) -> Score:
-        value, error = over_splits(raw)
+        value, spread = over_splits(raw)
         score = Score(value)
         pairs = np.full((2, len(tests), target.sizes["presentation"]), np.nan)
         for i, (times, test) in enumerate(zip(predicted, tests, strict=True)):
@@ -189,6 +189,7 @@ class OSTCorrelation(Metric):
         score.attrs = {
             Score.RAW_VALUES_KEY: Score(raw, coords={"split": np.arange(len(raw))}, dims=["split"]),
             "scale": self.scale,
+            "split_error": spread,
             "predictions": DataAssembly(np.concatenate(predicted), coords=coords, dims=["presentation"]),
             "targets": DataAssembly(np.asarray(target.values)[rows], coords=coords, dims=["presentation"]),
         }
@@ -200,7 +201,6 @@ class OSTCorrelation(Metric):
             score,
             interval,
             estimates="Spearman correlation over images (mean over splits); images vary, readouts are kept",
-            error=error,
         )
         return note_undefined(score, raw, what="the correlation of solution times")
 

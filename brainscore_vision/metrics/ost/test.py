@@ -101,7 +101,7 @@ def test_equals_the_published_definition():
     expected = _reference(source, target)
     np.testing.assert_allclose(score.attrs["raw"].values, expected, atol=1e-9)
     assert float(score) == pytest.approx(expected.mean(), abs=1e-9)
-    assert score.attrs["error"] == pytest.approx(expected.std() / np.sqrt(10), abs=1e-9)
+    assert score.attrs["split_error"] == pytest.approx(expected.std() / np.sqrt(10), abs=1e-9)
     assert score.attrs["scale"] == "correlation"
     assert float(score) > 0.5
     low, high = score.attrs["ci"]

@@ -112,10 +112,10 @@ class SplitHalfPredictorConsistency(Ceiling):
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "All-NaN slice", RuntimeWarning)  # NaN is the answer there
             per_split = np.asarray(np.nanmedian(result, axis=1))
-        value, error = over_splits(per_split)
+        value, spread = over_splits(per_split)
         score = Score(value)
-        score.attrs = {Score.RAW_VALUES_KEY: raw, "meaning": self.meaning}
-        attach_neuroid_interval(score, raw, error=error)
+        score.attrs = {Score.RAW_VALUES_KEY: raw, "meaning": self.meaning, "split_error": spread}
+        attach_neuroid_interval(score, raw)
         note_undefined(score, result, what="the correlation of two halves")
         if len(starts) < MIN_IMAGES:
             reason = f"{len(starts)} images were repeated: at least {MIN_IMAGES} are needed"

@@ -54,7 +54,7 @@ def test_equals_the_published_definition(r, coord):
     np.testing.assert_allclose(ceiling.attrs["raw"].values, raw, atol=1e-12)
     centers = np.median(raw, axis=1)
     assert float(ceiling) == pytest.approx(centers.mean(), abs=1e-12)
-    assert ceiling.attrs["error"] == pytest.approx(centers.std() / np.sqrt(10), abs=1e-12)
+    assert ceiling.attrs["split_error"] == pytest.approx(centers.std() / np.sqrt(10), abs=1e-12)
     assert ceiling.attrs["meaning"] == "reliability"
     assert ceiling.attrs["raw"]["neuroid_id"].values.tolist() == list(range(6))
 

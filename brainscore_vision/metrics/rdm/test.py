@@ -91,7 +91,7 @@ def test_cross_validated_equals_the_existing_platform():
         score = load_metric("rdm_cv")(_assembly(X, order), _assembly(Y))
         np.testing.assert_allclose(score.attrs["raw"].values, expected, atol=1e-12)
         assert float(score) == pytest.approx(0.3973595081938077, abs=1e-12)
-        assert score.attrs["error"] == pytest.approx(0.00434573, abs=1e-8)
+        assert score.attrs["split_error"] == pytest.approx(0.00434573, abs=1e-8)
     whole = load_metric("rdm")(_assembly(X), _assembly(Y))
     assert np.ptp(score.attrs["ci"]) == pytest.approx(np.ptp(whole.attrs["ci"]), rel=0.15)
     assert np.corrcoef(score.attrs["influence"], whole.attrs["influence"])[0, 1] > 0.95

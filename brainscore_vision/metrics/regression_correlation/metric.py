@@ -1,17 +1,26 @@
 """Fit neural responses from a model's features on some stimuli, correlate the predictions for others."""
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from brainscore_core.metrics import Metric, Score
-from brainscore_core.numerics import pearson
+from brainscore_core.numerics import Predictivity, pearson, predictivity
+from brainscore_core.numerics.predictions import FEWEST, PredictivityOfSplits
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, coords_for_dim
-from brainscore_vision.metric_helpers.alignment import as_table, listed
+from brainscore_vision.metric_helpers.alignment import as_table, listed, match_rows
 from brainscore_vision.metric_helpers.transformations import CrossValidation, merge_splits
-from brainscore_vision.metric_helpers.uncertainty import attach_neuroid_interval, note_undefined
+from brainscore_vision.metric_helpers.uncertainty import (
+    NEUROID_GROUPS,
+    STIMULUS_GROUPS,
+    Units,
+    attach_neuroid_interval,
+    attach_predictivity_interval,
+    note_undefined,
+    units_along,
+)
 from brainscore_vision.metric_helpers.xarray_utils import Defaults, XarrayCorrelation, XarrayRegression
 
 from .regressions import (
@@ -61,6 +70,9 @@ class CrossRegressedCorrelation(Metric):
     crossvalidation_kwargs : dict, optional
         For :class:`~brainscore_vision.metric_helpers.transformations.CrossValidation`; by default 10 splits with 90 %
         of the stimuli to fit on, stratified by ``object_name`` where the target has that coordinate.
+    stimulus_groups, neuroid_groups : str, optional
+        Coordinates of the target whose values group stimuli and neuroids that do not vary independently; the defaults
+        apply if the target has them. None: no groups.
 
     Notes
     -----
@@ -69,14 +81,19 @@ class CrossRegressedCorrelation(Metric):
     values, and the score is NaN where nothing is left. NaN in the input is an error.
 
     ``attrs`` of the score: ``raw`` (split × neuroid; its ``attrs['alpha']`` lists the penalty of each split, where the
-    regression chooses one); ``error``, the standard deviation over splits (ddof 0) divided by
-    √splits, as published; ``ci`` with neuroids resampled; ``scale``; ``predictions`` and ``targets``: the test stimuli
-    of all splits, with the level ``split``.
+    regression chooses one); ``error`` and ``ci``, standard error and interval of the expected score over new stimuli
+    and new neuroids, the model fixed; ``split_error``, the standard deviation over splits (ddof 0) divided by √splits,
+    as published; ``scale``; ``predictions`` and ``targets``: the test stimuli of all splits, with the level ``split``.
+
+    The variance is that of the median over resampled neuroids, plus the effects that stimuli have on all neuroids in
+    common [3]_, when they are left out of the test part and, for regressions that compute it (ridge), of the training
+    part; maps of other regressions are kept. With another correlation than Pearson's, only neuroids vary.
 
     References
     ----------
     .. [1] Yamins et al. (2014). PNAS 111, 8619–8624. https://doi.org/10.1073/pnas.1403112111
     .. [2] Schrimpf et al. (2018). https://doi.org/10.1101/407007
+    .. [3] Owen (2007). Annals of Applied Statistics 1, 386–411. https://doi.org/10.1214/07-AOAS122
 
     Examples
     --------
@@ -101,10 +118,15 @@ class CrossRegressedCorrelation(Metric):
         regression: XarrayRegression,
         correlation: Any,
         crossvalidation_kwargs: Mapping[str, Any] | None = None,
+        *,
+        stimulus_groups: str | None = STIMULUS_GROUPS,
+        neuroid_groups: str | None = NEUROID_GROUPS,
     ) -> None:
         self.regression = regression
         self.correlation = correlation
         self.cross_validation = CrossValidation(**(crossvalidation_kwargs or {}))
+        self._groups = (stimulus_groups, neuroid_groups)
+        self._pearson = isinstance(correlation, XarrayCorrelation) and correlation.is_pearson
 
     def __call__(self, source: DataAssembly, target: DataAssembly) -> Score:
         """Predict `target` from `source`.
@@ -128,29 +150,46 @@ class CrossRegressedCorrelation(Metric):
         target = as_table(target, self._dims, role="target")
         if type(self).apply is not CrossRegressedCorrelation.apply or not isinstance(self.regression, XarrayRegression):
             score = self.cross_validation(source, target, apply=self.apply, aggregate=self.aggregate)
-            return self._finish(score)
+            return self._finish(score, [], self._units(target))
         rows = self.cross_validation.split_rows(source, target)
-        fits: list[tuple[Any, Any]] = []
+        units = self._units(target)
+        measured = np.asarray(target.values)
+        collected: list[PredictivityOfSplits] = []
+        if self._pearson and min(len(split.test) for split in rows) >= FEWEST:
+            bins = measured.shape[2] if measured.ndim > 2 else 1
+            collected = [PredictivityOfSplits(units[0].codes) for _ in range(bins)]
+        predictions: list[Any] = []
+        alphas: list[Any] = []
         values: list[Any] = []
         if isinstance(self.correlation, XarrayCorrelation) and self.correlation.pairs_rows_of(self.regression):
-            measured = np.asarray(target.values)
             for split, fit in zip(rows, self.regression.cross_fit(source, target, rows), strict=True):
-                fits.append(fit)
-                values.append(self.correlation.correlate(fit[0], measured[split.test]))
+                predictions.append(fit.predicted)
+                alphas.append(fit.alpha)
+                values.append(self.correlation.correlate(fit.predicted, measured[split.test]))
+                for part in collected:
+                    part.add(
+                        fit.predicted, measured[split.test], test=split.test, train=split.train, left_out=fit.left_out
+                    )
             coords: dict[str, Any] = {"split": ("split", np.arange(len(rows)))} | coords_for_dim(target, "neuroid")
             raw = Score(np.stack(values), coords=coords, dims=["split", "neuroid"])
         else:
             for split, prediction in zip(rows, self.regression.cross_predict(source, target, rows), strict=True):
-                fits.append((prediction.values, prediction.attrs.get("alpha")))
+                predictions.append(prediction.values)
+                alphas.append(prediction.attrs.get("alpha"))
                 values.append(self.correlation(prediction, target.isel(presentation=split.test)))
+                sides = [np.atleast_3d(side) for side in (prediction.values, measured[split.test])]
+                for number, part in enumerate(collected):
+                    part.add(*(side[:, :, number] for side in sides), test=split.test)
             raw = merge_splits(values)
-        if all(alpha is not None for _, alpha in fits):
-            raw.attrs["alpha"] = [np.asarray(alpha, dtype=np.float64).tolist() for _, alpha in fits]
-        score = self._finish(self.cross_validation.aggregate(raw, self.aggregate))
+        if all(alpha is not None for alpha in alphas):
+            raw.attrs["alpha"] = [np.asarray(alpha, dtype=np.float64).tolist() for alpha in alphas]
+        score = self.cross_validation.aggregate(raw, self.aggregate)
+        score = self._finish(score, [part.result() for part in collected], units)
+
         tested = target.isel(presentation=np.concatenate([split.test for split in rows]))
         split_of = np.repeat(np.arange(len(rows)), [len(split.test) for split in rows])
         tested = tested.assign_coords(split=("presentation", split_of))
-        score.attrs["predictions"] = tested.copy(deep=False, data=np.concatenate([predicted for predicted, _ in fits]))
+        score.attrs["predictions"] = tested.copy(deep=False, data=np.concatenate(predictions))
         score.attrs["targets"] = tested
         for key in ("predictions", "targets"):
             score.attrs[key].attrs = {}
@@ -172,11 +211,15 @@ class CrossRegressedCorrelation(Metric):
         """Median over neuroids."""
         return _median_neuroid(scores)
 
-    def _finish(self, score: Score) -> Score:
+    def _units(self, target: DataAssembly) -> tuple[Units, Units]:
+        return units_of(target, self._groups)
+
+    def _finish(self, score: Score, found: Sequence[Predictivity], units: tuple[Units, Units]) -> Score:
+        """Attach scale, error and interval; `found` has one result for each time bin, none without Pearson's r."""
         raw = score.attrs[Score.RAW_VALUES_KEY]
         score.attrs["scale"] = self.scale
         if score.ndim == 0 and "neuroid" in raw.dims and type(self).aggregate is CrossRegressedCorrelation.aggregate:
-            attach_neuroid_interval(score, raw, error=score.attrs["error"])
+            attach_interval_over_units(score, raw, found, units)
         return note_undefined(score, raw.values, what=_WHAT)
 
 
@@ -189,19 +232,29 @@ class SplitRegressedCorrelation(Metric):
         Maps features to responses.
     correlation : callable
         ``correlation(prediction, target) -> Score`` with one value a neuroid.
+    stimulus_groups, neuroid_groups : str, optional
+        As for :class:`CrossRegressedCorrelation`.
 
     Notes
     -----
     As :class:`CrossRegressedCorrelation`, without splits: ``raw`` has one value a neuroid; its ``attrs['alpha']`` is
-    the penalty, where the regression chooses one. No error is published for
-    these metrics; ``error`` and ``ci`` are those of the median when neuroids are resampled.
+    the penalty, where the regression chooses one. ``error`` and ``ci`` are over new test stimuli and new neuroids; the
+    fitted map is kept.
     """
 
     scale = "correlation"
 
-    def __init__(self, regression: XarrayRegression, correlation: Any) -> None:
+    def __init__(
+        self,
+        regression: XarrayRegression,
+        correlation: Any,
+        *,
+        stimulus_groups: str | None = STIMULUS_GROUPS,
+        neuroid_groups: str | None = NEUROID_GROUPS,
+    ) -> None:
         self.regression = regression
         self.correlation = correlation
+        self._groups = (stimulus_groups, neuroid_groups)
 
     def __call__(
         self,
@@ -237,7 +290,17 @@ class SplitRegressedCorrelation(Metric):
         tested = as_table(target_test, Defaults.expected_dims, role="target_test").copy()
         tested.attrs = {}
         score.attrs = {Score.RAW_VALUES_KEY: raw, "scale": self.scale, "predictions": prediction, "targets": tested}
-        return note_undefined(attach_neuroid_interval(score, raw), raw.values, what=_WHAT)
+        pearson_of_rows = isinstance(self.correlation, XarrayCorrelation) and self.correlation.is_pearson
+        if pearson_of_rows and len(tested) >= FEWEST:
+            order = match_rows(prediction, tested, roles=("prediction", "target"))
+            units = units_of(tested, self._groups)
+            found = predictivity(prediction.values[order], tested.values, stimuli=units[0].codes)
+            attach_predictivity_interval(
+                score, found, stimuli=units[0], neuroids=units[1], fixed=" and so is the fitted map"
+            )
+        else:
+            attach_neuroid_interval(score, raw)
+        return note_undefined(score, raw.values, what=_WHAT)
 
 
 TrainTestSplitCorrelation = SplitRegressedCorrelation
@@ -256,3 +319,21 @@ def _median_neuroid(scores: Score) -> Score:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "All-NaN slice", RuntimeWarning)  # NaN is the answer there
         return scores.median("neuroid")
+
+
+def units_of(target: DataAssembly, groups: tuple[str | None, str | None]) -> tuple[Units, Units]:
+    """Units of the target along stimuli and neuroids."""
+    stimulus_groups, neuroid_groups = groups
+    return (
+        units_along(target, "presentation", stimulus_groups, default=STIMULUS_GROUPS),
+        units_along(target, "neuroid", neuroid_groups, default=NEUROID_GROUPS),
+    )
+
+
+def attach_interval_over_units(
+    score: Score, raw: Score, found: Sequence[Predictivity], units: tuple[Units, Units]
+) -> Score:
+    """Attach the interval over stimuli and neuroids, or over neuroids alone if effects of stimuli are not known."""
+    if not found:
+        return attach_neuroid_interval(score, raw)
+    return attach_predictivity_interval(score, found[0], stimuli=units[0], neuroids=units[1])

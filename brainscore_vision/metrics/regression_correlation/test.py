@@ -88,7 +88,7 @@ def test_equals_the_published_definition(name, p):
     for source in (_assembly(X, prefix="m"), _assembly(X, prefix="m", order=order)):
         score = load_metric(name)(source, _assembly(Y))
         assert float(score) == pytest.approx(value, abs=1e-7)
-        assert score.attrs["error"] == pytest.approx(error, abs=1e-7)
+        assert score.attrs["split_error"] == pytest.approx(error, abs=1e-7)
         assert score.attrs["raw"].dims == ("split", "neuroid")
         np.testing.assert_allclose(score.attrs["raw"].values, raw, atol=1e-7)
         assert score.attrs["raw"]["neuroid_id"].values.tolist() == [f"n{i}" for i in range(10)]
@@ -159,20 +159,37 @@ def test_split_metric(name):
 
 def test_interval_holds_the_score_and_says_what_it_estimates():
     X, Y = _data(q=60)
-    attrs = load_metric("ridge")(_assembly(X), _assembly(Y)).attrs
+    attrs = load_metric("ridge", stimulus_groups=None)(_assembly(X), _assembly(Y)).attrs
     low, high = attrs["ci"]
     centers = np.median(attrs["raw"].values, axis=1)
     assert low < centers.mean() < high
-    assert "neuroids were resampled" in attrs["ci_estimates"]
-    assert attrs["ci_method"] == "bootstrap"
+    assert attrs["ci_estimates"].startswith("new stimuli and new neuroids; 120 stimuli, 60 neuroids; ")
+    assert attrs["ci_method"] == "crossed"
+    assert (high - low) / 2 == pytest.approx(2 * attrs["error"], rel=0.05)
+    assert attrs["error"] > attrs["split_error"]
 
 
-@pytest.mark.parametrize(("q", "method"), [(1, None), (2, None), (5, "bca")])
+def test_few_animals_and_objects_are_said():
+    X, Y = _data(q=60)
+    strata = [f"object{i % 8}" for i in range(len(X))]
+    target = _assembly(Y).assign_coords(
+        object_name=("presentation", strata), subject=("neuroid", np.where(np.arange(60) < 20, "Ada", "Bob"))
+    )
+    estimates = load_metric("ridge")(_assembly(X), target).attrs["ci_estimates"]
+    assert estimates.startswith("new groups of stimuli (object_name) and new neuroids of these 2 subjects; 8 groups")
+    assert "few groups" in estimates
+    alone = load_metric("ridge", stimulus_groups=None, neuroid_groups=None)(_assembly(X), target).attrs
+    assert alone["ci_estimates"].startswith("new stimuli and new neuroids;")
+    with pytest.raises(MetricInputError, match="no coordinate 'session'"):
+        load_metric("ridge", neuroid_groups="session")(_assembly(X), target)
+
+
+@pytest.mark.parametrize(("q", "method"), [(1, None), (2, None), (5, "crossed")])
 def test_few_neuroids(q, method):
     X, Y = _data(q=q)
     score = load_metric("ridge")(_assembly(X), _assembly(Y))
     assert np.isfinite(float(score))
-    assert np.isfinite(score.attrs["error"])
+    assert np.isfinite(score.attrs["error"]) == (method is not None)
     assert score.attrs.get("ci_method") == method
     if method is None:
         assert "at least 3" in score.attrs["ci_reason"]

@@ -1,22 +1,24 @@
 """Predictivity in the other direction, and over time."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from brainscore_core.metrics import Score
+from brainscore_core.numerics import Predictivity
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision.metric_helpers.alignment import as_table, finite_values, match_rows
 from brainscore_vision.metric_helpers.temporal import TIME_DIM, PerTime, SpanTimeRegression
 from brainscore_vision.metric_helpers.uncertainty import (
+    Units,
     attach_each,
-    attach_neuroid_interval,
     note_undefined,
     over_splits,
 )
-from brainscore_vision.metric_helpers.xarray_utils import Defaults, XarrayRegression
+from brainscore_vision.metric_helpers.xarray_utils import Defaults, XarrayCorrelation, XarrayRegression
 
-from .metric import CrossRegressedCorrelation, SplitRegressedCorrelation
+from .metric import CrossRegressedCorrelation, SplitRegressedCorrelation, attach_interval_over_units
 
 __all__ = [
     "ReverseCrossRegressedCorrelation",
@@ -82,26 +84,29 @@ class SpanTimeCrossRegressedCorrelation(CrossRegressedCorrelation):
     Notes
     -----
     The score has one value a time bin: mean over splits of the median over neuroids. ``raw`` is split × neuroid ×
-    time_bin. ``error`` (standard error over splits, as published for a single bin) and the two limits in ``ci``
-    (neuroids resampled) are arrays over time bins; neighbouring bins share neuroids and stimuli, so their intervals are
-    not independent. ``attrs['time_bin_error']`` is ``error`` under its former name.
+    time_bin. ``error`` and the two limits in ``ci``, over new stimuli and neuroids, are arrays over time bins;
+    neighbouring bins share neuroids and stimuli, so their intervals are not independent. ``attrs['split_error']``, also
+    named ``time_bin_error``, is the spread over splits that is published for a single bin.
     """
 
     _dims = (*Defaults.expected_dims, TIME_DIM)
 
     def __init__(self, regression: XarrayRegression, correlation: Any, **kwargs: Any) -> None:
         super().__init__(SpanTimeRegression(regression), PerTime(correlation), **kwargs)
+        self._pearson = isinstance(correlation, XarrayCorrelation) and correlation.is_pearson
 
-    def _finish(self, score: Score) -> Score:
-        score = super()._finish(score)
+    def _finish(self, score: Score, found: Sequence[Predictivity], units: tuple[Units, Units]) -> Score:
+        score = super()._finish(score, found, units)
         raw = score.attrs[Score.RAW_VALUES_KEY]
-        bins = []
+        bins, split_errors = [], []
         for i, value in enumerate(np.asarray(score.values, dtype=np.float64)):
             values = raw.isel({TIME_DIM: i}, drop=True)
-            error = over_splits(np.asarray(self.aggregate(values).values, dtype=np.float64))[1]
-            bins.append(note_undefined(attach_neuroid_interval(Score(value), values, error=error), values, what=_WHAT))
+            split_errors.append(over_splits(np.asarray(self.aggregate(values).values, dtype=np.float64))[1])
+            bin_ = attach_interval_over_units(Score(value), values, found[i : i + 1], units)
+            bins.append(note_undefined(bin_, values, what=_WHAT))
         attach_each(score, bins, what="time bin")
-        score.attrs["time_bin_error"] = score.attrs["error"]
+        score.attrs["split_error"] = Score(np.array(split_errors), coords=score.coords, dims=score.dims)
+        score.attrs["time_bin_error"] = score.attrs["split_error"]
         return score
 
 

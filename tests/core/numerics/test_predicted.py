@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from brainscore_core.numerics import compare_predictivity, pearson, predictivity
+from brainscore_core.numerics import Ridge, RidgeCV, compare_predictivity, pearson, predictivity
+from brainscore_core.numerics.predictions import PredictivityOfSplits, predictivity_interval
 
 
 def experiment(rng, stimuli=40, neuroids=30, *, noise=(1.0, 1.0), shared=0.7):
@@ -140,3 +141,102 @@ def test_arguments():
         predictivity(values, values, splits=np.arange(9) % 3)
     with pytest.raises(ValueError, match="shape"):
         predictivity(values, values[:, :4])
+
+
+LEFT_OUT = {
+    "ridge, more features": (Ridge(5.0), 90, 4),
+    "ridge, more stimuli": (Ridge(5.0), 20, 4),
+    "ridge, few splits": (Ridge(5.0), 90, 2),
+    "ridge_cv, more features": (RidgeCV([1.0, 10.0, 100.0]), 90, 2),
+    "ridge_cv, more stimuli": (RidgeCV([1.0, 10.0, 100.0]), 20, 2),
+    "ridge_cv, a penalty for each": (RidgeCV([1.0, 10.0, 100.0], alpha_per_target=True), 90, 2),
+}
+
+
+@pytest.mark.parametrize("size", [1, 3], ids=["stimuli", "groups"])
+@pytest.mark.parametrize("case", LEFT_OUT)
+def test_left_out_training_stimuli_change_predictions_as_a_refit_does(case, size):
+    regression, features, n_splits = LEFT_OUT[case]
+    rng = np.random.default_rng(4)
+    X = rng.standard_normal((42, features))
+    Y = X @ rng.standard_normal((features, 3)) + rng.standard_normal((42, 3))
+    splits = [(np.sort(order[8:]), order[:8]) for order in (rng.permutation(42) for _ in range(n_splits))]
+    group = np.arange(42) // size
+    for (train, test), fit in zip(splits, regression.cross_fit(X, Y, splits), strict=True):
+        alphas = np.broadcast_to(5.0 if fit.alpha is None else fit.alpha, 3)
+        slopes = rng.standard_normal((8, 3))
+
+        def refitted(rows, test=test, alphas=alphas):
+            fits = [Ridge(float(alpha)).fit(X[rows], Y[rows][:, [j]]) for j, alpha in enumerate(alphas)]
+            return np.concatenate([part.predict(X[test]) for part in fits], axis=1)
+
+        which, codes = np.unique(group[train], return_inverse=True)
+        expected = [(slopes * (refitted(train) - refitted(train[group[train] != code]))).sum(axis=0) for code in which]
+        np.testing.assert_allclose(fit.left_out.effects(slopes, codes), expected, atol=1e-9)
+
+
+def test_effects_include_those_on_the_training_part():
+    rng = np.random.default_rng(5)
+    X = rng.standard_normal((240, 12))
+    Y = X @ rng.standard_normal((12, 1)) + 2 * rng.standard_normal((240, 1))
+    order = rng.permutation(240)
+    train, test = np.sort(order[40:]), order[:40]
+    collected = PredictivityOfSplits(np.arange(240))
+    (fit,) = Ridge(3.0).cross_fit(X, Y, [(train, test)])
+    collected.add(fit.predicted, Y[test], test=test, train=train, left_out=fit.left_out)
+    found = collected.result()
+    assert found.value == pytest.approx(float(pearson(fit.predicted, Y[test])[0]))
+    expected = np.empty(240)
+    for row in range(240):
+        rest = [side[side != row] for side in (train, test)]
+        without = Ridge(3.0).fit(X[rest[0]], Y[rest[0]]).predict(X[rest[1]])
+        expected[row] = found.value - float(pearson(without, Y[rest[1]])[0])
+    for side in (train, test):  # the correlation changes by its slope where the map changes
+        assert np.corrcoef(found.effects[side, 0], expected[side])[0, 1] > 0.99
+    np.testing.assert_allclose(found.effects[:, 0], expected, atol=0.001)
+
+
+def test_groups_of_test_stimuli_are_left_out_together():
+    rng = np.random.default_rng(6)
+    (predicted, _), measured = experiment(rng, stimuli=30, neuroids=1)
+    groups = np.arange(30) // 6
+    found = predictivity(predicted, measured, stimuli=groups)
+    for code in range(5):
+        rest = groups != code
+        expected = found.value - float(pearson(predicted[rest], measured[rest])[0])
+        assert found.effects[code, 0] == pytest.approx(expected)
+
+
+def test_interval_holds_the_value_of_the_population():
+    """Over new stimuli and neuroids, with what a stimulus does to all neuroids in common."""
+    held, values, errors = 0, [], []
+    for i in range(200):
+        (predicted, _), measured = experiment(np.random.default_rng([7, i]), stimuli=50, neuroids=20)
+        found = predictivity(predicted, measured)
+        interval = predictivity_interval(found, n_resamples=200)
+        values.append(found.value)
+        errors.append(interval.error)
+    truth = np.mean(values)
+    for value, error in zip(values, errors, strict=True):
+        held += abs(value - truth) < 2.09 * error
+    assert 0.92 <= held / 200 <= 0.995
+    assert np.mean(errors) == pytest.approx(np.std(values), rel=0.2)
+
+
+def test_clusters_of_neuroids_are_the_units_if_there_are_enough():
+    rng = np.random.default_rng(8)
+    (predicted, _), measured = experiment(rng, stimuli=60, neuroids=40)
+    found = predictivity(predicted, measured)
+    apart = predictivity_interval(found)
+    ten, two = (predictivity_interval(found, clusters=np.arange(40) // size) for size in (4, 20))
+    assert (apart.n, ten.n, two.n) == (40, 10, 40)
+    values = [np.median(np.delete(found.correlations[0, 0], np.arange(4 * k, 4 * k + 4))) for k in range(10)]
+    of_clusters = 0.9 * np.sum((values - np.mean(values)) ** 2)
+    assert ten.error**2 >= of_clusters
+    assert two.error == pytest.approx(apart.error, rel=0.2)
+
+
+def test_no_interval_without_units():
+    values = np.random.default_rng(9).standard_normal((9, 2))
+    assert "at least 3" in predictivity_interval(predictivity(values, values)).reason
+    assert "undefined" in predictivity_interval(predictivity(np.ones((9, 4)), np.ones((9, 4)))).reason

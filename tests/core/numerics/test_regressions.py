@@ -98,7 +98,7 @@ def test_ridge_cv_equals_scikit_learn(shape, per_target):
     X, Y = _data(*shape, offset=20)
     splits = _splits(len(X))
     ours = RidgeCV(ALPHAS, per_target)
-    for (train, test), (predicted, alpha) in zip(splits, ours.cross_choose(X, Y, splits), strict=True):
+    for (train, test), (predicted, alpha, _) in zip(splits, ours.cross_fit(X, Y, splits), strict=True):
         reference = SklearnRidgeCV(ALPHAS, alpha_per_target=per_target).fit(X[train], Y[train])
         np.testing.assert_array_equal(alpha, reference.alpha_)
         expected = reference.predict(X[test]).reshape(len(test), -1)

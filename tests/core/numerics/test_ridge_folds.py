@@ -126,7 +126,7 @@ def test_splits_equal_fits(p, device):
     splits = list(KFold(3, shuffle=True, random_state=3).split(ROWS))
     for cv in (None, 4):
         plain, method = (RidgeCV(ALPHA_LIST, alpha_per_target=True, cv=cv, device=where) for where in (None, device))
-        for (train, test), (predicted, alpha) in zip(splits, method.cross_choose(X, Y, splits), strict=True):
+        for (train, test), (predicted, alpha, _) in zip(splits, method.cross_fit(X, Y, splits), strict=True):
             fit = plain.fit(X[train], Y[train])
             np.testing.assert_array_equal(alpha, fit.alpha)
             np.testing.assert_allclose(predicted, fit.predict(X[test]), atol=1e-8)

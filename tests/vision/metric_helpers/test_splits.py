@@ -137,7 +137,7 @@ def test_test_only_applies_to_the_test_part():
     score = transformations.TestOnlyCrossValidation(test_size=0.9)(source, target, apply=apply)
     assert len(values) == 10
     assert float(score) == pytest.approx(np.mean(values))
-    assert score.attrs["error"] == pytest.approx(np.std(values) / np.sqrt(10))
+    assert score.attrs["split_error"] == pytest.approx(np.std(values) / np.sqrt(10))
     np.testing.assert_array_equal(score.attrs["raw"].values, values)
     with pytest.raises(MetricInputError, match="only in the target"):
         transformations.TestOnlyCrossValidation()(_assembly(50), target, apply=apply)

@@ -89,14 +89,16 @@ def test_parts_correspond_whatever_the_order():
     assert seen == [4] * 10
     assert float(score) == 1.5
     assert score.attrs["raw"].dims == ("split", "neuroid")
-    assert score.attrs["error"] == 0
+    assert score.attrs["split_error"] == 0
 
 
-def test_error_is_the_standard_error_over_splits():
+def test_the_spread_over_splits_is_not_called_an_error():
     values = iter(np.linspace(0, 1, 10))
     score = CrossValidation()(_assembly(), _assembly(), apply=lambda *_: Score(next(values)))
     assert float(score) == pytest.approx(0.5)
-    assert score.attrs["error"] == pytest.approx(np.std(np.linspace(0, 1, 10)) / np.sqrt(10))
+    assert score.attrs["split_error"] == pytest.approx(np.std(np.linspace(0, 1, 10)) / np.sqrt(10))
+    assert np.isnan(score.attrs["error"])
+    assert "spread over splits" in score.attrs["error_reason"]
 
 
 def test_equal_values_stay_on_one_side():
@@ -169,7 +171,7 @@ def test_splits_without_a_value_are_left_out():
     values = iter([np.nan, *np.linspace(0, 1, 9)])
     score = CrossValidation()(_assembly(), _assembly(), apply=lambda *_: Score(next(values)))
     assert float(score) == pytest.approx(0.5)
-    assert score.attrs["error"] == pytest.approx(np.std(np.linspace(0, 1, 9)) / 3)
+    assert score.attrs["split_error"] == pytest.approx(np.std(np.linspace(0, 1, 9)) / 3)
     nothing = CrossValidation()(_assembly(), _assembly(), apply=lambda *_: Score(np.nan))
     assert np.isnan(float(nothing))
     assert nothing.attrs["error_reason"] == "undefined in every split"

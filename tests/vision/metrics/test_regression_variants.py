@@ -10,7 +10,8 @@ from sklearn.linear_model import LinearRegression, RidgeCV
 from sklearn.linear_model import Ridge as SklearnRidge
 from sklearn.model_selection import ShuffleSplit, StratifiedKFold
 
-from brainscore_core.numerics import bootstrap_interval
+from brainscore_core.numerics import predictivity
+from brainscore_core.numerics.predictions import predictivity_interval
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_vision import load_metric
 from brainscore_vision.metric_helpers.alignment import MetricInputError
@@ -223,11 +224,15 @@ def test_spantime_fits_all_bins_together_and_tests_each(name, reference, p):
         np.testing.assert_array_equal(score["time_bin_start"].values, [70, 90, 110])
         errors = np.median(raw, axis=1).std(axis=0) / np.sqrt(10)
         np.testing.assert_allclose(score.attrs["time_bin_error"].values, errors, atol=1e-8)
-        np.testing.assert_array_equal(score.attrs["error"].values, score.attrs["time_bin_error"].values)
+        np.testing.assert_array_equal(score.attrs["split_error"].values, score.attrs["time_bin_error"].values)
+        predicted, measured = (score.attrs[side].values for side in ("predictions", "targets"))
+        stimuli, splits = (score.attrs["targets"][name].values for name in ("stimulus_id", "split"))
         for i, (low, high) in enumerate(zip(*score.attrs["ci"], strict=True)):
-            alone = bootstrap_interval(score.attrs["raw"].isel(time_bin=i).values, "median")
-            assert (float(low), float(high)) == pytest.approx((alone.low, alone.high), abs=1e-12)
-        assert score.attrs["ci_estimates"].startswith("in each time bin: median over neuroids")
+            found = predictivity(predicted[..., i], measured[..., i], splits=splits, stimuli=stimuli)
+            alone = predictivity_interval(found)
+            assert (float(low), float(high)) == pytest.approx((alone.low, alone.high), abs=0.001)
+            assert float(score.attrs["error"][i]) == pytest.approx(alone.error, rel=0.01)
+        assert score.attrs["ci_estimates"].startswith("in each time bin: new stimuli and new neuroids")
         assert score.attrs["predictions"].dims == ("presentation", "neuroid", "time_bin")
 
 

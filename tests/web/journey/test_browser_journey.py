@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+import urllib.request
 from email import policy
 
 import pytest
@@ -60,6 +61,8 @@ class Site:
             assert time.monotonic() < until, self.log.read_text()
             time.sleep(0.05)
         self.url = found[1]
+        with urllib.request.urlopen(f"{self.url}/", timeout=300):  # its web processes may still be starting
+            pass
 
     def command(self, *arguments):
         """One of the site's own commands."""
