@@ -29,15 +29,16 @@ __all__ = [
     "LeftOut",
     "LinearFit",
     "SplitFit",
+    "TrainingEffects",
     "Weights",
     "centred_blocks",
     "centred_features",
     "finite_moments",
     "fit_linear",
-    "left_out_residuals",
     "left_out_rows",
     "predict_dual",
     "predict_primal",
+    "scaled_residuals",
     "sums_of_groups",
 ]
 
@@ -101,35 +102,79 @@ class LinearFit:
         return require_finite(result + self.y_mean, X)
 
 
-class LeftOut(ABC):
-    """Predictions of a split's test rows without some of its training rows, for fits that are linear in the responses.
+class TrainingEffects(NamedTuple):
+    """Effects of groups of training rows on Σ slopes · predictions.
 
-    Without a group of training rows, predictions decrease by hat[test, group] · residuals[group].
+    Attributes
+    ----------
+    values : array, groups × q
+        Through each response, on all test rows.
+    pairs : array, test rows × groups
+        On each test row, through all responses.
+    cells : array, test rows × groups
+        Sum over responses of the squared effects on each test row.
     """
+
+    values: Array
+    pairs: Array
+    cells: Array
+
+
+class LeftOut(ABC):
+    """Effects of a split's training rows on the predictions of its test rows, for fits linear in the responses."""
+
+    @abstractmethod
+    def hat(self) -> Array:
+        """The hat matrix (n_test × n_train); its mean if responses have penalties of their own."""
 
     @abstractmethod
     def hat_transposed(self, slopes: Array) -> Array:
-        """Product of the transposed hat matrix (n_train × n_test) with `slopes` (n_test × q)."""
+        """Product of the transposed hat matrix with `slopes` (n_test × q)."""
 
     @abstractmethod
     def residuals(self, groups: NDArray[np.intp]) -> Array:
-        """Residuals (n_train × q) of the training rows by fits without their group."""
+        """Residuals (n_train × q) of the training rows, scaled as in :func:`scaled_residuals`."""
 
-    def effects(self, slopes: Array, groups: NDArray[np.intp]) -> Array:
-        """Decrease of Σ slopes · predictions without each group of training rows.
+    def through(
+        self, hat: Array, slopes: Array, residuals: Array, tested: NDArray[np.intp], trained: NDArray[np.intp]
+    ) -> Array:
+        """Σ slopes · hat · residuals (q,) of some test and some training rows."""
+        product = hat[np.ix_(tested, trained)] @ residuals[trained]
+        return np.asarray(np.einsum("tj,tj->j", slopes[tested], product))
+
+    def effects(self, slopes: Array, *, trained: NDArray[np.intp], tested: NDArray[np.intp]) -> TrainingEffects:
+        """Effects of each group of training rows on Σ slopes · predictions of the test rows of other groups.
 
         Parameters
         ----------
         slopes : array, n_test × q
-        groups : array of int, n_train
-            Group of each training row, from 0 on.
+        trained, tested : array of int, n_train and n_test
+            Group of each row; those of the training rows are numbered from 0 on.
 
-        Returns
-        -------
-        array, groups × q
+        Notes
+        -----
+        Without a group, predictions decrease by hat[test, group] · r, with r the group's residuals of a fit without it.
+        Sums of the squares of these decreases overestimate the variance if a fit follows its training rows closely;
+        with residuals that are scaled to their expected size instead, the estimate is unbiased for independent noise of
+        equal size [1]_.
+
+        References
+        ----------
+        .. [1] Bell & McCaffrey (2002). Survey Methodology 28, 169–181.
         """
-        effects = self.hat_transposed(slopes) * self.residuals(groups)
-        return sums_of_groups(effects, groups)
+        hat, residuals = self.hat(), self.residuals(trained)
+        values = sums_of_groups(self.hat_transposed(slopes) * residuals, trained)
+        for group in np.intersect1d(trained, tested):
+            rows, own = np.flatnonzero(tested == group), np.flatnonzero(trained == group)
+            values[group] -= self.through(hat, slopes, residuals, rows, own)
+            hat[np.ix_(rows, own)] = 0.0
+        pairs = hat * (slopes @ residuals.T)
+        cells = hat**2 * (slopes**2 @ (residuals**2).T)
+        if len(values) < len(trained):
+            members = (trained[:, None] == np.arange(len(values))).astype(np.float64)
+            return TrainingEffects(values, pairs @ members, cells @ members)
+        order = np.argsort(trained)
+        return TrainingEffects(values, pairs[:, order], cells[:, order])
 
 
 class SplitFit(NamedTuple):
@@ -159,26 +204,34 @@ def sums_of_groups(values: Array, groups: NDArray[np.intp]) -> Array:
     return np.asarray(np.add.reduceat(values[order], starts, axis=0))
 
 
-def left_out_residuals(
+def scaled_residuals(
     responses: Array, diagonal: Array, block: Callable[[NDArray[np.intp]], Array], groups: NDArray[np.intp]
 ) -> Array:
-    """Residuals of rows by fits without their group: the solution of M_gg · residuals = (M Y)_g for each group g.
+    """Residuals of training rows, scaled so that their expected size is that of the noise.
 
     Parameters
     ----------
     responses : array, n × q
         M Y, with M the inverse of the regularised kernel on the space orthogonal to the constant.
     diagonal : array (n,)
-        Diagonal of M.
+        Diagonal of M².
     block : callable
-        ``block(rows)``: the entries of M of these rows and columns.
+        ``block(rows)``: the entries of M² of these rows and columns.
     groups : array of int, n
+
+    Returns
+    -------
+    array, n × q
+        (M²)_gg^−½ (M Y)_g for each group g.
     """
-    result = responses / diagonal[:, None]
+    result = responses / np.sqrt(diagonal)[:, None]
     order = np.argsort(groups, kind="stable")
     for rows in np.split(order, np.flatnonzero(np.diff(groups[order])) + 1):
         if len(rows) > 1:
-            result[rows] = np.linalg.solve(block(rows), responses[rows])
+            values, vectors = np.linalg.eigh(block(rows))
+            kept = values > 1e-12 * values[-1]
+            inner = vectors[:, kept] / np.sqrt(values[kept])
+            result[rows] = inner @ (vectors[:, kept].T @ responses[rows])
     return result
 
 

@@ -53,6 +53,9 @@ class Predictivity:
         Weights of the neuroids in the smoothed medians, averaged over splits and bins.
     squared : bool
         Whether each bin's correlation was squared, keeping its sign, before the mean over bins.
+    pairs : float
+        Sum of the squared effects of pairs of a training and a test stimulus that act through all neuroids in common;
+        `effects` contain them twice.
     """
 
     value: float
@@ -61,6 +64,7 @@ class Predictivity:
     effects: Array
     weights: Array
     squared: bool
+    pairs: float = 0.0
 
     @property
     def n_stimuli(self) -> int:
@@ -98,6 +102,8 @@ class PredictivityOfSplits:
         self._correlations: list[Array] = []
         self._effects: Array | None = None
         self._weights: Array | None = None
+        self._pairs = self._tested = self._training = np.zeros(0)
+        self._trained = 0
 
     def add(
         self,
@@ -116,7 +122,8 @@ class PredictivityOfSplits:
         test, train : array of int
             Rows of the split.
         left_out : LeftOut, optional
-            Effects of the training stimuli on the predictions; without it, fitted maps are kept.
+            Effects of the training stimuli on the predictions. Splits without it take part in the effects of test
+            stimuli only; if all splits lack it, fitted maps are kept.
 
         Raises
         ------
@@ -132,6 +139,8 @@ class PredictivityOfSplits:
         if self._effects is None or self._weights is None:
             self._effects = np.zeros((bins, int(self._stimuli.max()) + 1, neuroids))
             self._weights = np.zeros(neuroids)
+            self._pairs, self._tested = np.zeros((2, self._effects.shape[1]))
+            self._training = np.zeros(self._effects.shape[1:])
         own = []
         chunks = list(chunk_columns(_TEMPORARY * len(test), neuroids))
         for bin_, effects in enumerate(self._effects):
@@ -152,7 +161,15 @@ class PredictivityOfSplits:
                     slopes[:, columns] = part.slopes() * weights[columns]
             if slopes is not None and left_out is not None:
                 which, codes = np.unique(self._stimuli[train], return_inverse=True)
-                effects[which] += left_out.effects(slopes, codes)
+                position = np.minimum(np.searchsorted(which, self._stimuli[test]), len(which) - 1)
+                tested = np.where(which[position] == self._stimuli[test], position, -1)
+                found = left_out.effects(slopes, trained=codes, tested=tested)
+                self._training[which] += found.values
+                self._trained += 1
+                held, units = np.unique(self._stimuli[test], return_inverse=True)
+                self._tested[held] += 1
+                self._pairs[held] += (sums_of_groups(found.pairs, units) ** 2).sum(axis=1)
+                self._pairs[held] -= sums_of_groups(found.cells, units).sum(axis=1)
         self._correlations.append(np.array(own))
 
     def result(self) -> Predictivity:
@@ -170,7 +187,11 @@ class PredictivityOfSplits:
         scale = slopes / slopes.size / number  # of the mean over bins and groups
         effects = np.einsum("bij,bj->ij", self._effects, scale[:, group])
         value = float(np.mean(_signed_square(over_splits) if self._squared else over_splits))
-        return Predictivity(value, correlations, group, effects, self._weights / splits, self._squared)
+        share = splits / max(self._trained, 1)  # the effects of training stimuli may come from some of the splits
+        effects += self._training * (share * scale[0, group])
+        # a pair of a training and a test stimulus has about the same effect in all splits that test the latter
+        pairs = float(self._pairs @ self._tested) * (share * float(scale.mean())) ** 2
+        return Predictivity(value, correlations, group, effects, self._weights / splits, self._squared, max(pairs, 0.0))
 
 
 def predictivity(
@@ -284,12 +305,16 @@ def predictivity_interval(
         fewest = min(result.n_stimuli, int(codes.max()) + 1)
         of_neuroids = _jackknifed(result, codes)
         cells = sums_of_groups(result.effects.T, codes).T
-        variance, df = _variance([cells], [of_neuroids], known=codes.max(), concentration=0.0)
+        variance, df = _variance([cells], [of_neuroids], known=codes.max(), concentration=0.0, pairs=result.pairs)
     else:
         of_neuroids = float(np.nanvar(_resampled(result, n_resamples, seed, codes), ddof=1))
         concentration = float(np.sum(result.weights**2))
         variance, df = _variance(
-            [result.effects], [of_neuroids], known=_known([result], result.n_neuroids), concentration=concentration
+            [result.effects],
+            [of_neuroids],
+            known=_known([result], result.n_neuroids),
+            concentration=concentration,
+            pairs=result.pairs,
         )
     error = math.sqrt(variance)
     half = float(stdtrit(min(df, fewest - 1), (1 + level) / 2)) * error
@@ -375,7 +400,7 @@ def compare_predictivity(
 
 
 def _variance(
-    cells: Sequence[Array], of_neuroids: Sequence[float], *, known: float, concentration: float
+    cells: Sequence[Array], of_neuroids: Sequence[float], *, known: float, concentration: float, pairs: float = 0.0
 ) -> tuple[float, float]:
     """Variance over stimuli and neuroids, and its degrees of freedom.
 
@@ -389,13 +414,15 @@ def _variance(
         Degrees of freedom of the variance over neuroids.
     concentration : float
         Sum of the squared weights of the neuroids in the smoothed median.
+    pairs : float
+        What pairs of stimuli contribute twice.
     """
     n = len(cells[0])
     centred = [cell - cell.mean(axis=0) for cell in cells]
     shared = np.sum([cell.sum(axis=1) for cell in centred], axis=0)
     of_stimuli = float(np.sum(shared**2)) * (n - 1) / n
     single = float(sum(np.vdot(cell, cell) for cell in centred)) * (n - 1) / n
-    common = max(of_stimuli - single, 0.0) / max(1 - concentration, 0.5)
+    common = max(of_stimuli - single - pairs, 0.0) / max(1 - concentration, 0.5)
     own = float(sum(of_neuroids))
     variance = own + common
     uncertain = own**2 / known + common**2 / (n - 1)

@@ -14,6 +14,7 @@ from brainscore_core.numerics._arrays import (
     Array,
     centred_gram,
     check_inputs,
+    chunks,
     column_means,
     gram_on,
     import_torch,
@@ -29,8 +30,8 @@ from brainscore_core.numerics.linear_regression import (
     SplitFit,
     Weights,
     centred_blocks,
-    left_out_residuals,
     left_out_rows,
+    scaled_residuals,
 )
 
 if TYPE_CHECKING:
@@ -96,13 +97,29 @@ class DualHeldOut:
         solved = _solve_or_none(self.block(rows, rows), self.responses[rows])
         return None if solved is None else self._Y[rows] - solved
 
-    def block(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Array:
+    def block(self, rows: Rows, columns: Rows) -> Array:
         """Entries of M."""
         return self._inverse[np.maximum.outer(rows, columns), np.minimum.outer(rows, columns)] - self._constant
 
-    def diagonal(self, rows: NDArray[np.intp]) -> Array:
-        """Diagonal entries of M."""
-        return self._inverse[rows, rows] - self._constant
+    @cached_property
+    def square_diagonal(self) -> Array:
+        """Diagonal of M²."""
+        return np.einsum("ij,ij->i", self._whole, self._whole)
+
+    def square(self, rows: Rows) -> Array:
+        """Entries of M² of these rows and columns."""
+        part = self._whole[rows]
+        return np.asarray(part @ part.T)
+
+    @cached_property
+    def _whole(self) -> Array:
+        whole = self._inverse.T  # the upper triangle, in rows
+        for start in range(0, len(whole), 256):  # blocks that fit into the processor's cache
+            stop = start + 256
+            corner = np.triu(whole[start:stop, start:stop])
+            whole[start:stop, start:stop] = corner + np.triu(corner, 1).T
+            whole[stop:, start:stop] = whole[start:stop, stop:].T
+        return np.asarray(whole - self._constant)
 
 
 class PrimalHeldOut:
@@ -158,22 +175,51 @@ class PrimalHeldOut:
         solved = _solve_precisely(system, residuals)
         return None if solved is None else self._Y[rows] - solved
 
-    @property
+    @cached_property
     def responses(self) -> Array:
         """M Y: residuals of a fit to all stimuli."""
         return (self._of(slice(None)) if self._parts is None else self._parts)[1]
 
-    def block(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Array:
-        """Entries of M."""
+    @cached_property
+    def square_diagonal(self) -> Array:
+        """Diagonal of M²."""
+        n = len(self._X)
+        parts = (self._square_half(np.arange(n)[rows]) for rows in chunks(n, self._X.shape[1]))
+        return 1 - 1 / n - np.concatenate([np.einsum("ij,ij->i", part, part) for part in parts])
+
+    def square(self, rows: Rows) -> Array:
+        """Entries of M² of these rows and columns."""
+        part = self._square_half(rows)
+        return np.asarray(np.eye(len(rows)) - 1 / len(self._X) - part @ part.T)
+
+    def _square_half(self, rows: Rows) -> Array:
+        """Vectors whose inner products are H + H − H², with H without the constant."""
+        if self._parts is not None:
+            return self._square_halves[rows]
+        return np.asarray(self._of(rows)[0] @ self._square_root)
+
+    @cached_property
+    def _square_halves(self) -> Array:
+        return np.asarray(self._parts[0] @ self._square_root) if self._parts is not None else np.empty(0)
+
+    @cached_property
+    def _square_root(self) -> Array:
+        p = self._X.shape[1]
+        products = np.zeros((p, p))
+        for rows in chunks(len(self._X), p):
+            half = self._of(rows)[0] if self._parts is None else self._parts[0][rows]
+            products += half.T @ half
+        return np.asarray(np.linalg.cholesky(2 * np.eye(p) - products), dtype=np.float64)
+
+    def block(self, rows: Rows, columns: Rows) -> Array:
+        """Entries of M; `rows` and `columns` are the same object, or have no row in common."""
         left, right = (self._of(part)[0] if self._parts is None else self._parts[0][part] for part in (rows, columns))
         result = left @ right.T
         result += 1 / len(self._X)
-        return np.equal.outer(rows, columns) - result
-
-    def diagonal(self, rows: NDArray[np.intp]) -> Array:
-        """Diagonal entries of M."""
-        half = self._of(rows)[0] if self._parts is None else self._parts[0][rows]
-        return 1 - 1 / len(self._X) - np.einsum("ij,ij->i", half, half)
+        np.negative(result, out=result)
+        if rows is columns:
+            result.flat[:: len(rows) + 1] += 1
+        return np.asarray(result)
 
     def _of(self, rows: NDArray[np.intp] | slice) -> tuple[Array, Array]:
         """Vectors whose inner products are the leverages, and residuals."""
@@ -187,8 +233,9 @@ class PrimalHeldOut:
 class _LeftOutOfAll(LeftOut):
     """Effects of training rows, from the system of all stimuli.
 
-    With M of all stimuli, R the rows that are not used for training and T the others, the transposed hat matrix is
-    −M_TR M_RR⁻¹, and M of the training stimuli is M_TT − M_TR M_RR⁻¹ M_RT.
+    With M of all stimuli, R the rows that are not used for training and T the others, the hat matrix is −M_RR⁻¹ M_RT,
+    and M of the training stimuli is M_TT − M_TR M_RR⁻¹ M_RT. Residuals are scaled by M² of all stimuli, which differs
+    little and is computed once.
     """
 
     def __init__(self, held_out: DualHeldOut | PrimalHeldOut, rest: Rows, train: Rows, test: Rows) -> None:
@@ -196,28 +243,25 @@ class _LeftOutOfAll(LeftOut):
         self._tested = np.searchsorted(rest, test)
 
     @cached_property
-    def _corner(self) -> Array:
-        return self._held_out.block(self._rest, self._rest)
-
-    @cached_property
     def _cross(self) -> Array:
         return self._held_out.block(self._train, self._rest)
 
+    @cached_property
+    def _solved(self) -> Array:
+        return np.asarray(np.linalg.solve(self._held_out.block(self._rest, self._rest), self._cross.T))
+
+    def hat(self) -> Array:
+        return np.asarray(-self._solved[self._tested])
+
     def hat_transposed(self, slopes: Array) -> Array:
-        right = np.zeros((len(self._rest), slopes.shape[1]))
-        right[self._tested] = slopes
-        return np.asarray(self._cross @ np.linalg.solve(self._corner, -right))
+        return self.hat().T @ slopes
 
     def residuals(self, groups: NDArray[np.intp]) -> Array:
-        held_out, train = self._held_out, self._train
-        solved = np.linalg.solve(self._corner, self._cross.T)
-        responses = held_out.responses
-        diagonal = held_out.diagonal(train) - np.einsum("ij,ji->i", self._cross, solved)
-
-        def block(rows: Rows) -> Array:
-            return held_out.block(train[rows], train[rows]) - self._cross[rows] @ solved[:, rows]
-
-        return left_out_residuals(responses[train] - solved.T @ responses[self._rest], diagonal, block, groups)
+        train = self._train
+        responses = self._held_out.responses
+        responses = responses[train] - self._solved.T @ responses[self._rest]
+        diagonal = self._held_out.square_diagonal[train]
+        return scaled_residuals(responses, diagonal, lambda rows: self._held_out.square(train[rows]), groups)
 
 
 class _LeftOutOfSplit(LeftOut):
@@ -228,19 +272,26 @@ class _LeftOutOfSplit(LeftOut):
 
     @cached_property
     def _parts(self) -> tuple[Array, Array]:
+        """M, and the hat matrix."""
         inner, outer = centred_blocks(self._K, self._train, self._test)
         n = len(inner)
         inner.flat[:: n + 1] += self._alpha
-        return np.asarray(np.linalg.inv(inner) - 1 / (self._alpha * n), dtype=np.float64), outer
+        inverse = np.asarray(np.linalg.inv(inner) - 1 / (self._alpha * n), dtype=np.float64)
+        return inverse, outer @ inverse + 1 / n
+
+    def hat(self) -> Array:
+        return self._parts[1].copy()
 
     def hat_transposed(self, slopes: Array) -> Array:
-        inverse, outer = self._parts
-        return np.asarray(inverse @ (outer.T @ slopes) + slopes.mean(axis=0) * (len(slopes) / len(inverse)))
+        return self._parts[1].T @ slopes
 
     def residuals(self, groups: NDArray[np.intp]) -> Array:
         inverse, _ = self._parts
-        return left_out_residuals(
-            inverse @ self._Y[self._train], inverse.diagonal(), lambda rows: inverse[np.ix_(rows, rows)], groups
+        return scaled_residuals(
+            inverse @ self._Y[self._train],
+            np.einsum("ij,ij->i", inverse, inverse),
+            lambda rows: inverse[rows] @ inverse[rows].T,
+            groups,
         )
 
 

@@ -30,7 +30,7 @@ from brainscore_core.numerics.linear_regression import (
     SplitFit,
     centred_blocks,
     centred_features,
-    left_out_residuals,
+    scaled_residuals,
 )
 
 __all__ = ["RidgeCV", "errors_dual", "errors_primal"]
@@ -282,23 +282,36 @@ class _LeftOutOfChoice(LeftOut):
         self._alphas = np.broadcast_to(alpha, responses.shape[1])
 
     def hat_transposed(self, slopes: Array) -> Array:
-        n = len(self._basis)
         inner = (self._tested.T @ slopes) / (self._values[:, None] + self._alphas)
-        return np.asarray(self._basis @ inner + slopes.sum(axis=0) / n)
+        return np.asarray(self._basis @ inner + slopes.sum(axis=0) / len(self._basis))
+
+    def through(
+        self, hat: Array, slopes: Array, residuals: Array, tested: NDArray[np.intp], trained: NDArray[np.intp]
+    ) -> Array:
+        slopes, residuals = slopes[tested], residuals[trained]
+        inner = (self._tested[tested].T @ slopes) * (self._basis[trained].T @ residuals)
+        constant = slopes.sum(axis=0) * residuals.sum(axis=0) / len(self._basis)
+        return np.asarray(np.sum(inner / (self._values[:, None] + self._alphas), axis=0) + constant)
+
+    def hat(self) -> Array:
+        shrinkage = np.mean(1 / (self._values[:, None] + self._alphas), axis=1)
+        return np.asarray((self._tested * shrinkage) @ self._basis.T + 1 / len(self._basis))
 
     def residuals(self, groups: NDArray[np.intp]) -> Array:
         n, squares, result = len(self._basis), self._basis**2, np.empty_like(self._responses)
         for alpha in np.unique(self._alphas):
-            weights = 1 / (self._values + alpha)
+            shrinkage = 1 / (self._values + alpha)
+            # M² in this basis; in the primal form, M is I − H without the constant
+            weights = self._values * shrinkage**2 - 2 * shrinkage if self._primal else shrinkage**2
 
             def block(rows: NDArray[np.intp], weights: Array = weights) -> Array:
                 product = (self._basis[rows] * weights) @ self._basis[rows].T
-                return np.eye(len(rows)) - 1 / n - product if self._primal else product
+                return np.eye(len(rows)) - 1 / n + product if self._primal else product
 
             diagonal = squares @ weights
-            diagonal = 1 - 1 / n - diagonal if self._primal else diagonal
+            diagonal = 1 - 1 / n + diagonal if self._primal else diagonal
             columns = self._alphas == alpha
-            result[:, columns] = left_out_residuals(self._responses[:, columns], diagonal, block, groups)
+            result[:, columns] = scaled_residuals(self._responses[:, columns], diagonal, block, groups)
         return result
 
 

@@ -55,6 +55,10 @@ __all__ = [
 _WHAT = "the correlation of predicted and measured responses"
 
 
+_ENOUGH = 600
+"""Number of test stimuli, over splits, from which effects of the training stimuli are known well enough."""
+
+
 class CrossRegressedCorrelation(Metric):
     """Cross-validated predictivity: fit on some stimuli, correlate the predictions for the others, neuroid by neuroid.
 
@@ -158,6 +162,7 @@ class CrossRegressedCorrelation(Metric):
         if self._pearson and min(len(split.test) for split in rows) >= FEWEST:
             bins = measured.shape[2] if measured.ndim > 2 else 1
             collected = [PredictivityOfSplits(units[0].codes) for _ in range(bins)]
+        tested = 0
         predictions: list[Any] = []
         alphas: list[Any] = []
         values: list[Any] = []
@@ -167,9 +172,9 @@ class CrossRegressedCorrelation(Metric):
                 alphas.append(fit.alpha)
                 values.append(self.correlation.correlate(fit.predicted, measured[split.test]))
                 for part in collected:
-                    part.add(
-                        fit.predicted, measured[split.test], test=split.test, train=split.train, left_out=fit.left_out
-                    )
+                    left_out = fit.left_out if tested < _ENOUGH else None
+                    part.add(fit.predicted, measured[split.test], test=split.test, train=split.train, left_out=left_out)
+                tested += len(split.test)
             coords: dict[str, Any] = {"split": ("split", np.arange(len(rows)))} | coords_for_dim(target, "neuroid")
             raw = Score(np.stack(values), coords=coords, dims=["split", "neuroid"])
         else:
@@ -186,11 +191,11 @@ class CrossRegressedCorrelation(Metric):
         score = self.cross_validation.aggregate(raw, self.aggregate)
         score = self._finish(score, [part.result() for part in collected], units)
 
-        tested = target.isel(presentation=np.concatenate([split.test for split in rows]))
+        held_out = target.isel(presentation=np.concatenate([split.test for split in rows]))
         split_of = np.repeat(np.arange(len(rows)), [len(split.test) for split in rows])
-        tested = tested.assign_coords(split=("presentation", split_of))
-        score.attrs["predictions"] = tested.copy(deep=False, data=np.concatenate(predictions))
-        score.attrs["targets"] = tested
+        held_out = held_out.assign_coords(split=("presentation", split_of))
+        score.attrs["predictions"] = held_out.copy(deep=False, data=np.concatenate(predictions))
+        score.attrs["targets"] = held_out
         for key in ("predictions", "targets"):
             score.attrs[key].attrs = {}
         return score

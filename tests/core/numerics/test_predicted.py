@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from scipy.linalg import sqrtm
 
 from brainscore_core.numerics import Ridge, RidgeCV, compare_predictivity, pearson, predictivity
 from brainscore_core.numerics.predictions import PredictivityOfSplits, predictivity_interval
@@ -153,9 +154,17 @@ LEFT_OUT = {
 }
 
 
+def explicit(X, Y, train, test, alpha):
+    """Hat matrix of a ridge regression with intercept, and M of its training set, up to a factor."""
+    design = np.hstack([np.ones((len(X), 1)), X])
+    penalty = alpha * np.diag([0.0, *np.ones(X.shape[1])])
+    solved = np.linalg.solve(design[train].T @ design[train] + penalty, design[train].T)
+    return design[test] @ solved, np.eye(len(train)) - design[train] @ solved
+
+
 @pytest.mark.parametrize("size", [1, 3], ids=["stimuli", "groups"])
 @pytest.mark.parametrize("case", LEFT_OUT)
-def test_left_out_training_stimuli_change_predictions_as_a_refit_does(case, size):
+def test_effects_of_training_stimuli_equal_those_of_the_explicit_matrices(case, size):
     regression, features, n_splits = LEFT_OUT[case]
     rng = np.random.default_rng(4)
     X = rng.standard_normal((42, features))
@@ -165,17 +174,33 @@ def test_left_out_training_stimuli_change_predictions_as_a_refit_does(case, size
     for (train, test), fit in zip(splits, regression.cross_fit(X, Y, splits), strict=True):
         alphas = np.broadcast_to(5.0 if fit.alpha is None else fit.alpha, 3)
         slopes = rng.standard_normal((8, 3))
-
-        def refitted(rows, test=test, alphas=alphas):
-            fits = [Ridge(float(alpha)).fit(X[rows], Y[rows][:, [j]]) for j, alpha in enumerate(alphas)]
-            return np.concatenate([part.predict(X[test]) for part in fits], axis=1)
-
         which, codes = np.unique(group[train], return_inverse=True)
-        expected = [(slopes * (refitted(train) - refitted(train[group[train] != code]))).sum(axis=0) for code in which]
-        np.testing.assert_allclose(fit.left_out.effects(slopes, codes), expected, atol=1e-9)
+        tested = np.array([list(which).index(g) if g in which else -1 for g in group[test]])
+        found = fit.left_out.effects(slopes, trained=codes, tested=tested)
+        values, cells = np.zeros((len(which), 3)), np.zeros((8, 34, 3))
+        for j, alpha in enumerate(alphas):
+            hat, M = explicit(X, Y, train, test, alpha)
+            np.testing.assert_allclose(fit.predicted[:, j], hat @ Y[train, j], atol=1e-8)
+            for code in range(len(which)):
+                rows, others = np.flatnonzero(codes == code), tested != code
+                # residuals whose covariance is that of the noise; many splits share the scale of all stimuli
+                corner = sqrtm((M @ M)[np.ix_(rows, rows)]).real
+                if isinstance(regression, Ridge) and n_splits > 2:
+                    every = explicit(X, Y, np.arange(42), test, alpha)[1]
+                    corner = sqrtm((every @ every)[np.ix_(train[rows], train[rows])]).real
+                residuals = np.linalg.solve(corner, (M @ Y[train, j])[rows])
+                cells[np.ix_(others, rows, [j])] = (slopes[others, j][:, None] * hat[np.ix_(others, rows)] * residuals)[
+                    ..., None
+                ]
+                values[code, j] = cells[:, rows, j].sum()
+        np.testing.assert_allclose(found.values, values, atol=1e-8)
+        if np.ndim(fit.alpha) == 0:
+            of_rows = np.add.reduceat(cells.sum(axis=2), np.unique(codes, return_index=True)[1], axis=1)
+            np.testing.assert_allclose(found.pairs, of_rows, atol=1e-8)
+            assert found.cells.sum() == pytest.approx(np.sum(cells**2))
 
 
-def test_effects_include_those_on_the_training_part():
+def test_effects_follow_what_a_refit_without_the_stimulus_does():
     rng = np.random.default_rng(5)
     X = rng.standard_normal((240, 12))
     Y = X @ rng.standard_normal((12, 1)) + 2 * rng.standard_normal((240, 1))
@@ -193,7 +218,24 @@ def test_effects_include_those_on_the_training_part():
         expected[row] = found.value - float(pearson(without, Y[rest[1]])[0])
     for side in (train, test):  # the correlation changes by its slope where the map changes
         assert np.corrcoef(found.effects[side, 0], expected[side])[0, 1] > 0.99
-    np.testing.assert_allclose(found.effects[:, 0], expected, atol=0.001)
+    np.testing.assert_allclose(found.effects[test, 0], expected[test], atol=1e-12)
+    np.testing.assert_allclose(found.effects[train, 0], expected[train], atol=0.001)
+
+
+def test_effects_of_training_stimuli_may_come_from_some_of_the_splits():
+    rng = np.random.default_rng(10)
+    X = rng.standard_normal((200, 30))
+    Y = X @ rng.standard_normal((30, 20)) + 5 * rng.standard_normal((200, 20))
+    splits = [(np.sort(order[50:]), order[:50]) for order in (rng.permutation(200) for _ in range(8))]
+    intervals = []
+    for used in (8, 4):
+        collected = PredictivityOfSplits(np.arange(200))
+        for number, ((train, test), fit) in enumerate(zip(splits, Ridge(1.0).cross_fit(X, Y, splits), strict=True)):
+            left_out = fit.left_out if number < used else None
+            collected.add(fit.predicted, Y[test], test=test, train=train, left_out=left_out)
+        intervals.append(predictivity_interval(collected.result()))
+    every, some = intervals
+    assert some.error == pytest.approx(every.error, rel=0.1)
 
 
 def test_groups_of_test_stimuli_are_left_out_together():
