@@ -1,6 +1,4 @@
-"""Intervals over neuroids of metrics that fit a map from features to responses."""
-
-from functools import cache
+"""Intervals over stimuli and neuroids of metrics that fit a map from features to responses."""
 
 import numpy as np
 
@@ -8,12 +6,15 @@ from brainscore_core.metrics import Score
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_vision import load_metric
 
-from .case import Case, coords, pooled_median
+from .case import Case, average, coords
 
 __all__ = ["CASES", "experiment"]
 
-STIMULI, FEATURES = 80, 40
-TRUTH = "median over the neuroids of all experiments, same stimuli"
+STIMULI, FEATURES, LATENT = 80, 40, 20
+TRUTH = "mean score of the experiments, each with other stimuli and neuroids"
+
+MODEL = np.random.default_rng(0).standard_normal((LATENT, FEATURES)) / np.sqrt(LATENT)
+"""The model, which all experiments share: features are a function of what the stimuli contain."""
 
 
 def _assembly(values, stimuli=None, **neuroid):
@@ -26,27 +27,32 @@ def _assembly(values, stimuli=None, **neuroid):
     return NeuroidAssembly(values, coords=columns, dims=dims)
 
 
-@cache
-def _fixed(bins=1):
-    """Features that all experiments share."""
-    rng = np.random.default_rng(0)
-    return np.squeeze(rng.standard_normal((STIMULI, FEATURES, bins)) / np.sqrt(np.arange(1, FEATURES + 1))[:, None])
+def _draw(rng, n, bins=1, fixed=0):
+    """Features of new stimuli, and responses of new neuroids with weights and noise of their own.
+
+    The first `fixed` stimuli are the same in all experiments.
+    """
+    latent = rng.standard_normal((STIMULI, LATENT, bins))
+    latent[:fixed] = np.random.default_rng(1).standard_normal((fixed, LATENT, bins))
+    latent /= np.sqrt(np.arange(1, LATENT + 1))[:, None]
+    features = np.einsum("slt,lf->sft", latent, MODEL)
+    features = np.tanh(features) + 0.5 * np.cos(features)
+    signal = np.tanh(np.einsum("slt,ln->snt", latent, rng.standard_normal((LATENT, n))))
+    shared = rng.standard_normal((STIMULI, 1, bins))
+    noise = rng.uniform(0.3, 1.5, (n, 1)) * (0.3 * shared + 0.95 * rng.standard_normal((STIMULI, n, bins)))
+    return (np.squeeze(part, axis=2) if bins == 1 else part for part in (features, signal + noise))
 
 
-def _neuroids(rng, n, bins=1):
-    """Responses of neuroids with weights and noise of their own."""
-    features = _fixed(bins).reshape(STIMULI, FEATURES, bins)
-    signal = np.einsum("sft,fn->snt", features, rng.standard_normal((FEATURES, n)))
-    noise = rng.standard_normal((STIMULI, n, bins)) * rng.uniform(0.3, 2, (n, 1))
-    return np.squeeze(signal + noise, axis=2) if bins == 1 else signal + noise
+def _kwargs(name):
+    return {"regression_kwargs": {"n_components": 10}} if name.removeprefix("reverse_").startswith("pls") else {}
 
 
 def _cross_validated(name):
-    metric = load_metric(name)
+    metric = load_metric(name, **_kwargs(name))
 
     def draw(rng, n) -> Score:
-        source, target = _fixed(), _neuroids(rng, n)
-        if name.startswith("reverse"):  # the features vary, the responses are those of the same neuroids
+        source, target = _draw(rng, n)
+        if name.startswith("reverse"):  # the features are predicted from the responses
             source, target = target, source
         return metric(_assembly(source), _assembly(target))
 
@@ -54,11 +60,11 @@ def _cross_validated(name):
 
 
 def _split(name):
-    metric = load_metric(name)
-    train, test = np.arange(60), np.arange(60, STIMULI)
+    metric = load_metric(name, **_kwargs(name))
+    train, test = np.arange(40), np.arange(40, STIMULI)
 
     def draw(rng, n) -> Score:
-        sides = [_fixed(), _neuroids(rng, n)]
+        sides = [*_draw(rng, n, fixed=len(train))]
         if name.startswith("reverse"):
             sides.reverse()
         return metric(*(_assembly(side[rows], rows) for side in sides for rows in (train, test)))
@@ -67,10 +73,11 @@ def _split(name):
 
 
 def _over_time(name):
-    metric = load_metric(name)
+    metric = load_metric(name, **({"regression_kwargs": {"n_components": 10}} if "pls" in name else {}))
 
     def draw(rng, n) -> Score:
-        return metric(_assembly(_fixed(2)), _assembly(_neuroids(rng, n, 2)))
+        source, target = _draw(rng, n, 2)
+        return metric(_assembly(source), _assembly(target))
 
     return draw
 
@@ -78,10 +85,10 @@ def _over_time(name):
 def _mask():
     metric = load_metric("mask_regression", crossvalidation_kwargs={"splits": 2})
     x, y, channel = (part.ravel() for part in np.meshgrid(range(2), range(2), range(10), indexing="ij"))
-    source = _assembly(_fixed(), channel_x=x, channel_y=y, channel=channel)
 
     def draw(rng, n) -> Score:
-        return metric(source, _assembly(_neuroids(rng, n)))
+        source, target = _draw(rng, n)
+        return metric(_assembly(source, channel_x=x, channel_y=y, channel=channel), _assembly(target))
 
     return draw
 
@@ -96,7 +103,8 @@ def experiment(name):
 
 
 def _case(*names, sizes=(20, 50, 100, 200), simulations=200):
-    return Case(names, "neuroids", TRUTH, experiment(names[0]), pooled_median, sizes=sizes, simulations=simulations)
+    units = f"{STIMULI} stimuli × neuroids"
+    return Case(names, units, TRUTH, experiment(names[0]), average, sizes=sizes, simulations=simulations)
 
 
 CASES = [
