@@ -2,24 +2,160 @@
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from brainscore_core.metrics import Score, attach_uncertainty
 from brainscore_core.numerics import Interval, bootstrap_interval
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
+from brainscore_vision.metric_helpers.alignment import MetricInputError, coord_values
 
 __all__ = [
+    "Units",
     "attach_each",
     "attach_influence",
     "attach_interval",
     "attach_neuroid_interval",
+    "attach_varied",
     "clipped",
     "note_undefined",
     "over_splits",
+    "unit_ids",
+    "units_along",
 ]
+
+_ENTRIES = {"presentation": "stimuli", "neuroid": "neuroids"}
+_GROUPED, _FEW = 5, 10
+"""Numbers of groups from which groups are the units, and from which they are not few."""
+
+
+class Units(NamedTuple):
+    """What varies along a dimension: single entries, or groups of entries.
+
+    Attributes
+    ----------
+    codes : array of int
+        Unit of each entry, numbered from 0.
+    number : int
+        Number of units.
+    plural : str
+        ``"new stimuli"``, ``"new neuroids of these 2 subjects"``, ``"new groups of stimuli (object_name)"``.
+    details : str
+        ``"640 stimuli"``, ``"168 neuroids"``, ``"8 groups, few groups"``.
+    """
+
+    codes: NDArray[np.intp]
+    number: int
+    plural: str
+    details: str
+
+    @property
+    def grouped(self) -> bool:
+        """Whether a unit is a group of entries."""
+        return self.number < len(self.codes)
+
+
+def units_along(assembly: DataAssembly, dim: str, group: str | None, *, default: str) -> Units:
+    """Find what varies along a dimension.
+
+    Parameters
+    ----------
+    assembly : DataAssembly
+        Measurements.
+    dim : str
+        Dimension, such as ``"presentation"`` or ``"neuroid"``.
+    group : str or None
+        Coordinate of the groups in which entries were drawn; None for single entries.
+    default : str
+        Value of `group` that is ignored if the coordinate is missing.
+
+    Returns
+    -------
+    Units
+        Groups from 5 groups on. With fewer, single entries, which vary within the groups that there are. A coordinate
+        with only distinct values, or only missing ones, does not group anything.
+
+    Raises
+    ------
+    MetricInputError
+        If another coordinate than the default is missing.
+
+    Examples
+    --------
+    >>> coords = {"neuroid_id": ("neuroid", range(6)), "subject": ("neuroid", list("aaabbb"))}
+    >>> assembly = DataAssembly(np.ones(6), coords=coords, dims=["neuroid"])
+    >>> units_along(assembly, "neuroid", "subject", default="subject").plural
+    'new neuroids of these 2 subjects'
+    """
+    n = assembly.sizes[dim]
+    entries = _ENTRIES.get(dim, f"{dim}s")
+    single = Units(np.arange(n, dtype=np.intp), n, f"new {entries}", f"{n:,} {entries}")
+    if group is None:
+        return single
+    if group not in assembly.coords:
+        if group == default:
+            return single
+        raise MetricInputError(
+            f"the target has no coordinate {group!r} to group its {entries} by",
+            remedy="name a coordinate of the target, or pass None if each varies on its own",
+        )
+    values = pd.Series(coord_values(assembly, group, role="target", dim=dim))
+    codes, labels = pd.factorize(values, sort=True, use_na_sentinel=False)
+    number = len(labels)
+    if number == n or values.isna().all():
+        return single
+    if number < _GROUPED:
+        name = group.replace("_", " ")
+        these = f"this {name}" if number == 1 else f"these {number} {name}s"
+        return single._replace(plural=f"new {entries} of {these}")
+    few = ", few groups" if number < _FEW else ""
+    return Units(
+        np.asarray(codes, dtype=np.intp), number, f"new groups of {entries} ({group})", f"{number:,} groups{few}"
+    )
+
+
+def unit_ids(units: Units, entries: Any, groups: Any = None) -> NDArray[Any]:
+    """Label of each unit: that of its entry, or of its group."""
+    if not units.grouped:
+        return np.asarray(entries)
+    return np.asarray(pd.Series(np.asarray(groups)).groupby(units.codes).first())
+
+
+def attach_varied(score: Score, interval: Interval, units: Sequence[Units], *, estimates: str) -> Score:
+    """Write an interval into a score's attributes, and what varies from one experiment to the next.
+
+    Parameters
+    ----------
+    score : Score
+        Changed in place.
+    interval : Interval
+        Error and limits.
+    units : sequence of Units
+        What varies.
+    estimates : str
+        What the value is.
+
+    Returns
+    -------
+    Score
+        The same object; ``attrs['ci_estimates']`` begins with what varies.
+    """
+    missing = math.isnan(interval.low) or math.isnan(interval.high)
+    reason = interval.reason
+    if reason is None and math.isnan(interval.error):
+        reason = "the value itself is undefined"
+    varied = " and ".join(part.plural for part in units)
+    return attach_uncertainty(
+        score,
+        error=interval.error,
+        ci=None if missing else (interval.low, interval.high),
+        estimates=f"{varied}; {', '.join(part.details for part in units)}; {estimates}",
+        method=interval.method,
+        reason=reason,
+    )
 
 
 _UNITS = {
@@ -39,6 +175,7 @@ def attach_influence(
     ids: Any = None,
     bias: float = 0.0,
     paired: bool = True,
+    further: bool = False,
 ) -> Score:
     """Store the influence of each resampled unit on a score, for tests of the difference between two models.
 
@@ -57,6 +194,9 @@ def attach_influence(
         How much higher the score is expected to be than what it estimates.
     paired : bool
         Whether other models are scored on the same units; not so of a model's own neuroids.
+    further : bool
+        Whether these units vary as well as those of ``attrs['influence']``: ``attrs['further_influence']``, whose
+        variance is added.
 
     Returns
     -------
@@ -77,7 +217,7 @@ def attach_influence(
         dims.append(dim)
     kept = DataAssembly(np.asarray(influence, dtype=np.float64), coords=coords, dims=dims)
     kept.attrs = {"bias": float(bias), "paired": int(paired)}
-    score.attrs["influence"] = kept
+    score.attrs["further_influence" if further else "influence"] = kept
     return score
 
 

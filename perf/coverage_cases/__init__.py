@@ -6,6 +6,7 @@ from .ceiled import CASES as CEILED
 from .ceilings import CASES as CEILINGS
 from .choices import CASES as CHOICES
 from .geometry import CASES as GEOMETRY
+from .geometry_units import CASES as GEOMETRY_UNITS
 from .properties import CASES as PROPERTIES
 from .regression import CASES as REGRESSION
 
@@ -14,6 +15,7 @@ __all__ = ["GROUPS", "Case", "Result", "simulate"]
 GROUPS = {
     "Regression": REGRESSION,
     "Geometry": GEOMETRY,
+    "Geometry: new stimuli and neuroids": GEOMETRY_UNITS,
     "Choices between objects": CHOICES,
     "Behaviour": BEHAVIOUR,
     "Properties and time": PROPERTIES,

@@ -2,10 +2,13 @@
 
 from typing import Any, Literal
 
+import numpy as np
 from numpy.typing import NDArray
 
 from brainscore_core.numerics import Similarity, compare_kernels, linear_kernel, rbf_kernel
+from brainscore_core.numerics.deletion import cka_without_neuroids, cka_without_stimuli, deletion_influence
 from brainscore_vision.metric_helpers.geometry import Array, GeometryMetric
+from brainscore_vision.metric_helpers.uncertainty import Units
 
 __all__ = ["CKAMetric"]
 
@@ -63,6 +66,8 @@ class CKAMetric(GeometryMetric):
         kernel: Literal["linear", "rbf"] = "linear",
         bandwidth: float = 0.8,
         device: Any = None,
+        stimulus_groups: str | None = "object_name",
+        neuroid_groups: str | None = "subject",
     ) -> None:
         if kernel not in ("linear", "rbf"):
             raise ValueError(f"unknown kernel {kernel!r}; known: 'linear', 'rbf'")
@@ -73,6 +78,9 @@ class CKAMetric(GeometryMetric):
         self._kernel = kernel
         self._bandwidth = bandwidth
         self._device = device
+        self.blocks = kernel == "rbf"
+        self.stimulus_groups = stimulus_groups
+        self.neuroid_groups = neuroid_groups
 
     def geometry(self, X: NDArray) -> Array:
         """Kernel matrix of the stimuli."""
@@ -83,3 +91,13 @@ class CKAMetric(GeometryMetric):
     def compare(self, first: Array, second: Array) -> Similarity:
         """Alignment of two kernel matrices."""
         return compare_kernels(first, second, unbiased=self.unbiased)
+
+    def without_stimuli(self, first: Array, second: Array, codes: NDArray[np.intp]) -> Array:
+        """Unbiased alignment without each group of stimuli."""
+        return cka_without_stimuli(first, second, codes)
+
+    def neuroid_influence(self, first: Array, second: Array, Y: NDArray, units: Units) -> Array:
+        """Jackknife over neuroids, their groups, or for ``'rbf'`` blocks of them."""
+        if self._kernel == "linear":
+            return deletion_influence(cka_without_neuroids(first, Y, units.codes if units.grouped else None))
+        return super().neuroid_influence(first, second, Y, units)

@@ -7,15 +7,28 @@ from numpy.typing import NDArray
 
 from brainscore_core.metrics import Score
 from brainscore_core.numerics import Similarity, compare_rdms, compare_rdms_whitened, influence_interval, square_rdm
+from brainscore_core.numerics.deletion import (
+    cka_without_neuroids,
+    cka_without_stimuli,
+    deletion_influence,
+    rdm_neuroid_influence,
+    rdm_without_neuroids,
+    rdm_without_stimuli,
+)
 from brainscore_core.numerics.dissimilarity import Dissimilarity, condensed
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, coords_for_dim
 from brainscore_vision.metric_helpers.alignment import as_table, finite_values
 from brainscore_vision.metric_helpers.geometry import Array, GeometryMetric
-from brainscore_vision.metric_helpers.uncertainty import attach_interval
+from brainscore_vision.metric_helpers.uncertainty import Units, attach_interval
 
 __all__ = ["NAMES", "RDM", "Comparison", "RDMMetric", "RDMSimilarity", "compare", "known_comparison"]
 
 Comparison = Literal["spearman", "whitened"]
+
+_EXACT = 4_000_000
+"""Dissimilarities of all RDMs without one neuroid, up to which each neuroid is left out exactly."""
+_FEW_NEUROIDS = 40
+"""Number of neuroids up to which each is left out exactly, however many stimuli there are."""
 
 NAMES = {
     "the first RDM": "the RDM of the source",
@@ -146,10 +159,15 @@ class RDMMetric(GeometryMetric):
         dissimilarity: Dissimilarity = "correlation",
         comparison: Comparison = "spearman",
         device: Any = None,
+        stimulus_groups: str | None = "object_name",
+        neuroid_groups: str | None = "subject",
     ) -> None:
+        self.stimulus_groups = stimulus_groups
+        self.neuroid_groups = neuroid_groups
         self._dissimilarity = _known(dissimilarity)
         self._device = device
         self._comparison = known_comparison(comparison)
+        self.blocks = comparison == "whitened" and dissimilarity != "sqeuclidean"
         self.estimates = "correlation of the RDMs" if comparison == "spearman" else "whitened cosine of the RDMs"
 
     def geometry(self, X: NDArray) -> Array:
@@ -159,6 +177,25 @@ class RDMMetric(GeometryMetric):
     def compare(self, first: Array, second: Array) -> Similarity:
         """Similarity of two dissimilarity matrices."""
         return compare(condensed(first), condensed(second), comparison=self._comparison)
+
+    def without_stimuli(self, first: Array, second: Array, codes: NDArray[np.intp]) -> Array:
+        """Similarity, less its bias, without each group of stimuli."""
+        if self._comparison == "whitened":
+            return cka_without_stimuli(first * -0.5, second * -0.5, codes)
+        return rdm_without_stimuli(condensed(first), condensed(second), codes)
+
+    def neuroid_influence(self, first: Array, second: Array, Y: NDArray, units: Units) -> Array:
+        """Jackknife over neuroids, or their groups; the derivative where there are many neuroids and stimuli."""
+        codes = units.codes if units.grouped else None
+        if self._comparison == "whitened" and self._dissimilarity == "sqeuclidean":
+            return deletion_influence(cka_without_neuroids(first * -0.5, Y, codes))
+        if self._comparison == "whitened":
+            return super().neuroid_influence(first, second, Y, units)
+        one, other = condensed(first), condensed(second)
+        if units.grouped or units.number <= max(_FEW_NEUROIDS, _EXACT // len(one)):
+            left_out = rdm_without_neuroids(one, Y, codes, dissimilarity=self._dissimilarity, device=self._device)
+            return deletion_influence(left_out)
+        return rdm_neuroid_influence(one, other, Y, dissimilarity=self._dissimilarity)
 
 
 def known_comparison(comparison: Comparison) -> Comparison:
