@@ -1,6 +1,7 @@
 """Tests of differences between models: paired tests, corrections for many tests, summaries."""
 
 import math
+from collections.abc import Sequence
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
@@ -111,7 +112,12 @@ class PairedTest(NamedTuple):
 
 
 def paired_test(
-    difference: float, influence: ArrayLike, *, level: float = 0.95, unpaired: ArrayLike | None = None
+    difference: float,
+    influence: ArrayLike,
+    *,
+    level: float = 0.95,
+    unpaired: ArrayLike | None = None,
+    further: Sequence[ArrayLike] = (),
 ) -> PairedTest:
     """Test a difference by the influence of each unit on it.
 
@@ -128,6 +134,8 @@ def paired_test(
     unpaired : array, units, optional
         Influence on the second value if it was measured on other units than the first; `influence` is then that on the
         first value.
+    further : sequence of array
+        Influence of units of other kinds that vary as well, such as neuroids; their variances are added.
 
     Returns
     -------
@@ -162,14 +170,12 @@ def paired_test(
             f"influence has the shape {values.shape}; it must have one or two dimensions, one for each kind of units"
         )
     parts = [values] if unpaired is None else [values, np.asarray(unpaired, dtype=np.float64)]
-    if min(size for part in parts for size in part.shape) < 3:
-        fewest = min(size for part in parts for size in part.shape)
+    others = [np.asarray(part, dtype=np.float64) for part in further]
+    fewest = min(size for part in (*parts, *others) for size in part.shape)
+    if fewest < 3:
         return _undefined(difference, f"{fewest} units: at least 3 are needed to tell how much they vary")
-    if values.ndim == 2:
-        variance, df = influence_variance(values)
-    else:
-        each = [(float(part.var(ddof=1)) / part.size, part.size - 1) for part in parts]
-        variance, df = sum(one for one, _ in each), satterthwaite(each)
+    each = [influence_variance(part) for part in (*parts, *others)]
+    variance, df = sum(one for one, _ in each), satterthwaite(each)
     return student_test(difference, variance, df, level=level)
 
 

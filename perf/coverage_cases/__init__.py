@@ -1,6 +1,7 @@
 """Simulated experiments, one case for each kind of interval: what is drawn, and what the interval should hold."""
 
 from .behaviour import CASES as BEHAVIOUR
+from .behaviour_units import CASES as BEHAVIOUR_UNITS
 from .case import Case, Result, simulate
 from .ceiled import CASES as CEILED
 from .ceilings import CASES as CEILINGS
@@ -10,15 +11,17 @@ from .geometry_units import CASES as GEOMETRY_UNITS
 from .properties import CASES as PROPERTIES
 from .regression import CASES as REGRESSION
 
-__all__ = ["GROUPS", "Case", "Result", "simulate"]
+__all__ = ["GROUPS", "REGIMES", "Case", "Result", "simulate"]
 
 GROUPS = {
     "Regression": REGRESSION,
     "Geometry": GEOMETRY,
-    "Geometry: new stimuli and neuroids": GEOMETRY_UNITS,
     "Choices between objects": CHOICES,
     "Behaviour": BEHAVIOUR,
     "Properties and time": PROPERTIES,
     "Ceilings": CEILINGS,
     "Scores relative to their ceilings": CEILED,
 }
+
+REGIMES = {"Geometry": GEOMETRY_UNITS, "Behaviour": BEHAVIOUR_UNITS}
+"""Cases of what else varies: ``metric: regime``."""
