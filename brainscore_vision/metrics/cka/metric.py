@@ -29,18 +29,24 @@ class CKAMetric(GeometryMetric):
     device : str or torch.device, optional
         Where products are computed: None for NumPy, ``'cpu'`` or ``'cuda'`` for PyTorch, ``'auto'`` for CUDA where
         there is one.
+    stimulus_groups, neuroid_groups : str or None
+        Coordinates of the target in whose groups stimuli and neuroids were drawn: whole groups are left out
+        (:func:`~brainscore_vision.metric_helpers.uncertainty.units_along`). The defaults may be missing.
 
     Notes
     -----
     Needs at least 4 stimuli (2 for the plain estimate). Where one side does not vary over stimuli, or its unbiased
     self-similarity is not positive, the score is NaN with a reason; the existing platform returns 0 there.
-    ``error`` and ``ci`` (Fisher's z) come from the jackknife over stimuli, exact; neuroids are kept.
-    ``attrs['influence']`` has each stimulus's part in it. The bandwidth is that of all stimuli, and kept.
+    ``error`` and ``ci`` (Student's t on Fisher's z) are over new stimuli and new neuroids of the target: the variance
+    of the jackknife over stimuli + that of the jackknife over neuroids [3]_, both exact. ``attrs['influence']``
+    (presentation) and ``attrs['further_influence']`` (neuroid) have each unit's part in it. For ``'rbf'``, neuroids are
+    left out in 20 blocks; the bandwidth is that of all stimuli, and kept when a stimulus is left out.
 
     References
     ----------
     .. [1] Kornblith et al. (2019). ICML. https://doi.org/10.48550/arXiv.1905.00414
     .. [2] Murphy, Zylberberg & Fyshe (2024). https://doi.org/10.48550/arXiv.2405.01012
+    .. [3] Efron & Stein (1981). Annals of Statistics 9, 586–596. https://doi.org/10.1214/aos/1176345462
 
     Examples
     --------

@@ -118,13 +118,18 @@ class RDMMetric(GeometryMetric):
     device : str or torch.device, optional
         Where products are computed: None for NumPy, ``'cpu'`` or ``'cuda'`` for PyTorch, ``'auto'`` for CUDA where
         there is one.
+    stimulus_groups, neuroid_groups : str or None
+        Coordinates of the target in whose groups stimuli and neuroids were drawn: whole groups are left out
+        (:func:`~brainscore_vision.metric_helpers.uncertainty.units_along`). The defaults may be missing.
 
     Notes
     -----
-    ``error`` and ``ci`` (Fisher's z) come from each stimulus's influence on the correlation, with stimuli as the
-    independent units: what a bootstrap over stimuli that leaves out pairs of a stimulus with itself estimates [2]_,
-    without its random numbers. Recordings are taken as they are; the neuroids' own sampling is not in it.
-    ``attrs['influence']`` keeps it (presentation), so that two models' difference can be tested on the same stimuli.
+    ``error`` and ``ci`` (Student's t on Fisher's z) are over new stimuli and new neuroids of the target: the variance
+    due to each stimulus's influence on the correlation, what a bootstrap over stimuli that leaves out pairs of a
+    stimulus with itself estimates [2]_, + that of the jackknife over neuroids; the sum is at least the variance on
+    average [4]_. With many neuroids and stimuli, the jackknife over neuroids is replaced by the derivative
+    (:func:`~brainscore_core.numerics.deletion.rdm_neuroid_influence`). ``attrs['influence']`` (presentation) and
+    ``attrs['further_influence']`` (neuroid) keep both, so that two models' difference can be tested.
     A stimulus to which all neuroids (or features) respond alike has no ``'correlation'`` dissimilarities, one to which
     none responds no ``'cosine'`` ones: the score is NaN with a reason. NaN in the input is an error. Spearman
     correlations of ``'euclidean'`` and ``'sqeuclidean'`` are the same.
@@ -135,6 +140,7 @@ class RDMMetric(GeometryMetric):
     .. [2] Nili et al. (2014). PLOS Computational Biology 10, e1003553. https://doi.org/10.1371/journal.pcbi.1003553
     .. [3] Diedrichsen et al. (2021). Neurons, Behavior, Data Analysis, and Theory 5(3).
        https://doi.org/10.51628/001c.27664
+    .. [4] Efron & Stein (1981). Annals of Statistics 9, 586–596. https://doi.org/10.1214/aos/1176345462
 
     Examples
     --------
