@@ -170,15 +170,17 @@ def _neuroids():
     return np.concatenate([weights, weights[::-1]]) / np.sqrt(LATENTS)  # so that the two models can be exchanged
 
 
-def _geometry(*names, simulations=100):
+def _geometry(*names, drawn=False, simulations=100):
+    """With `drawn`, neuroids are drawn anew, and each prefers one of the models by chance."""
     metric = load_metric(names[0])
 
     def draw(rng, n, same):
         latents = rng.standard_normal((n, LATENTS))
-        target = _recorded(latents @ _neuroids() + 0.5 * rng.standard_normal((n, 20)))
+        weights = rng.standard_normal((LATENTS, 20)) / np.sqrt(LATENTS) if drawn else _neuroids()
+        target = _recorded(latents @ weights + 0.5 * rng.standard_normal((n, 20)))
         return [metric(_recorded(side), target) for side in _models(rng, latents, same)]
 
-    return PairedCase(names, "stimuli", draw, simulations=simulations)
+    return PairedCase(names, "stimuli (and 20 neuroids)" if drawn else "stimuli", draw, simulations=simulations)
 
 
 def _choices_of(values, **columns):
@@ -374,10 +376,10 @@ GROUPS = {
         _regression("pls"),
     ],
     "Geometry": [
-        _geometry("rdm", "rdm_cosine", "rdm_euclidean"),
-        _geometry("rdm_whitened", "cka_biased"),
-        _geometry("cka", "cka_rbf"),
-        _geometry("cka_cv", "rdm_cv"),
+        _geometry("rdm", "rdm_cosine", "rdm_euclidean", drawn=True, simulations=200),
+        _geometry("rdm_whitened", "cka_biased", drawn=True, simulations=200),
+        _geometry("cka", "cka_rbf", drawn=True, simulations=200),
+        _geometry("cka_cv", "rdm_cv", drawn=True),
         _geometry("procrustes"),
         _geometry("effective_dimensionality"),
     ],

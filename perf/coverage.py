@@ -2,6 +2,7 @@
 
     python perf/coverage.py                 all metrics and ceilings; an hour on one core
     python perf/coverage.py rdm cka --simulations 100 --print
+    python perf/coverage.py rdm: "cka: 8 neuroids"      all regimes of a metric, and one
 
 Results are kept in perf/coverage.json, and written as tables into docs/metrics_coverage.md; `--print` only prints them.
 Everything is seeded: the same versions give the same counts. Set OMP_NUM_THREADS=1 where several run side by side.
@@ -14,7 +15,7 @@ import time
 from pathlib import Path
 
 from _tables import between, keep, simulation_options
-from coverage_cases import GROUPS, Case, Result, simulate
+from coverage_cases import GROUPS, REGIMES, Case, Result, simulate
 
 HERE = Path(__file__).parent
 STORE = HERE / "coverage.json"
@@ -24,8 +25,11 @@ SIZES = (10, 20, 50, 100, 200)
 
 
 def cases(names: list[str]) -> list[Case]:
-    """Cases of these identifiers, or all."""
-    every = [case for group in GROUPS.values() for case in group]
+    """Cases of these identifiers, or all; ``metric: regime`` is one regime, ``metric:`` all regimes of a metric."""
+    regimes = [case for group in REGIMES.values() for case in group]
+    every = [case for group in GROUPS.values() for case in group] + regimes
+    names = names + [case.names[0] for case in regimes if case.names[0].split(":")[0] + ":" in names]
+    names = [name for name in names if not name.endswith(":")]
     unknown = set(names) - {name for case in every for name in case.names}
     if unknown:
         sys.exit(f"no case for {', '.join(sorted(unknown))}; known: {', '.join(n for c in every for n in c.names)}")
@@ -56,6 +60,15 @@ def tables(store: dict) -> str:
             error = 100 * math.sqrt(0.95 * 0.05 / fewest)
             names = ", ".join(f"`{name}`" for name in case.names)
             lines.append(f"| {names} | {case.units} | {' | '.join(cells)} | {error:.1f} | {case.truth} |")
+        parts.append("\n".join(lines))
+    for title, group in REGIMES.items():
+        lines = [f"## {title}: what else varies", "", "| identifier | regime | images or stimuli | covered | ± |"]
+        lines.append("|---" * 5 + "|")
+        for case in group:
+            name, regime = case.names[0].split(": ")
+            for n, counts in store.get(case.names[0], {"sizes": {}})["sizes"].items():
+                error = 100 * math.sqrt(0.95 * 0.05 / counts["simulations"])
+                lines.append(f"| `{name}` | {regime} | {n} | {percent(counts)} | {error:.1f} |")
         parts.append("\n".join(lines))
     return "\n\n".join(parts)
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from brainscore_core.metrics import Score, attach_uncertainty, declare_no_error, scale_influence
+from brainscore_core.metrics import INFLUENCE_KEYS, Score, attach_uncertainty, declare_no_error, scale_influence
 
 __all__ = ["Benchmark", "BenchmarkBase", "bound_score", "ceil_score", "explained_variance", "normalise"]
 
@@ -202,9 +202,10 @@ def _relative(
         raise ValueError(f"the ceiling is {limit:.4g}, but a reliability cannot exceed 1; {_AVERAGED_DATA}")
     result = Score(value_of(value, limit))
     result.attrs["raw"], result.attrs["ceiling"], result.attrs["scale"] = score, ceiling, "ceiled"
-    if "influence" in score.attrs:
-        slope = (value_of(value + _STEP, limit) - value_of(value - _STEP, limit)) / (2 * _STEP)
-        result.attrs["influence"] = scale_influence(score.attrs["influence"], slope)
+    slope = (value_of(value + _STEP, limit) - value_of(value - _STEP, limit)) / (2 * _STEP)
+    for key in INFLUENCE_KEYS:
+        if key in score.attrs:
+            result.attrs[key] = scale_influence(score.attrs[key], slope)
     score_error = float(score.attrs.get("error", math.nan))
     ceiling_error = float(ceiling.attrs.get("error", math.nan))
     exact = math.isnan(ceiling_error)
@@ -260,7 +261,8 @@ def _signed_square_ratio_error(value: float, ceiling: float, value_error: float,
 
 def _unceiled(score: Score, ceiling: Score) -> Score:
     result = Score(float(score))
-    for key in ("error", "error_reason", "ci", "ci_level", "ci_estimates", "ci_method", "ci_reason", "influence"):
+    uncertainty = ("error", "error_reason", "ci", "ci_level", "ci_estimates", "ci_method", "ci_reason")
+    for key in (*uncertainty, *INFLUENCE_KEYS):
         if key in score.attrs:
             result.attrs[key] = score.attrs[key]
     if "error" not in result.attrs:

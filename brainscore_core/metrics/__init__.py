@@ -14,6 +14,7 @@ import xarray as xr
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, merge_data_arrays
 
 __all__ = [
+    "INFLUENCE_KEYS",
     "Ceiling",
     "Meaning",
     "Metric",
@@ -33,6 +34,9 @@ UNCERTAINTY_KEYS = (
     "ci_method",
     "ci_reason",
 )
+
+INFLUENCE_KEYS = ("influence", "further_influence")
+"""Attributes with the influence of units on a value."""
 
 ScoreT = TypeVar("ScoreT", bound=Any)
 
@@ -140,8 +144,9 @@ def scale_uncertainty(attrs: Mapping[str, Any], factor: float) -> dict[str, Any]
         low, high = result["ci"]
         limits = (low * factor, high * factor)
         result["ci"] = limits if factor >= 0 else limits[::-1]
-    if "influence" in result:
-        result["influence"] = scale_influence(result["influence"], factor)
+    for key in INFLUENCE_KEYS:
+        if key in result:
+            result[key] = scale_influence(result[key], factor)
     return result
 
 
@@ -189,6 +194,8 @@ class Score(DataAssembly):
     ``influence``
         Influence of each resampled unit on the value (its derivative by the unit's weight, times the number of units),
         used to test the difference between two models; its ``attrs['bias']`` is the expected excess of the value.
+    ``further_influence``
+        Influence of units of another kind that vary as well, such as neuroids besides stimuli; the variances add up.
     ``unclamped``, ``unclamped_ci``
         Value and interval before :func:`bound_score` clamped them.
 
@@ -366,7 +373,7 @@ class Score(DataAssembly):
         """
         result = super().reduce(func, dim, axis=axis, keep_attrs=keep_attrs, keepdims=keepdims, **kwargs)
         over = dim if dim is not None else "all dimensions"
-        attrs = {key: value for key, value in self.attrs.items() if key != "influence"} if keep_attrs else {}
+        attrs = {key: value for key, value in self.attrs.items() if key not in INFLUENCE_KEYS} if keep_attrs else {}
         _with_attrs(result, attrs | without_uncertainty(f"{getattr(func, '__name__', 'reduction')} over {over}"))
         options = {"axis": axis, "keepdims": keepdims, **kwargs}
         return self._followed_by_raw(result, "reduce", (func, dim), options, _apply_raw)

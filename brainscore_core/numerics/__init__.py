@@ -15,7 +15,7 @@ from brainscore_core.numerics.correlation import (
 from brainscore_core.numerics.dissimilarity import crossnobis_rdm, mahalanobis_rdm, noise_precision, rdm, square_rdm
 from brainscore_core.numerics.effective_dimensionality import Dimensionality, participation_ratio
 from brainscore_core.numerics.factors import FactorDimensions, factor_dimensions
-from brainscore_core.numerics.kappa import KappaCounts, kappa, pairwise_kappa
+from brainscore_core.numerics.kappa import CrossedKappa, KappaCounts, crossed_kappa, kappa, pairwise_kappa
 from brainscore_core.numerics.linear_regression import LeastSquares, LinearFit
 from brainscore_core.numerics.noise import SignalToNoise, noise_ceiling_fraction, signal_to_noise
 from brainscore_core.numerics.one_to_one import OneToOne
@@ -26,6 +26,7 @@ from brainscore_core.numerics.reliability import spearman_brown, split_half_reli
 from brainscore_core.numerics.resampling import (
     Interval,
     bootstrap_interval,
+    combined_interval,
     influence_interval,
     jackknife_influence,
     jackknife_interval,
@@ -58,6 +59,7 @@ __all__ = [
     "PLS",
     "Association",
     "AssociationMatrix",
+    "CrossedKappa",
     "Dimensionality",
     "FactorDimensions",
     "Interval",
@@ -80,12 +82,14 @@ __all__ = [
     "association_matrix",
     "bootstrap_interval",
     "cka",
+    "combined_interval",
     "compare_kernels",
     "compare_predictivity",
     "compare_rdms",
     "compare_rdms_whitened",
     "corrected",
     "cross_pearson",
+    "crossed_kappa",
     "crossnobis_rdm",
     "factor_dimensions",
     "influence_interval",

@@ -10,6 +10,7 @@ from brainscore_core.numerics._arrays import Array
 
 __all__ = [
     "MaskedCorrelation",
+    "choice_counts",
     "choice_rates",
     "class_means",
     "correlation_slopes",
@@ -18,6 +19,7 @@ __all__ = [
     "nanmean_rows",
     "object_dprimes",
     "pairwise_probabilities",
+    "rates_of_counts",
     "stimulus_dprimes",
     "through_inverses",
 ]
@@ -68,14 +70,61 @@ def choice_rates(
     >>> choice_rates([0, 0, 0], [1, 0, 2], [1, 1, 2], truth=[0], n_objects=3).tolist()
     [[nan, 0.5, 1.0]]
     """
+    asked, alarms = choice_counts(stimuli, chosen, distractors, n_stimuli=len(np.asarray(truth)), n_objects=n_objects)
+    return rates_of_counts(asked[0], alarms[0], truth)
+
+
+def choice_counts(
+    stimuli: ArrayLike,
+    chosen: ArrayLike,
+    distractors: ArrayLike,
+    *,
+    n_stimuli: int,
+    n_objects: int,
+    blocks: ArrayLike | None = None,
+    n_blocks: int = 1,
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Number of trials with each stimulus and distractor, and of those in which the distractor was chosen.
+
+    Parameters
+    ----------
+    stimuli, chosen, distractors : array of int (trials,)
+        As for :func:`choice_rates`.
+    n_stimuli, n_objects : int
+        Numbers of stimuli and objects.
+    blocks : array of int (trials,), optional
+        Block of each trial, such as its subject.
+    n_blocks : int
+        Number of blocks.
+
+    Returns
+    -------
+    array of int, blocks × stimuli × objects
+        Trials.
+    array of int, blocks × stimuli × objects
+        False alarms.
+
+    Examples
+    --------
+    >>> asked, alarms = choice_counts([0, 0, 0], [1, 0, 2], [1, 1, 2], n_stimuli=1, n_objects=3)
+    >>> asked.tolist(), alarms.tolist()
+    ([[[0, 2, 1]]], [[[0, 1, 1]]])
+    """
     rows, picked, offered = (np.asarray(part, dtype=np.intp) for part in (stimuli, chosen, distractors))
-    own = np.asarray(truth, dtype=np.intp)
     cell = rows * n_objects + offered
-    size = len(own) * n_objects
-    asked = np.bincount(cell, minlength=size)
-    alarms = np.bincount(cell[picked == offered], minlength=size)
-    rates = np.where(asked > 0, alarms / np.maximum(asked, 1), np.nan).reshape(len(own), n_objects)
-    rates[np.arange(len(own)), own] = np.nan
+    if blocks is not None:
+        cell = cell + np.asarray(blocks, dtype=np.intp) * (n_stimuli * n_objects)
+    shape = (n_blocks, n_stimuli, n_objects)
+    asked = np.bincount(cell, minlength=int(np.prod(shape))).reshape(shape)
+    alarms = np.bincount(cell[picked == offered], minlength=int(np.prod(shape))).reshape(shape)
+    return asked, alarms
+
+
+def rates_of_counts(asked: ArrayLike, alarms: ArrayLike, truth: ArrayLike) -> Array:
+    """False-alarm rates from :func:`choice_counts` of one block, as :func:`choice_rates`."""
+    trials, wrong = np.asarray(asked), np.asarray(alarms)
+    rates = np.where(trials > 0, wrong / np.maximum(trials, 1), np.nan)
+    rates[np.arange(len(rates)), np.asarray(truth, dtype=np.intp)] = np.nan
     return rates
 
 

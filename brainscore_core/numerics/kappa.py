@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from brainscore_core.numerics._arrays import Array
 
-__all__ = ["KappaCounts", "kappa", "pairwise_kappa"]
+__all__ = ["CrossedKappa", "KappaCounts", "crossed_kappa", "kappa", "pairwise_kappa"]
 
 
 class KappaCounts(NamedTuple):
@@ -27,6 +27,103 @@ class KappaCounts(NamedTuple):
     first: NDArray[np.int64]
     second: NDArray[np.int64]
     agreeing: NDArray[np.int64]
+
+
+class CrossedKappa(NamedTuple):
+    """Error consistency of one observer with several subjects.
+
+    Attributes
+    ----------
+    values : array, conditions × subjects
+        Kappa; NaN if undefined.
+    per_subject : array, subjects
+        Mean over conditions, without NaN.
+    influence : array, subjects × units
+        Influence of each subject and each unit of stimuli on the mean over subjects (see
+        :func:`~brainscore_core.numerics.resampling.influence_variance`). 0 where the subject did not see the unit, or
+        has no kappa.
+    """
+
+    values: Array
+    per_subject: Array
+    influence: Array
+
+
+def crossed_kappa(
+    first: ArrayLike, second: ArrayLike, *, subjects: ArrayLike, conditions: ArrayLike, units: ArrayLike
+) -> CrossedKappa:
+    """Error consistency with several subjects, and what it is without each unit of stimuli.
+
+    Parameters
+    ----------
+    first, second : array of bool, trials
+        Whether the observer and the subject were correct.
+    subjects, conditions, units : array of int, trials
+        Codes from 0; units are stimuli or groups of them.
+
+    Returns
+    -------
+    CrossedKappa
+
+    Notes
+    -----
+    Each unit is left out of each subject's counts, which is exact: (n − 1)(mean − value without the unit) is the
+    jackknife's influence of n units on one subject's value [1]_. A unit without which a subject has no kappa counts as
+    one without influence.
+
+    References
+    ----------
+    .. [1] Efron & Stein (1981). Annals of Statistics 9, 586–596. https://doi.org/10.1214/aos/1176345462
+
+    Examples
+    --------
+    >>> model, people = np.array([1, 1, 0, 0] * 2, bool), np.array([1, 1, 0, 1, 1, 0, 0, 1], bool)
+    >>> found = crossed_kappa(model, people, subjects=np.repeat([0, 1], 4), conditions=np.zeros(8, int),
+    ...                       units=np.tile(np.arange(4), 2))
+    >>> found.per_subject.round(3).tolist(), found.influence.mean(axis=1).round(3).tolist()
+    ([0.5, 0.0], [0.25, -0.25])
+    """
+    ours, theirs = (np.asarray(side, dtype=bool) for side in (first, second))
+    subject, condition, unit = (np.asarray(codes, dtype=np.intp) for codes in (subjects, conditions, units))
+    n_subjects, n_conditions, n_units = (int(codes.max()) + 1 for codes in (subject, condition, unit))
+    cell = subject * n_conditions + condition
+    whole = KappaCounts(*_counts(cell, ours, theirs, n_subjects * n_conditions))
+    values = kappa(whole)
+    keys, part = np.unique(cell * n_units + unit, return_inverse=True)
+    cells, unit_of = np.divmod(keys, n_units)
+    left = zip(whole, _counts(part, ours, theirs, len(keys)), strict=True)
+    without = kappa(KappaCounts(*(total[cells] - own for total, own in left)))
+
+    table = values.reshape(n_subjects, n_conditions)
+    defined = ~np.isnan(table)
+    sums, count = np.where(defined, table, 0.0).sum(axis=1), defined.sum(axis=1)
+    place, size = cells // n_conditions * n_units + unit_of, n_subjects * n_units
+    changes = np.nan_to_num(without) - np.nan_to_num(values[cells])
+    fewer = np.isnan(without).astype(np.float64) - np.isnan(values[cells])
+    shape = (n_subjects, n_units)
+    seen = np.bincount(place, minlength=size).reshape(shape) > 0
+    sums_left = sums[:, None] + np.bincount(place, changes, size).reshape(shape)
+    count_left = np.rint(count[:, None] - np.bincount(place, fewer, size).reshape(shape))
+    known = count > 0
+    per_subject = np.where(known, sums / np.maximum(count, 1), np.nan)
+    left_out = np.where(count_left > 0, sums_left / np.maximum(count_left, 1), per_subject[:, None])
+    n_seen = seen.sum(axis=1, keepdims=True)
+    mean = np.where(seen, left_out, 0.0).sum(axis=1, keepdims=True) / n_seen
+    main = per_subject - (per_subject[known].mean() if known.any() else np.nan)
+    each = (n_seen - 1) * (mean - left_out) + main[:, None]
+    each *= n_units / n_seen * (n_subjects / max(known.sum(), 1))
+    influence = np.where(seen & known[:, None], each, 0.0)
+    return CrossedKappa(np.asarray(table.T), np.asarray(per_subject), np.asarray(influence))
+
+
+def _counts(
+    cell: NDArray[np.intp], first: NDArray[np.bool_], second: NDArray[np.bool_], size: int
+) -> tuple[NDArray[np.int64], ...]:
+    everything = np.ones(len(cell), dtype=bool)
+    return tuple(
+        np.bincount(cell[which], minlength=size).astype(np.int64)
+        for which in (everything, first, second, first == second)
+    )
 
 
 def kappa(counts: KappaCounts) -> Array:

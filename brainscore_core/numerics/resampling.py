@@ -1,7 +1,7 @@
 """Confidence intervals by resampling, and the influence of units on a statistic."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -14,12 +14,16 @@ __all__ = [
     "Interval",
     "Statistic",
     "bootstrap_interval",
+    "combined_interval",
     "influence_interval",
+    "influence_variance",
     "jackknife_influence",
     "jackknife_interval",
     "mean",
     "mean_influence",
     "median",
+    "satterthwaite",
+    "student_interval",
 ]
 
 Statistic = Callable[[Array, int], Array]
@@ -226,12 +230,127 @@ def influence_interval(
     error = float(values.std(ddof=1) / math.sqrt(n))
     if not (math.isfinite(estimate) and math.isfinite(error)):
         return _undefined("influence", n, "the value itself is undefined")
-    half = float(stdtrit(n - 1, (1 + level) / 2))
+    return student_interval(estimate, error, df=n - 1, n=n, level=level, correlation=correlation)
+
+
+def influence_variance(influence: ArrayLike) -> tuple[float, float]:
+    """Variance of a value from the influence of units, or of two crossed kinds of units, and its degrees of freedom.
+
+    Parameters
+    ----------
+    influence : array, units or units × other units
+        Influence of each unit (see :func:`influence_interval`); a matrix for two crossed kinds, such as subjects and
+        images, whose row means are the influence of the rows, and column means that of the columns.
+
+    Returns
+    -------
+    float
+        One kind: Σ (influence − mean)² / (n (n − 1)). Two kinds: variance of the row means + that of the column means −
+        that of the interaction, which is part of both [1]_, and at least each of the first two.
+    float
+        Degrees of freedom, by Satterthwaite's formula for two kinds.
+
+    References
+    ----------
+    .. [1] Owen (2007). Annals of Applied Statistics 1, 386–411. https://doi.org/10.1214/07-AOAS122
+
+    Examples
+    --------
+    >>> influence_variance([-1.0, 0.0, 1.0])
+    (0.3333333333333333, 2.0)
+    """
+    values = np.asarray(influence, dtype=np.float64)
+    if values.ndim == 1:
+        return float(values.var(ddof=1)) / values.size, float(values.size - 1)
+    rows, columns = values.shape
+    of_rows, of_columns = values.mean(axis=1), values.mean(axis=0)
+    residual = values - of_rows[:, None] - of_columns + values.mean()
+    interaction = float(np.sum(residual**2)) / ((rows - 1) * (columns - 1)) / values.size
+    parts = [(float(part.var(ddof=1)) / part.size, part.size - 1) for part in (of_rows, of_columns)]
+    variance = max(sum(one for one, _ in parts) - interaction, *(one for one, _ in parts))
+    return variance, min(satterthwaite(parts), rows + columns - 2)
+
+
+def satterthwaite(parts: Sequence[tuple[float, float]]) -> float:
+    """Degrees of freedom of a sum of variances, each with its own."""
+    total = sum(variance for variance, _ in parts)
+    if len(parts) == 1 or not total > 0:
+        return float(min(df for _, df in parts))
+    return total**2 / sum(variance**2 / df for variance, df in parts)
+
+
+def combined_interval(
+    estimate: float, influences: Sequence[ArrayLike], *, level: float = 0.95, correlation: bool = False
+) -> Interval:
+    """Student's t interval of a value that varies with several kinds of units.
+
+    Parameters
+    ----------
+    estimate : float
+        Value of all units.
+    influences : sequence of array
+        Influence of each kind of units, or of two crossed kinds (see :func:`influence_variance`); the variances are
+        added.
+    level : float
+        Confidence level.
+    correlation : bool
+        Whether the value is bounded by −1 and 1; the interval is then computed on Fisher's z scale.
+
+    Returns
+    -------
+    Interval
+        `n` is the smallest number of units, and the degrees of freedom are at most n − 1. NaN with a reason for fewer
+        than 3 units of a kind, or if the value is undefined without some of them.
+
+    Notes
+    -----
+    The sum of the jackknife's variances is at least the variance on average [1]_: what depends on two kinds of units at
+    once is in the variance of both.
+
+    References
+    ----------
+    .. [1] Efron & Stein (1981). Annals of Statistics 9, 586–596. https://doi.org/10.1214/aos/1176345462
+
+    Examples
+    --------
+    >>> interval = combined_interval(0.5, [[-0.1, 0.0, 0.1, 0.0], [0.2, -0.2, 0.0]])
+    >>> interval.n, round(interval.error, 4)
+    (3, 0.1225)
+    """
+    arrays = [np.asarray(part, dtype=np.float64) for part in influences]
+    n = min(size for part in arrays for size in part.shape)
+    if n < 3:
+        return _undefined("influence", n, f"{n} units: at least 3 are needed to tell how much they vary")
+    parts = [influence_variance(part) for part in arrays]
+    error = math.sqrt(sum(variance for variance, _ in parts))
+    if not math.isfinite(estimate):
+        return _undefined("influence", n, "the value itself is undefined")
+    if not math.isfinite(error):
+        return _undefined("influence", n, "undefined without one of the units")
+    return student_interval(
+        estimate, error, df=min(satterthwaite(parts), n - 1), n=n, level=level, correlation=correlation
+    )
+
+
+def student_interval(
+    estimate: float, error: float, *, df: float, n: int, level: float = 0.95, correlation: bool = False
+) -> Interval:
+    """Student's t interval from a standard error; of a correlation on Fisher's z scale.
+
+    Examples
+    --------
+    >>> interval = student_interval(0.5, 0.1, df=9, n=10)
+    >>> round(interval.low, 3), round(interval.high, 3)
+    (0.274, 0.726)
+    """
+    half = float(stdtrit(df, (1 + level) / 2))
     if correlation and abs(estimate) < 1:
         z, scale = math.atanh(estimate), error / (1 - estimate**2)
         low, high = math.tanh(z - half * scale), math.tanh(z + half * scale)
     else:
         low, high = estimate - half * error, estimate + half * error
+        if correlation:
+            low, high = max(low, -1.0), min(high, 1.0)
     return Interval(low, high, error, "influence", n)
 
 

@@ -1,6 +1,7 @@
 """Tests of differences between models: paired tests, corrections for many tests, summaries."""
 
 import math
+from collections.abc import Sequence
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
@@ -8,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri, stdtr, stdtrit
 
 from brainscore_core.numerics._arrays import Array
-from brainscore_core.numerics.resampling import mean_influence
+from brainscore_core.numerics.resampling import influence_variance, mean_influence, satterthwaite
 
 __all__ = [
     "Correction",
@@ -111,7 +112,12 @@ class PairedTest(NamedTuple):
 
 
 def paired_test(
-    difference: float, influence: ArrayLike, *, level: float = 0.95, unpaired: ArrayLike | None = None
+    difference: float,
+    influence: ArrayLike,
+    *,
+    level: float = 0.95,
+    unpaired: ArrayLike | None = None,
+    further: Sequence[ArrayLike] = (),
 ) -> PairedTest:
     """Test a difference by the influence of each unit on it.
 
@@ -128,6 +134,8 @@ def paired_test(
     unpaired : array, units, optional
         Influence on the second value if it was measured on other units than the first; `influence` is then that on the
         first value.
+    further : sequence of array
+        Influence of units of other kinds that vary as well, such as neuroids; their variances are added.
 
     Returns
     -------
@@ -162,14 +170,12 @@ def paired_test(
             f"influence has the shape {values.shape}; it must have one or two dimensions, one for each kind of units"
         )
     parts = [values] if unpaired is None else [values, np.asarray(unpaired, dtype=np.float64)]
-    if min(size for part in parts for size in part.shape) < 3:
-        fewest = min(size for part in parts for size in part.shape)
+    others = [np.asarray(part, dtype=np.float64) for part in further]
+    fewest = min(size for part in (*parts, *others) for size in part.shape)
+    if fewest < 3:
         return _undefined(difference, f"{fewest} units: at least 3 are needed to tell how much they vary")
-    if values.ndim == 2:
-        variance, df = _crossed(values)
-    else:
-        each = [(float(part.var(ddof=1)) / part.size, part.size - 1) for part in parts]
-        variance, df = sum(one for one, _ in each), _satterthwaite(each)
+    each = [influence_variance(part) for part in (*parts, *others)]
+    variance, df = sum(one for one, _ in each), satterthwaite(each)
     return student_test(difference, variance, df, level=level)
 
 
@@ -240,24 +246,6 @@ def with_ceiling(test: PairedTest, relative_error: float, *, level: float = 0.95
 
 def _undefined(difference: float, reason: str) -> PairedTest:
     return PairedTest(difference, math.nan, math.nan, math.nan, math.nan, math.nan, reason)
-
-
-def _crossed(values: Array) -> tuple[float, float]:
-    """Variance of the mean over rows and columns, and its degrees of freedom."""
-    rows, columns = values.shape
-    of_rows, of_columns = values.mean(axis=1), values.mean(axis=0)
-    residual = values - of_rows[:, None] - of_columns + values.mean()
-    interaction = float(np.sum(residual**2)) / ((rows - 1) * (columns - 1)) / values.size
-    parts = [(float(part.var(ddof=1)) / part.size, part.size - 1) for part in (of_rows, of_columns)]
-    variance = max(sum(one for one, _ in parts) - interaction, *(one for one, _ in parts))
-    return variance, min(_satterthwaite(parts), rows + columns - 2)
-
-
-def _satterthwaite(parts: list[tuple[float, int]]) -> float:
-    total = sum(variance for variance, _ in parts)
-    if len(parts) == 1 or not total > 0:
-        return float(min(df for _, df in parts))
-    return total**2 / sum(variance**2 / df for variance, df in parts)
 
 
 Outcome = Literal["win", "tie", "loss", "untested"]

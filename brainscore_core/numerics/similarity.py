@@ -13,6 +13,7 @@ __all__ = [
     "Kernel",
     "NoiseCeiling",
     "Similarity",
+    "centred_kernel",
     "cka",
     "compare_kernels",
     "compare_rdms",
@@ -399,7 +400,7 @@ def compare_kernels(K: ArrayLike, L: ArrayLike, *, unbiased: bool = True) -> Sim
     if first.shape != (n, n) or second.shape != (n, n):
         raise ValueError(f"the kernels have the shapes {first.shape} and {second.shape}; they must be equal squares")
     fewest = _require_stimuli(n, unbiased=unbiased)
-    scaled = [_of_unit_norm(kernel, unbiased=unbiased) for kernel in (first, second)]
+    scaled = [centred_kernel(kernel, unbiased=unbiased) for kernel in (first, second)]
     pairs = ((scaled[0], scaled[1]), (scaled[0], scaled[0]), (scaled[1], scaled[1]))
     parts = [_hsic(*pair, unbiased=unbiased) for pair in pairs]
     values = np.array([part[0] for part in parts])
@@ -427,8 +428,11 @@ def _require_stimuli(n: int, *, unbiased: bool) -> int:
     return fewest
 
 
-def _of_unit_norm(kernel: Array, *, unbiased: bool) -> Array:
-    """Centre a kernel, which keeps the precision of HSIC without changing it; 0 if only rounding is left."""
+def centred_kernel(kernel: Array, *, unbiased: bool = True) -> Array:
+    """Centre a kernel and divide by its norm, which keeps the precision of CKA; 0 if only rounding is left.
+
+    `unbiased` sets the diagonal to 0.
+    """
     square = float(np.vdot(kernel, kernel))
     if not np.isfinite(square):
         raise ValueError("a kernel is not finite")

@@ -29,7 +29,8 @@ def arrays_of(score: Score) -> tuple[dict[str, Arrays], list[str]]:
     dict
         ``'raw'``: the values before aggregation; ``'predictions'``: out-of-fold predictions, with the group
         ``targets``; ``'influence'``: influence of each resampled unit on the score before it was clamped, or on the raw
-        score (``attrs['estimate']``). Only what the metric provides.
+        score (``attrs['estimate']``), with the group ``further`` if other units vary as well (``attrs['further']`` is
+        then 1). Only what the metric provides.
     list of str
         Notes on arrays that cannot be stored.
     """
@@ -53,7 +54,11 @@ def arrays_of(score: Score) -> tuple[dict[str, Arrays], list[str]]:
         if isinstance(influence, xr.DataArray) and np.size(level) == 1 and "influence" not in arrays:
             kept = _storable(influence)
             kept.attrs["estimate"] = float(attrs.get("unclamped", level))
-            arrays["influence"] = Arrays(kept)
+            further = attrs.get("further_influence")
+            groups = {"further": _storable(further)} if isinstance(further, xr.DataArray) else {}
+            if groups:
+                kept.attrs["further"] = 1
+            arrays["influence"] = Arrays(kept, groups)
     return arrays, notes
 
 

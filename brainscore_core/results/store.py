@@ -365,9 +365,10 @@ class ResultsStore:
         receipt : Receipt
             The receipt.
         kind : str
-            ``'raw'`` or ``'predictions'``.
+            ``'raw'``, ``'predictions'`` or ``'influence'``.
         group : str, optional
-            ``'targets'`` reads the measurements that the predictions predict.
+            ``'targets'`` reads the measurements that the predictions predict; ``'further'`` the influence of further
+            units, if the influence's ``attrs['further']`` is 1.
 
         Returns
         -------

@@ -25,6 +25,8 @@ _UNIT_UNIT_COORDINATES = {
     "truth": "objects",
     "triplet": "triplets",
     "pair": "pairs of stimuli",
+    "object_name": "groups of stimuli (object_name)",
+    "block of neuroids": "blocks of neuroids",
 }
 
 
@@ -45,7 +47,10 @@ class Predicted:
 
 @dataclass(frozen=True)
 class Influence:
-    """Influence of each unit on a value, summed over presentations of the same unit."""
+    """Influence of each unit on a value, summed over presentations of the same unit.
+
+    `further` is that of units of another kind that vary as well.
+    """
 
     values: NDArray[np.float64]
     ids: tuple[NDArray[Any], ...]
@@ -53,6 +58,7 @@ class Influence:
     estimate: float
     bias: float
     paired: bool
+    further: "Influence | None" = None
 
 
 @dataclass(frozen=True)
@@ -95,7 +101,11 @@ def read_side(store: ResultsStore, receipt: Receipt) -> Side:
     """
     kinds = {attachment.kind for attachment in receipt.attachments}
     if "influence" in kinds:
-        return Side(receipt, _influence(store.open_attachment(receipt, "influence")))
+        influence = store.open_attachment(receipt, "influence")
+        further = None
+        if influence.attrs.get("further", 0):
+            further = store.open_attachment(receipt, "influence", group="further")
+        return Side(receipt, _influence(influence, further))
     if "predictions" in kinds:
         predictions = store.open_attachment(receipt, "predictions")
         try:
@@ -115,7 +125,7 @@ def units_of(arrays: Mapping[str, Arrays], receipt: Receipt) -> Predicted | Infl
         If there is nothing by which models can be compared.
     """
     if "influence" in arrays:
-        return _influence(arrays["influence"].main)
+        return _influence(arrays["influence"].main, arrays["influence"].groups.get("further"))
     if "predictions" in arrays and "targets" in arrays["predictions"].groups:
         predictions = arrays["predictions"]
         return _predicted(predictions.main, predictions.groups["targets"], receipt)
@@ -232,7 +242,14 @@ def _test_influence(first: Side, second: Side, a: Influence, b: Influence, *, le
         notes.append(f"corrected for the difference of the scores' biases, {bias:.4f}")
     scaled = [slope * part for slope, part in zip(slopes, values, strict=True)]
     if a.paired:
-        test = paired_test(difference, scaled[0] - scaled[1], level=level)
+        also = []
+        if a.further is not None and b.further is not None:
+            ours, theirs = _matched(a.further, b.further)[0]
+            also = [slopes[0] * ours - slopes[1] * theirs]
+        elif a.further is not None or b.further is not None:
+            fixed = (a.further or b.further).kinds[0]  # type: ignore[union-attr] # one of them is not None
+            notes.append(f"the {fixed} are taken as fixed: how they vary is stored for one of the two only")
+        test = paired_test(difference, scaled[0] - scaled[1], level=level, further=also)
     else:
         test = paired_test(difference, scaled[0], unpaired=scaled[1], level=level)
     return Compared(_with_ceiling(test, first, power, level, notes), scale, units, notes, biases)
@@ -304,7 +321,7 @@ def _slope(transform: Callable[[Any], Any], value: float, step: float = 1e-6) ->
     return float((transform(np.float64(value + step)) - transform(np.float64(value - step))) / (2 * step))
 
 
-def _influence(array: Any) -> Influence:
+def _influence(array: Any, further: Any = None) -> Influence:
     values = np.asarray(array.values, dtype=np.float64)
     names = [_coordinate(array, dim) for dim in array.dims]
     ids = [np.asarray(array[name].values).astype(str) for name in names]
@@ -319,9 +336,10 @@ def _influence(array: Any) -> Influence:
         values,
         tuple(ids),
         tuple(_UNIT_UNIT_COORDINATES.get(name, name) for name in names),
-        float(array.attrs["estimate"]),
+        float(array.attrs.get("estimate", math.nan)),
         float(array.attrs.get("bias", 0.0)),
         bool(array.attrs.get("paired", 1)),
+        None if further is None else _influence(further),
     )
 
 
@@ -346,6 +364,8 @@ def _matched(a: Influence, b: Influence) -> tuple[list[NDArray[np.float64]], str
                 remedy="score both on the same data",
             )
     sizes = " × ".join(f"{size:,} {kind}" for size, kind in zip(a.values.shape, a.kinds, strict=True))
+    if a.further is not None and b.further is not None:
+        sizes += f" and {_matched(a.further, b.further)[1]}"
     return [a.values, b.values], sizes
 
 

@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision.metric_helpers.alignment import MetricInputError, as_table, coord_values, listed
+from brainscore_vision.metric_helpers.uncertainty import Units, unit_ids, units_along
 
-__all__ = ["Choices", "choices_of", "matched_choices"]
+__all__ = ["Choices", "Images", "choices_of", "images_of", "matched_choices"]
 
 
 class Choices(NamedTuple):
@@ -73,3 +74,45 @@ def matched_choices(source: DataAssembly, stimuli: NDArray[Any]) -> NDArray[Any]
             remedy="show the model the target's stimuli; stimuli are matched by 'stimulus_id'",
         )
     return np.asarray(source.values)[rows]
+
+
+class Images(NamedTuple):
+    """Images, or groups of images, that vary from one experiment to the next.
+
+    Attributes
+    ----------
+    units : Units
+        Of the images.
+    codes : array of int
+        Unit of each trial.
+    name : str
+        ``'stimuli'``, or the coordinate of the groups.
+    ids : array, units
+        Which units these are.
+    """
+
+    units: Units
+    codes: NDArray[np.intp]
+    name: str
+    ids: NDArray[Any]
+
+
+def images_of(assembly: DataAssembly, group: str | None, *, default: str = "object_name") -> Images:
+    """Find which units of images vary, from trials with ``stimulus_id``; several may show the same image.
+
+    Raises
+    ------
+    MetricInputError
+        If the coordinate `group` is missing and not the default.
+    """
+    assembly = as_table(assembly, ("presentation",), role="target")
+    stimulus, names = pd.factorize(coord_values(assembly, "stimulus_id", role="target"), sort=True)
+    first = np.empty(len(names), dtype=np.intp)
+    first[stimulus[::-1]] = np.arange(len(stimulus))[::-1]
+    images = assembly.isel(presentation=first)
+    units = units_along(images, "presentation", group, default=default)
+    units = units._replace(
+        plural=units.plural.replace("stimuli", "images"), details=units.details.replace("stimuli", "images")
+    )
+    ids = unit_ids(units, names, images[group].values if units.grouped else None)
+    return Images(units, units.codes[stimulus], str(group) if units.grouped else "stimuli", ids)

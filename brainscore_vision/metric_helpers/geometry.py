@@ -2,14 +2,15 @@
 
 import math
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from brainscore_core.metrics import Metric, Score, attach_uncertainty
-from brainscore_core.numerics import Interval, Similarity, influence_interval
+from brainscore_core.numerics import Interval, Similarity, combined_interval
+from brainscore_core.numerics.deletion import deletion_influence
 from brainscore_core.numerics.resampling import SMALL
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision.metric_helpers.alignment import (
@@ -20,13 +21,22 @@ from brainscore_vision.metric_helpers.alignment import (
     match_rows,
 )
 from brainscore_vision.metric_helpers.transformations import TestOnlyCrossValidation, merge_splits
-from brainscore_vision.metric_helpers.uncertainty import attach_influence, attach_interval
+from brainscore_vision.metric_helpers.uncertainty import (
+    Units,
+    attach_influence,
+    attach_varied,
+    unit_ids,
+    units_along,
+)
 
-__all__ = ["CrossValidatedGeometry", "GeometryMetric", "Matched", "geometry_score", "matched", "numbered"]
+__all__ = ["CrossValidatedGeometry", "GeometryMetric", "Matched", "Varied", "geometry_score", "matched", "numbered"]
 
 Array = NDArray[np.float64]
 
 _DIMS = ("presentation", "neuroid")
+_BLOCKS = 20
+_FEWEST_NEUROIDS = 3
+"""With fewer, the neuroids are taken as fixed."""
 
 
 class Matched(NamedTuple):
@@ -47,6 +57,27 @@ class Matched(NamedTuple):
     X: NDArray
     Y: NDArray
     order: NDArray[np.intp]
+
+
+class Varied(NamedTuple):
+    """Units along one dimension of the target, and their influence on a similarity.
+
+    Attributes
+    ----------
+    units : Units
+        What varies.
+    influence : array, units
+        Influence of each unit.
+    name : str
+        ``'stimuli'``, ``'neuroids'``, or the coordinate of the groups.
+    ids : array, units
+        Which units these are.
+    """
+
+    units: Units
+    influence: Array
+    name: str
+    ids: NDArray[Any]
 
 
 def matched(source: DataAssembly, target: DataAssembly, *, fewest: int, what: str) -> Matched:
@@ -81,11 +112,11 @@ def geometry_score(
     *,
     estimates: str,
     names: Mapping[str, str],
+    varied: Sequence[Varied] = (),
     interval: Interval | None = None,
-    varies: str = "stimuli vary, neuroids are kept",
     enough: int = SMALL,
 ) -> Score:
-    """A similarity with its interval over stimuli, and ``attrs['influence']`` in the target's order.
+    """A similarity with its interval, and ``attrs['influence']`` of stimuli in the target's order, or of their groups.
 
     The interval is around the value minus its bias (``attrs['bias']``), and need not contain the score.
 
@@ -99,30 +130,60 @@ def geometry_score(
         What the value is.
     names : mapping
         What the parts of a reason are called for users.
+    varied : sequence of Varied
+        Stimuli, or their groups, and neuroids; by default only single stimuli vary.
     interval : Interval, optional
-        Used instead of the interval from the influence.
-    varies : str
-        What the interval lets vary.
+        Used instead of the interval from the influences.
     enough : int
         Stimuli below which a bias cannot be corrected, so that there is no interval.
     """
     score = Score(similarity.value)
     score.attrs[Score.RAW_VALUES_KEY] = Score(similarity.value)
     score.attrs["scale"] = "similarity"
-    score.attrs["bias"] = similarity.bias
-    _attach_influence(score, similarity.influence[pair.order], pair.target)
+    if not varied:
+        varied = [_single_stimuli(similarity, pair)]
+    return _attach(score, similarity, varied, estimates=estimates, names=names, interval=interval, enough=enough)
+
+
+def _single_stimuli(similarity: Similarity, pair: Matched) -> Varied:
+    n = len(pair.order)
+    units = Units(np.arange(n), n, "new stimuli of these neuroids", f"{n:,} stimuli")
+    return Varied(units, similarity.influence[pair.order], "stimuli", pair.target["stimulus_id"].values)
+
+
+def _attach(
+    score: Score,
+    similarity: Similarity,
+    varied: Sequence[Varied],
+    *,
+    estimates: str,
+    names: Mapping[str, str],
+    interval: Interval | None = None,
+    enough: int = SMALL,
+) -> Score:
+    """Attach influences and interval; the similarity's value may differ from the score."""
+    bias = similarity.bias
+    score.attrs["bias"] = bias
+    for part in varied:
+        further = part is not varied[0]
+        attach_influence(
+            score, part.influence, units=part.name, ids=part.ids, bias=0.0 if further else bias, further=further
+        )
     if interval is None:
-        centre = _clip_correlation(similarity.value - similarity.bias)
-        interval = influence_interval(centre, similarity.influence, correlation=True)
+        centre = _clip_correlation(float(score) - bias)
+        interval = combined_interval(centre, [part.influence for part in varied], correlation=True)
         if interval.reason is not None:
-            interval = interval._replace(reason="too few stimuli, or undefined when one of them is left out")
+            interval = interval._replace(reason="too few stimuli, or undefined when one of the units is left out")
     if similarity.reason is not None:
-        reason = similarity.reason
-        for numeric, name in names.items():
-            reason = reason.replace(numeric, name)
-        interval = interval._replace(reason=reason)
-    interval = _if_enough(interval, similarity.bias, enough)
-    return attach_interval(score, interval, estimates=f"{estimates}; {varies}")
+        interval = interval._replace(reason=_renamed(similarity.reason, names))
+    interval = _if_enough(interval, bias, len(varied[0].units.codes), enough)
+    return attach_varied(score, interval, [part.units for part in varied], estimates=estimates)
+
+
+def _renamed(reason: str, names: Mapping[str, str]) -> str:
+    for numeric, name in names.items():
+        reason = reason.replace(numeric, name)
+    return reason
 
 
 class GeometryMetric(Metric):
@@ -138,6 +199,11 @@ class GeometryMetric(Metric):
         What the value is, for ``attrs['ci_estimates']``.
     names : mapping
         What the parts of a reason are called for users.
+    stimulus_groups, neuroid_groups : str or None
+        Coordinates of the target in whose groups stimuli and neuroids were drawn
+        (:func:`~brainscore_vision.metric_helpers.uncertainty.units_along`).
+    blocks : bool
+        Whether more than 20 single neuroids are left out in 20 blocks, as leaving out each would take too long.
     """
 
     scale = "similarity"
@@ -145,6 +211,9 @@ class GeometryMetric(Metric):
     what: str
     estimates: str
     names: Mapping[str, str]
+    stimulus_groups: str | None = "object_name"
+    neuroid_groups: str | None = "subject"
+    blocks = True
 
     @abstractmethod
     def geometry(self, X: NDArray) -> Array:
@@ -153,6 +222,54 @@ class GeometryMetric(Metric):
     @abstractmethod
     def compare(self, first: Array, second: Array) -> Similarity:
         """Similarity of two matrices of the same stimuli."""
+
+    def without_stimuli(self, first: Array, second: Array, codes: NDArray[np.intp]) -> Array:
+        """Values, less their bias, without each group of stimuli; `codes` number the groups from 0."""
+        left_out = []
+        for group in range(int(codes.max()) + 1):
+            kept = np.ix_(codes != group, codes != group)
+            left_out.append(self.compare(first[kept], second[kept]))
+        return np.array([similarity.value - similarity.bias for similarity in left_out])
+
+    def neuroid_influence(self, first: Array, second: Array, Y: NDArray, units: Units) -> Array:
+        """Influence of each unit of the target's neuroids; `first` and `second` are the two matrices."""
+        left_out = [self.compare(first, self.geometry(Y[:, units.codes != one])) for one in range(units.number)]
+        return deletion_influence([similarity.value - similarity.bias for similarity in left_out])
+
+    def varied(self, pair: Matched, first: Array, second: Array, similarity: Similarity) -> list[Varied]:
+        """Influence of the target's stimuli and neuroids, or of their groups, on the similarity of two matrices."""
+        target = pair.target
+        stimuli = units_along(target, "presentation", self.stimulus_groups, default="object_name")
+        influence, name, ids = similarity.influence[pair.order], "stimuli", target["stimulus_id"].values
+        if stimuli.grouped:
+            name = str(self.stimulus_groups)
+            ids = unit_ids(stimuli, ids, target[name].values)
+            influence = np.full(stimuli.number, np.nan)
+            if similarity.reason is None:
+                codes = np.empty_like(stimuli.codes)
+                codes[pair.order] = stimuli.codes
+                influence = deletion_influence(self.without_stimuli(first, second, codes))
+        parts = [Varied(stimuli, influence, name, ids)]
+        neuroids = units_along(target, "neuroid", self.neuroid_groups, default="subject")
+        if neuroids.number < _FEWEST_NEUROIDS:
+            these = "this neuroid" if neuroids.number == 1 else f"these {neuroids.number} neuroids"
+            parts[0] = parts[0]._replace(units=stimuli._replace(plural=f"{stimuli.plural}, of {these}"))
+            return parts
+        name, ids = "neuroids", np.arange(neuroids.number)
+        if self.blocks and not neuroids.grouped and neuroids.number > _BLOCKS:
+            details = f"{neuroids.details} in {_BLOCKS} blocks"
+            neuroids = neuroids._replace(codes=neuroids.codes % _BLOCKS, number=_BLOCKS, details=details)
+            name, ids = "block of neuroids", np.arange(_BLOCKS)
+        elif neuroids.grouped:
+            name = str(self.neuroid_groups)
+            ids = unit_ids(neuroids, ids, target[name].values)
+        elif "neuroid_id" in target.coords and len(set(target["neuroid_id"].values.tolist())) == neuroids.number:
+            ids = target["neuroid_id"].values
+        influence = np.full(neuroids.number, np.nan)
+        if np.isfinite(parts[0].influence).all():
+            influence = self.neuroid_influence(first, second, pair.Y, neuroids)
+        parts.append(Varied(neuroids, influence, name, ids))
+        return parts
 
     @also_named(assembly1="source", assembly2="target")
     def __call__(self, source: DataAssembly, target: DataAssembly) -> Score:
@@ -174,17 +291,19 @@ class GeometryMetric(Metric):
             If the two hold different stimuli, a stimulus twice, NaN, or too few stimuli.
         """
         pair = matched(source, target, fewest=self.fewest, what=self.what)
-        similarity = self.compare(self.geometry(pair.X), self.geometry(pair.Y))
-        return geometry_score(similarity, pair, estimates=self.estimates, names=self.names)
+        first, second = self.geometry(pair.X), self.geometry(pair.Y)
+        similarity = self.compare(first, second)
+        varied = self.varied(pair, first, second, similarity)
+        return geometry_score(similarity, pair, estimates=self.estimates, names=self.names, varied=varied)
 
 
 class CrossValidatedGeometry(Metric):
     """Apply a geometry metric, which fits nothing, to the test part of each split of the stimuli.
 
     Each test part holds 90 % of the stimuli (``test_size=0.9``), as on the existing platform, whose comment speaks of
-    leaving out 10 %. The parts overlap, so the published spread (``split_error``: standard deviation over splits,
-    ddof 0, over √splits) tells how much the score depends on a tenth of the stimuli, and is far below the standard
-    error.
+    leaving out 10 %. The parts overlap, so the published error (standard deviation over splits, ddof 0, over √splits:
+    ``attrs['split_error']``) tells how much the score depends on a tenth of the stimuli, and is far below the standard
+    error. ``error`` and ``ci`` are those of the metric on all stimuli.
 
     Parameters
     ----------
@@ -216,8 +335,9 @@ class CrossValidatedGeometry(Metric):
         Returns
         -------
         Score
-            Mean over splits. ``raw`` (split), ``split_error`` as published, ``error``, ``ci`` and ``influence``
-            over stimuli; NaN splits are left out and counted in ``attrs['undefined']``.
+            Mean over splits. ``raw`` (split), ``split_error`` as published, ``error``, ``ci`` and ``influence`` as for
+            the metric itself, on all stimuli, or the first defined split where that is NaN; NaN splits are left out
+            and counted in ``attrs['undefined']``.
 
         Raises
         ------
@@ -234,56 +354,48 @@ class CrossValidatedGeometry(Metric):
                 remedy=f"use more stimuli or a larger test_size, so that each split has at least {metric.fewest}",
             )
         first, second = metric.geometry(pair.X), metric.geometry(pair.Y)
-        values, influences, reasons, biases = [], [], [], []
+        values, reasons, biases = [], [], []
         for test in splits:
             rows = np.ix_(pair.order[test], pair.order[test])
             similarity = metric.compare(first[rows], second[rows])
             values.append(Score(similarity.value))
             reasons.append(similarity.reason)
             biases.append(similarity.bias)
-            influence = np.zeros(len(pair.order))
-            influence[test] = similarity.influence / len(test)
-            influences.append(influence)
         score = self._cross_validation.aggregate(merge_splits(values))
         score.attrs["scale"] = self.scale
         undefined = np.isnan(score.attrs[Score.RAW_VALUES_KEY].values)
         score.attrs["undefined"] = int(undefined.sum())
         if undefined.all():
-            reason = str(reasons[0])
-            for numeric, name in metric.names.items():
-                reason = reason.replace(numeric, name)
-            return attach_uncertainty(score, reason=f"undefined in every split: {reason}")
-        # a stimulus contributes to all splits that test it
-        influence = np.mean([i for i, none in zip(influences, undefined, strict=True) if not none], axis=0)
-        influence *= len(influence)
-        score.attrs["bias"] = float(np.mean([b for b, none in zip(biases, undefined, strict=True) if not none]))
-        _attach_influence(score, influence, pair.target)
-        interval: Interval = influence_interval(
-            _clip_correlation(float(score) - score.attrs["bias"]), influence, correlation=True
-        )
-        if interval.reason is not None:
-            interval = interval._replace(reason="too few stimuli, or undefined when one of them is left out")
-        interval = _if_enough(interval, score.attrs["bias"])
-        return attach_interval(
+            return attach_uncertainty(
+                score, reason=f"undefined in every split: {_renamed(str(reasons[0]), metric.names)}"
+            )
+        whole = metric.compare(first, second)
+        if whole.reason is not None:  # by a stimulus that some splits do not test
+            test = splits[int(np.flatnonzero(~undefined)[0])]
+            rows = pair.order[test]
+            pair = Matched(
+                pair.source, pair.target.isel(presentation=test), pair.X[rows], pair.Y[rows], np.arange(len(rows))
+            )
+            first, second = first[np.ix_(rows, rows)], second[np.ix_(rows, rows)]
+            whole = metric.compare(first, second)
+        varied = metric.varied(pair, first, second, whole)
+        bias = float(np.mean([b for b, none in zip(biases, undefined, strict=True) if not none]))
+        return _attach(
             score,
-            interval,
-            estimates=f"{metric.estimates} (mean over splits); stimuli vary, neuroids and splits are kept",
+            whole._replace(bias=bias),
+            varied,
+            estimates=f"{metric.estimates} (mean over splits, which are kept)",
+            names=metric.names,
         )
 
 
-def _if_enough(interval: Interval, bias: float, enough: int = SMALL) -> Interval:
+def _if_enough(interval: Interval, bias: float, stimuli: int, enough: int) -> Interval:
     """Remove the limits of a biased value if there are too few stimuli to estimate the bias."""
-    if bias == 0 or interval.n >= enough or interval.reason is not None:
+    if bias == 0 or stimuli >= enough or interval.reason is not None:
         return interval
-    reason = f"{interval.n} stimuli: at least {enough} are needed to correct the value's bias"
+    reason = f"{stimuli} stimuli: at least {enough} are needed to correct the value's bias"
     return interval._replace(low=math.nan, high=math.nan, reason=reason)
 
 
 def _clip_correlation(value: float) -> float:
     return min(max(value, -1.0), 1.0)
-
-
-def _attach_influence(score: Score, influence: Array, target: DataAssembly) -> None:
-    attach_influence(
-        score, influence, units="stimuli", ids=target["stimulus_id"].values, bias=float(score.attrs["bias"])
-    )

@@ -12,7 +12,7 @@ from brainscore_core.metrics import Score, attach_uncertainty
 from brainscore_core.numerics import Interval, bootstrap_interval
 from brainscore_core.numerics.predictions import FEWEST_GROUPS, Predictivity, predictivity_interval
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
-from brainscore_vision.metric_helpers.alignment import coord_values
+from brainscore_vision.metric_helpers.alignment import MetricInputError, coord_values
 
 __all__ = [
     "NEUROID_GROUPS",
@@ -23,9 +23,11 @@ __all__ = [
     "attach_interval",
     "attach_neuroid_interval",
     "attach_predictivity_interval",
+    "attach_varied",
     "clipped",
     "note_undefined",
     "over_splits",
+    "unit_ids",
     "units_along",
 ]
 
@@ -72,6 +74,11 @@ class Units(NamedTuple):
     details: str
     clusters: NDArray[np.intp] | None = None
 
+    @property
+    def grouped(self) -> bool:
+        """Whether a unit is a group of entries."""
+        return self.number < len(self.codes)
+
 
 def units_along(assembly: DataAssembly, dim: str, group: str | None, *, default: str) -> Units:
     """Find the units along a dimension: its entries, or the groups that a coordinate tells apart.
@@ -105,23 +112,66 @@ def units_along(assembly: DataAssembly, dim: str, group: str | None, *, default:
     >>> units_along(assembly, "presentation", "object_name", default="object_name").plural
     'new stimuli of these 3 object names'
     """
-    n, name = assembly.sizes[dim], _NAMES.get(dim, dim)
-    single = Units(np.arange(n), n, f"new {name}", f"{n:,} {name}")
+    n, name = assembly.sizes[dim], _NAMES.get(dim, f"{dim}s")
+    single = Units(np.arange(n, dtype=np.intp), n, f"new {name}", f"{n:,} {name}")
     if group is None or (group == default and group not in assembly.coords):
         return single
-    values = coord_values(assembly, group, role="target", dim=dim)
-    if pd.isna(values).any():
-        return single
-    codes = np.unique(values.astype(str), return_inverse=True)[1]
-    number = int(codes.max(initial=-1)) + 1
-    if number == n:
+    if group not in assembly.coords:
+        raise MetricInputError(
+            f"the target has no coordinate {group!r} to group its {name} by",
+            remedy="name a coordinate of the target, or pass None if each varies on its own",
+        )
+    values = pd.Series(coord_values(assembly, group, role="target", dim=dim))
+    codes, labels = pd.factorize(values, sort=True, use_na_sentinel=False)
+    codes, number = np.asarray(codes, dtype=np.intp), len(labels)
+    if number == n or values.isna().all():
         return single
     if number < FEWEST_GROUPS:
-        groups = f"this {group}" if number == 1 else f"these {number} {group}s"
-        groups = groups.replace("_", " ")
-        return Units(np.arange(n), n, f"new {name} of {groups}", f"{n:,} {name}", codes)
+        these = f"this {group}" if number == 1 else f"these {number} {group}s"
+        return single._replace(plural=f"new {name} of {these.replace('_', ' ')}", clusters=codes)
     few = ", few groups" if number < _MANY_GROUPS else ""
-    return Units(codes, number, f"new groups of {name} ({group})", f"{number} groups of {n:,} {name}{few}", codes)
+    return Units(codes, number, f"new groups of {name} ({group})", f"{number:,} groups{few}", codes)
+
+
+def unit_ids(units: Units, entries: Any, groups: Any = None) -> NDArray[Any]:
+    """Label of each unit: that of its entry, or of its group."""
+    if not units.grouped:
+        return np.asarray(entries)
+    return np.asarray(pd.Series(np.asarray(groups)).groupby(units.codes).first())
+
+
+def attach_varied(score: Score, interval: Interval, units: Sequence[Units], *, estimates: str) -> Score:
+    """Write an interval into a score's attributes, and what varies from one experiment to the next.
+
+    Parameters
+    ----------
+    score : Score
+        Changed in place.
+    interval : Interval
+        Error and limits.
+    units : sequence of Units
+        What varies.
+    estimates : str
+        What the value is.
+
+    Returns
+    -------
+    Score
+        The same object; ``attrs['ci_estimates']`` begins with what varies.
+    """
+    missing = math.isnan(interval.low) or math.isnan(interval.high)
+    reason = interval.reason
+    if reason is None and math.isnan(interval.error):
+        reason = "the value itself is undefined"
+    varied = " and ".join(part.plural for part in units)
+    return attach_uncertainty(
+        score,
+        error=interval.error,
+        ci=None if missing else (interval.low, interval.high),
+        estimates=f"{varied}; {', '.join(part.details for part in units)}; {estimates}",
+        method=interval.method,
+        reason=reason,
+    )
 
 
 def attach_predictivity_interval(
@@ -162,6 +212,7 @@ def attach_influence(
     ids: Any = None,
     bias: float = 0.0,
     paired: bool = True,
+    further: bool = False,
 ) -> Score:
     """Store the influence of each resampled unit on a score, for tests of the difference between two models.
 
@@ -180,6 +231,9 @@ def attach_influence(
         How much higher the score is expected to be than what it estimates.
     paired : bool
         Whether other models are scored on the same units; not so of a model's own neuroids.
+    further : bool
+        Whether these units vary as well as those of ``attrs['influence']``: ``attrs['further_influence']``, whose
+        variance is added.
 
     Returns
     -------
@@ -200,7 +254,7 @@ def attach_influence(
         dims.append(dim)
     kept = DataAssembly(np.asarray(influence, dtype=np.float64), coords=coords, dims=dims)
     kept.attrs = {"bias": float(bias), "paired": int(paired)}
-    score.attrs["influence"] = kept
+    score.attrs["further_influence" if further else "influence"] = kept
     return score
 
 

@@ -1,15 +1,17 @@
 """Simulated experiments, one case for each kind of interval: what is drawn, and what the interval should hold."""
 
 from .behaviour import CASES as BEHAVIOUR
+from .behaviour_units import CASES as BEHAVIOUR_UNITS
 from .case import Case, Result, simulate
 from .ceiled import CASES as CEILED
 from .ceilings import CASES as CEILINGS
 from .choices import CASES as CHOICES
 from .geometry import CASES as GEOMETRY
+from .geometry_units import CASES as GEOMETRY_UNITS
 from .properties import CASES as PROPERTIES
 from .regression import CASES as REGRESSION
 
-__all__ = ["GROUPS", "Case", "Result", "simulate"]
+__all__ = ["GROUPS", "REGIMES", "Case", "Result", "simulate"]
 
 GROUPS = {
     "Regression": REGRESSION,
@@ -20,3 +22,6 @@ GROUPS = {
     "Ceilings": CEILINGS,
     "Scores relative to their ceilings": CEILED,
 }
+
+REGIMES = {"Geometry": GEOMETRY_UNITS, "Behaviour": BEHAVIOUR_UNITS}
+"""Cases of what else varies: ``metric: regime``."""

@@ -64,6 +64,23 @@ def _subjects(name):
     return Case([name], "subjects", "4,000 subjects", draw, value)
 
 
+def _error_consistency():
+    """Subjects and as many images are drawn anew."""
+    metric = load_metric("error_consistency")
+
+    def draw(rng, n) -> Score:
+        truth, shared = np.resize(CATEGORIES, n), rng.standard_normal(n)
+        wrong = np.where(truth == "cat", "dog", "cat")
+        of_model = 0.8 + 0.9 * shared + 0.8 * rng.standard_normal(n) > 0
+        right = rng.random((n, n)) < 1 / (1 + np.exp(-0.6 - 1.2 * shared - 0.7 * rng.standard_normal((n, 1))))
+        columns = {"stimulus_id": np.tile(np.arange(n), n), "truth": np.tile(truth, n)}
+        answers = _assembly(np.where(right, truth, wrong).ravel(), subject=np.repeat(np.arange(n), n), **columns)
+        return metric(_assembly(np.where(of_model, truth, wrong), stimulus_id=np.arange(n)), answers)
+
+    sizes = (20, 50, 100, 200)
+    return Case(["error_consistency"], "subjects, and as many images", "mean of the scores", draw, average, sizes)
+
+
 def _ceiling(name):
     metric = load_metric(name)
 
@@ -223,7 +240,8 @@ def _shape_bias(*, ceiling=False):
 
 
 CASES = [
-    *(_subjects(name) for name in ("error_consistency", "accuracy_distance")),
+    _error_consistency(),
+    _subjects("accuracy_distance"),
     *(_subjects(name) for name in ("confusion_similarity", "tasks_consistency")),
     *(_ceiling(name) for name in ("error_consistency", "accuracy_distance")),
     *(_ceiling(name) for name in ("confusion_similarity", "tasks_consistency")),

@@ -1,4 +1,4 @@
-"""Intervals over stimuli of metrics that compare geometries."""
+"""Intervals over stimuli, and where they vary also neuroids, of metrics that compare geometries."""
 
 from functools import cache
 
@@ -14,7 +14,10 @@ from .case import Case, coords, once
 __all__ = ["CASES"]
 
 FEATURES, NEUROIDS, REPETITIONS = 8, 6, 4
-TRUTH = "mean of 8 experiments with 2,000 stimuli, less their bias"
+DRAWN = 30
+"""Neuroids that are drawn anew in each experiment."""
+TRUTH = "mean of 40 experiments with 500 stimuli, less their bias"
+FIXED = "mean of 8 experiments with 2,000 stimuli, less their bias"
 
 
 def _assembly(values, **columns):
@@ -42,6 +45,26 @@ def _stimuli(rng, n):
     return features, features @ _weights() + 0.7 * rng.standard_normal((n, NEUROIDS))
 
 
+def _stimuli_and_neuroids(rng, n):
+    features = rng.standard_normal((n, FEATURES))
+    weights = rng.standard_normal((FEATURES, DRAWN)) / np.sqrt(FEATURES)
+    return features, features @ weights + 0.7 * rng.standard_normal((n, DRAWN))
+
+
+def _drawn(name, simulations=300):
+    metric = load_metric(name)
+
+    def draw(rng, n) -> Score:
+        return metric(*map(_assembly, _stimuli_and_neuroids(rng, n)))
+
+    def population():
+        whole = load_metric(name.removesuffix("_cv"))
+        scores = [whole(*map(_assembly, _stimuli_and_neuroids(np.random.default_rng([9, i]), 500))) for i in range(40)]
+        return np.mean([float(score) - score.attrs.get("bias", 0.0) for score in scores])
+
+    return Case([name], "stimuli (and 30 neuroids)", TRUTH, draw, once(population), simulations=simulations)
+
+
 def _case(name, simulations=400):
     metric = load_metric(name)
 
@@ -53,7 +76,7 @@ def _case(name, simulations=400):
         scores = [whole(*map(_assembly, _stimuli(np.random.default_rng([9, i]), 2000))) for i in range(8)]
         return np.mean([float(score) - score.attrs.get("bias", 0.0) for score in scores])
 
-    return Case([name], "stimuli", TRUTH, draw, once(population), simulations=simulations)
+    return Case([name], "stimuli", FIXED, draw, once(population), simulations=simulations)
 
 
 def _noisy(name):
@@ -98,9 +121,10 @@ def _dimensionality():
 
 
 CASES = [
-    *(_case(name) for name in ("rdm", "rdm_cosine", "rdm_euclidean", "rdm_whitened")),
-    *(_case(name) for name in ("cka", "cka_rbf", "cka_biased", "procrustes")),
-    *(_case(name, simulations=300) for name in ("rdm_cv", "cka_cv")),
+    *(_drawn(name) for name in ("rdm", "rdm_cosine", "rdm_euclidean", "rdm_whitened")),
+    *(_drawn(name) for name in ("cka", "cka_rbf", "cka_biased")),
+    _case("procrustes"),
+    *(_drawn(name) for name in ("rdm_cv", "cka_cv")),
     *(_noisy(name) for name in ("rdm_mahalanobis", "rdm_crossnobis", "rdm_crossnobis_whitened")),
     _dimensionality(),
 ]

@@ -103,7 +103,7 @@ def experiment(name):
 
 
 def _case(*names, sizes=(20, 50, 100, 200), simulations=200):
-    units = f"{STIMULI} stimuli × neuroids"
+    units = f"{STIMULI} stimuli, and neuroids"
     return Case(names, units, TRUTH, experiment(names[0]), average, sizes=sizes, simulations=simulations)
 
 

@@ -8,10 +8,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from brainscore_core.metrics import Metric, Score, declare_no_error
-from brainscore_core.numerics import Interval, bootstrap_interval, mean_influence
+from brainscore_core.numerics import Interval, bootstrap_interval, combined_interval, mean_influence
+from brainscore_core.numerics.deletion import deletion_influence
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision.metric_helpers.alignment import MetricInputError, as_table, coord_values, listed
-from brainscore_vision.metric_helpers.uncertainty import attach_influence, attach_interval
+from brainscore_vision.metric_helpers.behaviour import Images, images_of
+from brainscore_vision.metric_helpers.uncertainty import Units, attach_influence, attach_varied, clipped
 
 __all__ = ["Accuracy"]
 
@@ -19,10 +21,17 @@ __all__ = ["Accuracy"]
 class Accuracy(Metric):
     """Share of choices that equal the right ones.
 
+    Parameters
+    ----------
+    stimulus_groups : str or None
+        Coordinate of the target in whose groups images were drawn
+        (:func:`~brainscore_vision.metric_helpers.uncertainty.units_along`).
+
     Notes
     -----
-    ``attrs``: ``raw``, one boolean a choice; ``error``, the standard error of the mean over stimuli, and ``ci`` with
-    stimuli as the independent units (Wilson's interval [1]_ where each stimulus has one choice, otherwise a bootstrap);
+    ``attrs``: ``raw``, one boolean a choice; ``error`` and ``ci`` over new images, the choices being fixed (Wilson's
+    interval [1]_ where each image has one choice, otherwise a bootstrap); over new groups of images, each left out as a
+    whole, Student's t;
     ``std``, the standard deviation of the booleans, which the existing platform publishes as the error. A missing
     choice counts as wrong.
 
@@ -40,6 +49,9 @@ class Accuracy(Metric):
     """
 
     scale = "accuracy"
+
+    def __init__(self, *, stimulus_groups: str | None = "object_name") -> None:
+        self._stimulus_groups = stimulus_groups
 
     def __call__(self, source: DataAssembly | Sequence[Any], target: DataAssembly | Sequence[Any]) -> Score:
         """Compare choices.
@@ -86,8 +98,19 @@ class Accuracy(Metric):
             "scale": self.scale,
             "std": float(correct.std()),
         }
-        attach_influence(score, mean_influence(correct), units="stimuli", ids=stimuli)
-        return attach_interval(score, _interval(correct, stimuli), estimates="share of right choices; stimuli vary")
+        images = None
+        if stimuli is not None and isinstance(target, DataAssembly):
+            images = images_of(target, self._stimulus_groups)
+        if images is not None and images.units.grouped:
+            without = _without(correct, images)
+            attach_influence(score, deletion_influence(without), units=images.name, ids=images.ids)
+            interval = clipped(combined_interval(float(score), [deletion_influence(without)]), low=0.0)
+        else:
+            attach_influence(score, mean_influence(correct), units="stimuli", ids=stimuli)
+            interval = _interval(correct, stimuli)
+        n = interval.n
+        units = Units(np.arange(n), n, "new images", f"{n:,} images") if images is None else images.units
+        return attach_varied(score, interval, [units], estimates="share of right choices")
 
     def ceiling(self, assembly: DataAssembly | None = None) -> Score:
         """The largest accuracy there is, 1, whatever the measurements."""
@@ -124,6 +147,12 @@ def _interval(correct: NDArray[np.bool_], stimuli: NDArray[Any] | None) -> Inter
 
     limits = binomtest(int(correct.sum()), n).proportion_ci(0.95, method="wilson")
     return Interval(float(limits.low), float(limits.high), float(correct.std() / np.sqrt(n)), "wilson", n)
+
+
+def _without(correct: NDArray[np.bool_], images: Images) -> NDArray[np.float64]:
+    """Share of right choices without each group of images."""
+    right, asked = np.bincount(images.codes, correct), np.bincount(images.codes)
+    return np.asarray((right.sum() - right) / (asked.sum() - asked))
 
 
 def _ratio(sums: NDArray[np.float64], axis: int) -> NDArray[np.float64]:

@@ -45,6 +45,21 @@ def test_trials_of_one_stimulus_belong_together():
     assert score.attrs["ci_method"] == "bootstrap"
 
 
+def test_groups_of_images_are_left_out_as_a_whole():
+    rng = np.random.default_rng(0)
+    group = np.repeat(np.arange(12), rng.integers(3, 9, 12))
+    right = rng.random(len(group)) < rng.random(12)[group]
+    target = _choices(["a"] * len(group)).assign_coords(object_name=("presentation", [f"o{i:02}" for i in group]))
+    score = load_metric("accuracy")(_choices(np.where(right, "a", "b")), target)
+    without = np.array([right[group != i].mean() for i in range(12)])
+    assert score.attrs["error"] == pytest.approx(np.sqrt(11 / 12 * np.sum((without - without.mean()) ** 2)))
+    assert score.attrs["ci_estimates"].startswith("new groups of images (object_name); 12 groups; ")
+    assert score.attrs["influence"]["object_name"].values.tolist() == [f"o{i:02}" for i in range(12)]
+    single = load_metric("accuracy", stimulus_groups=None)(_choices(np.where(right, "a", "b")), target)
+    assert single.attrs["ci_method"] == "wilson"
+    assert single.attrs["error"] < score.attrs["error"]
+
+
 def test_missing_choice_counts_as_wrong():
     assert float(load_metric("accuracy")(_choices(np.array(["a", np.nan], dtype=object)), ["a", "a"])) == 0.5
 

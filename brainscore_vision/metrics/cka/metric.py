@@ -2,10 +2,13 @@
 
 from typing import Any, Literal
 
+import numpy as np
 from numpy.typing import NDArray
 
 from brainscore_core.numerics import Similarity, compare_kernels, linear_kernel, rbf_kernel
+from brainscore_core.numerics.deletion import cka_without_neuroids, cka_without_stimuli, deletion_influence
 from brainscore_vision.metric_helpers.geometry import Array, GeometryMetric
+from brainscore_vision.metric_helpers.uncertainty import Units
 
 __all__ = ["CKAMetric"]
 
@@ -26,18 +29,24 @@ class CKAMetric(GeometryMetric):
     device : str or torch.device, optional
         Where products are computed: None for NumPy, ``'cpu'`` or ``'cuda'`` for PyTorch, ``'auto'`` for CUDA where
         there is one.
+    stimulus_groups, neuroid_groups : str or None
+        Coordinates of the target in whose groups stimuli and neuroids were drawn: whole groups are left out
+        (:func:`~brainscore_vision.metric_helpers.uncertainty.units_along`). The defaults may be missing.
 
     Notes
     -----
     Needs at least 4 stimuli (2 for the plain estimate). Where one side does not vary over stimuli, or its unbiased
     self-similarity is not positive, the score is NaN with a reason; the existing platform returns 0 there.
-    ``error`` and ``ci`` (Fisher's z) come from the jackknife over stimuli, exact; neuroids are kept.
-    ``attrs['influence']`` has each stimulus's part in it. The bandwidth is that of all stimuli, and kept.
+    ``error`` and ``ci`` (Student's t on Fisher's z) are over new stimuli and new neuroids of the target: the variance
+    of the jackknife over stimuli + that of the jackknife over neuroids [3]_, both exact. ``attrs['influence']``
+    (presentation) and ``attrs['further_influence']`` (neuroid) have each unit's part in it. For ``'rbf'``, neuroids are
+    left out in 20 blocks; the bandwidth is that of all stimuli, and kept when a stimulus is left out.
 
     References
     ----------
     .. [1] Kornblith et al. (2019). ICML. https://doi.org/10.48550/arXiv.1905.00414
     .. [2] Murphy, Zylberberg & Fyshe (2024). https://doi.org/10.48550/arXiv.2405.01012
+    .. [3] Efron & Stein (1981). Annals of Statistics 9, 586–596. https://doi.org/10.1214/aos/1176345462
 
     Examples
     --------
@@ -63,6 +72,8 @@ class CKAMetric(GeometryMetric):
         kernel: Literal["linear", "rbf"] = "linear",
         bandwidth: float = 0.8,
         device: Any = None,
+        stimulus_groups: str | None = "object_name",
+        neuroid_groups: str | None = "subject",
     ) -> None:
         if kernel not in ("linear", "rbf"):
             raise ValueError(f"unknown kernel {kernel!r}; known: 'linear', 'rbf'")
@@ -73,6 +84,9 @@ class CKAMetric(GeometryMetric):
         self._kernel = kernel
         self._bandwidth = bandwidth
         self._device = device
+        self.blocks = kernel == "rbf"
+        self.stimulus_groups = stimulus_groups
+        self.neuroid_groups = neuroid_groups
 
     def geometry(self, X: NDArray) -> Array:
         """Kernel matrix of the stimuli."""
@@ -83,3 +97,13 @@ class CKAMetric(GeometryMetric):
     def compare(self, first: Array, second: Array) -> Similarity:
         """Alignment of two kernel matrices."""
         return compare_kernels(first, second, unbiased=self.unbiased)
+
+    def without_stimuli(self, first: Array, second: Array, codes: NDArray[np.intp]) -> Array:
+        """Unbiased alignment without each group of stimuli."""
+        return cka_without_stimuli(first, second, codes)
+
+    def neuroid_influence(self, first: Array, second: Array, Y: NDArray, units: Units) -> Array:
+        """Jackknife over neuroids, their groups, or for ``'rbf'`` blocks of them."""
+        if self._kernel == "linear":
+            return deletion_influence(cka_without_neuroids(first, Y, units.codes if units.grouped else None))
+        return super().neuroid_influence(first, second, Y, units)

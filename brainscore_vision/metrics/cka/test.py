@@ -55,7 +55,9 @@ def test_equals_the_definition_in_any_order(data, name, reference):
         assert float(score) == pytest.approx(reference(X, Y), abs=1e-12)
         assert score.attrs["scale"] == "similarity"
         assert score.attrs["ci"][0] < float(score) - score.attrs["bias"] < score.attrs["ci"][1]
-        assert score.attrs["influence"].values.std(ddof=1) / np.sqrt(40) == pytest.approx(score.attrs["error"])
+        stimuli, neuroids = score.attrs["influence"].values, score.attrs["further_influence"].values
+        variance = stimuli.var(ddof=1) / 40 + neuroids.var(ddof=1) / 20
+        assert np.sqrt(variance) == pytest.approx(score.attrs["error"])
     first = score.attrs["influence"].sortby("stimulus_id").values
     straight = load_metric(name)(_assembly(X), _assembly(Y)).attrs["influence"].values
     np.testing.assert_allclose(first, straight, atol=1e-10)
@@ -157,3 +159,34 @@ def test_rbf(data):
 def test_one_neuroid(data, name):
     score = load_metric(name)(_assembly(data[0][:, :1]), _assembly(data[1][:, :1]))
     assert np.isfinite(float(score))
+
+
+@pytest.mark.parametrize("name", ["cka", "cka_biased"])
+@pytest.mark.parametrize("wide", [False, True])
+def test_stimuli_and_neuroids_are_left_out_exactly(name, wide):
+    rng = np.random.default_rng(0)
+    n, m = (16, 40) if wide else (40, 18)
+    X = rng.standard_normal((n, 30)) + 2
+    Y = X[:, :6] @ rng.standard_normal((6, m)) + rng.standard_normal((n, m)) + 5
+    without = np.array([_unbiased(X, np.delete(Y, i, axis=1)) for i in range(m)])
+    influence = load_metric(name)(_assembly(X), _assembly(Y)).attrs["further_influence"].values
+    np.testing.assert_allclose(influence, (m - 1) * (without.mean() - without), atol=1e-9)
+    objects, subjects = np.arange(n) % 5, np.arange(m) % 6
+    target = _assembly(Y).assign_coords(object_name=("presentation", objects), subject=("neuroid", subjects))
+    score = load_metric(name)(_assembly(X, np.random.default_rng(1).permutation(n)), target)
+    without = np.array([_unbiased(X[objects != i], Y[objects != i]) for i in range(5)])
+    np.testing.assert_allclose(score.attrs["influence"].values, 4 * (without.mean() - without), atol=1e-9)
+    without = np.array([_unbiased(X, Y[:, subjects != i]) for i in range(6)])
+    np.testing.assert_allclose(score.attrs["further_influence"].values, 5 * (without.mean() - without), atol=1e-9)
+
+
+def test_rbf_leaves_out_blocks_of_neuroids(data):
+    score = load_metric("cka_rbf")(_assembly(data[0]), _assembly(np.hstack([data[1]] * 2)))
+    assert score.attrs["further_influence"].sizes == {"block of neuroids": 20}
+    assert "40 neuroids in 20 blocks" in score.attrs["ci_estimates"]
+
+
+def test_one_or_two_neuroids_are_fixed(data):
+    score = load_metric("cka")(_assembly(data[0]), _assembly(data[1][:, :2]))
+    assert "further_influence" not in score.attrs
+    assert "of these 2 neuroids; 40 stimuli" in score.attrs["ci_estimates"]

@@ -10,21 +10,27 @@ from numpy.typing import NDArray
 from brainscore_core.metrics import Metric, Score
 from brainscore_core.numerics import (
     Interval,
-    KappaCounts,
-    bootstrap_interval,
+    combined_interval,
+    crossed_kappa,
     jackknife_interval,
-    kappa,
-    mean_influence,
     pairwise_kappa,
 )
 from brainscore_core.numerics.resampling import mean
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision.metric_helpers.alignment import MetricInputError, listed
-from brainscore_vision.metric_helpers.behaviour import choices_of, matched_choices
-from brainscore_vision.metric_helpers.uncertainty import attach_influence, attach_interval
+from brainscore_vision.metric_helpers.behaviour import choices_of, images_of, matched_choices
+from brainscore_vision.metric_helpers.uncertainty import (
+    Units,
+    attach_influence,
+    attach_interval,
+    attach_varied,
+    clipped,
+)
 
 __all__ = ["ErrorConsistency"]
 
+_FEWEST = 3
+"""With fewer subjects, these subjects are taken as fixed."""
 _RIGHT_THROUGHOUT = "undefined for every subject: there kappa is 0/0, as both are always right or always wrong"
 
 
@@ -49,20 +55,26 @@ class ErrorConsistency(Metric):
     ----------
     truth_coord : str
         Coordinate of the target with the right answers.
+    stimulus_groups : str or None
+        Coordinate of the target in whose groups images were drawn
+        (:func:`~brainscore_vision.metric_helpers.uncertainty.units_along`).
 
     Notes
     -----
     κ is NaN where model and subject are both always right or both always wrong in a condition: agreement by chance is
     certain there. Means leave NaN out; ``attrs['undefined']`` counts them. A missing answer counts as wrong.
 
-    ``attrs``: ``raw`` (condition × subject); ``error``, the standard error of the mean over subjects, and ``ci`` with
-    subjects as the independent units; ``std``, the standard deviation over conditions and subjects, which the existing
-    platform publishes as the error; ``signed``, the mean before its sign was dropped; ``predictions`` and ``targets``,
-    whether model and subject were right, trial by trial.
+    ``attrs``: ``raw`` (condition × subject); ``error`` and ``ci`` over new subjects and new images, the model's choices
+    being fixed: the variance due to subjects + that due to images − that of their interaction, which is part of both
+    [2]_, with Student's t. Images are left out of each subject's counts exactly. With one or two subjects only images
+    vary. ``influence`` (subject × presentation) keeps both parts; ``std``, the standard deviation over conditions and
+    subjects, which the existing platform publishes as the error; ``signed``, the mean before its sign was dropped;
+    ``predictions`` and ``targets``, whether model and subject were right, trial by trial.
 
     References
     ----------
     .. [1] Geirhos, Meding & Wichmann (2020). NeurIPS 33. https://doi.org/10.48550/arXiv.2006.16736
+    .. [2] Owen (2007). Annals of Applied Statistics 1, 386–411. https://doi.org/10.1214/07-AOAS122
 
     Examples
     --------
@@ -82,8 +94,9 @@ class ErrorConsistency(Metric):
 
     scale = "similarity"
 
-    def __init__(self, truth_coord: str = "truth") -> None:
+    def __init__(self, truth_coord: str = "truth", *, stimulus_groups: str | None = "object_name") -> None:
         self._truth_coord = truth_coord
+        self._stimulus_groups = stimulus_groups
 
     def __call__(self, source: DataAssembly, target: DataAssembly) -> Score:
         """Compare a model's choices with the subjects'.
@@ -108,16 +121,15 @@ class ErrorConsistency(Metric):
         """
         trials = self._trials(target)
         correct = np.asarray(matched_choices(source, trials.stimuli) == trials.truth, dtype=bool)
-        cell = trials.condition_codes * len(trials.subjects) + trials.subject_codes
-        shape = (len(trials.conditions), len(trials.subjects))
-
-        def count(which: NDArray[np.bool_]) -> NDArray[np.int64]:
-            return np.bincount(cell[which], minlength=shape[0] * shape[1]).reshape(shape)
-
-        everything = np.ones(len(cell), dtype=bool)
-        counts = KappaCounts(count(everything), count(correct), count(trials.correct), count(correct == trials.correct))
-        values = kappa(counts)
-        per_subject = mean(values, axis=0)
+        images = images_of(target, self._stimulus_groups)
+        found = crossed_kappa(
+            correct,
+            trials.correct,
+            subjects=trials.subject_codes,
+            conditions=trials.condition_codes,
+            units=images.codes,
+        )
+        values, per_subject = found.values, found.per_subject
         signed = float(mean(per_subject, axis=0))
         score = Score(abs(signed))
         coords = {"condition": ("condition", trials.conditions), "subject": ("subject", trials.subjects)}
@@ -126,16 +138,34 @@ class ErrorConsistency(Metric):
             "scale": self.scale,
             "signed": signed,
             "std": float(np.nanstd(values)) if np.isfinite(values).any() else math.nan,
-            "undefined": int((np.isnan(values) & (counts.n > 0)).sum()),
+            "undefined": self._undefined(values, trials),
             "predictions": _record(correct, trials),
             "targets": _record(trials.correct, trials),
         }
         sign = -1.0 if signed < 0 else 1.0
-        attach_influence(score, sign * mean_influence(per_subject), units="subjects", ids=trials.subjects)
-        interval = bootstrap_interval(per_subject[np.isfinite(per_subject)], "mean", units="subjects")
+        influence = sign * found.influence
+        known = np.isfinite(per_subject)
+        subjects = int(known.sum())
+        if subjects < _FEWEST:
+            these = "this subject" if subjects == 1 else f"these {subjects} subjects"
+            varied = [influence.mean(axis=0)]
+            attach_influence(score, varied[0], units=images.name, ids=images.ids)
+            units = [images.units._replace(plural=f"{images.units.plural} for {these}")]
+        else:
+            attach_influence(score, influence, units=("subjects", images.name), ids=(trials.subjects, images.ids))
+            varied = [influence[known] * (subjects / len(known))]
+            units = [Units(np.arange(subjects), subjects, "new subjects", f"{subjects:,} subjects"), images.units]
+        interval = combined_interval(signed, varied)
         if math.isnan(signed):
             interval = interval._replace(reason=_RIGHT_THROUGHOUT)
-        return attach_interval(score, _unsigned(interval, signed), estimates="mean over subjects, which vary")
+        interval = _unsigned(clipped(interval), signed)
+        return attach_varied(score, interval, units, estimates="mean over subjects")
+
+    @staticmethod
+    def _undefined(values: NDArray[np.float64], trials: _Trials) -> int:
+        seen = np.zeros(values.shape, dtype=bool)
+        seen[trials.condition_codes, trials.subject_codes] = True
+        return int((np.isnan(values) & seen).sum())
 
     def ceiling(self, assembly: DataAssembly) -> Score:
         """Error consistency between subjects.

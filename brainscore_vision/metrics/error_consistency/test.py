@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
+from brainscore_core.numerics.resampling import influence_variance
 from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly
 from brainscore_vision import load_metric
 from brainscore_vision.metric_helpers.alignment import MetricInputError
@@ -53,9 +54,16 @@ def test_equals_the_definition():
     per_subject = kappas.groupby("subject").mean()
     assert score.attrs["signed"] == pytest.approx(per_subject.mean(), abs=1e-12)
     assert float(score) == pytest.approx(abs(per_subject.mean()), abs=1e-12)
-    assert score.attrs["error"] == pytest.approx(per_subject.std(ddof=1) / np.sqrt(5), abs=1e-12)
+    influence = score.attrs["influence"]
+    assert influence.sizes == {"subject": 5, "presentation": 120}
+    np.testing.assert_allclose(influence.mean("presentation"), per_subject.mean() - per_subject, atol=1e-12)
+    assert score.attrs["signed"] < 0  # so that the influence changes its sign, too
+    error = np.sqrt(influence_variance(influence.values)[0])
+    assert score.attrs["error"] == pytest.approx(error, abs=1e-12)
+    assert error > per_subject.std(ddof=1) / np.sqrt(5)
+    assert score.attrs["ci_estimates"].startswith("new subjects and new images; 5 subjects, 120 images")
     assert score.attrs["std"] == pytest.approx(kappas.std(ddof=0), abs=1e-12)
-    assert score.attrs["ci_method"] == "t"
+    assert score.attrs["ci_method"] == "influence"
     assert score.attrs["scale"] == "similarity"
     predictions, targets = score.attrs["predictions"], score.attrs["targets"]
     np.testing.assert_array_equal(predictions.values, frame["model"])
@@ -125,12 +133,36 @@ def test_few_subjects(subjects):
     frame, model = _experiment(subjects=subjects)
     metric = load_metric("error_consistency")
     score = metric(model, _trials(frame))
-    assert f"{subjects} subjects: at least 3" in score.attrs["ci_reason"]
+    these = "this subject" if subjects == 1 else "these 2 subjects"
+    assert score.attrs["ci_estimates"].startswith(f"new images for {these}; ")
+    assert score.attrs["influence"].dims == ("presentation",)
     if subjects == 1:
         with pytest.raises(MetricInputError, match="needs a second one"):
             metric.ceiling(_trials(frame))
     else:
         assert "2 subjects: at least 3" in metric.ceiling(_trials(frame)).attrs["ci_reason"]
+
+
+@pytest.mark.parametrize("groups", [None, "object_name"])
+def test_images_and_their_groups_are_left_out_of_each_subject(groups):
+    frame, model = _experiment()
+    frame["object_name"] = frame["stimulus_id"].str.split("-").str[1].astype(int) % 7
+    metric = load_metric("error_consistency", stimulus_groups=groups)
+    trials = _trials(frame).assign_coords(object_name=("presentation", frame["object_name"].values))
+    score = metric(model, trials)
+    column = "stimulus_id" if groups is None else groups
+    influence = score.attrs["influence"]
+    units = influence[column].values
+    assert len(units) == (120 if groups is None else 7)
+    number = len(units)
+    per_subject = {s: metric(model, _trials(part)).attrs["signed"] for s, part in frame.groupby("subject")}
+    for subject, part in list(frame.groupby("subject"))[:2]:
+        seen = [unit for unit in units if (part[column] == unit).any()]
+        without = np.array([metric(model, _trials(part[part[column] != unit])).attrs["signed"] for unit in seen])
+        expected = (len(seen) - 1) * (without.mean() - without) + per_subject[subject] - score.attrs["signed"]
+        row = influence.sel(subject=subject).values * np.sign(score.attrs["signed"])
+        np.testing.assert_allclose(row[np.isin(units, seen)], expected * number / len(seen), atol=1e-9)
+        assert not row[~np.isin(units, seen)].any()
 
 
 def test_what_cannot_be_compared_is_refused():

@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brainscore_core.metrics import Metric, Score, declare_no_error
-from brainscore_core.numerics import influence_interval
+from brainscore_core.numerics.deletion import deletion_influence
 from brainscore_core.numerics.discrimination import (
+    choice_counts,
     choice_rates,
     correlation_slopes,
     less_class_means,
@@ -16,16 +17,24 @@ from brainscore_core.numerics.discrimination import (
     nanmean_rows,
     object_dprimes,
     pairwise_probabilities,
+    rates_of_counts,
     stimulus_dprimes,
     through_inverses,
 )
+from brainscore_core.numerics.resampling import combined_interval, influence_variance
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision.metric_helpers.alignment import MetricInputError
-from brainscore_vision.metric_helpers.uncertainty import attach_interval
+from brainscore_vision.metric_helpers.uncertainty import Units, attach_influence, attach_varied
 
-from .trials import Trials, probabilities, trials_of
+from .trials import SUBJECT, Trials, probabilities, trials_of
 
 __all__ = ["I1", "I2", "O1", "O2", "I1n", "I2n"]
+
+
+_BLOCKS = 40
+"""More subjects are left out in as many blocks; and trials."""
+_FEWEST = 3
+"""With fewer subjects, these subjects are taken as fixed."""
 
 
 class _Side(NamedTuple):
@@ -42,9 +51,10 @@ class _Consistency(Metric):
     normalised: ClassVar[bool] = False
     one_versus_all: ClassVar[bool] = False
 
-    def __init__(self, *, repetitions: int = 2, seed: int = 0) -> None:
+    def __init__(self, *, repetitions: int = 2, seed: int = 0, subject_coord: str | None = SUBJECT) -> None:
         if repetitions < 1:
             raise ValueError(f"repetitions is {repetitions}; at least 1 is needed")
+        self._subject_coord = subject_coord
         self._repetitions = repetitions
         self._seed = seed
 
@@ -71,10 +81,10 @@ class _Consistency(Metric):
         MetricInputError
             If coordinates, stimuli or choices are missing, or a trial's choice was not on offer.
         """
-        trials = trials_of(target)
+        trials = trials_of(target, self._subject_coord)
         ours = self._side(pairwise_probabilities(probabilities(source, trials), trials.truth), trials)
         pairs = [(ours, self._measured(trials, first)) for first, _ in self._halves(trials)]
-        score = self._score(pairs, trials, names=("predictions", "targets"))
+        score = self._score(pairs, trials, ours=ours, names=("predictions", "targets"))
         score.attrs["undefined"] = sum(int((np.isnan(a.values) & ~np.isnan(b.values)).sum()) for a, b in pairs)
         return score
 
@@ -99,7 +109,7 @@ class _Consistency(Metric):
         MetricInputError
             As for the metric; and without `skipna` if a half lacks a d′ that the other half has.
         """
-        trials = trials_of(assembly)
+        trials = trials_of(assembly, self._subject_coord)
         pairs = [
             (self._measured(trials, first), self._measured(trials, second)) for first, second in self._halves(trials)
         ]
@@ -163,11 +173,53 @@ class _Consistency(Metric):
             values = less_class_means(values, trials.truth, n_objects=len(trials.objects))
         return _Side(nanmean_rows(values) if self.one_versus_all else values, values, rates)
 
-    def _score(self, pairs: Sequence[tuple[_Side, _Side]], trials: Trials, *, names: tuple[str, str]) -> Score:
+    def _without(
+        self, trials: Trials, blocks: NDArray[np.intp], number: int, *, ours: _Side | None
+    ) -> NDArray[np.float64]:
+        """Value without each block of trials; the halves stay."""
+        n, k = len(trials.stimuli), len(trials.objects)
+        values = np.zeros(number)
+        for halves in self._halves(trials):
+            counts = []
+            for half in halves[:1] if ours is not None else halves:
+                columns = (part[half] for part in (trials.stimulus, trials.chosen, trials.distractor))
+                each = choice_counts(*columns, n_stimuli=n, n_objects=k, blocks=blocks[half], n_blocks=number)
+                counts.append([part.sum(axis=0) - part for part in each])
+            for block in range(number):
+                measured = [
+                    self._side(rates_of_counts(asked[block], alarms[block], trials.truth), trials)
+                    for asked, alarms in counts
+                ]
+                pair = measured if ours is None else [ours, *measured]
+                values[block] += masked_correlation(pair[0].values, pair[1].values).value / self._repetitions
+        return values
+
+    def _subject_influence(
+        self, trials: Trials, subject: NDArray[np.intp], subjects: int, *, ours: _Side | None
+    ) -> NDArray[np.float64]:
+        """Influence of each subject, or block of subjects, beyond that of their single trials.
+
+        Its variance is that of leaving out subjects less that of leaving out blocks of any trials, which contains only
+        what images contain, too.
+        """
+        number = min(subjects, _BLOCKS)
+        influence = deletion_influence(self._without(trials, subject % number, number, ours=ours))
+        blocks = np.random.default_rng(self._seed).permutation(len(trials.chosen)) % _BLOCKS
+        of_trials = deletion_influence(self._without(trials, blocks, _BLOCKS, ours=ours))
+        whole, single = (influence_variance(part)[0] for part in (influence, of_trials))
+        return influence * np.sqrt(max(whole - single, 0.0) / whole if whole > 0 else 1.0)
+
+    def _score(
+        self,
+        pairs: Sequence[tuple[_Side, _Side]],
+        trials: Trials,
+        *,
+        names: tuple[str, str],
+        ours: _Side | None = None,
+    ) -> Score:
         results = [masked_correlation(a.values, b.values) for a, b in pairs]
         values = np.array([result.value for result in results])
         score = Score(values.mean())
-        units = "objects" if self.by_object else "stimuli"
         influence = np.mean([result.influence for result in results], axis=0)
         if not (self.by_object or self.normalised):  # means over images cancel what all of an object's images share
             influence = influence + np.mean([_through_others(*pair, trials.truth) for pair in pairs], axis=0)
@@ -178,23 +230,42 @@ class _Consistency(Metric):
             free = len(trials.stimuli) - len(trials.objects)
             influence = influence * np.sqrt(len(trials.stimuli) / free) if free > 0 else influence * np.nan
             reason = None if free > 0 else f"{len(trials.stimuli)} images of {len(trials.objects)} objects are too few"
-        interval = influence_interval(float(score), influence, correlation=True, units=units)
-        if reason:
-            interval = interval._replace(reason=reason)
-        if np.isnan(float(score)):
-            interval = interval._replace(reason="one side's d′ do not vary, or fewer than two are measured by both")
         score.attrs = {
             Score.RAW_VALUES_KEY: Score(values, coords={"split": np.arange(len(values))}, dims=["split"]),
             "scale": self.scale,
             "std": float(values.std()),
             "influence": DataAssembly(influence, coords=self._rows(trials), dims=[self._dim]),
         }
+        units = "objects" if self.by_object else "images"
+        n = len(influence)
+        kept = "" if self.by_object else f" of these {len(trials.objects)} objects"
+        varied = [influence]
+        described = [Units(np.arange(n), n, f"new {units}{kept}", f"{n:,} {units}")]
+        if trials.subject is not None and trials.subjects is not None and np.isfinite(influence).all():
+            subjects = len(trials.subjects)
+            if subjects < _FEWEST:
+                these = "this subject" if subjects == 1 else f"these {subjects} subjects"
+                described[0] = described[0]._replace(plural=f"{described[0].plural} for {these}")
+            else:
+                varied.append(self._subject_influence(trials, trials.subject, subjects, ours=ours))
+                in_blocks = f" in {_BLOCKS} blocks" if subjects > _BLOCKS else ""
+                details = f"{subjects:,} subjects{in_blocks}"
+                described.insert(0, Units(np.arange(subjects), subjects, "new subjects", details))
+                ids = np.arange(len(varied[1])) if in_blocks else trials.subjects
+                attach_influence(score, varied[1], units="subjects", ids=ids, further=True)
+        interval = combined_interval(float(score), varied, correlation=True)
+        if np.isnan(float(score)):
+            interval = interval._replace(reason="one side's d′ do not vary, or fewer than two are measured by both")
+        elif reason:
+            interval = interval._replace(reason=reason)
         for name, side in zip(names, zip(*pairs, strict=True), strict=True):
             score.attrs[name] = self._record(np.stack([one.values for one in side]), trials)
-        estimates = (
-            f"correlation of d′, mean over {len(values)} random halves of the trials; {units} vary, trials are kept"
+        return attach_varied(
+            score,
+            interval,
+            described,
+            estimates=f"correlation of d′, mean over {len(values)} random halves of the trials",
         )
-        return attach_interval(score, interval, estimates=estimates)
 
     @property
     def _dim(self) -> str:
@@ -240,6 +311,8 @@ class I2n(_Consistency):
         How often the trials are halved at random. The metric compares with the first half each.
     seed : int
         Of the halves.
+    subject_coord : str or None
+        Coordinate of the target with each trial's subject; ``"subject"`` may be missing.
 
     Notes
     -----
@@ -252,13 +325,16 @@ class I2n(_Consistency):
     ``attrs``: ``raw`` (split), one correlation a half; ``std``, their standard deviation (ddof 0), which the existing
     platform publishes as the error; ``error`` and ``ci`` from each image's influence on the correlation, images being
     the independent units (widened by √(images / (images − objects)), as the objects' means come from the same images;
-    without normalisation an image acts through the mean rates in other images' d′, too);
+    without normalisation an image acts through the mean rates in other images' d′, too); with three or more subjects
+    also from leaving out each of them (of more than 40, in 40 blocks), less what leaving out any trials does, which is
+    part of both [2]_, in ``further_influence``;
     ``influence`` (presentation); ``predictions`` and ``targets``, the d′.
 
     References
     ----------
     .. [1] Rajalingham et al. (2018). Journal of Neuroscience 38, 7255–7269.
        https://doi.org/10.1523/JNEUROSCI.0388-18.2018
+    .. [2] Owen (2007). Annals of Applied Statistics 1, 386–411. https://doi.org/10.1214/07-AOAS122
 
     Examples
     --------

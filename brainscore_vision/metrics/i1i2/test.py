@@ -4,9 +4,11 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
+from brainscore_core.numerics.discrimination import masked_correlation, pairwise_probabilities
 from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly
 from brainscore_vision import load_metric
 from brainscore_vision.metric_helpers.alignment import MetricInputError
+from brainscore_vision.metrics.i1i2.trials import probabilities, trials_of
 
 KINDS = ["i1", "i1n", "i2", "i2n", "o1", "o2"]
 
@@ -165,7 +167,8 @@ def test_error_and_interval(kind):
     low, high = score.attrs["ci"]
     assert low < float(score) < high
     assert 0 < score.attrs["error"] < 0.5
-    assert ("objects vary" if kind.startswith("o") else "stimuli vary") in score.attrs["ci_estimates"]
+    text = "new objects; 24 objects" if kind.startswith("o") else "new images of these 24 objects; 240 images"
+    assert score.attrs["ci_estimates"].startswith(text)
     assert score.attrs["influence"].sum() == pytest.approx(0, abs=1e-9)
 
 
@@ -338,3 +341,51 @@ def test_influence_counts_what_an_image_does_to_others(kind):
     assert np.std(found) > 0.05
     assert not through_inverses(np.ones((n, k)), np.full((n, k), 5.0), rates[0], truth).any()  # clipped
     assert np.isnan(class_means(rates[0], truth, n_objects=k).diagonal()).all()
+
+
+def _by_subject(subjects, *, differ, seed=0):
+    """People of different ability, each with trials of any image."""
+    rng = np.random.default_rng(seed)
+    source, target = _behaviour(images=40, objects=4, trials=12_000, seed=seed)
+    subject = rng.integers(0, subjects, 12_000)
+    careless = rng.random(12_000) < differ * rng.random(subjects)[subject]
+    other = np.where(rng.random(12_000) < 0.5, target["sample_obj"].values, target["dist_obj"].values)
+    return source, _edited(target, choices=np.where(careless, other, target.values), subject=subject)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_subjects_vary(kind):
+    source, target = _by_subject(6, differ=0.9)
+    metric = load_metric(kind)
+    score = metric(source, target)
+    assert score.attrs["ci_estimates"].startswith("new subjects and new ")
+    assert "; 6 subjects, " in score.attrs["ci_estimates"]
+    further = score.attrs["further_influence"]
+    assert further["subject"].values.tolist() == list(range(6))
+    alone = load_metric(kind, subject_coord=None)(source, target)
+    assert float(alone) == float(score)
+    assert "further_influence" not in alone.attrs
+    assert score.attrs["error"] ** 2 == pytest.approx(alone.attrs["error"] ** 2 + further.values.var(ddof=1) / 6)
+    assert metric.ceiling(target, skipna=True).attrs["further_influence"].sizes == {"subject": 6}
+
+
+def test_each_subject_is_left_out_of_both_halves():
+    source, target = _by_subject(6, differ=0.9)
+    metric = load_metric("i2")
+    trials = trials_of(target, "subject")
+    ours = metric._side(pairwise_probabilities(probabilities(source, trials), trials.truth), trials)
+    found = metric._without(trials, trials.subject, 6, ours=ours)
+    for left_out in range(6):
+        values = []
+        for half, _ in metric._halves(trials):
+            kept = half[trials.subject[half] != left_out]
+            values.append(masked_correlation(ours.values, metric._measured(trials, kept).values).value)
+        assert found[left_out] == pytest.approx(np.mean(values), abs=1e-12)
+
+
+def test_many_subjects_are_left_out_in_blocks():
+    score = load_metric("i2n")(*_by_subject(60, differ=0.5))
+    assert "60 subjects in 40 blocks" in score.attrs["ci_estimates"]
+    assert score.attrs["further_influence"].sizes == {"subject": 40}
+    few = load_metric("i2n")(*_by_subject(2, differ=0.5))
+    assert few.attrs["ci_estimates"].startswith("new images of these 4 objects for these 2 subjects; ")

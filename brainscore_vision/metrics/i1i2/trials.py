@@ -9,7 +9,10 @@ from numpy.typing import NDArray
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision.metric_helpers.alignment import MetricInputError, as_table, coord_values, listed
 
-__all__ = ["Trials", "probabilities", "trials_of"]
+__all__ = ["SUBJECT", "Trials", "probabilities", "trials_of"]
+
+SUBJECT = "subject"
+"""Coordinate of the subjects that may be missing."""
 
 _ALIASES = {"sample_obj": "sample_object", "dist_obj": "distractor_object"}
 
@@ -25,9 +28,12 @@ class Trials(NamedTuple):
     """Code of each trial's stimulus; so the next two."""
     chosen: NDArray[np.intp]
     distractor: NDArray[np.intp]
+    subject: NDArray[np.intp] | None = None
+    """Code of each trial's subject, if known; so the names."""
+    subjects: NDArray[Any] | None = None
 
 
-def trials_of(target: DataAssembly) -> Trials:
+def trials_of(target: DataAssembly, subject_coord: str | None = None) -> Trials:
     """Read the trials of a two-alternative task; see :class:`brainscore_vision.metrics.i1i2.metric.I2n`."""
     target = as_table(target, ("presentation",), role="target")
     columns = {"stimulus_id": coord_values(target, "stimulus_id", role="target")}
@@ -62,9 +68,18 @@ def trials_of(target: DataAssembly) -> Trials:
     if "truth" in target.coords:
         differing = coord_values(target, "truth", role="target") != columns["sample_obj"]
         _refuse(differing, columns, "have a 'truth' other than 'sample_obj'", "make the two agree, or drop 'truth'")
-    return Trials(
+    trials = Trials(
         np.asarray(stimuli), np.asarray(objects), truth, np.asarray(stimulus, dtype=np.intp), chosen, distractor
     )
+    if subject_coord is None or (subject_coord == SUBJECT and SUBJECT not in target.coords):
+        return trials
+    subject, subjects = pd.factorize(coord_values(target, subject_coord, role="target"), sort=True)
+    if (subject < 0).any():
+        raise MetricInputError(
+            f"{subject_coord!r} is missing in {int((subject < 0).sum())} trials of the target",
+            remedy="drop these trials, or pass subject_coord=None",
+        )
+    return trials._replace(subject=np.asarray(subject, dtype=np.intp), subjects=np.asarray(subjects))
 
 
 def probabilities(source: DataAssembly, trials: Trials) -> NDArray[np.float64]:

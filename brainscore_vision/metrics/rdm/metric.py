@@ -7,15 +7,28 @@ from numpy.typing import NDArray
 
 from brainscore_core.metrics import Score
 from brainscore_core.numerics import Similarity, compare_rdms, compare_rdms_whitened, influence_interval, square_rdm
+from brainscore_core.numerics.deletion import (
+    cka_without_neuroids,
+    cka_without_stimuli,
+    deletion_influence,
+    rdm_neuroid_influence,
+    rdm_without_neuroids,
+    rdm_without_stimuli,
+)
 from brainscore_core.numerics.dissimilarity import Dissimilarity, condensed
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, coords_for_dim
 from brainscore_vision.metric_helpers.alignment import as_table, finite_values
 from brainscore_vision.metric_helpers.geometry import Array, GeometryMetric
-from brainscore_vision.metric_helpers.uncertainty import attach_interval
+from brainscore_vision.metric_helpers.uncertainty import Units, attach_interval
 
 __all__ = ["NAMES", "RDM", "Comparison", "RDMMetric", "RDMSimilarity", "compare", "known_comparison"]
 
 Comparison = Literal["spearman", "whitened"]
+
+_EXACT = 4_000_000
+"""Dissimilarities of all RDMs without one neuroid, up to which each neuroid is left out exactly."""
+_FEW_NEUROIDS = 40
+"""Number of neuroids up to which each is left out exactly, however many stimuli there are."""
 
 NAMES = {
     "the first RDM": "the RDM of the source",
@@ -105,13 +118,18 @@ class RDMMetric(GeometryMetric):
     device : str or torch.device, optional
         Where products are computed: None for NumPy, ``'cpu'`` or ``'cuda'`` for PyTorch, ``'auto'`` for CUDA where
         there is one.
+    stimulus_groups, neuroid_groups : str or None
+        Coordinates of the target in whose groups stimuli and neuroids were drawn: whole groups are left out
+        (:func:`~brainscore_vision.metric_helpers.uncertainty.units_along`). The defaults may be missing.
 
     Notes
     -----
-    ``error`` and ``ci`` (Fisher's z) come from each stimulus's influence on the correlation, with stimuli as the
-    independent units: what a bootstrap over stimuli that leaves out pairs of a stimulus with itself estimates [2]_,
-    without its random numbers. Recordings are taken as they are; the neuroids' own sampling is not in it.
-    ``attrs['influence']`` keeps it (presentation), so that two models' difference can be tested on the same stimuli.
+    ``error`` and ``ci`` (Student's t on Fisher's z) are over new stimuli and new neuroids of the target: the variance
+    due to each stimulus's influence on the correlation, what a bootstrap over stimuli that leaves out pairs of a
+    stimulus with itself estimates [2]_, + that of the jackknife over neuroids; the sum is at least the variance on
+    average [4]_. With many neuroids and stimuli, the jackknife over neuroids is replaced by the derivative
+    (:func:`~brainscore_core.numerics.deletion.rdm_neuroid_influence`). ``attrs['influence']`` (presentation) and
+    ``attrs['further_influence']`` (neuroid) keep both, so that two models' difference can be tested.
     A stimulus to which all neuroids (or features) respond alike has no ``'correlation'`` dissimilarities, one to which
     none responds no ``'cosine'`` ones: the score is NaN with a reason. NaN in the input is an error. Spearman
     correlations of ``'euclidean'`` and ``'sqeuclidean'`` are the same.
@@ -122,6 +140,7 @@ class RDMMetric(GeometryMetric):
     .. [2] Nili et al. (2014). PLOS Computational Biology 10, e1003553. https://doi.org/10.1371/journal.pcbi.1003553
     .. [3] Diedrichsen et al. (2021). Neurons, Behavior, Data Analysis, and Theory 5(3).
        https://doi.org/10.51628/001c.27664
+    .. [4] Efron & Stein (1981). Annals of Statistics 9, 586–596. https://doi.org/10.1214/aos/1176345462
 
     Examples
     --------
@@ -146,10 +165,15 @@ class RDMMetric(GeometryMetric):
         dissimilarity: Dissimilarity = "correlation",
         comparison: Comparison = "spearman",
         device: Any = None,
+        stimulus_groups: str | None = "object_name",
+        neuroid_groups: str | None = "subject",
     ) -> None:
+        self.stimulus_groups = stimulus_groups
+        self.neuroid_groups = neuroid_groups
         self._dissimilarity = _known(dissimilarity)
         self._device = device
         self._comparison = known_comparison(comparison)
+        self.blocks = comparison == "whitened" and dissimilarity != "sqeuclidean"
         self.estimates = "correlation of the RDMs" if comparison == "spearman" else "whitened cosine of the RDMs"
 
     def geometry(self, X: NDArray) -> Array:
@@ -159,6 +183,25 @@ class RDMMetric(GeometryMetric):
     def compare(self, first: Array, second: Array) -> Similarity:
         """Similarity of two dissimilarity matrices."""
         return compare(condensed(first), condensed(second), comparison=self._comparison)
+
+    def without_stimuli(self, first: Array, second: Array, codes: NDArray[np.intp]) -> Array:
+        """Similarity, less its bias, without each group of stimuli."""
+        if self._comparison == "whitened":
+            return cka_without_stimuli(first * -0.5, second * -0.5, codes)
+        return rdm_without_stimuli(condensed(first), condensed(second), codes)
+
+    def neuroid_influence(self, first: Array, second: Array, Y: NDArray, units: Units) -> Array:
+        """Jackknife over neuroids, or their groups; the derivative where there are many neuroids and stimuli."""
+        codes = units.codes if units.grouped else None
+        if self._comparison == "whitened" and self._dissimilarity == "sqeuclidean":
+            return deletion_influence(cka_without_neuroids(first * -0.5, Y, codes))
+        if self._comparison == "whitened":
+            return super().neuroid_influence(first, second, Y, units)
+        one, other = condensed(first), condensed(second)
+        if units.grouped or units.number <= max(_FEW_NEUROIDS, _EXACT // len(one)):
+            left_out = rdm_without_neuroids(one, Y, codes, dissimilarity=self._dissimilarity, device=self._device)
+            return deletion_influence(left_out)
+        return rdm_neuroid_influence(one, other, Y, dissimilarity=self._dissimilarity)
 
 
 def known_comparison(comparison: Comparison) -> Comparison:

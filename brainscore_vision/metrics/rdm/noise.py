@@ -155,7 +155,6 @@ class NoiseNormalisedRDMMetric(Metric):
             estimates=f"{name} of the RDMs with the true noise covariance",
             names=NAMES,
             interval=interval,
-            varies="stimuli and their noise vary, neuroids and the number of repetitions are kept",
         )
         stimuli = pair.target["stimulus_id"].values
         score.attrs["rdm"] = DataAssembly(

@@ -4,7 +4,13 @@ import scipy.io
 from scipy.spatial.distance import pdist, squareform
 from scipy.stats import spearmanr
 
-from brainscore_core.numerics import compare_rdms, compare_rdms_whitened, crossnobis_rdm, mahalanobis_rdm
+from brainscore_core.numerics import compare_rdms, compare_rdms_whitened, crossnobis_rdm, mahalanobis_rdm, rdm
+from brainscore_core.numerics.deletion import (
+    deletion_influence,
+    rdm_neuroid_influence,
+    rdm_without_neuroids,
+    rdm_without_stimuli,
+)
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_vision import load_metric
 from brainscore_vision.metric_helpers.alignment import MetricInputError
@@ -41,10 +47,15 @@ def test_equals_the_definition_in_any_order(data):
         assert score.attrs["scale"] == "similarity"
         low, high = score.attrs["ci"]
         assert low < expected < high
-        assert "stimuli vary" in score.attrs["ci_estimates"]
+        assert score.attrs["ci_estimates"].startswith(
+            "new stimuli of these 3 object names and new neuroids; 40 stimuli"
+        )
         influence = score.attrs["influence"]
         assert influence["stimulus_id"].values.tolist() == [f"s{i:03}" for i in range(40)]
-        assert influence.values.std(ddof=1) / np.sqrt(40) == pytest.approx(score.attrs["error"])
+        further = score.attrs["further_influence"]
+        assert further["neuroid_id"].values.tolist() == list(range(20))
+        variance = influence.values.var(ddof=1) / 40 + further.values.var(ddof=1) / 20
+        assert np.sqrt(variance) == pytest.approx(score.attrs["error"])
 
 
 def test_rdm_of_an_assembly(data):
@@ -292,3 +303,62 @@ def test_published_rdms(mirror):
     found = {str(m["name"][0]): compare_rdms(upper(m["RDM"]).astype(float), human).value for m in models}
     published = {"animacy": 0.588, "monkeyIT": 0.439, "EVA": 0.354, "HMAX": 0.222, "Silhouette": 0.125, "V1": 0.039}
     assert {name: found[name] for name in published} == pytest.approx(published, abs=5e-4)
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"), [("rdm", "correlation"), ("rdm_cosine", "cosine"), ("rdm_euclidean", "euclidean")]
+)
+def test_groups_are_left_out_as_a_whole(name, kind):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((40, 30))
+    Y = X[:, :24] + rng.standard_normal((40, 24))
+    objects, subjects = np.arange(40) % 8, np.arange(24) % 6
+    target = _assembly(Y).assign_coords(
+        object_name=("presentation", [f"o{i}" for i in objects]), subject=("neuroid", [f"m{i}" for i in subjects])
+    )
+    order = np.random.default_rng(1).permutation(40)
+    score = load_metric(name)(_assembly(X, order), target)
+
+    def value(rows, columns):
+        return spearmanr(pdist(X[rows], kind), pdist(Y[rows][:, columns], kind))[0]
+
+    everything = np.arange(40) >= 0, np.arange(24) >= 0
+    without = np.array([value(objects != i, everything[1]) for i in range(8)])
+    np.testing.assert_allclose(score.attrs["influence"].values, 7 * (without.mean() - without), atol=1e-9)
+    assert score.attrs["influence"]["object_name"].values.tolist() == [f"o{i}" for i in range(8)]
+    without = np.array([value(everything[0], subjects != i) for i in range(6)])
+    np.testing.assert_allclose(score.attrs["further_influence"].values, 5 * (without.mean() - without), atol=1e-9)
+    text = "new groups of stimuli (object_name) and new groups of neuroids (subject); 8 groups, few groups, 6 groups"
+    assert score.attrs["ci_estimates"].startswith(text)
+
+
+def test_groups_can_be_chosen(data):
+    X, Y = data
+    score = load_metric("rdm", stimulus_groups=None)(_assembly(X), _assembly(Y))
+    assert score.attrs["ci_estimates"].startswith("new stimuli and new neuroids; 40 stimuli, 20 neuroids")
+    with pytest.raises(MetricInputError, match="'session'"):
+        load_metric("rdm", neuroid_groups="session")(_assembly(X), _assembly(Y))
+
+
+@pytest.mark.parametrize("size", [(120, 170), (100, 60)])
+def test_derivative_by_neuroids_agrees_with_leaving_them_out(size):
+    n, m = size
+    rng = np.random.default_rng(0)
+    latent = rng.standard_normal((n, 8))
+    X = latent @ rng.standard_normal((8, 20))
+    Y = latent @ rng.standard_normal((8, m)) + rng.standard_normal((n, m))
+    a = rdm(X)
+    derivative = rdm_neuroid_influence(a, rdm(Y), Y)
+    exact = deletion_influence(rdm_without_neuroids(a, Y))
+    assert derivative.std() == pytest.approx(exact.std(), rel=0.12)
+    assert np.corrcoef(derivative, exact)[0, 1] > 0.95
+
+
+def test_many_pairs_are_sorted_into_classes():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((300, 20))
+    Y = X + rng.standard_normal((300, 20))
+    codes = np.arange(300) % 12
+    exact = [compare_rdms(rdm(X[codes != i]), rdm(Y[codes != i])).value for i in range(12)]
+    without = rdm_without_stimuli(rdm(X), rdm(Y), codes)
+    assert np.abs(without - exact).max() < 0.005 * np.std(exact)

@@ -49,6 +49,18 @@ def test_ceilings(score, relate, slope):
     assert found.attrs["bias"] == pytest.approx(slope * 0.05)
 
 
+@pytest.mark.parametrize("relate", [lambda score: score * -2, lambda score: bound_score(ceil_score(score, 0.5))])
+def test_further_units_follow(score, relate):
+    score.attrs["further_influence"] = 10 * score.attrs["influence"]
+    result = relate(score)
+    assert len(result.attrs["further_influence"]) == 3
+    np.testing.assert_allclose(result.attrs["further_influence"], 10 * result.attrs["influence"])
+    assert "further_influence" not in (score + 1).attrs
+    unceiled = Score(1.0)
+    unceiled.attrs["meaning"] = "none"
+    assert normalise(score, unceiled).attrs["further_influence"].identical(score.attrs["further_influence"])
+
+
 def test_without_a_ceiling(score):
     ceiling = Score(1.0)
     ceiling.attrs["meaning"] = "none"

@@ -184,6 +184,31 @@ def test_two_kinds_of_units():
     assert np.isfinite(found.p)
 
 
+def _with_neuroids(stimuli, neuroids):
+    score = mean_of(stimuli)
+    score.attrs["further_influence"] = influence(neuroids, "neuroid", "neuroid_id")
+    return score
+
+
+def test_further_units_add_their_variance(store, scored, values):
+    rng = np.random.default_rng(4)
+    neuroids = {name: rng.standard_normal(12) for name in ("good", "bad")}
+    models = {name: (lambda name=name: _with_neuroids(values[name], neuroids[name])) for name in neuroids}
+    scored(models)
+    found = compare(["good", "bad"], ["Fake2026-metric"], results=store)[0]
+    assert found.units == f"{len(values['good'])} stimuli and 12 neuroids"
+    parts = [values["good"] - values["bad"], neuroids["good"] - neuroids["bad"]]
+    assert found.error == pytest.approx(np.sqrt(sum(np.var(part, ddof=1) / len(part) for part in parts)))
+    assert compare_scores(*(make() for make in models.values())).p == pytest.approx(found.p)
+
+
+def test_further_units_of_one_score_only(values):
+    first, second = _with_neuroids(values["good"], np.arange(5.0)), mean_of(values["bad"])
+    found = compare_scores(first, second)
+    assert found.p == pytest.approx(compare_scores(mean_of(values["good"]), second).p)
+    assert "the neuroids are taken as fixed" in found.notes[0]
+
+
 def test_units_that_are_the_models_own():
     first, second = mean_of(np.arange(9.0)), mean_of(np.arange(14.0) ** 1.5)
     for score in (first, second):

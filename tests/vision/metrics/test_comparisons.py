@@ -60,8 +60,13 @@ def test_the_published_table_is_that_of_the_script(scripts):
 
 
 def test_the_published_table_holds_what_is_required(scripts):
-    """92 to 98 % and at most 6 % from 50 units on, within two standard errors of the counts."""
+    """At least 92 % and at most 6 % from 50 units on, within two standard errors of the counts.
+
+    At most 98 % are covered where one kind of units varies. What two kinds have in common counts twice.
+    """
     import json
+
+    units = {case.names[0]: case.units for group in scripts[1].GROUPS.values() for case in group}
 
     store = json.loads(scripts[2].STORE.read_text())
     for name, sizes in store.items():
@@ -69,5 +74,6 @@ def test_the_published_table_holds_what_is_required(scripts):
             if int(n) < 50 or not counts["tests"]:
                 continue
             error = 2 * math.sqrt(0.05 * 0.95 / counts["tests"])
-            assert 0.92 - error <= counts["held"] / counts["intervals"] <= 0.98 + error, (name, n)
+            highest = 1.0 if "(and" in units[name] else 0.98 + error
+            assert 0.92 - error <= counts["held"] / counts["intervals"] <= highest, (name, n)
             assert counts["found"] / counts["tests"] <= 0.06 + error, (name, n)
