@@ -66,7 +66,8 @@ def tables(store: dict) -> str:
         lines.append("|---" * 5 + "|")
         for case in group:
             name, regime = case.names[0].split(": ")
-            for n, counts in store.get(case.names[0], {"sizes": {}})["sizes"].items():
+            sizes = store.get(case.names[0], {"sizes": {}})["sizes"]
+            for n, counts in sorted(sizes.items(), key=lambda item: int(item[0])):
                 error = 100 * math.sqrt(0.95 * 0.05 / counts["simulations"])
                 lines.append(f"| `{name}` | {regime} | {n} | {percent(counts)} | {error:.1f} |")
         parts.append("\n".join(lines))

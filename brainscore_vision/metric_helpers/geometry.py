@@ -372,11 +372,10 @@ class CrossValidatedGeometry(Metric):
         whole = metric.compare(first, second)
         if whole.reason is not None:  # by a stimulus that some splits do not test
             test = splits[int(np.flatnonzero(~undefined)[0])]
-            rows = pair.order[test]
-            pair = Matched(
-                pair.source, pair.target.isel(presentation=test), pair.X[rows], pair.Y[rows], np.arange(len(rows))
-            )
-            first, second = first[np.ix_(rows, rows)], second[np.ix_(rows, rows)]
+            chosen = pair.order[test]
+            part = pair.target.isel(presentation=test)
+            pair = Matched(pair.source, part, pair.X[chosen], pair.Y[chosen], np.arange(len(chosen)))
+            first, second = first[np.ix_(chosen, chosen)], second[np.ix_(chosen, chosen)]
             whole = metric.compare(first, second)
         varied = metric.varied(pair, first, second, whole)
         bias = float(np.mean([b for b, none in zip(biases, undefined, strict=True) if not none]))
