@@ -280,10 +280,10 @@ def _correlation(score: Score, ceiling: Score) -> float:
     ours, theirs = score.attrs.get("influence"), ceiling.attrs.get("influence")
     if not isinstance(ours, DataArray) or not isinstance(theirs, DataArray) or ours.ndim != 1:
         return 0.0
-    names = {name for name in ours.coords if name in theirs.coords}
+    names = sorted((name for name in ours.coords if name in theirs.coords), key=str)
     if ours.dims != theirs.dims or not names or not (ours.attrs.get("paired", 1) and theirs.attrs.get("paired", 1)):
         return 0.0
-    ids = [list(zip(*(one[name].values.tolist() for name in sorted(names)), strict=True)) for one in (ours, theirs)]
+    ids = [list(zip(*(one[name].values.tolist() for name in names), strict=True)) for one in (ours, theirs)]
     places = {unit: place for place, unit in enumerate(ids[1])}
     n = len(ids[0])
     if len(places) != len(ids[1]) or len(ids[1]) != n or set(places) != set(ids[0]) or n < 2:
