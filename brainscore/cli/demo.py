@@ -99,6 +99,8 @@ class _Progress:
             outcome = "failed"
         elif result.receipt.score is not None:
             outcome = number(result.receipt.score.value, result.receipt.score.error)
+            if result.receipt.undetermined:
+                outcome = "undetermined"
         else:
             outcome = result.receipt.state
         count = f"{self._number:{len(str(self._total))}}/{self._total}"
@@ -120,7 +122,8 @@ def _print_table(console: Console, view: View) -> None:
             table.add_column(min_width=minimum, no_wrap=True)
         for row in group.rows:
             if row.value is None:
-                table.add_row(Text(row.model), Text(row.state, style="red" if row.state == "failed" else "dim"))
+                state = f"{row.state}, raw {row.raw}" if row.state == "undetermined" else row.state
+                table.add_row(Text(row.model), Text(state, style="red" if row.state == "failed" else "dim"))
             else:
                 table.add_row(Text(row.model), row.score, row.interval if row.ci else "–", row.raw)
         console.print(table)

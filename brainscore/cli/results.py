@@ -407,7 +407,6 @@ def list_(results: str | None, filters: Filters, newest: bool, limit: int | None
 
     When the output is not a terminal, only the ids are printed, one per line.
     """
-    from brainscore.report import number
     from brainscore_core.scoring import ResultsStore
 
     listing = listed(ResultsStore(results), filters)
@@ -425,11 +424,19 @@ def list_(results: str | None, filters: Filters, newest: bool, limit: int | None
             receipt.id,
             receipt.model.identifier,
             receipt.benchmark.identifier,
-            number(receipt.score.value, receipt.score.error) if receipt.score else receipt.state,
+            _score_text(receipt),
         )
         for receipt in receipts
     ]
     echo_table(("Receipt", "Model", "Benchmark", "Score"), rows)
+
+
+def _score_text(receipt: Receipt) -> str:
+    from brainscore.report import number
+
+    if receipt.undetermined:
+        return f"undetermined (raw {number(receipt.raw.value if receipt.raw else None)})"
+    return number(receipt.score.value, receipt.score.error) if receipt.score else receipt.state
 
 
 def _as_row(receipt: Receipt) -> dict[str, object]:
@@ -443,6 +450,7 @@ def _as_row(receipt: Receipt) -> dict[str, object]:
         "reason": receipt.reason,
         "score": receipt.score.value if receipt.score else None,
         "error": receipt.score.error if receipt.score else None,
+        "undetermined": receipt.undetermined,
         "run": receipt.run.id if receipt.run else None,
     }
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from brainscore_core.results.aggregates import Aggregate, Coverage, LeafState, Over, Tree, aggregate, results_of
 from brainscore_core.scoring import Receipt
 
 __all__ = ["CONTROLS", "OUTSIDE", "OVERS", "Board", "Mean", "Node", "board_of", "coverage_text", "newest_of_each"]
 
+PairState = LeafState | Literal["undetermined"]
+"""What a pair is: as in aggregates, and a score relative to a ceiling that may be 0."""
 OVERS: tuple[Over, ...] = ("all", "scored")
 OUTSIDE = "Not in the averages"
 CONTROLS = "Controls"
@@ -92,7 +94,7 @@ class Board:
     models: tuple[str, ...]
     nodes: tuple[Node, ...]
     means: Mapping[Over, Mapping[str, Mapping[int, Mean]]]
-    states: Mapping[tuple[str, str], LeafState]
+    states: Mapping[tuple[str, str], PairState]
     receipts: Mapping[tuple[str, str], Receipt]
     over: Over
     start: tuple[int, ...]
@@ -149,7 +151,7 @@ def board_of(receipts: Sequence[Receipt], tree: Tree, *, over: Over = "all") -> 
         ``'all'`` or ``'scored'``: by which mean of the first root the models are ordered.
     """
     counting = newest_of_each(receipts)
-    states: dict[tuple[str, str], LeafState] = {pair: _state(receipt) for pair, receipt in counting.items()}
+    states: dict[tuple[str, str], PairState] = {pair: _state(receipt) for pair, receipt in counting.items()}
     by_model: dict[str, list[Receipt]] = {}
     for receipt in receipts:
         by_model.setdefault(receipt.model.identifier, []).append(receipt)
@@ -167,6 +169,9 @@ def board_of(receipts: Sequence[Receipt], tree: Tree, *, over: Over = "all") -> 
             if found.state is not None and found.state != "missing" and found.result is not None:
                 states[model, identifier] = found.state
                 counting[model, identifier] = when[identifier, found.result.created]
+    for pair, receipt in counting.items():
+        if states[pair] == "scored" and receipt.undetermined:
+            states[pair] = "undetermined"
     models = sorted(by_model, key=lambda model: _rank(model, means[over][model], nodes, states, counting))
     return Board(
         models=tuple(models), nodes=nodes, means=means, states=states, receipts=counting, over=over, start=_start(nodes)
@@ -248,7 +253,7 @@ def _rank(
     model: str,
     means: Mapping[int, Mean],
     nodes: Sequence[Node],
-    states: Mapping[tuple[str, str], LeafState],
+    states: Mapping[tuple[str, str], PairState],
     receipts: Mapping[tuple[str, str], Receipt],
 ) -> tuple[float, float, str]:
     """By the mean of the first root; without one, by that of all scores."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from brainscore_core.receipts.receipt import limits_text
 from brainscore_core.scoring import Estimate
 
 __all__ = ["duration", "interval", "number", "printable", "short", "size"]
@@ -32,13 +33,15 @@ def interval(estimate: Estimate | None) -> str:
     '0.400 to 0.600 (90 %)'
     >>> interval(Estimate(value=0.5, ci_reason="one subject"))
     'none: one subject'
+    >>> interval(Estimate(value=0.5, ci=(0.4, float("inf"))))
+    '0.400 and more, no upper limit'
     """
     if estimate is None:
         return ""
     if estimate.ci is None:
         return f"none: {estimate.ci_reason}"
     level = "" if estimate.ci_level in {None, 0.95} else f" ({100 * (estimate.ci_level or 0):g} %)"
-    return f"{number(estimate.ci[0])} to {number(estimate.ci[1])}{level}"
+    return f"{limits_text(*estimate.ci, number)}{level}"
 
 
 def duration(value: float | None) -> str:

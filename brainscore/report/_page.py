@@ -6,6 +6,7 @@ import base64
 import hashlib
 import io
 import json
+import math
 import zlib
 from collections.abc import Iterable
 from functools import lru_cache
@@ -31,7 +32,7 @@ from brainscore_core.scoring import Receipt, ResultsStore
 __all__ = ["heat_picture", "log_ends", "render_report", "widest_pair", "write_report"]
 
 _LARGEST_PICTURE = 3600  # pixels
-_STATE_PATTERNS = {"undefined": 0, "not applicable": 1, "failed": 2, "outdated": 3}
+_STATE_PATTERNS = {"undefined": 0, "not applicable": 1, "failed": 2, "outdated": 3, "undetermined": 4}
 
 
 def heat_picture(board: Board) -> tuple[str, int, int]:
@@ -60,11 +61,12 @@ def heat_picture(board: Board) -> tuple[str, int, int]:
             elif state is not None:
                 classes[row, column] = -2 - _STATE_PATTERNS.get(state, 0)
     dark, white = len(HEAT), len(HEAT) + 1
-    tiles = np.full((len(HEAT) + 5, high, wide), white, dtype=np.uint8)
+    tiles = np.full((len(HEAT) + 2 + len(_STATE_PATTERNS), high, wide), white, dtype=np.uint8)
     for shade in range(len(HEAT)):
         tiles[shade] = shade
     rows, cols = np.indices((high, wide))
     patterns = [rows == high // 2, (rows == high // 2) & (cols == wide // 2), (rows + cols) % 3 == 0, cols == wide // 2]
+    patterns.append((rows == 0) | (cols == 0))
     for place, pattern in enumerate(patterns):
         tiles[-2 - place][pattern] = dark
     picture = tiles[classes].transpose(0, 2, 1, 3).reshape(len(board.models) * high, len(columns) * wide)
@@ -76,7 +78,8 @@ def heat_picture(board: Board) -> tuple[str, int, int]:
     return f"data:image/png;base64,{base64.b64encode(content.getvalue()).decode()}", wide, high
 
 
-STATE_CODES = {"scored": "s", "undefined": "u", "not applicable": "n", "failed": "f", "outdated": "o", "missing": "m"}
+STATE_CODES = {"scored": "s", "undetermined": "d", "undefined": "u", "not applicable": "n", "failed": "f"}
+STATE_CODES |= {"outdated": "o", "missing": "m"}
 _MOST_COMPARED = 60  # benchmarks among which the first pair of the scatter plot is looked for
 
 
@@ -160,12 +163,14 @@ def _cover(board: Board, texts: dict[str, int]) -> dict[str, list[int]]:
 
 def _column(board: Board, place: int) -> dict[str, Any]:
     name = board.nodes[place].identifier
-    codes, scores = [], []
+    codes, scores, raws = [], [], []
     for model in board.models:
         state = board.states.get((model, name), "missing")
         codes.append(STATE_CODES[state])
         if state == "scored":
             scores.append(board.receipts[model, name].score)
+        elif state == "undetermined":
+            raws.append(board.receipts[model, name].raw)
     return {
         "node": place,
         "s": "".join(codes),
@@ -173,11 +178,12 @@ def _column(board: Board, place: int) -> dict[str, Any]:
         "e": _rounded(score.error for score in scores if score),
         "l": _rounded(score.ci[0] if score.ci else None for score in scores if score),
         "h": _rounded(score.ci[1] if score.ci else None for score in scores if score),
+        "r": _rounded(raw.value if raw else None for raw in raws),
     }
 
 
 def _rounded(values: Iterable[float | None]) -> list[float | None]:
-    return [None if value is None else float(f"{value:.5g}") for value in values]
+    return [float(f"{value:.5g}") if value is not None and math.isfinite(value) else None for value in values]
 
 
 _MOST_LOGS = 500

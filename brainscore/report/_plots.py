@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import nan
+from math import isfinite, nan
 from pathlib import Path
 
 from brainscore.report._export import save_figure
@@ -95,7 +95,7 @@ def _model_rows(rows: Sequence[Row], most: int, rest: str, kind_of: Callable[[st
     """Rows of the best models, and one that counts the others."""
     made = []
     for row in rows[:most]:
-        low, high = row.ci or (nan, nan)
+        low, high = _drawn(row)
         made.append(
             DotsRow(
                 label=printable(row.model),
@@ -112,16 +112,23 @@ def _model_rows(rows: Sequence[Row], most: int, rest: str, kind_of: Callable[[st
     return made
 
 
+def _drawn(row: Row) -> tuple[float, float]:
+    """Limits of an interval that can be drawn; NaN if there is none, or one without a limit."""
+    return row.ci if row.ci and isfinite(row.ci[0]) and isfinite(row.ci[1]) else (nan, nan)
+
+
 def _axis_title(ceiled: bool) -> str:
     return "score relative to the ceiling" if ceiled else "score as measured"
 
 
 def _ceiled_range(groups: Sequence[Group]) -> tuple[float, float]:
     rows = [row for group in groups for row in group.rows[:_MOST_PLOT_MODELS] if row.value is not None]
-    return nice_range([0.0, 1.0, *(value for row in rows for value in (row.value or 0.0, *(row.ci or ())))])
+    values = (value for row in rows for value in (row.value or 0.0, *(row.ci or ())))
+    return nice_range([0.0, 1.0, *(value for value in values if isfinite(value))])
 
 
 _PATTERNS: dict[str, Pattern] = {
+    "undetermined": "crossed",
     "undefined": "vertical",
     "not applicable": "horizontal",
     "failed": "rising",
@@ -203,10 +210,10 @@ def _scatter_panel(across: Group, upward: Group, width: float, most_names: int) 
         Point(
             x=x.value or 0.0,
             y=y.value or 0.0,
-            x_low=x.ci[0] if x.ci else nan,
-            x_high=x.ci[1] if x.ci else nan,
-            y_low=y.ci[0] if y.ci else nan,
-            y_high=y.ci[1] if y.ci else nan,
+            x_low=_drawn(x)[0],
+            x_high=_drawn(x)[1],
+            y_low=_drawn(y)[0],
+            y_high=_drawn(y)[1],
             label=f"{printable(x.model)}: {number(x.value)}, {number(y.value)}",
             name=clipped(printable(x.model), 150, 11) if len(rows) <= most_names else "",
         )

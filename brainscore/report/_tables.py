@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -170,9 +171,12 @@ def _best_models(report: Report, group: Group) -> set[str]:
 def _score(row: Row | None, best: bool) -> _Cell:
     if row is None:
         return _Cell("–")
+    if row.state == "undetermined":
+        return _Cell(f"{STATES[row.state]} (raw {row.raw})")
     if row.value is None:
         return _Cell(STATES[row.state])
-    interval = f" [{number(row.ci[0])}, {number(row.ci[1])}]" if row.ci else ""
+    limits = [number(limit) if math.isfinite(limit) else "no limit" for limit in row.ci or ()]
+    interval = f" [{', '.join(limits)}]" if limits else ""
     return _Cell(row.score + interval, best)
 
 

@@ -24,6 +24,7 @@ __all__ = [
 
 STATES = {
     "scored": "scored",
+    "undetermined": "undetermined",
     "undefined": "NaN",
     "not applicable": "not applicable",
     "failed": "failed",
@@ -177,6 +178,14 @@ def _ceiling(ceiling: CeilingEstimate | None) -> str:
 
 
 def _row(receipt: Receipt, ceiled: bool) -> Row:
+    row = _row_as_computed(receipt, ceiled)
+    if receipt.undetermined is None:
+        return row
+    reason = f"raw score {row.raw}; {receipt.undetermined}"
+    return replace(row, state="undetermined", value=None, ci=None, score="", interval="", reason=reason)
+
+
+def _row_as_computed(receipt: Receipt, ceiled: bool) -> Row:
     score = receipt.score
     return Row(
         model=receipt.model.identifier,
@@ -221,7 +230,7 @@ def _summary(groups: list[Group], models: int) -> str:
     return f"{pairs}: {counts}" if counts else "no receipts"
 
 
-LETTERS = {"undefined": "U", "not applicable": "N", "failed": "F", "outdated": "O", "missing": ""}
+LETTERS = {"undetermined": "?", "undefined": "U", "not applicable": "N", "failed": "F", "outdated": "O", "missing": ""}
 """State → how the heat map marks it, beside a pattern."""
 
 _MARK_WIDTH, _MARK_HEIGHT = 220, 18

@@ -4,13 +4,16 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from numbers import Real
+from statistics import NormalDist
 from typing import Any, ClassVar
 
 import numpy as np
+from xarray import DataArray
 
 from brainscore_core.metrics import INFLUENCE_KEYS, Score, attach_uncertainty, declare_no_error, scale_influence
+from brainscore_core.numerics.ratios import Uncertain, ratio_limits, undetermined_by
 
-__all__ = ["Benchmark", "BenchmarkBase", "bound_score", "ceil_score", "explained_variance", "normalise"]
+__all__ = ["Benchmark", "BenchmarkBase", "bound_score", "ceil_score", "explained_variance", "normalise", "undetermined"]
 
 _AVERAGED_DATA = (
     "a ceiling above 1 usually comes from measurements whose repetitions are already averaged: "
@@ -34,18 +37,20 @@ def ceil_score(score: Score, ceiling: Score | float) -> Score:
     Returns
     -------
     Score
-        score / ceiling, with ``raw`` and ``ceiling`` in its attributes; ``error`` by the delta method, ``ci`` from the
-        two intervals by the method of variance estimates recovery [1]_; ``influence`` if the score has it. NaN in
-        either operand gives NaN.
+        score / ceiling, with ``raw`` and ``ceiling`` in its attributes; ``ci`` by the profile limits of score and
+        ceiling jointly (:func:`brainscore_core.numerics.ratio_limits`), which may be infinite; ``error`` by the delta
+        method, NaN with a reason where a limit is infinite; ``influence`` if the score has it. Where the ceiling's
+        interval includes 0, ``undetermined`` is the reason why the value says nothing. NaN in either operand gives NaN.
+
+    Notes
+    -----
+    Score and ceiling count as independent, unless both have the influence of the same units in
+    ``attrs['influence']``: then their covariance is computed from it.
 
     Raises
     ------
     ValueError
         If the ceiling is not positive, or not a single value.
-
-    References
-    ----------
-    .. [1] Zou & Donner 2008, Statistics in Medicine, https://doi.org/10.1002/sim.3095
 
     Examples
     --------
@@ -71,7 +76,8 @@ def explained_variance(score: Score, ceiling: Score | float) -> Score:
     Returns
     -------
     Score
-        With ``raw`` and ``ceiling`` in its attributes; ``error`` and ``ci`` as in :func:`ceil_score`.
+        With ``raw`` and ``ceiling`` in its attributes; ``error``, ``ci`` and ``undetermined`` as in
+        :func:`ceil_score`.
 
     Raises
     ------
@@ -189,7 +195,7 @@ def _relative(
     score: Score,
     ceiling: Score | float,
     value_of: Callable[[float, float], float],
-    error_of: Callable[[float, float, float, float], float],
+    error_of: Callable[[float, float, float, float, float], float],
 ) -> Score:
     ceiling = as_score(ceiling, "the ceiling")
     value, limit = _require_scalar(score, "score"), _require_scalar(ceiling, "ceiling")
@@ -206,57 +212,114 @@ def _relative(
     for key in INFLUENCE_KEYS:
         if key in score.attrs:
             result.attrs[key] = scale_influence(score.attrs[key], slope)
+    if reason := undetermined(ceiling):
+        result.attrs["undetermined"] = reason
     score_error = float(score.attrs.get("error", math.nan))
     ceiling_error = float(ceiling.attrs.get("error", math.nan))
-    exact = math.isnan(ceiling_error)
-    error = error_of(value, limit, score_error, 0.0 if exact else ceiling_error)
-    interval = _interval(score, ceiling, value_of)
-    reason = None
-    if math.isnan(error) or interval is None:
-        reason = score.attrs.get("error_reason") or score.attrs.get("ci_reason") or "the raw score has none"
+    limits = _limits_of_ceiling(score, ceiling)
+    exact = limits.low == limits.high
+    correlation = 0.0 if exact else _correlation(score, ceiling)
+    error = error_of(value, limit, score_error, 0.0 if math.isnan(ceiling_error) else ceiling_error, correlation)
+    low, high = score.attrs.get("ci", (math.nan, math.nan))
+    form: Any = "explained variance" if value_of is _signed_square_ratio else "ratio"
+    interval = ratio_limits(Uncertain(value, low, high), limits, correlation=correlation, form=form)
+    missing = score.attrs.get("error_reason") or score.attrs.get("ci_reason") or "the raw score has none"
+    if math.isinf(interval[0]) or math.isinf(interval[1]):
+        error, missing = math.nan, f"the limits are unbounded: {reason}"
     estimates = score.attrs.get("ci_estimates", "the raw score's sampling")
     estimates += "; ceiling taken as exact" if exact else "; with the ceiling's own uncertainty"
+    if correlation:
+        estimates += ", which varies with the score's"
     return attach_uncertainty(
         result,
         error=error,
         ci=interval,
         level=score.attrs.get("ci_level", 0.95),
         estimates=estimates,
-        method=f"{score.attrs.get('ci_method', '')}, recovered variance",
-        reason=reason,
+        method=f"{score.attrs.get('ci_method', '')}, profile of score and ceiling",
+        reason=missing,
     )
 
 
-def _interval(score: Score, ceiling: Score, value_of: Callable[[float, float], float]) -> tuple[float, float] | None:
-    low, high = score.attrs.get("ci", (math.nan, math.nan))
-    if math.isnan(low) or math.isnan(high):
+def undetermined(ceiling: Score | float) -> str | None:
+    """Why scores relative to this ceiling say nothing: its interval includes 0; None if it does not.
+
+    Examples
+    --------
+    >>> ceiling = attach_uncertainty(Score(0.1), error=0.055, ci=(-0.01, 0.21), estimates="new stimuli", method="t")
+    >>> undetermined(ceiling)
+    'the interval of the ceiling 0.100, -0.010 to 0.210, includes 0'
+    >>> undetermined(0.8)
+    """
+    attrs = ceiling.attrs if isinstance(ceiling, Score) else {}
+    low, high = attrs.get("unclamped_ci", attrs.get("ci", (math.nan, math.nan)))
+    if attrs.get("meaning") == "none" or np.size(low) != 1:
         return None
-    value, limit = float(score), float(ceiling)
-    ceiling_low, ceiling_high = ceiling.attrs.get("ci", (limit, limit))
-    if math.isnan(ceiling_low) or math.isnan(ceiling_high) or ceiling_low <= 0:
-        ceiling_low = ceiling_high = limit
-    middle = value_of(value, limit)
-    # a larger ceiling lowers a positive score and raises a negative one
-    lower_ceiling, upper_ceiling = (ceiling_high, ceiling_low) if value >= 0 else (ceiling_low, ceiling_high)
-    down = math.hypot(middle - value_of(low, limit), middle - value_of(value, lower_ceiling))
-    up = math.hypot(value_of(high, limit) - middle, value_of(value, upper_ceiling) - middle)
-    return middle - down, middle + up
+    value = float(attrs.get("unclamped", ceiling))
+    return undetermined_by(Uncertain(value, float(low), float(high)))
+
+
+def _limits_of_ceiling(score: Score, ceiling: Score) -> Uncertain:
+    """The ceiling with limits of the score's level; exact if it has neither interval nor error."""
+    value = float(ceiling)
+    low, high = ceiling.attrs.get("ci", (math.nan, math.nan))
+    level = score.attrs.get("ci_level", 0.95)
+    if math.isnan(low) or math.isnan(high):
+        error = float(ceiling.attrs.get("error", math.nan))
+        half = 0.0 if math.isnan(error) else _quantile(level) * error
+        return Uncertain(value, value - half, value + half)
+    wider = _quantile(level) / _quantile(ceiling.attrs.get("ci_level", 0.95))
+    return Uncertain(value, value - wider * (value - low), value + wider * (high - value))
+
+
+def _quantile(level: float) -> float:
+    return NormalDist().inv_cdf((1 + level) / 2)
+
+
+def _correlation(score: Score, ceiling: Score) -> float:
+    """Correlation of score and ceiling over the units that both vary with; 0 if these are not known."""
+    ours, theirs = score.attrs.get("influence"), ceiling.attrs.get("influence")
+    if not isinstance(ours, DataArray) or not isinstance(theirs, DataArray) or ours.ndim != 1:
+        return 0.0
+    names = sorted((name for name in ours.coords if name in theirs.coords), key=str)
+    if ours.dims != theirs.dims or not names or not (ours.attrs.get("paired", 1) and theirs.attrs.get("paired", 1)):
+        return 0.0
+    ids = [list(zip(*(one[name].values.tolist() for name in names), strict=True)) for one in (ours, theirs)]
+    places = {unit: place for place, unit in enumerate(ids[1])}
+    n = len(ids[0])
+    if len(places) != len(ids[1]) or len(ids[1]) != n or set(places) != set(ids[0]) or n < 2:
+        return 0.0
+    x, y = ours.values, theirs.values[[places[unit] for unit in ids[0]]]
+    covariance = np.cov(x, y) / n
+    # a part of the variance may come from elsewhere, such as splits, and the covariance then does not
+    errors = np.nan_to_num([float(one.attrs.get("error", 0.0)) for one in (score, ceiling)])
+    spread = np.maximum(errors, np.sqrt(np.diag(covariance)))
+    if not np.isfinite(covariance).all() or not spread.all():
+        return 0.0
+    return min(1.0, max(-1.0, float(covariance[0, 1]) / (spread[0] * spread[1])))
 
 
 def _ratio(value: float, ceiling: float) -> float:
     return value / ceiling
 
 
-def _ratio_error(value: float, ceiling: float, value_error: float, ceiling_error: float) -> float:
-    return math.hypot(value_error / ceiling, value * ceiling_error / ceiling**2)
+def _ratio_error(value: float, ceiling: float, value_error: float, ceiling_error: float, correlation: float) -> float:
+    return _combined(value_error / ceiling, -value * ceiling_error / ceiling**2, correlation)
 
 
 def _signed_square_ratio(value: float, ceiling: float) -> float:
     return math.copysign(value**2, value) / ceiling
 
 
-def _signed_square_ratio_error(value: float, ceiling: float, value_error: float, ceiling_error: float) -> float:
-    return math.hypot(2 * value * value_error / ceiling, value**2 * ceiling_error / ceiling**2)
+def _signed_square_ratio_error(
+    value: float, ceiling: float, value_error: float, ceiling_error: float, correlation: float
+) -> float:
+    signed = math.copysign(value**2, value)
+    return _combined(2 * abs(value) * value_error / ceiling, -signed * ceiling_error / ceiling**2, correlation)
+
+
+def _combined(first: float, second: float, correlation: float) -> float:
+    return math.sqrt(max(first**2 + second**2 + 2 * correlation * first * second, 0.0))
 
 
 def _unceiled(score: Score, ceiling: Score) -> Score:

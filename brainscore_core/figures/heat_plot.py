@@ -82,7 +82,7 @@ def cell_text(value: float) -> str:
     return text.replace("-0.", "-.").replace("-", "−") if value < 0 else text.removeprefix("0")
 
 
-Pattern = Literal["vertical", "horizontal", "rising", "falling", "dots"]
+Pattern = Literal["vertical", "horizontal", "rising", "falling", "crossed", "dots"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -280,6 +280,8 @@ def _pattern(state: CellState, x: float, y: float, width: float, height: float) 
             ends.append((*start, *end))
         if state.pattern == "falling":
             ends = [(width - a, b, width - c, d) for a, b, c, d in ends]
+        elif state.pattern == "crossed":
+            ends += [(width - a, b, width - c, d) for a, b, c, d in ends]
     n = axes.number
     path = "".join(f"M{n(x + a)} {n(y + b)}L{n(x + c)} {n(y + d)}" for a, b, c, d in ends)
     return axes.element("path", fill="none", stroke=_PALE, d=path)

@@ -185,10 +185,13 @@ class Score(DataAssembly):
         Standard error, or NaN and the reason.
     ``ci``, ``ci_level``, ``ci_estimates``, ``ci_method``, ``ci_reason``
         Confidence interval (low, high), its level, what it estimates, how it was computed; or NaN and the reason.
+        A limit that does not exist is infinite.
     ``scale``
         ``'correlation'``, ``'variance'``, ``'similarity'`` or ``'accuracy'``; after :func:`normalise` ``'ceiled'``.
     ``meaning``
         Of a ceiling: ``'reliability'``, ``'upper bound'``, ``'human-human'`` or ``'none'``.
+    ``undetermined``
+        Why a score relative to its ceiling says nothing: the ceiling's interval includes 0.
     ``predictions``, ``targets``
         Out-of-fold predictions and the values that they predict; later comparisons resample them.
     ``influence``

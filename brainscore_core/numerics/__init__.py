@@ -22,6 +22,7 @@ from brainscore_core.numerics.one_to_one import OneToOne
 from brainscore_core.numerics.pls import PLS
 from brainscore_core.numerics.predictions import Predictivity, compare_predictivity, predictivity
 from brainscore_core.numerics.ranks import RankInterval, RanksFromErrors, rank_intervals, ranks_from_errors, tie_groups
+from brainscore_core.numerics.ratios import Uncertain, ratio_limits, undetermined_by
 from brainscore_core.numerics.reliability import spearman_brown, split_half_reliability
 from brainscore_core.numerics.resampling import (
     Interval,
@@ -78,6 +79,7 @@ __all__ = [
     "Shape",
     "SignalToNoise",
     "Similarity",
+    "Uncertain",
     "association",
     "association_matrix",
     "bootstrap_interval",
@@ -110,6 +112,7 @@ __all__ = [
     "predictivity",
     "rank_intervals",
     "ranks_from_errors",
+    "ratio_limits",
     "rbf_kernel",
     "rdm",
     "shape_similarity",
@@ -119,5 +122,6 @@ __all__ = [
     "split_half_reliability",
     "square_rdm",
     "tie_groups",
+    "undetermined_by",
     "with_ceiling",
 ]

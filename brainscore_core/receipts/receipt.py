@@ -5,6 +5,7 @@ It is strict JSON. A number that is not available is None, with its reason in an
 
 import json
 import math
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -13,6 +14,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
+from brainscore_core.numerics.ratios import Uncertain, undetermined_by
 from brainscore_core.receipts.schema import SCHEMA_VERSION, ReceiptError, migrated, validate
 from brainscore_core.strict_json import dumps, plain
 
@@ -34,6 +36,7 @@ __all__ = [
     "State",
     "Timings",
     "WeightsItem",
+    "limits_text",
     "summary",
 ]
 
@@ -100,7 +103,7 @@ class Estimate:
     error_reason : str or None
         Why there is no standard error.
     ci : (float, float) or None
-        Confidence interval of level `ci_level`.
+        Confidence interval of level `ci_level`; infinite where there is no limit, which is null in JSON.
     ci_estimates, ci_method : str or None
         What the interval estimates and what was resampled; the method.
     ci_reason : str or None
@@ -303,10 +306,10 @@ def _number(value: Any) -> float | None:
 def _interval(value: Any) -> tuple[float, float] | None:
     if value is None or isinstance(value, Real | str):
         return None
-    limits = [_number(limit) for limit in np.asarray(value).ravel()]
-    if len(limits) != 2 or limits[0] is None or limits[1] is None:
+    limits = np.asarray(value).ravel()
+    if limits.shape != (2,) or limits.dtype.kind not in "biuf" or np.isnan(limits.astype(float)).any():
         return None
-    return limits[0], limits[1]
+    return float(limits[0]), float(limits[1])
 
 
 def _text(value: Any) -> str | None:
@@ -396,6 +399,22 @@ class Receipt:
     attachments: tuple[AttachmentInfo, ...] = ()
     notes: tuple[str, ...] = ()
 
+    @property
+    def undetermined(self) -> str | None:
+        """Why a score relative to its ceiling says nothing, if so: the ceiling's interval includes 0.
+
+        Programs find the value in `score`; pages show the raw score instead. It follows from what is stored, so that
+        receipts of earlier versions have it, too.
+        """
+        score, ceiling = self.score, self.ceiling
+        if score is None or score.value is None or score.scale != "ceiled":
+            return None
+        if ceiling is None or ceiling.value is None or ceiling.meaning == "none":
+            return None
+        limits = ceiling.unclamped_ci or ceiling.ci or (math.nan, math.nan)
+        value = ceiling.value if ceiling.unclamped is None else ceiling.unclamped
+        return undetermined_by(Uncertain(value, *limits))
+
     def identified(self) -> Self:
         """Return the receipt with time and id, and with names of its attachments."""
         moment = datetime.now(UTC)
@@ -482,7 +501,13 @@ def _with_plugin(data: dict[str, Any]) -> dict[str, Any]:
 
 def _with_interval(data: dict[str, Any]) -> dict[str, Any]:
     intervals = {key: data[key] for key in ("ci", "unclamped_ci")}
-    return {**data, **{key: (limits[0], limits[1]) if limits else None for key, limits in intervals.items()}}
+    return {**data, **{key: _limits(limits) if limits else None for key, limits in intervals.items()}}
+
+
+def _limits(stored: list[float | None]) -> tuple[float, float]:
+    """Limits as JSON has them: null where there is none."""
+    low, high = stored
+    return -math.inf if low is None else low, math.inf if high is None else high
 
 
 def summary(receipt: Receipt, *, stored: str | None = None) -> list[tuple[str, str]]:
@@ -510,8 +535,12 @@ def summary(receipt: Receipt, *, stored: str | None = None) -> list[tuple[str, s
     lines.append(("state", f"{state}: {receipt.reason}" if receipt.reason else state))
     if receipt.score is not None:
         lines.append(("score", _estimate_text(receipt.score)))
+        if receipt.undetermined:
+            raw = f" (raw {_number_text(receipt.raw.value)})" if receipt.raw and receipt.raw.value is not None else ""
+            lines[-1] = ("score", f"undetermined{raw}: {receipt.undetermined}")
         lines.append(("interval", _interval_text(receipt.score)))
-        if receipt.score.unclamped is not None and receipt.score.unclamped != receipt.score.value:
+        clamped = receipt.score.unclamped is not None and receipt.score.unclamped != receipt.score.value
+        if receipt.score.unclamped is not None and clamped and not receipt.undetermined:
             lines.append(("unclamped", _number_text(receipt.score.unclamped)))
     if receipt.raw is not None:
         scale = f" ({receipt.raw.scale})" if receipt.raw.scale else ""
@@ -547,4 +576,23 @@ def _interval_text(estimate: Estimate) -> str:
     level = f"{100 * (estimate.ci_level or 0.95):g} % interval of "
     what = estimate.ci_estimates or "the score"
     method = f" ({estimate.ci_method})" if estimate.ci_method else ""
-    return f"{_number_text(low)} to {_number_text(high)}, {level}{what}{method}"
+    return f"{limits_text(low, high, _number_text)}, {level}{what}{method}"
+
+
+def limits_text(low: float, high: float, number: Callable[[float], str]) -> str:
+    """Write the limits of an interval, either of which may be missing.
+
+    Examples
+    --------
+    >>> limits_text(0.1, 0.5, str), limits_text(0.1, math.inf, str)
+    ('0.1 to 0.5', '0.1 and more, no upper limit')
+    >>> limits_text(-math.inf, 0.5, str), limits_text(-math.inf, math.inf, str)
+    ('0.5 and less, no lower limit', 'no limits')
+    """
+    if math.isinf(low) and math.isinf(high):
+        return "no limits"
+    if math.isinf(high):
+        return f"{number(low)} and more, no upper limit"
+    if math.isinf(low):
+        return f"{number(high)} and less, no lower limit"
+    return f"{number(low)} to {number(high)}"

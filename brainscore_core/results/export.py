@@ -2,6 +2,7 @@
 
 import csv
 import json
+import math
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -67,7 +68,7 @@ def _limit(path: str, end: int) -> Callable[[Receipt], Any]:
 
     def read(receipt: Receipt) -> Any:
         limits = interval(receipt)
-        return None if limits is None else limits[end]
+        return None if limits is None or math.isinf(limits[end]) else limits[end]
 
     return read
 
@@ -204,6 +205,7 @@ def _columns() -> Iterable[ExportColumn]:
             partial(_package, package),
         )
     yield column("notes", "text", "notes, one a line", lambda receipt: "\n".join(receipt.notes) or None)
+    yield column("undetermined", "text", "why the score relative to the ceiling says nothing", _path("undetermined"))
 
 
 def _package(name: str, receipt: Receipt) -> str | None:

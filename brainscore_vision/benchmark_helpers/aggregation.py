@@ -57,7 +57,7 @@ def mean_of_fixed(scores: Sequence[Score], *, units: str) -> Score:
     Returns
     -------
     Score
-        With ``error`` and ``ci``; NaN with a reason if one of `scores` has none.
+        With ``error`` and ``ci``; NaN with a reason if one of `scores` has none. ``undetermined`` if one of them is.
 
     References
     ----------
@@ -74,6 +74,8 @@ def mean_of_fixed(scores: Sequence[Score], *, units: str) -> Score:
     known = next((score.attrs for score in scores if "ci_estimates" in score.attrs), {})
     reasons = [score.attrs[key] for score in scores for key in ("error_reason", "ci_reason") if key in score.attrs]
     missing = bool(np.isnan(errors).any() or np.isnan(down) or np.isnan(up))
+    if undetermined := [score.attrs["undetermined"] for score in scores if "undetermined" in score.attrs]:
+        result.attrs["undetermined"] = undetermined[0]
     return attach_uncertainty(
         result,
         error=float(np.linalg.norm(errors) / k),

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from brainscore_core.benchmarks import normalise
-from brainscore_core.metrics import Score
+from brainscore_core.benchmarks import explained_variance, normalise
+from brainscore_core.metrics import Score, declare_no_error
 from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly, NeuroidAssembly
 from brainscore_vision import load_ceiling, load_metric
 from brainscore_vision.benchmark_helpers.aggregation import mean_of_sampled
@@ -116,4 +116,34 @@ def _apart():
     )
 
 
-CASES = [_explained(), _similar(), _consistent(), _apart()]
+def _small(r: float, c: float, *, correlation: float):
+    """A correlation relative to a small reliability, both means over few or many units."""
+
+    def draw(rng, n) -> Score:
+        own, shared = rng.standard_normal((2, n))
+        other = correlation * own + np.sqrt(1 - correlation**2) * shared
+        ids = {"subject": np.arange(n)}
+        score, ceiling = (
+            mean_of_sampled(Score(mean + 0.4 * units, coords=ids, dims=["subject"]), units="subjects")
+            for mean, units in ((r, own), (c, other))
+        )
+        if not correlation:
+            del ceiling.attrs["influence"]
+        if not 0 < float(ceiling) <= 1:  # refused
+            return declare_no_error(Score(np.nan), "a reliability is in (0, 1]")
+        return explained_variance(score, ceiling)
+
+    units = f"{'the same' if correlation else 'other'} units, correlation {correlation:g}"
+    return Case(
+        [f"r {r:g} ÷ reliability {c:g}, {units}"],
+        "units",
+        f"{r**2 / c:.3g}",
+        draw,
+        lambda scores, n: r**2 / c,
+        simulations=400,
+    )
+
+
+_SMALL = [_small(r, c, correlation=k) for r, c in ((0, 0.1), (0.1, 0.1), (0.3, 0.3), (0.6, 0.6)) for k in (0.0, 0.5)]
+
+CASES = [_explained(), _similar(), _consistent(), _apart(), *_SMALL]

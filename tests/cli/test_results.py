@@ -1,5 +1,6 @@
 import csv
 import json
+import math
 import os
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from brainscore_core.errors import UserError
 from brainscore_core.scoring import (
     AttachmentInfo,
     BenchmarkInfo,
+    CeilingEstimate,
     Environment,
     ErrorInfo,
     Estimate,
@@ -85,6 +87,27 @@ def test_show(store):
     text = run("show", store.latest("c", "A2026-pls").id, "--results", store.folder).stdout
     assert "ValueError: boom" in text
     assert "Traceback" in text
+
+
+def test_an_undetermined_score(store):
+    """The raw score and the reason in text; the value as computed in JSON."""
+    receipt = replace(
+        store.latest("b", "A2026-pls"),
+        id="",
+        created="",
+        score=Estimate(value=3.0, ci=(1.3, math.inf), ci_level=0.95, ci_estimates="new stimuli", scale="ceiled"),
+        raw=Estimate(value=0.3),
+        ceiling=CeilingEstimate(value=0.1, ci=(-0.01, 0.2)),
+    )
+    stored = store.write(receipt)
+    reason = "the interval of the ceiling 0.100, -0.010 to 0.200, includes 0"
+    text = run("show", stored.id, "--results", store.folder).stdout
+    assert f"undetermined (raw 0.3000): {reason}" in " ".join(text.split())
+    assert "1.3000 and more, no upper limit, 95 % interval of new stimuli" in " ".join(text.split())
+    shown = json.loads(run("show", stored.id, "--results", store.folder, "--json").stdout)
+    assert (shown["score"]["value"], shown["score"]["ci"]) == (3.0, [1.3, None])
+    (row,) = json.loads(run("ls", "--results", store.folder, "--newest", "--model", "b", "--json").stdout)
+    assert (row["score"], row["undetermined"]) == (3.0, reason)
 
 
 def test_show_of_an_unknown_receipt(store):

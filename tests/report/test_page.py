@@ -1,11 +1,15 @@
 import json
+import math
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
 
 from brainscore.report import number, render_report, report_of, view_of
-from brainscore_core.scoring import ErrorInfo, Estimate, Problem
+from brainscore.report._plots import heat_figure, scores_figure
+from brainscore.report._tables import table_text
+from brainscore_core.scoring import CeilingEstimate, ErrorInfo, Estimate, Problem
 
 VOID = {"meta", "br", "hr", "img", "link", "input"}
 SHAPES = {"path", "use", "rect", "circle", "line"}
@@ -132,6 +136,46 @@ def test_each_state_and_its_reason_can_be_read(text):
     assert "failed|: ValueError: boom" in rows
     for words in ("x.json: not valid JSON", "the <last> line", "<b>boom</b>", "Everything here is simulated."):
         assert words in page.text
+
+
+def near_zero(simulated, **changes):
+    ceiling = CeilingEstimate(value=0.1, error=0.05, ci=(-0.01, 0.2), ci_level=0.95, meaning="reliability")
+    score = Estimate(value=3.0, ci=(1.3, math.inf), ci_level=0.95, scale="ceiled", error_reason="unbounded")
+    return replace(simulated.receipt("near zero"), **({"score": score, "ceiling": ceiling} | changes))
+
+
+def test_an_undetermined_score_is_not_shown(simulated):
+    """The ceiling's interval includes 0: the raw score and the reason are shown instead of the value."""
+    found = near_zero(simulated)
+    report = report_of([simulated.receipt("a"), found])
+    text = render_report(report)
+    page = Page(text)
+    rows = "\n".join(page.rows)
+    assert "undetermined (raw 0.400 ± 0.040)" in table_text(report, ".md")
+    assert (
+        "undetermined|: raw score 0.400 ± 0.040; the interval of the ceiling 0.100, -0.010 to 0.200, includes 0" in rows
+    )
+    assert "3.000" not in rows
+    column = payload(text)["columns"][0]
+    assert dict(zip(payload(text)["models"], column["s"], strict=True)) == {"a": "s", "near zero": "d"}
+    assert (column["v"], column["r"]) == ([0.5], [0.4])
+    assert "raw score 0.400" in text.split('class="heat"')[1]
+    group = report.view.groups[0]
+    assert [row.model for row in group.rows] == ["a", "near zero"]
+    for figure in (heat_figure(report), scores_figure(group)):
+        assert "3.000" not in str(figure)
+
+
+def test_limits_that_are_missing(simulated):
+    """A mean of subjects may be unbounded beside a ceiling that is not."""
+    found = near_zero(simulated, ceiling=CeilingEstimate(value=0.5, ci=(0.4, 0.6), meaning="reliability"))
+    report = report_of([simulated.receipt("a"), found])
+    text = render_report(report)
+    assert "3.000|1.300 and more, no upper limit" in "\n".join(Page(text).rows)
+    column = payload(text)["columns"][0]
+    assert sorted(column["h"], key=str) == [0.6, None]
+    assert "inf" not in str(scores_figure(report.view.groups[0])).lower().replace("info", "")
+    assert "1.300, no limit" in table_text(report, ".md")
 
 
 def test_cards_say_where_scores_come_from(simulated):

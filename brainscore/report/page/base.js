@@ -1,7 +1,7 @@
 // What all parts of the page use. Everything is made with textContent: no name can become markup.
 const data = JSON.parse(document.getElementById("data").textContent);
 const byId = (id) => document.getElementById(id);
-const STATES = { s: "scored", u: "undefined", n: "not-applicable", f: "failed", o: "outdated", m: "missing" };
+const STATES = { s: "scored", d: "undetermined", u: "undefined", n: "not-applicable", f: "failed", o: "outdated", m: "missing" };
 const WORDS = { ...STATES, u: "NaN", n: "not applicable" };
 
 function number(value, error = null) {
@@ -10,6 +10,16 @@ function number(value, error = null) {
   if (error !== null) text += ` ± ${error < 1000 ? error.toFixed(3) : error.toPrecision(3)}`;
   return text.replace("-0.000", "0.000").replaceAll("-", "−");
 }
+
+function limits(entry) {
+  if (entry.low === null && entry.high === null) return "";
+  if (entry.high === null) return `${number(entry.low)} and more, no upper limit`;
+  if (entry.low === null) return `${number(entry.high)} and less, no lower limit`;
+  return `${number(entry.low)} to ${number(entry.high)}`;
+}
+
+// The state of a pair without a score, with the raw score where the ceiling may be 0.
+const stateText = (entry) => (entry.code === "d" ? `${WORDS.d} (raw ${number(entry.raw)})` : WORDS[entry.code]);
 
 function make(tag, attributes = {}, ...children) {
   const element = document.createElement(tag);
@@ -31,9 +41,11 @@ const named = (text) => make("bdi", { class: "name" }, text);
 const columns = new Map();
 function column(number) {
   if (!columns.has(number)) {
-    const { s, v, e, l, h } = data.columns[number];
+    const { s, v, e, l, h, r } = data.columns[number];
     let next = 0;
+    let nextRaw = 0;
     const entries = [...s].map((code) => {
+      if (code === "d") return { code, value: null, error: null, low: null, high: null, raw: r[nextRaw++] };
       if (code !== "s") return { code, value: null, error: null, low: null, high: null };
       const at = next++;
       return { code, value: v[at], error: e[at], low: l[at], high: h[at] };

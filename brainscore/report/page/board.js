@@ -72,10 +72,10 @@ function cellOf(place, model) {
   }
   const entry = column(columnOf.get(place))[model];
   if (entry.code !== "s") {
-    return make("td", { class: "n" }, make("span", { class: `state ${STATES[entry.code]}` }, WORDS[entry.code]));
+    return make("td", { class: "n" }, make("span", { class: `state ${STATES[entry.code]}` }, stateText(entry)));
   }
   const cell = make("td", { class: "n" }, number(entry.value, entry.error));
-  if (entry.low !== null) cell.title = `${number(entry.low)} to ${number(entry.high)}`;
+  if (limits(entry)) cell.title = limits(entry);
   return cell;
 }
 

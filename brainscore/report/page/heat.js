@@ -6,8 +6,8 @@ function startHeat() {
   const at = { model: 0, column: 0 };
   const tell = () => {
     const entry = column(at.column)[at.model];
-    const range = entry.low === null ? "" : ` (${number(entry.low)} to ${number(entry.high)})`;
-    const text = entry.code === "s" ? number(entry.value, entry.error) + range : WORDS[entry.code];
+    const range = limits(entry) && ` (${limits(entry)})`;
+    const text = entry.code === "s" ? number(entry.value, entry.error) + range : stateText(entry);
     const benchmark = data.nodes[data.columns[at.column].node].title;
     byId("heat-says").replaceChildren(named(data.models[at.model]), " on ", named(benchmark), `: ${text}`);
   };

@@ -108,8 +108,16 @@ function drawScatter() {
   points.forEach((point, index) => {
     const group = draw("g", { class: "point", "data-point": index });
     const [cx, cy] = [px(point.x.value), py(point.y.value)];
-    if (point.x.low !== null) group.append(draw("line", { class: "bar", x1: px(point.x.low), x2: px(point.x.high), y1: cy, y2: cy }));
-    if (point.y.low !== null) group.append(draw("line", { class: "bar", x1: cx, x2: cx, y1: py(point.y.low), y2: py(point.y.high) }));
+    // a missing limit: the line ends at the edge of the plot
+    const ends = ({ low, high }, [least, most]) => [low ?? least, high ?? most];
+    if (limits(point.x)) {
+      const [x1, x2] = ends(point.x, [xlow, xhigh]).map(px);
+      group.append(draw("line", { class: "bar", x1, x2, y1: cy, y2: cy }));
+    }
+    if (limits(point.y)) {
+      const [y1, y2] = ends(point.y, [ylow, yhigh]).map(py);
+      group.append(draw("line", { class: "bar", x1: cx, x2: cx, y1, y2 }));
+    }
     group.append(draw("circle", { class: "dot", cx, cy, r: 5 }), draw("circle", { class: "hit", cx, cy, r: 11 }));
     Object.assign(point, { cx, cy });
     svg.append(group);

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from brainscore_core.benchmarks import undetermined
 from brainscore_core.errors import NotApplicable
 from brainscore_core.metrics import Score
 from brainscore_core.plugins.bibtex import BibtexError, missing_fields, parse_bibtex
@@ -120,6 +121,16 @@ def _ceiling(benchmark: Any, given: Circumstances) -> None:
         )
 
 
+def _ceiling_differs_from_zero(benchmark: Any, given: Circumstances) -> None:
+    ceiling = benchmark.ceiling
+    if isinstance(ceiling, Score) and (reason := undetermined(ceiling)):
+        raise Failed(
+            f"{reason}: scores relative to it are undetermined",
+            "measure more repetitions, stimuli or subjects, leave out neuroids without a reliable response, or report "
+            "the raw score with a ceiling whose meaning is 'none'",
+        )
+
+
 def _ceiling_error(benchmark: Any, given: Circumstances) -> None:
     ceiling = benchmark.ceiling
     if isinstance(ceiling, Score):
@@ -212,6 +223,7 @@ CHECKS: dict[str, Callable[[Any, Circumstances], None]] = {
     "its citation is complete": _citation,
     "its ceiling is a Score above 0 and at most 1": _ceiling,
     "its ceiling says how sure it is": _ceiling_error,
+    "its ceiling's interval is above 0": _ceiling_differs_from_zero,
     "it scores a model": _runs,
     "its tests load it": _tests_load,
     "its tests look at the ceiling": _tests_ceiling,

@@ -5,6 +5,7 @@ import pytest
 
 from brainscore_core.benchmarks import bound_score, ceil_score, explained_variance, normalise
 from brainscore_core.metrics import Score, attach_uncertainty
+from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 
 
 def with_uncertainty(value, error, **attrs):
@@ -29,7 +30,7 @@ def test_a_negative_correlation_is_not_rewarded():
 @pytest.mark.parametrize("function", [ceil_score, explained_variance])
 @pytest.mark.parametrize("value", [0.6, -0.3, 0.05])
 def test_error_and_interval_against_simulation(function, value):
-    """Delta method and recovered variance agree with drawing both operands from their sampling distributions."""
+    """Delta method and profile limits agree with drawing both operands from their sampling distributions."""
     score, ceiling = with_uncertainty(value, 0.02), with_uncertainty(0.8, 0.03)
     result = function(score, ceiling)
     rng = np.random.default_rng(0)
@@ -45,6 +46,81 @@ def test_a_constant_ceiling_counts_as_exact():
     assert float(result) == pytest.approx(0.5)
     assert result.attrs["error"] == pytest.approx(0.025)
     assert "exact" in result.attrs["ci_estimates"]
+
+
+def test_limits_of_a_ceiling_near_zero():
+    """The interval does not become narrower as the ceiling becomes less certain."""
+    score = with_uncertainty(0.3, 0.05)
+    certain, uncertain = (ceil_score(score, with_uncertainty(0.1, error)) for error in (0.045, 0.055))
+    assert "undetermined" not in certain.attrs
+    assert certain.attrs["error"] > 0
+    assert uncertain.attrs["ci"] == (pytest.approx(certain.attrs["ci"][0], rel=0.1), math.inf)
+    assert float(uncertain) == pytest.approx(3)
+    assert uncertain.attrs["undetermined"] == "the interval of the ceiling 0.100, -0.010 to 0.210, includes 0"
+    assert math.isnan(uncertain.attrs["error"])
+    assert uncertain.attrs["error_reason"].startswith("the limits are unbounded: the interval of the ceiling")
+    assert (uncertain * -2).attrs["ci"] == (-math.inf, -2 * uncertain.attrs["ci"][0])
+    bounded = bound_score(uncertain)
+    assert bounded.attrs["unclamped_ci"][1] == math.inf
+    assert bounded.attrs["ci"][1] == 1
+    assert bounded.attrs["undetermined"]
+
+
+def test_a_ceiling_without_interval_is_as_wide_as_its_error():
+    ceiling = attach_uncertainty(Score(0.8), error=0.03, reason="only the error was computed")
+    score = with_uncertainty(0.4, 0.02)
+    low, high = ceil_score(score, ceiling).attrs["ci"]
+    assert (low, high) == pytest.approx(ceil_score(score, with_uncertainty(0.8, 0.03)).attrs["ci"], abs=0.003)
+    wider = with_uncertainty(0.8, 0.03, ci_level=0.68)
+    assert np.ptp(ceil_score(score, wider).attrs["ci"]) > 1.2 * (high - low)
+
+
+def of_units(values, ids):
+    """Mean over units, with interval and influence."""
+    values = np.asarray(values)
+    error = values.std(ddof=1) / np.sqrt(len(values))
+    score = with_uncertainty(values.mean(), error)
+    score.attrs["influence"] = DataAssembly(
+        values - values.mean(), coords={"subject": ("subject", ids)}, dims=["subject"]
+    )
+    return score
+
+
+def test_covariance_of_the_same_units():
+    rng = np.random.default_rng(0)
+    shared = rng.normal(size=30)
+    scores, ceilings = 0.4 + 0.1 * shared, 0.8 + 0.2 * shared
+    ids = np.array([f"s{i}" for i in range(30)])
+    score, ceiling = of_units(scores, ids), of_units(ceilings, ids)
+    order = rng.permutation(30)
+    for other in (ceiling, of_units(ceilings[order], ids[order])):
+        both = ceil_score(score, other)
+        assert both.attrs["error"] == pytest.approx(0, abs=1e-9)  # a constant ratio
+        assert np.ptp(both.attrs["ci"]) < 1e-6
+        assert "varies with the score's" in both.attrs["ci_estimates"]
+    elsewhere = ceil_score(score, of_units(ceilings, np.array([f"t{i}" for i in range(30)])))
+    expected = math.hypot(score.attrs["error"] / 0.8, 0.4 * ceiling.attrs["error"] / 0.8**2)
+    assert elsewhere.attrs["error"] == pytest.approx(expected, rel=0.1)
+    without = of_units(ceilings, ids)
+    without.attrs["error"] = math.nan  # the influences alone tell how much it varies
+    assert np.ptp(ceil_score(score, without).attrs["ci"]) < 1e-6
+    score.attrs["influence"].attrs["paired"] = 0  # units of the model alone
+    assert ceil_score(score, ceiling).attrs["ci"] == pytest.approx(elsewhere.attrs["ci"])
+
+
+def test_covariance_against_simulation():
+    """Half of the units' variation is shared; the delta method's error is the spread of the ratio of means."""
+    rng = np.random.default_rng(0)
+    ids = np.arange(50)
+    ratios, errors = [], []
+    for _ in range(300):
+        shared, own = rng.normal(size=(2, 50))
+        score = of_units(0.4 + 0.1 * shared, ids)
+        ceiling = of_units(0.8 + 0.1 * (shared + own), ids)
+        ceiled = explained_variance(score, ceiling)
+        ratios.append(float(ceiled))
+        errors.append(ceiled.attrs["error"])
+    assert np.mean(errors) == pytest.approx(np.std(ratios), rel=0.1)
 
 
 def test_without_error_the_reason_is_handed_on():

@@ -101,6 +101,10 @@ RUNS = "it scores a model"
         (with_ceiling(lambda: number(np.nan)), CEILING, "failed", "the ceiling is nan"),
         (with_ceiling(lambda: Score([0.5, 0.6], dims=["neuroid"])), CEILING, "failed", "the dimensions ('neuroid',)"),
         (with_ceiling(lambda: Score(0.5)), "its ceiling says how sure it is", "failed", "no attrs['error']"),
+        (
+            with_ceiling(lambda: number(0.1, error=0.06, ci=(-0.01, 0.21))),
+            "its ceiling's interval is above 0", "failed", "-0.010 to 0.210, includes 0: scores relative to it",
+        ),
         (with_ceiling(lambda: 1 / 0), CEILING, "failed", "it raised ZeroDivisionError"),
         (with_score(lambda: 0.4), RUNS, "failed", "it returned a float for 'made-up'"),
         (with_score(lambda: number(0.4)), RUNS, "failed", "neither attrs['raw'] nor attrs['ceiling']"),
@@ -171,4 +175,4 @@ def test_what_its_tests_lack(folder, source, check):
 def test_failures_are_raised_with_their_remedies():
     with pytest.raises(ConformanceError, match="version is 0; set version=1") as caught:
         check_benchmark(with_(version=0))
-    assert len(caught.value.checks) == 11
+    assert len(caught.value.checks) == 12

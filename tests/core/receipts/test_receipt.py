@@ -1,4 +1,6 @@
 import json
+import math
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,8 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from brainscore_core.metrics import Score
+from brainscore_core.benchmarks import ceil_score
+from brainscore_core.metrics import Score, attach_uncertainty
 from brainscore_core.receipts.privacy import scrub_text, scrub_url
+from brainscore_core.receipts.receipt import CeilingEstimate, summary
 from brainscore_core.scoring import (
     BenchmarkInfo,
     ErrorInfo,
@@ -120,6 +124,40 @@ def test_everything_of_a_run_round_trips():
         timings=Timings(score=2.0, extraction=1.5, total=3.0),
     )
     assert Receipt.from_json(original.to_json()) == original
+
+
+@pytest.mark.parametrize("limits", [(0.2, math.inf), (-math.inf, 0.2), (-math.inf, math.inf)])
+def test_unbounded_limits_round_trip(limits):
+    score = ceil_score(uncertain(0.3, 0.05), uncertain(0.1, 0.06))
+    score.attrs["ci"] = limits
+    original = receipt(score=Estimate.from_score(score), ceiling=CeilingEstimate.from_score(score.attrs["ceiling"]))
+    stored = original.to_dict()["score"]
+    assert stored["ci"] == [limit if math.isfinite(limit) else None for limit in limits]
+    assert stored["error"] is None
+    assert stored["error_reason"].startswith("the limits are unbounded")
+    again = Receipt.from_json(original.to_json())
+    assert again == original
+    assert again.score.ci == limits
+    lines = dict(summary(again))
+    assert re.search("no (upper limit|lower limit|limits), 95 % interval", lines["interval"])
+
+
+def uncertain(value, error):
+    limits = (value - 1.96 * error, value + 1.96 * error)
+    return attach_uncertainty(Score(value), error=error, ci=limits, estimates="new stimuli", method="t")
+
+
+def test_a_score_relative_to_an_uncertain_ceiling_is_undetermined():
+    score = ceil_score(uncertain(0.3, 0.05), uncertain(0.1, 0.06))
+    estimates = {"score": Estimate.from_score(score), "raw": Estimate.from_score(score.attrs["raw"])}
+    found = receipt(**estimates, ceiling=CeilingEstimate.from_score(score.attrs["ceiling"]))
+    assert found.undetermined == score.attrs["undetermined"]
+    assert found.score.value == pytest.approx(3)  # as computed, for programs
+    assert dict(summary(found))["score"] == f"undetermined (raw 0.3000): {found.undetermined}"
+    clear = CeilingEstimate.from_score(uncertain(0.1, 0.01))
+    assert replace(found, ceiling=clear).undetermined is None
+    assert replace(found, score=replace(found.score, scale="unceiled")).undetermined is None
+    assert replace(found, ceiling=None).undetermined is None
 
 
 def test_the_published_schema_is_the_one_in_use():

@@ -1,4 +1,5 @@
 import csv
+import math
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -97,6 +98,13 @@ def test_a_row():
     )
     assert (row["package_scikit_learn"], row["package_numpy"]) == ("1.7", None)
     assert row["notes"] == "first line\nsecond\nthird"
+
+
+def test_an_undetermined_score():
+    score = Estimate(value=3.0, ci=(1.3, math.inf), ci_level=0.95, scale="ceiled")
+    (row,) = export_rows([replace(FULL, score=score, ceiling=CeilingEstimate(value=0.1, ci=(-0.01, 0.2)))])
+    assert (row["score"], row["ci_low"], row["ci_high"]) == (3.0, 1.3, None)
+    assert row["undetermined"] == "the interval of the ceiling 0.100, -0.010 to 0.200, includes 0"
 
 
 def test_the_hash_of_files_depends_on_their_contents_alone():

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from brainscore_core.benchmarks import bound_score
+from brainscore_core.benchmarks import bound_score, ceil_score
 from brainscore_core.metrics import Score, attach_uncertainty, declare_no_error
 from brainscore_vision.benchmark_helpers.aggregation import (
     concatenate_neuroids,
@@ -44,6 +44,16 @@ def test_one_without_an_error_leaves_none():
     assert mean.attrs["error_reason"] == mean.attrs["ci_reason"] == "two neuroids"
     plain = mean_of_fixed([Score(0.4), Score(0.6)], units="animals")
     assert "animals has none" in plain.attrs["error_reason"]
+
+
+def test_a_mean_with_an_undetermined_score_is_undetermined():
+    unbounded = ceil_score(score(0.3, 0.05, 0.2, 0.4), score(0.1, 0.05, -0.01, 0.2))
+    mean = mean_of_fixed([unbounded, score(0.6, 0.04, 0.5, 0.7)], units="animals")
+    assert mean.attrs["undetermined"] == unbounded.attrs["undetermined"]
+    assert mean.attrs["ci"][1] == np.inf
+    assert np.isfinite(mean.attrs["ci"][0])
+    assert mean.attrs["error_reason"].startswith("the limits are unbounded")
+    assert "undetermined" not in mean_of_fixed([score(0.6, 0.04, 0.5, 0.7)] * 2, units="animals").attrs
 
 
 def test_what_was_clamped_counts_as_it_was():
