@@ -10,6 +10,7 @@ from .geometry import CASES as GEOMETRY
 from .geometry_units import CASES as GEOMETRY_UNITS
 from .properties import CASES as PROPERTIES
 from .regression import CASES as REGRESSION
+from .regression_units import CASES as REGRESSION_UNITS
 
 __all__ = ["GROUPS", "REGIMES", "Case", "Result", "simulate"]
 
@@ -23,5 +24,5 @@ GROUPS = {
     "Scores relative to their ceilings": CEILED,
 }
 
-REGIMES = {"Geometry": GEOMETRY_UNITS, "Behaviour": BEHAVIOUR_UNITS}
+REGIMES = {"Regression": REGRESSION_UNITS, "Geometry": GEOMETRY_UNITS, "Behaviour": BEHAVIOUR_UNITS}
 """Cases of what else varies: ``metric: regime``."""

@@ -10,7 +10,7 @@ from brainscore_vision import load_metric
 
 from .case import Case, average, coords
 
-__all__ = ["CASES"]
+__all__ = ["CASES", "experiment"]
 
 FEATURES = 8
 
@@ -25,7 +25,7 @@ def _two_animals():
     return np.random.default_rng(2).standard_normal((2, FEATURES))
 
 
-def _experiment(rng, stimuli, neuroids, *, groups=None, animals=None, shared=0.0):
+def experiment(rng, stimuli, neuroids, *, groups=None, animals=None, shared=0.0, noise=0.7):
     """Model and recording; stimuli of a group, and neuroids of an animal, resemble each other."""
     features = rng.standard_normal((stimuli, FEATURES))
     columns = {"stimulus_id": [f"s{i:05}" for i in range(stimuli)]}
@@ -39,7 +39,7 @@ def _experiment(rng, stimuli, neuroids, *, groups=None, animals=None, shared=0.0
         centres = _two_animals() if animals == 2 else rng.standard_normal((animals, FEATURES))
         of_animal = np.arange(neuroids) % animals
         weights = (centres[of_animal] + weights) / np.sqrt(2)
-    responses = features @ weights.T / np.sqrt(FEATURES) + 0.7 * rng.standard_normal((stimuli, neuroids))
+    responses = features @ weights.T / np.sqrt(FEATURES) + noise * rng.standard_normal((stimuli, neuroids))
     if shared:  # noise of 3 factors that all neuroids share
         responses += shared * rng.standard_normal((stimuli, 3)) @ rng.standard_normal((3, neuroids))
     where = coords("presentation", **columns)
@@ -58,7 +58,7 @@ def _case(name, regime, neuroids, sizes, **options):
     metric = load_metric(name)
 
     def draw(rng, n) -> Score:
-        return metric(*_experiment(rng, n, neuroids, **options))
+        return metric(*experiment(rng, n, neuroids, **options))
 
     return Case([f"{name}: {regime}"], "stimuli", "mean of the scores", draw, average, sizes=sizes, simulations=400)
 
