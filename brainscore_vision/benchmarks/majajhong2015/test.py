@@ -127,7 +127,7 @@ def test_pls(stand_ins, identifier):
         r = np.mean(np.median(predictivity(features, table.mean(axis=1), objects, sklearn), axis=1))
         assert float(score.attrs["raw"]) == pytest.approx(r, abs=2e-3)
         assert score.attrs["unclamped"] == pytest.approx(np.sign(r) * r**2 / ceiling, abs=3e-3)
-        assert 0 < score.attrs["error"] < 0.2
+        assert 0 < score.attrs["error"] < 0.4
         assert score.attrs["ci"][0] <= float(score) <= score.attrs["ci"][1]
         values.append(float(score))
     assert values[0] > values[1] + 0.1  # the simulated neuroids see grey levels
@@ -152,7 +152,7 @@ def test_temporal_pls(stand_ins):
         np.testing.assert_allclose(score.attrs["raw"].attrs["raw"].values, r, atol=1e-6)
         expected = np.mean(np.sign(r) * r**2) / per_bin.mean()
         assert score.attrs["unclamped"] == pytest.approx(expected, abs=1e-6)
-        assert 0 < score.attrs["error"] < 0.2
+        assert 0 < score.attrs["error"] < 0.4
         assert score.attrs["ci"][0] <= float(score) <= score.attrs["ci"][1]
         assert expected > 0.05
 

@@ -143,7 +143,9 @@ def test_published_coverage_is_as_required(simulated):
     for case in (case for group in cases.GROUPS.values() for case in group):
         for n in (size for size in case.sizes if size >= 50):
             counts = store[case.names[0]]["sizes"][str(n)]
-            assert counts["intervals"] > 0.99 * counts["simulations"] * counts["values"], (case.names, n)
+            # a reliability near 0 is sometimes estimated below it, and nothing can be divided by that
+            least = 0.9 if "÷ reliability" in case.names[0] else 0.99
+            assert counts["intervals"] > least * counts["simulations"] * counts["values"], (case.names, n)
             allowance = 2 * math.sqrt(0.92 * 0.08 / counts["simulations"])
             highest = 1.01 if "and" in case.units else 0.98 + allowance / 2
             assert 0.92 - allowance < counts["held"] / counts["intervals"] < highest, (case.names, n)
