@@ -44,7 +44,8 @@ def test_coverage_and_false_positives(scripts, name, repeats):
     assert result.intervals == result.tests == repeats
     assert 0.92 - 2.5 * error <= result.held / repeats
     assert result.found / repeats <= 0.06 + 2.5 * error
-    assert 0.7 <= result.widths <= 1.5
+    # intervals of error_consistency are over new images, too, which are the same in these experiments
+    assert 0.7 <= result.widths <= (4.5 if name == "error_consistency" else 1.5)
 
 
 def test_the_published_table_is_that_of_the_script(scripts):
