@@ -13,6 +13,7 @@ from click.core import ParameterSource
 
 from brainscore.cli._output import echo_columns, echo_json, printable
 from brainscore_core.errors import UnknownIdentifier, UserError, nearest
+from brainscore_core.formatting import estimate_text, number_text
 
 if TYPE_CHECKING:
     from brainscore.client import Compared
@@ -61,24 +62,21 @@ def _only(found: list[Compared], benchmarks: Sequence[str]) -> list[Compared]:
 
 
 def _print(found: Sequence[Compared]) -> None:
-    from brainscore.report import number
-
     if not found:
         click.echo("There is nothing to compare.", err=True)
         return
     rows = [
         (
             printable(one.benchmark),
-            number(one.first, one.first_error),
-            number(one.second, one.second_error),
-            number(one.difference, one.error),
-            f"{number(one.low)} to {number(one.high)}" if one.low is not None and one.high is not None else "",
+            number_text(one.first),
+            number_text(one.second),
+            estimate_text(one.difference, error=one.error, ci=(one.low, one.high), brief=True),
             printable(one.outcome),
         )
         for one in found
     ]
     first, second = printable(found[0].first_model), printable(found[0].second_model)
-    echo_columns(("Benchmark", first, second, "Difference", "95 % interval", "Outcome"), rows)
+    echo_columns(("Benchmark", first, second, "Difference (95 % interval)", "Outcome"), rows)
 
 
 _CORRECTIONS = ("holm", "benjamini-hochberg", "none")
@@ -200,14 +198,11 @@ def _is_pattern(name: str) -> bool:
 
 
 def _print_comparisons(found: Comparisons) -> None:
-    from brainscore.report import number
-
     rows = [
         (
             one.benchmark,
             f"{one.first} − {one.second}",
-            number(one.difference, one.error) if one.difference is not None else "",
-            f"{one.ci[0]:.3f} to {one.ci[1]:.3f}" if one.ci else "",
+            estimate_text(one.difference, error=one.error, ci=one.ci, brief=True) if one.difference is not None else "",
             _p(one.p),
             _p(one.p_corrected),
             one.units or "",
@@ -216,8 +211,8 @@ def _print_comparisons(found: Comparisons) -> None:
         for one in found
     ]
     adjusted = {"holm": "p (Holm)", "benjamini-hochberg": "p (BH)", "none": "p (uncorrected)"}[found.correction]
-    interval = f"{100 * found.level:g} % interval"
-    echo_columns(("Benchmark", "Models", "Difference", interval, "p", adjusted, "Resampled", "Outcome"), rows)
+    difference = f"Difference ({100 * found.level:g} % interval)"
+    echo_columns(("Benchmark", "Models", difference, "p", adjusted, "Resampled", "Outcome"), rows)
     for one in found:
         if one.reason:
             click.echo(f"{one.benchmark}, {one.first} and {one.second}: {one.reason}", err=True)

@@ -90,15 +90,13 @@ class _Progress:
         self._status.stop()
 
     def after(self, pair: Pair, result: PairResult) -> None:
-        from brainscore.report import number
-
         self._number += 1
         if result.unreachable is not None:
             outcome = "skipped"
         elif result.receipt is None:
             outcome = "failed"
         elif result.receipt.score is not None:
-            outcome = number(result.receipt.score.value, result.receipt.score.error)
+            outcome = result.receipt.score.text(brief=True)
             if result.receipt.undetermined:
                 outcome = "undetermined"
         else:
@@ -113,19 +111,19 @@ def _print_table(console: Console, view: View) -> None:
     from rich.text import Text
 
     width = max((len(model) for model in view.models), default=5)
-    console.print("\nScores ± standard error, with 95 % interval and the value before the ceiling", style="bold")
+    console.print("\nScores with 95 % interval, and the value before the ceiling", style="bold")
     for group in view.groups:
         label = "a control" if group.control else f"ceiling {group.ceiling}" if group.ceiled else "no ceiling"
         console.print(Text.assemble("\n", (group.benchmark, "bold"), (f"  {label}", "dim")))
         table = Table(box=None, pad_edge=False, show_header=False)
-        for minimum in (width, 15, 15, 15):
+        for minimum in (width, 22, 22):
             table.add_column(min_width=minimum, no_wrap=True)
         for row in group.rows:
             if row.value is None:
                 state = f"{row.state}, raw {row.raw}" if row.state == "undetermined" else row.state
                 table.add_row(Text(row.model), Text(state, style="red" if row.state == "failed" else "dim"))
             else:
-                table.add_row(Text(row.model), row.score, row.interval if row.ci else "–", row.raw)
+                table.add_row(Text(row.model), row.score, row.raw)
         console.print(table)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from brainscore.cli._output import echo_json, echo_pairs, echo_table
+from brainscore_core.formatting import estimate_text, number_text
 
 if TYPE_CHECKING:
     from brainscore_vision.model_helpers.brain_transformation.selection import LayerProfile
@@ -73,32 +74,30 @@ def command(
 
 
 def _echo(profile: LayerProfile, plot: Path | None) -> None:
-    from brainscore.report import number
-
     held_out = profile.held_out
     shares = {} if held_out is None else held_out.chosen
     rows = [
         (
             score.layer,
             str(score.features),
-            "–" if score.reason else number(score.score, score.error),
-            f"{score.ci[0]:.3f} to {score.ci[1]:.3f}" if score.ci[0] == score.ci[0] else "–",
-            number(score.raw) if score.raw == score.raw else "–",
+            "–" if score.reason else estimate_text(score.score, error=score.error, ci=score.ci, brief=True),
+            number_text(score.raw),
             f"{shares.get(score.layer, 0):.0%}" if held_out is not None else "–",
         )
         for score in profile.scores
     ]
     if not sys.stdout.isatty():
         rows.sort(key=lambda row: row[0] != profile.best)
-    echo_table(("Layer", "Features", "Score", "Interval", "Raw", "Chosen"), rows)
+    echo_table(("Layer", "Features", "Score (95 % interval)", "Raw", "Chosen"), rows)
     if not sys.stdout.isatty():
         return
     control = " (simulated measurements: a control)" if profile.control else ""
     pairs = {
         "best": f"{profile.best or 'no layer has a score'} on {profile.benchmark}{control}",
-        "ceiling": number(profile.ceiling) if profile.ceiling == profile.ceiling else "none",
+        "ceiling": number_text(profile.ceiling) if profile.ceiling == profile.ceiling else "none",
         "held-out": "" if held_out is None else (
-            f"{held_out.value:.3f} ± {held_out.sd:.3f} raw, chosen on one half of the stimuli, scored on the other "
+            f"{held_out.value:.3f} raw (standard deviation {held_out.sd:.3f}), chosen on one half of the stimuli, "
+            f"scored on the other "
             f"({held_out.times} times); {held_out.optimism:+.3f} on the half it was chosen on"
         ),
         "no halves": profile.no_halves or "",

@@ -12,6 +12,7 @@ import click
 from brainscore.cli._options import site_option
 from brainscore.cli._output import echo_json, printable
 from brainscore_core.errors import UserError
+from brainscore_core.formatting import estimate_text
 
 if TYPE_CHECKING:
     from brainscore.client import Client, Leaderboard
@@ -119,14 +120,11 @@ def _rank(rank: int | None, best: int | None, worst: int | None) -> str:
 
 
 def _cell(board: Leaderboard, row: int, place: int) -> str:
-    """A value with its error, or why there is none."""
-    import math
-
-    from brainscore.report import number
-
+    """A value with its interval, or why there is none."""
     value, error = float(board.value[row, place]), float(board.error[row, place])
-    if math.isfinite(value):
-        return number(value, error if math.isfinite(error) else None)
+    if value == value:
+        limits = float(board.low[row, place]), float(board.high[row, place])
+        return estimate_text(value, error=error, ci=limits, brief=True)
     return str(board.state[row, place])
 
 

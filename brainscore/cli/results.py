@@ -12,6 +12,7 @@ import click
 from brainscore.cli._options import Filters, filter_options, json_option, listed, parse_moment, results_option
 from brainscore.cli._output import difference_lines, echo_json, echo_pairs, echo_rows, echo_table
 from brainscore_core.errors import UserError
+from brainscore_core.formatting import estimate_text, number_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -356,18 +357,17 @@ def _tree_values(nodes: Tree, made: ModelAggregates) -> dict[str, Any]:
 
 
 def _tree_rows(nodes: Tree, made: ModelAggregates, benchmarks: bool) -> Iterable[tuple[str, str, str, str]]:
-    from brainscore.report import number
-
-    yield "", "score", "scored", "not scored"
+    yield "", "score (95 % interval)", "scored", "not scored"
     for identifier, node in made.items():
         if nodes[identifier].benchmark and not benchmarks:
             continue
         name = "  " * len(nodes.ancestors(identifier)) + (nodes[identifier].title or identifier)
         scored = f"{node.coverage.n_scored} of {node.coverage.n_all}"
+        value = estimate_text(node.value, error=node.error, ci=node.ci, brief=True)
         if node.state is not None:
-            yield name, number(node.value, node.error), "", _state_text(node)
+            yield name, value, "", _state_text(node)
         else:
-            yield name, number(node.value, node.error), scored, _not_scored_text(node.coverage)
+            yield name, value, scored, _not_scored_text(node.coverage)
 
 
 def _not_scored_text(coverage: Coverage) -> str:
@@ -377,7 +377,7 @@ def _not_scored_text(coverage: Coverage) -> str:
 
 def _state_text(node: Aggregate) -> str:
     if node.state == "scored":
-        return ""
+        return f"undetermined: {node.result.undetermined}" if node.result and node.result.undetermined else ""
     if node.state == "outdated" and node.result is not None:
         return f"outdated: version {node.result.version}"
     state = "NaN" if node.state == "undefined" else str(node.state)
@@ -428,15 +428,13 @@ def list_(results: str | None, filters: Filters, newest: bool, limit: int | None
         )
         for receipt in receipts
     ]
-    echo_table(("Receipt", "Model", "Benchmark", "Score"), rows)
+    echo_table(("Receipt", "Model", "Benchmark", "Score (95 % interval)"), rows)
 
 
 def _score_text(receipt: Receipt) -> str:
-    from brainscore.report import number
-
     if receipt.undetermined:
-        return f"undetermined (raw {number(receipt.raw.value if receipt.raw else None)})"
-    return number(receipt.score.value, receipt.score.error) if receipt.score else receipt.state
+        return f"undetermined (raw {number_text(receipt.raw.value if receipt.raw else None)})"
+    return receipt.score.text(brief=True) if receipt.score else receipt.state
 
 
 def _as_row(receipt: Receipt) -> dict[str, object]:

@@ -1,7 +1,6 @@
 """Pages, plots and tables of scores."""
 
 from brainscore.report._figures import write_figures
-from brainscore.report._formatting import number
 from brainscore.report._layers import find_profiles, save_layer_plot
 from brainscore.report._page import log_ends, render_report, write_report
 from brainscore.report._plots import save_plot
@@ -17,7 +16,6 @@ __all__ = [
     "View",
     "find_profiles",
     "log_ends",
-    "number",
     "rankings_of",
     "render_report",
     "report_of",

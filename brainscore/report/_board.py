@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+from brainscore_core.formatting import estimate_text
 from brainscore_core.results.aggregates import Aggregate, Coverage, LeafState, Over, Tree, aggregate, results_of
 from brainscore_core.scoring import Receipt
 
@@ -61,12 +62,18 @@ class Node:
 
 
 class Mean(NamedTuple):
-    """Mean of one model at one node."""
+    """Mean of one model at one node, with its 95 % interval."""
 
     value: float | None
     error: float | None
     error_reason: str | None
     coverage: Coverage
+    ci: tuple[float, float] | None
+
+    @property
+    def text(self) -> str:
+        """The mean and its interval."""
+        return estimate_text(self.value, ci=self.ci, brief=True)
 
 
 @dataclass(frozen=True)
@@ -235,7 +242,7 @@ def _start(nodes: Sequence[Node]) -> tuple[int, ...]:
 
 
 def _mean(found: Aggregate) -> Mean:
-    return Mean(found.value, found.error, found.error_reason, found.coverage)
+    return Mean(found.value, found.error, found.error_reason, found.coverage, found.ci)
 
 
 def _state(receipt: Receipt) -> LeafState:

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 from markupsafe import Markup
 
 from brainscore.report._export import save_figure
-from brainscore.report._formatting import number, printable
+from brainscore.report._formatting import printable
 from brainscore.report._plots import TWO_COLUMNS
 from brainscore.report._view import Scale
 from brainscore_core.figures import Dots, DotsRow, Panel, Svg, panels
+from brainscore_core.formatting import estimate_text
 from brainscore_core.paths import layer_profiles_home
 
 if TYPE_CHECKING:
@@ -71,7 +72,6 @@ class LayerRow:
     best: bool
     mark: Markup
     score: str
-    interval: str
     chosen: str
     reason: str | None
 
@@ -102,8 +102,7 @@ def layer_rows(profile: LayerProfile) -> LayerRows:
                 layer=score.layer,
                 best=score.layer == best,
                 mark=_mark(scale, score, ceiled),
-                score=number(_finite(score.score), _finite(score.error)),
-                interval=f"{number(score.ci[0])} to {number(score.ci[1])}" if _has_interval(score) else "–",
+                score=estimate_text(score.score, error=score.error, ci=score.ci, brief=True),
                 chosen=f"{shares.get(score.layer, 0):.0%}" if held_out else "–",
                 reason=score.reason,
             )
@@ -156,7 +155,7 @@ def layer_figure(profile: LayerProfile) -> Svg:
             low=score.ci[0],
             high=score.ci[1],
             state=score.reason or "" if _finite(score.score) is None else "",
-            hint=f"{printable(score.layer)}: {number(_finite(score.score), _finite(score.error))}",
+            hint=f"{printable(score.layer)}: {estimate_text(score.score, error=score.error, ci=score.ci, brief=True)}",
             kind=int(score.layer == profile.best),
             share=held_out.chosen.get(score.layer, 0.0) if held_out else math.nan,
         )
@@ -174,7 +173,10 @@ def layer_figure(profile: LayerProfile) -> Svg:
         width=TWO_COLUMNS,
     )
     notes = (
-        [f"chosen on one half of the stimuli, scored on the other: {held_out.value:.3f} ± {held_out.sd:.3f} raw"]
+        [
+            f"chosen on one half of the stimuli, scored on the other: {held_out.value:.3f} raw "
+            f"(standard deviation over choices {held_out.sd:.3f})"
+        ]
         if held_out
         else []
     )

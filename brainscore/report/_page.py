@@ -20,13 +20,14 @@ from markupsafe import Markup
 
 from brainscore.report._board import OVERS, Board, coverage_text
 from brainscore.report._cards import sources_of
-from brainscore.report._formatting import duration, number, size
+from brainscore.report._formatting import duration, size
 from brainscore.report._layers import layer_rows
 from brainscore.report._report import Report
 from brainscore.report._view import LETTERS, STATES, scale_of
 from brainscore_core.errors import UserError
 from brainscore_core.figures.heat_plot import HEAT, cell_text, dark_text, heat_class
 from brainscore_core.files import replacing
+from brainscore_core.formatting import number_text
 from brainscore_core.scoring import Receipt, ResultsStore
 
 __all__ = ["heat_picture", "log_ends", "render_report", "widest_pair", "write_report"]
@@ -148,7 +149,12 @@ def _means(board: Board, over: str) -> dict[str, dict[str, list[float | None]]]:
     for place, node in enumerate(board.nodes):
         if node.kind == "mean":
             its = [board.means[over][model][place] for model in board.models]  # type: ignore[index] # board is narrowed above
-            found[str(place)] = {"v": _rounded(mean.value for mean in its), "e": _rounded(mean.error for mean in its)}
+            limits = [mean.ci or (None, None) for mean in its]
+            found[str(place)] = {
+                "v": _rounded(mean.value for mean in its),
+                "l": _rounded(low for low, _ in limits),
+                "h": _rounded(high for _, high in limits),
+            }
     return found
 
 
@@ -309,7 +315,7 @@ def _environment() -> Any:
     )
     environment.globals |= {"STATES": STATES, "LETTERS": LETTERS}
     environment.filters |= {
-        "number": number,
+        "number": number_text,
         "bytes": size,
         "duration": duration,
         "coverage": coverage_text,

@@ -7,7 +7,7 @@ from math import isfinite, nan
 from pathlib import Path
 
 from brainscore.report._export import save_figure
-from brainscore.report._formatting import number, printable
+from brainscore.report._formatting import printable
 from brainscore.report._report import Report
 from brainscore.report._view import LETTERS, STATES, Group, Row, View
 from brainscore_core.figures import (
@@ -25,6 +25,7 @@ from brainscore_core.figures import (
 )
 from brainscore_core.figures.axes import clipped
 from brainscore_core.figures.heat_plot import Pattern
+from brainscore_core.formatting import number_text
 from brainscore_core.numerics.correlation import Association, association
 
 __all__ = ["ONE_COLUMN", "TWO_COLUMNS", "heat_figure", "matrix_figure", "save_plot", "scatter_figure", "scores_figure"]
@@ -214,7 +215,7 @@ def _scatter_panel(across: Group, upward: Group, width: float, most_names: int) 
             x_high=_drawn(x)[1],
             y_low=_drawn(y)[0],
             y_high=_drawn(y)[1],
-            label=f"{printable(x.model)}: {number(x.value)}, {number(y.value)}",
+            label=f"{printable(x.model)}: {number_text(x.value)}, {number_text(y.value)}",
             name=clipped(printable(x.model), 150, 11) if len(rows) <= most_names else "",
         )
         for x, y in rows

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from brainscore.report._formatting import number, printable
+from brainscore.report._formatting import printable
 from brainscore.report._report import Report
 from brainscore.report._view import STATES, Group, Row
 from brainscore_core.errors import UserError
 from brainscore_core.files import replacing
+from brainscore_core.formatting import number_text
 from brainscore_core.scoring import ResultsStore
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ _LATEX = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "_": r"\_", "%": r"\%",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"\textless{}", ">": r"\textgreater{}",
     '"': r"\textquotedbl{}", "|": r"\textbar{}", "`": r"\textasciigrave{}", "'": r"\textquotesingle{}",
-    "−": r"$-$", "±": r"$\pm$", "–": "--", "°": r"$^{\circ}$",
+    "−": r"$-$", "–": "--", "°": r"$^{\circ}$",
 }  # fmt: skip
 _MARKDOWN = {letter: f"\\{letter}" for letter in "\\`*_{}[]|~$"} | {"<": "&lt;", ">": "&gt;", "&": "&amp;"}
 
@@ -93,7 +93,7 @@ def write_table(report: Report, path: Path) -> None:
 def table_text(report: Report, ending: str) -> str:
     r"""Write a report's numbers as tables: averages along the tree, then the benchmarks, three in each table.
 
-    Every number stands with its standard error, scores with their interval, too. The best of a column is bold, and so
+    Every number stands with its interval. The best of a column is bold, and so
     is what equals it to the three digits that are printed; where models were ranked, all that may be the best. LaTeX
     needs ``\usepackage{booktabs}`` and, before 2020, ``\usepackage{textcomp}``.
 
@@ -136,11 +136,11 @@ def _averages(report: Report, places: Sequence[int]) -> _Table:
         for place, top in zip(places, best, strict=True):
             mean = means[model][place]
             coverage = f"{mean.coverage.n_scored} of {mean.coverage.n_all}"
-            text = f"{number(mean.value, mean.error)} ({coverage})"
-            cells.append(_Cell(text, mean.value is not None and number(mean.value) == top))
+            text = f"{mean.text}; {coverage}"
+            cells.append(_Cell(text, mean.value is not None and number_text(mean.value) == top))
         rows.append(tuple(cells))
-    rule = "what has no score counts as 0" if board.over == "all" else "what has no score is left out"
-    title = f"Averages ± standard error (benchmarks scored); {rule}."
+    rule = "What has no score counts as 0" if board.over == "all" else "What has no score is left out"
+    title = f"Averages (95 % interval); benchmarks scored. {rule}."
     return _Table(title, ("Model", *(board.nodes[place].title for place in places)), tuple(rows))
 
 
@@ -155,7 +155,7 @@ def _benchmarks(report: Report, groups: Sequence[Group]) -> _Table:
             rows.append((_Cell(model), *cells))
     scale = "relative to the ceiling" if groups[0].ceiled else "as measured, without a ceiling"
     controls = "; controls on simulated measurements" if groups[0].control else ""
-    title = f"Scores {scale}, ± standard error [95 % interval]{controls}."
+    title = f"Scores {scale} (95 % interval){controls}."
     return _Table(title, ("Model", *(group.benchmark for group in groups)), tuple(rows))
 
 
@@ -165,7 +165,7 @@ def _best_models(report: Report, group: Group) -> set[str]:
     if ranking is not None:
         return {one.model for one in ranking.models if one.best == 1}
     top = _best(row.value for row in group.rows)
-    return {row.model for row in group.rows if row.value is not None and number(row.value) == top}
+    return {row.model for row in group.rows if row.value is not None and number_text(row.value) == top}
 
 
 def _score(row: Row | None, best: bool) -> _Cell:
@@ -175,14 +175,12 @@ def _score(row: Row | None, best: bool) -> _Cell:
         return _Cell(f"{STATES[row.state]} (raw {row.raw})")
     if row.value is None:
         return _Cell(STATES[row.state])
-    limits = [number(limit) if math.isfinite(limit) else "no limit" for limit in row.ci or ()]
-    interval = f" [{', '.join(limits)}]" if limits else ""
-    return _Cell(row.score + interval, best)
+    return _Cell(row.score, best)
 
 
 def _best(values: Iterator[float | None]) -> str:
     there = [value for value in values if value is not None]
-    return number(max(there)) if there else ""
+    return number_text(max(there)) if there else ""
 
 
 def _latex(table: _Table) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from markupsafe import Markup
 
-from brainscore.report._formatting import interval, number
+from brainscore_core.formatting import number_text
 from brainscore_core.scoring import CeilingEstimate, Problem, Receipt
 
 __all__ = [
@@ -50,11 +50,10 @@ class Row:
     value: float | None
     ci: tuple[float, float] | None
     score: str
-    interval: str
     raw: str
     seconds: str
     reason: str | None
-    missing_error: str | None
+    no_interval: str | None
     estimates: str | None
     ceiled: bool
     receipt: Receipt
@@ -169,9 +168,9 @@ def _ceiling(ceiling: CeilingEstimate | None) -> str:
     if ceiling is None or ceiling.value is None or ceiling.meaning == "none":
         reason = ceiling.error_reason if ceiling is not None else None
         return "none" if not reason or reason == "none was attached" else f"none: {reason}"
-    text = number(ceiling.value, ceiling.error)
+    text = ceiling.text(brief=True)
     if ceiling.lower_bound is not None:
-        text += f" (lower bound {number(ceiling.lower_bound)})"
+        text += f" (lower bound {number_text(ceiling.lower_bound)})"
     if ceiling.meaning in _MEANINGS:
         text += f", {_MEANINGS[ceiling.meaning]}"
     return text
@@ -182,7 +181,7 @@ def _row(receipt: Receipt, ceiled: bool) -> Row:
     if receipt.undetermined is None:
         return row
     reason = f"raw score {row.raw}; {receipt.undetermined}"
-    return replace(row, state="undetermined", value=None, ci=None, score="", interval="", reason=reason)
+    return replace(row, state="undetermined", value=None, ci=None, score="", reason=reason)
 
 
 def _row_as_computed(receipt: Receipt, ceiled: bool) -> Row:
@@ -193,12 +192,11 @@ def _row_as_computed(receipt: Receipt, ceiled: bool) -> Row:
         state=receipt.state,
         value=score.value if score else None,
         ci=score.ci if score else None,
-        score=number(score.value, score.error) if score else "",
-        interval=interval(score),
-        raw=number(receipt.raw.value, receipt.raw.error) if receipt.raw else "–",
+        score=score.text(brief=True) if score else "",
+        raw=receipt.raw.text(brief=True) if receipt.raw else "–",
         seconds=_seconds(receipt.timings.total),
         reason=receipt.reason,
-        missing_error=score.error_reason if score and score.error is None else None,
+        no_interval=score.ci_reason if score and score.ci is None else None,
         estimates=score.ci_estimates if score and score.ci else None,
         ceiled=ceiled,
         receipt=receipt,
@@ -209,7 +207,7 @@ def _outdated_row(receipt: Receipt, ceiled: bool) -> Row:
     row = _row(receipt, ceiled)
     was = row.score or f"{STATES[receipt.state]}{f': {receipt.reason}' if receipt.reason else ''}"
     reason = f"version {receipt.benchmark.version}: {was}"
-    return replace(row, state="outdated", value=None, ci=None, score="", interval="", raw="–", reason=reason)
+    return replace(row, state="outdated", value=None, ci=None, score="", raw="–", reason=reason)
 
 
 def _best_first(row: Row) -> tuple[bool, float, str]:

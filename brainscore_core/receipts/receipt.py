@@ -5,7 +5,6 @@ It is strict JSON. A number that is not available is None, with its reason in an
 
 import json
 import math
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -14,6 +13,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 
+from brainscore_core.formatting import estimate_text, number_text, range_text
 from brainscore_core.numerics.ratios import Uncertain, undetermined_by
 from brainscore_core.receipts.schema import SCHEMA_VERSION, ReceiptError, migrated, validate
 from brainscore_core.strict_json import dumps, plain
@@ -36,7 +36,6 @@ __all__ = [
     "State",
     "Timings",
     "WeightsItem",
-    "limits_text",
     "summary",
 ]
 
@@ -143,6 +142,23 @@ class Estimate:
         0.1
         """
         return cls(**_fields_of(score))
+
+    def text(self, *, brief: bool = False) -> str:
+        """Write the number with its interval, as :func:`brainscore_core.formatting.estimate_text` does.
+
+        Parameters
+        ----------
+        brief : bool
+            Whether to leave out over what the interval generalises.
+
+        Examples
+        --------
+        >>> Estimate(value=0.49, error=0.03, ci=(0.43, 0.56), ci_estimates="new stimuli; 60 stimuli").text()
+        '0.490 (95 %: 0.430–0.560; new stimuli)'
+        """
+        return estimate_text(
+            self.value, error=self.error, ci=self.ci, level=self.ci_level, estimates=self.ci_estimates, brief=brief
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -534,20 +550,22 @@ def summary(receipt: Receipt, *, stored: str | None = None) -> list[tuple[str, s
     state = str(receipt.state)
     lines.append(("state", f"{state}: {receipt.reason}" if receipt.reason else state))
     if receipt.score is not None:
-        lines.append(("score", _estimate_text(receipt.score)))
         if receipt.undetermined:
-            raw = f" (raw {_number_text(receipt.raw.value)})" if receipt.raw and receipt.raw.value is not None else ""
-            lines[-1] = ("score", f"undetermined{raw}: {receipt.undetermined}")
-        lines.append(("interval", _interval_text(receipt.score)))
+            raw = f" (raw {number_text(receipt.raw.value)})" if receipt.raw and receipt.raw.value is not None else ""
+            lines.append(("score", f"undetermined{raw}: {receipt.undetermined}"))
+        else:
+            lines.append(("score", receipt.score.text() if receipt.score.value is not None else "undefined"))
+        limits = f"{range_text(*receipt.score.ci)}; " if receipt.undetermined and receipt.score.ci else ""
+        lines.append(("interval", limits + _interval_text(receipt.score)))
         clamped = receipt.score.unclamped is not None and receipt.score.unclamped != receipt.score.value
         if receipt.score.unclamped is not None and clamped and not receipt.undetermined:
-            lines.append(("unclamped", _number_text(receipt.score.unclamped)))
+            lines.append(("unclamped", number_text(receipt.score.unclamped)))
     if receipt.raw is not None:
         scale = f" ({receipt.raw.scale})" if receipt.raw.scale else ""
-        lines.append(("raw", _estimate_text(receipt.raw) + scale))
+        lines.append(("raw", receipt.raw.text() + scale))
     if receipt.ceiling is not None:
         meaning = f" ({receipt.ceiling.meaning})" if receipt.ceiling.meaning else ""
-        lines.append(("ceiling", _estimate_text(receipt.ceiling) + meaning))
+        lines.append(("ceiling", receipt.ceiling.text() + meaning))
     elif receipt.score is not None:
         lines.append(("ceiling", "none"))
     lines += [("note", note) for note in receipt.notes]
@@ -556,43 +574,9 @@ def summary(receipt: Receipt, *, stored: str | None = None) -> list[tuple[str, s
     return lines
 
 
-def _number_text(value: float) -> str:
-    return f"{value:.4f}"
-
-
-def _estimate_text(estimate: Estimate) -> str:
-    if estimate.value is None:
-        return "undefined"
-    if estimate.error is None:
-        reason = f": {estimate.error_reason}" if estimate.error_reason else ""
-        return f"{_number_text(estimate.value)} (no standard error{reason})"
-    return f"{_number_text(estimate.value)} ± {_number_text(estimate.error)}"
-
-
 def _interval_text(estimate: Estimate) -> str:
+    """Say what the interval estimates and how, or why there is none."""
     if estimate.ci is None:
         return f"none: {estimate.ci_reason or 'no reason is given'}"
-    low, high = estimate.ci
-    level = f"{100 * (estimate.ci_level or 0.95):g} % interval of "
-    what = estimate.ci_estimates or "the score"
     method = f" ({estimate.ci_method})" if estimate.ci_method else ""
-    return f"{limits_text(low, high, _number_text)}, {level}{what}{method}"
-
-
-def limits_text(low: float, high: float, number: Callable[[float], str]) -> str:
-    """Write the limits of an interval, either of which may be missing.
-
-    Examples
-    --------
-    >>> limits_text(0.1, 0.5, str), limits_text(0.1, math.inf, str)
-    ('0.1 to 0.5', '0.1 and more, no upper limit')
-    >>> limits_text(-math.inf, 0.5, str), limits_text(-math.inf, math.inf, str)
-    ('0.5 and less, no lower limit', 'no limits')
-    """
-    if math.isinf(low) and math.isinf(high):
-        return "no limits"
-    if math.isinf(high):
-        return f"{number(low)} and more, no upper limit"
-    if math.isinf(low):
-        return f"{number(high)} and less, no lower limit"
-    return f"{number(low)} to {number(high)}"
+    return (estimate.ci_estimates or "of the score") + method

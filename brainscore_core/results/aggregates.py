@@ -38,6 +38,8 @@ __all__ = [
 Over = Literal["all", "scored"]
 """Whether a mean is taken over all children, or over those that have a value."""
 
+_Z95 = 1.959963984540054  # standard errors on either side of the mean of a 95 % interval
+
 
 class Averages(NamedTuple):
     """Means of every model at every node.
@@ -201,6 +203,8 @@ class LeafResult:
         Time in UTC, ISO 8601; of several results the newest counts.
     reason : str or None
         Why there is no score.
+    undetermined : str or None
+        Why a score relative to its ceiling says nothing, if so; it is averaged as computed.
     """
 
     model: str
@@ -212,6 +216,7 @@ class LeafResult:
     version: int | str | None = None
     created: str = ""
     reason: str | None = None
+    undetermined: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -276,6 +281,15 @@ class Aggregate:
     coverage: Coverage
     state: LeafState | None = None
     result: LeafResult | None = None
+
+    @property
+    def ci(self) -> tuple[float, float] | None:
+        """Interval of a benchmark's score, as its receipt has it; of a mean, 1.96 standard errors to both sides."""
+        if self.result is not None and self.state == "scored":
+            return self.result.ci
+        if self.value is None or self.error is None:
+            return None
+        return self.value - _Z95 * self.error, self.value + _Z95 * self.error
 
 
 @dataclass(frozen=True)
@@ -409,6 +423,7 @@ def results_of(receipts: "Iterable[Receipt]") -> tuple[LeafResult, ...]:
             version=receipt.benchmark.version,
             created=receipt.created,
             reason=receipt.reason,
+            undetermined=receipt.undetermined,
         )
         for receipt in receipts
     )

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from brainscore_core.errors import UnknownIdentifier, UserError
 from brainscore_web.leaderboard.board import Board
+from brainscore_web.leaderboard.cards.formatting import estimate
 from brainscore_web.leaderboard.snapshot import STATES, Snapshot
 from brainscore_web.leaderboard.state import BoardState
 
@@ -101,11 +102,10 @@ class Column:
     incomplete: NDArray[np.bool_]
 
     def text(self, place: int) -> str:
-        """Return the value of a model with its standard error, or why there is none."""
+        """Return the value of a model with its interval, or why there is none."""
         if not np.isfinite(self.values[place]):
             return STATES[self.states[place]] if self.states[place] != _SCORED else "no raw score"
-        error = float(self.errors[place])
-        return signed(float(self.values[place])) + (f" ± {error:.3f}" if np.isfinite(error) else "")
+        return estimate(*(float(part[place]) for part in (self.values, self.errors, self.low, self.high)))
 
 
 def node_names(snapshot: Snapshot) -> dict[str, str]:

@@ -12,10 +12,12 @@ from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
+from brainscore_core.formatting import estimate_text, number_text
 from brainscore_web.leaderboard.board import STATES, Board, BoardNode
+from brainscore_web.leaderboard.cards.formatting import estimate, limits
 from brainscore_web.leaderboard.filters import benchmark_facets, model_facets, tree_checkboxes
 from brainscore_web.leaderboard.models import Score, Visitor
-from brainscore_web.leaderboard.payload import counts_text, n_filters, rounded, why_empty
+from brainscore_web.leaderboard.payload import counts_text, n_filters, rounded, rounded_limits, why_empty
 from brainscore_web.leaderboard.state import BoardState
 from brainscore_web.leaderboard.withheld import withheld_reason
 
@@ -45,7 +47,20 @@ def card_links(board: Board, row: int, place: int, receipt: str | None) -> list[
     return links
 
 
-_FIELDS = ("receipt", "version", "created", "level", "state", "reason", "error_reason", "value", "error")
+_FIELDS = (
+    "receipt",
+    "version",
+    "created",
+    "level",
+    "state",
+    "reason",
+    "error_reason",
+    "value",
+    "error",
+    "low",
+    "high",
+    "estimates",
+)
 
 
 class Facts(NamedTuple):
@@ -93,7 +108,6 @@ def _mean_facts(board: Board, row: int, place: int) -> list[str]:
     return [
         _value(board, row, place),
         *error,
-        *_interval(board, row, place, 0.95),
         scored,
         *_rank_sentences(board, row, place),
     ]
@@ -108,14 +122,13 @@ def _benchmark_facts(board: Board, row: int, place: int, score: dict[str, Any]) 
     when = f"version{version} of the benchmark, {score['created']:%Y-%m-%d}" if score else ""
     counts = "" if not benchmark.in_tree or board.state.over == "scored" else "; counts as 0 in means"
     if state == "scored":
-        facts = [_value(board, row, place)]
+        facts = [_value(board, row, place, score.get("level"), score.get("estimates"))]
         if math.isnan(board.errors[row, place]):
             facts.append(f"no standard error: {score.get('error_reason') or 'not given'}")
-        facts += _interval(board, row, place, score.get("level"))
         raw, ceiled = snapshot.raw[at], snapshot.value[at]
         other, name = (raw, "raw") if board.state.values == "ceiled" else (ceiled, "ceiled")
         if math.isfinite(other):
-            facts.append(f"{name} {other:.4f}")
+            facts.append(f"{name} {number_text(other)}")
         if math.isfinite(benchmark.ceiling):
             meaning = f" ({benchmark.ceiling_meaning})" if benchmark.ceiling_meaning else ""
             facts.append(f"ceiling {benchmark.ceiling:.3f}{meaning}")
@@ -124,23 +137,17 @@ def _benchmark_facts(board: Board, row: int, place: int, score: dict[str, Any]) 
         return [f"missing: never scored{counts}"]
     if state == "outdated":
         number = score.get("value")
-        what = "" if number is None else f", {number:.3f}" + (f" ± {score['error']:.3f}" if score["error"] else "")
+        was = estimate(number, score["error"], score["low"], score["high"], level=score["level"]) if score else ""
+        what = "" if number is None else f", {was}"
         return [f"outdated: only {when or 'another version'}{what}; version {benchmark.version} counts{counts}"]
     reason = (score.get("reason") or "").strip().splitlines()
     return [f"{state}{counts}", *(line[:300] for line in reason[:1]), *filter(None, [when])]
 
 
-def _value(board: Board, row: int, place: int) -> str:
-    value, error = board.values[row, place], board.errors[row, place]
+def _value(board: Board, row: int, place: int, level: float | None = None, estimates: str | None = None) -> str:
+    value, error, low, high = (float(part[row, place]) for part in (board.values, board.errors, board.low, board.high))
     kind = "raw" if board.state.values == "raw" else "ceiled"
-    return f"{kind} {value:.4f}" + (f" ± {error:.4f} (standard error)" if math.isfinite(error) else "")
-
-
-def _interval(board: Board, row: int, place: int, level: float | None) -> list[str]:
-    low, high = board.low[row, place], board.high[row, place]
-    if not (math.isfinite(low) and math.isfinite(high)):
-        return []
-    return [f"{f'{100 * level:g} % ' if level else ''}interval {low:.3f} to {high:.3f}"]
+    return f"{kind} {estimate_text(value, error=error, ci=limits(low, high), level=level, estimates=estimates)}"
 
 
 def _rank_sentences(board: Board, row: int, place: int) -> list[str]:
@@ -389,9 +396,9 @@ def _cell(board: Board, row: int, place: int, errors: bool, titled: bool) -> str
     text = rounded(board.values[row, place])
     if not text:
         return _NO_VALUE[board.states[row, place]] or _NO_VALUE[STATES.index("undefined")]
-    shade, error = board.shade[row, place], rounded(board.errors[row, place])
-    title = f' title="{text} {f"± {error}" if error else "(no error known)"}"' if titled else ""
-    inside = f' <span class="error">{error and f"±{error}"}</span>' if errors else ""
+    shade, between = board.shade[row, place], rounded_limits(board.low[row, place], board.high[row, place])
+    title = f' title="{text} ({between or "no interval known"})"' if titled else ""
+    inside = f' <span class="interval">{between}</span>' if errors else ""
     return f'<td class="value{f" s{shade}" if shade >= 0 else ""}"{title}>{text}{inside}</td>'
 
 

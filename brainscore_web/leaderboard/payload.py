@@ -15,7 +15,17 @@ from brainscore_web.leaderboard.board import SHADES, STATES, Board, counted
 from brainscore_web.leaderboard.filters import chosen_benchmarks, chosen_models
 from brainscore_web.leaderboard.state import BoardState
 
-__all__ = ["SCALE", "board_data", "column_data", "columns_below", "counts_text", "n_filters", "rounded", "why_empty"]
+__all__ = [
+    "SCALE",
+    "board_data",
+    "column_data",
+    "columns_below",
+    "counts_text",
+    "n_filters",
+    "rounded",
+    "rounded_limits",
+    "why_empty",
+]
 
 _OF_MODELS = {
     "q": "the search",
@@ -112,6 +122,18 @@ def rounded(value: float) -> str:
     return text.replace("0.", ".", 1) if text.startswith(("0.", "-0.")) else text
 
 
+def rounded_limits(low: float, high: float) -> str:
+    """Format the limits of an interval as shown; ``'≥'`` and ``'≤'`` if there is one limit, empty without an interval.
+
+    >>> rounded_limits(0.43, 0.561), rounded_limits(-0.02, 0.1), rounded_limits(0.3, float("nan"))
+    ('.430–.561', '-.020 to .100', '≥.300')
+    """
+    first, last = rounded(low), rounded(high)
+    if first and last:
+        return f"{first}{' to ' if first.startswith('-') else '–'}{last}"
+    return f"≥{first}" if first else f"≤{last}" if last else ""
+
+
 def board_data(board: Board) -> dict[str, Any]:
     """Return the board with counts, models, nodes, and the columns that are shown.
 
@@ -182,7 +204,8 @@ def _columns(board: Board, places: set[int], by_name: NDArray[np.intp]) -> dict[
         board.nodes[at].identifier: {
             **column_data(
                 board.values[by_name, at],
-                board.errors[by_name, at],
+                board.low[by_name, at],
+                board.high[by_name, at],
                 board.states[by_name, at],
                 board.shade[by_name, at],
             ),
@@ -196,32 +219,37 @@ def _columns(board: Board, places: set[int], by_name: NDArray[np.intp]) -> dict[
 
 
 def column_data(
-    values: NDArray[np.float64], errors: NDArray[np.float64], states: NDArray[np.int8], shades: NDArray[np.int8]
+    values: NDArray[np.float64],
+    low: NDArray[np.float64],
+    high: NDArray[np.float64],
+    states: NDArray[np.int8],
+    shades: NDArray[np.int8],
 ) -> dict[str, Any]:
     """Encode one column so that rounding does not change its order.
 
     Parameters
     ----------
-    values, errors, states, shades : array (models,)
-        NaN for missing values and errors.
+    values, low, high, states, shades : array (models,)
+        NaN for missing values and limits.
 
     Returns
     -------
     dict
         ``o``: rows with a value, highest first, ties in row order; ``v``: the first of these values, then steps down,
-        in 1/:data:`SCALE`; ``t``: indices into ``o`` of values that equal the previous one exactly; ``e``: errors in
-        the order of ``o``; ``c``: number of rows in ``o`` with the shade 9, 8, … 0, empty without shades; ``s``: state
-        codes of the other rows, in row order; ``scale``.
+        in 1/:data:`SCALE`; ``t``: indices into ``o`` of values that equal the previous one exactly; ``l`` and ``h``:
+        limits of their intervals in the order of ``o``; ``c``: number of rows in ``o`` with the shade 9, 8, … 0, empty
+        without shades; ``s``: state codes of the other rows, in row order; ``scale``.
 
     Examples
     --------
     >>> nan = np.nan
-    >>> column = column_data(np.array([0.2, nan, 0.5, 0.2]), np.array([0.01, nan, nan, 0.02]),
+    >>> column = column_data(np.array([0.2, nan, 0.5, 0.2]), np.array([0.1, nan, nan, 0.15]),
+    ...                      np.array([0.3, nan, nan, 0.25]),
     ...                      np.array([0, 3, 0, 0], dtype=np.int8), np.array([0, -1, 9, 0], dtype=np.int8))
     >>> column["o"], column["v"], column["t"], column["s"]
     ([2, 0, 3], [500, 300, 0], [2], '3')
-    >>> column["e"], column["c"]
-    ([None, 10, 20], [1, 0, 0, 0, 0, 0, 0, 0, 0, 2])
+    >>> column["l"], column["h"], column["c"]
+    ([None, 100, 150], [None, 300, 250], [1, 0, 0, 0, 0, 0, 0, 0, 0, 2])
     """
     known = np.flatnonzero(np.isfinite(values))
     order = known[np.argsort(-values[known], kind="stable")]
@@ -237,9 +265,15 @@ def column_data(
         "o": order.tolist(),
         "v": steps.tolist(),
         "t": (1 + np.flatnonzero(ordered[1:] == ordered[:-1])).tolist(),
-        "e": [
-            round(min(error, _LARGEST) * SCALE) if math.isfinite(error) else None for error in errors[order].tolist()
-        ],
+        "l": _scaled(low[order]),
+        "h": _scaled(high[order]),
         "c": colour_counts,
         "s": "".join(map(str, states[others].tolist())),
     }
+
+
+def _scaled(numbers: NDArray[np.float64]) -> list[int | None]:
+    return [
+        round(min(max(number, -_LARGEST), _LARGEST) * SCALE) if math.isfinite(number) else None
+        for number in numbers.tolist()
+    ]

@@ -13,6 +13,7 @@ from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_safe
 
 from brainscore_web.leaderboard.board import Board, board_for
+from brainscore_web.leaderboard.cards.formatting import estimate
 from brainscore_web.leaderboard.http import answer, conditional
 from brainscore_web.leaderboard.snapshot import snapshot_for
 from brainscore_web.leaderboard.state import BoardState
@@ -53,10 +54,8 @@ class Leader:
         Identifier and title of the model.
     rank, best, worst : int
         Its rank, and the limits of its interval.
-    value : float
-        Mean over all benchmarks.
-    error : float or None
-        Standard error of the mean.
+    mean : str
+        Mean over all benchmarks, with its interval.
     """
 
     identifier: str
@@ -64,8 +63,7 @@ class Leader:
     rank: int
     best: int
     worst: int
-    value: float
-    error: float | None
+    mean: str
 
 
 @dataclass(frozen=True)
@@ -94,15 +92,14 @@ def front_of(board: Board) -> Front:
 
 
 def _leader(board: Board, place: int, node: int) -> Leader:
-    model, error = board.models[place], float(board.errors[place, node])
+    model = board.models[place]
     return Leader(
         identifier=model.identifier,
         title=model.title or model.identifier,
         rank=int(board.rank[place]),
         best=int(board.best[place]),
         worst=int(board.worst[place]),
-        value=float(board.values[place, node]),
-        error=error if np.isfinite(error) else None,
+        mean=estimate(*(float(part[place, node]) for part in (board.values, board.errors, board.low, board.high))),
     )
 
 

@@ -34,10 +34,10 @@ def test_pairs(cli, results):
     found = cli("compare", "high", "middle", "low", "-b", "Some2026-accuracy", "--results", results)
     assert found.exit_code == 0
     header, *lines = (line.split("\t") for line in found.stdout.splitlines())
-    assert header == ["Benchmark", "Models", "Difference", "95 % interval", "p", "p (Holm)", "Resampled", "Outcome"]
+    assert header == ["Benchmark", "Models", "Difference (95 % interval)", "p", "p (Holm)", "Resampled", "Outcome"]
     assert [line[1] for line in lines] == ["high − middle", "high − low", "middle − low"]
-    assert [line[6] for line in lines] == ["50 stimuli"] * 3
-    assert [line[7] for line in lines] == ["no difference found", "high is better", "middle is better"]
+    assert [line[5] for line in lines] == ["50 stimuli"] * 3
+    assert [line[6] for line in lines] == ["no difference found", "high is better", "middle is better"]
 
 
 def test_json(cli, results):

@@ -15,6 +15,7 @@ from django.core.cache import caches
 
 from brainscore.client import Client
 from brainscore_core.errors import UnknownIdentifier
+from brainscore_core.formatting import estimate_text, number_text
 from brainscore_web.accounts.models import ApiToken, User
 from brainscore_web.leaderboard import revision
 from brainscore_web.leaderboard.models import Benchmark, VisionModel
@@ -46,18 +47,17 @@ def test_as_on_the_page(cli, site, client):
     found = cli("compare", first, second, "--site", site.url)
     assert found.exit_code == 0, found.output
     head, *rows = (line.split("\t") for line in found.stdout.splitlines())
-    assert head == ["Benchmark", first, second, "Difference", "95 % interval", "Outcome"]
+    assert head == ["Benchmark", first, second, "Difference (95 % interval)", "Outcome"]
     page = client.get("/vision/compare/compare.csv", {"mode": "models", "first": first, "second": second})
     expected = list(csv.reader(io.StringIO(page.content.decode())))[1:]
-    assert [(row[0], row[5]) for row in rows] == [(row[0], row[11]) for row in expected]
+    assert [(row[0], row[4]) for row in rows] == [(row[0], row[11]) for row in expected]
     means = [row[0] for row in expected if row[2] == "mean"]
     assert means
     assert [row[0] for row in rows[: len(means)]] == means
-    for row, (*_, x, x_error, y, y_error, difference, error, low, high, _outcome) in zip(rows, expected, strict=True):
-        for cell, value, spread in ((row[1], x, x_error), (row[2], y, y_error), (row[3], difference, error)):
-            text = (f"{float(value):.3f}" if value else "–") + (f" ± {float(spread):.3f}" if spread else "")
-            assert cell.replace("−", "-") == text.replace("-0.000", "0.000")
-        assert bool(row[4]) == bool(low and high)
+    for row, (*_, x, _, y, _, difference, _, low, high, _) in zip(rows, expected, strict=True):
+        assert row[1:3] == [number_text(float(value) if value else None) for value in (x, y)]
+        limits = (float(low), float(high)) if low and high else None
+        assert row[3] == estimate_text(float(difference) if difference else None, ci=limits, brief=True)
     assert found.stderr.splitlines()[-1].startswith("Intervals take the errors of the two models as independent")
     assert "receipts" in found.stderr.splitlines()[-1]
     assert f"{site.url}/vision/compare/?mode=models&first={first}" in found.stderr

@@ -42,8 +42,8 @@ def test_the_command(store, tmp_path):
     }  # fmt: skip
     assert "broken.json" in result.stderr
     text = page.read_text(encoding="utf-8")
-    assert "0.700 ± 0.050" in text
-    assert "0.100 ± 0.050" not in text
+    assert "0.700 (0.600–0.800)" in text
+    assert "0.100 (0.000–0.200)" not in text
     assert "broken.json" in text
     assert plot.read_bytes().startswith(b"\x89PNG")
     assert {path.name for path in page.parent.iterdir()} == {"page.html", "plot.png"}
@@ -77,7 +77,7 @@ def test_figures_and_tables(store, tmp_path):
     )  # fmt: skip
     assert "Figures: 8 files" in result.stdout
     assert (tmp_path / "figures" / "scatter-A2026-pls-MajajHong2015-IT-pls.svg").is_file()
-    assert "what has no score is left out" in (tmp_path / "scores.tex").read_text(encoding="utf-8")
+    assert "What has no score is left out" in (tmp_path / "scores.tex").read_text(encoding="utf-8")
     assert "What has no score is left out" in (tmp_path / "page.html").read_text(encoding="utf-8")
 
 
@@ -105,4 +105,4 @@ def test_results_in_a_bucket(s3_server, tmp_path):
     ResultsStore("s3://results/lab").write(receipt())
     page = tmp_path / "page.html"
     assert "Report of 1 score:" in run("s3://results/lab", "--output", page).stdout
-    assert "0.500 ± 0.050" in page.read_text(encoding="utf-8")
+    assert "0.500 (0.400–0.600)" in page.read_text(encoding="utf-8")

@@ -82,7 +82,7 @@ def test_show(store):
     receipt = store.latest("b", "A2026-pls")
     assert json.loads(run("show", receipt.id, "--results", store.folder, "--json").stdout) == receipt.to_dict()
     text = run("show", receipt.id[:-3], "--results", store.folder).stdout
-    assert "0.3000 ± 0.0100" in text
+    assert "0.300 (95 %: 0.280–0.320)" in text
     assert str(store.path_of(receipt)) in text
     text = run("show", store.latest("c", "A2026-pls").id, "--results", store.folder).stdout
     assert "ValueError: boom" in text
@@ -102,8 +102,8 @@ def test_an_undetermined_score(store):
     stored = store.write(receipt)
     reason = "the interval of the ceiling 0.100, -0.010 to 0.200, includes 0"
     text = run("show", stored.id, "--results", store.folder).stdout
-    assert f"undetermined (raw 0.3000): {reason}" in " ".join(text.split())
-    assert "1.3000 and more, no upper limit, 95 % interval of new stimuli" in " ".join(text.split())
+    assert f"undetermined (raw 0.300): {reason}" in " ".join(text.split())
+    assert "1.300 and more, no upper limit; new stimuli" in " ".join(text.split())
     shown = json.loads(run("show", stored.id, "--results", store.folder, "--json").stdout)
     assert (shown["score"]["value"], shown["score"]["ci"]) == (3.0, [1.3, None])
     (row,) = json.loads(run("ls", "--results", store.folder, "--newest", "--model", "b", "--json").stdout)

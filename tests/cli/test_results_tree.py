@@ -99,7 +99,7 @@ def test_plain(store, few):
     assert [line for line in lines if line in ("strong", "poor")] == ["strong", "poor"]
     (crowding, poor) = [line for line in lines if line.strip().startswith("Malania2007")]
     assert crowding.startswith("    Malania2007")
-    assert "0.400 ± 0.028" in crowding
+    assert "0.400 (0.345–0.455)" in crowding
     assert crowding.endswith("8 of 10  1 not applicable, 1 failed")
     assert poor.endswith("1 of 10  1 NaN, 1 outdated, 7 missing")
     assert "threshold_elevation" not in result.stdout
@@ -111,7 +111,7 @@ def test_plain_with_benchmarks(store, few):
     crowding = leaderboard_tree().children("Malania2007")
     lines = run(store, "--benchmarks", "--model", "strong").stdout.splitlines()
     of = {line.split()[0]: line for line in lines}
-    assert of[crowding[0]].endswith("0.500 ± 0.100")
+    assert of[crowding[0]].endswith("0.500 (standard error 0.100)")
     assert of[crowding[8]].endswith("failed: ValueError: boom")
     assert of[crowding[9]].endswith("not applicable: it has no behaviour")
     assert of["Kar2019-ost"].endswith("missing")

@@ -97,12 +97,12 @@ def test_everything_is_printed(cli, tmp_path):
         "model": "lab-able",
         "benchmark": "Lab2026.IT-full (version 2)",
         "state": "scored",
-        "score": "0.5000 ± 0.0200",
-        "interval": "0.4600 to 0.5400, 95 % interval of the mean over stimuli (bootstrap)",
+        "score": "0.500 (95 %: 0.460–0.540)",
+        "interval": "the mean over stimuli (bootstrap)",
         "raw": lines["raw"],
-        "ceiling": "0.8000 ± 0.0100 (reliability)",
+        "ceiling": "0.800 (95 %: 0.780–0.820) (reliability)",
     }
-    assert lines["raw"].startswith("0.4000")
+    assert lines["raw"].startswith("0.400")
     with open(stored) as file:
         receipt = Receipt.from_json(file.read())
     assert receipt.score.value == 0.5
@@ -120,7 +120,8 @@ def test_json_is_the_receipt(cli, tmp_path):
 
 def test_what_is_undefined_says_why(cli, tmp_path):
     output = cli("score", "lab-able", "Lab2026.IT-uncertain", "--results", str(tmp_path)).output
-    assert "0.5000 (no standard error: there is one subject)" in output
+    lines = fields(output)
+    assert (lines["score"], lines["interval"]) == ("0.500", "none: there is one subject")
     lines = fields(cli("score", "lab-able", "Lab2026.IT-undefined", "--results", str(tmp_path)).output)
     assert lines["state"] == "undefined: no neuroid is reliable"
     assert "score" not in lines
@@ -171,7 +172,7 @@ def test_the_older_command(shell, tmp_path):
         BRAINSCORE_RESULTS=str(tmp_path / "out"),
     )
     assert run.returncode == 0, run.stderr
-    assert fields(run.stdout)["score"] == "0.5000 ± 0.0200"
+    assert fields(run.stdout)["score"] == "0.500 (95 %: 0.460–0.540)"
 
 
 def test_errors_of_the_older_command(capsys, tmp_path):

@@ -54,7 +54,7 @@ def test_a_small_report(simulated, show):
     column = next(number for number, text in enumerate(header) if "Behavior" in text)
     page.evaluate(f"document.querySelectorAll('#board thead th')[{column}].querySelector('.sort').click()")
     shown = [
-        float(re.sub("−", "-", text.split(" ±")[0])) for text in page.evaluate(CELLS.format(column)) if text != "–"
+        float(re.sub("−", "-", text.split(" (")[0])) for text in page.evaluate(CELLS.format(column)) if text != "–"
     ]
     assert shown == sorted(shown, reverse=True)
     assert page.evaluate(CELLS.format(column))[: len(shown)].count("–") == 0

@@ -171,7 +171,7 @@ def test_latex(report):
         if line.endswith(r"\\"):
             assert line.count(" & ") in (1, 2, 3, 4)
     assert r"\textbf{" in text
-    assert r"$\pm$" in text
+    assert re.search(r"0\.\d{3} \(0\.\d{3}--0\.\d{3}\)", text)
     assert not re.search(r"(?<!\\)[_%#]", text)
 
 
@@ -188,7 +188,7 @@ def test_markdown(report):
 def test_the_best_is_bold_with_what_equals_it_in_print(simulated):
     receipts = [simulated.receipt(model, value=value) for model, value in (("a", 0.50004), ("b", 0.5), ("c", 0.4))]
     text = table_text(report_of(receipts, tree=simulated.small_tree()), ".md")
-    bold = [line for line in text.splitlines() if "**0.500" in line and "0.400, 0.600" in line]
+    bold = [line for line in text.splitlines() if "**0.500 (0.400–0.600)**" in line]
     assert [line.split(" | ")[0] for line in bold] == ["| a", "| b"]
 
 
@@ -238,7 +238,7 @@ def test_layers_on_the_page(simulated):
     assert "Held-out score" in text
     rows = layer_rows(profile()).rows
     assert [row.best for row in rows] == [False, True, False]
-    assert rows[1].interval == "0.500 to 0.700"
+    assert rows[1].score.endswith("(0.500–0.700)")
     assert rows[2].reason == "3 features"
 
 
@@ -272,7 +272,8 @@ def test_ranks_are_shown_and_decide_what_is_bold(simulated, tmp_path):
     text = render_report(report)
     assert "2<small>1 to 2, a</small>" in text
     assert "all intervals together contain the true ranks with a confidence of 95" in text
-    bold = [line for line in table_text(report, ".md").splitlines() if "**" in line and "\\[" in line]
+    scores = table_text(report, ".md").split("Scores relative")[1]
+    bold = [line for line in scores.splitlines() if "**" in line]
     assert [line.split(" | ")[0] for line in bold] == ["| a", "| b"]
 
 

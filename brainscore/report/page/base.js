@@ -4,18 +4,22 @@ const byId = (id) => document.getElementById(id);
 const STATES = { s: "scored", d: "undetermined", u: "undefined", n: "not-applicable", f: "failed", o: "outdated", m: "missing" };
 const WORDS = { ...STATES, u: "NaN", n: "not applicable" };
 
-function number(value, error = null) {
+function number(value) {
   if (value === null) return "–";
-  let text = Math.abs(value) < 1000 ? value.toFixed(3) : value.toPrecision(3);
-  if (error !== null) text += ` ± ${error < 1000 ? error.toFixed(3) : error.toPrecision(3)}`;
-  return text.replace("-0.000", "0.000").replaceAll("-", "−");
+  const text = Math.abs(value) < 1000 ? value.toFixed(3) : value.toPrecision(3);
+  return (text === "-0.000" ? "0.000" : text).replaceAll("-", "−");
 }
 
-function limits(entry) {
-  if (entry.low === null && entry.high === null) return "";
-  if (entry.high === null) return `${number(entry.low)} and more, no upper limit`;
-  if (entry.low === null) return `${number(entry.high)} and less, no lower limit`;
-  return `${number(entry.low)} to ${number(entry.high)}`;
+function limits(low, high) {
+  if (high === null) return `${number(low)} and more, no upper limit`;
+  if (low === null) return `${number(high)} and less, no lower limit`;
+  return number(low) + (low < 0 ? " to " : "–") + number(high);
+}
+
+// A value with its interval; with its standard error if there is only that.
+function estimate({ value, error, low, high }) {
+  if (low !== null || high !== null) return `${number(value)} (${limits(low, high)})`;
+  return number(value) + (error === null || error === undefined ? "" : ` (standard error ${number(error)})`);
 }
 
 // The state of a pair without a score, with the raw score where the ceiling may be 0.

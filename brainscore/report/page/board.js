@@ -65,16 +65,16 @@ function cellOf(place, model) {
   const root = node.parent < 0 ? " root" : "";
   if (node.kind === "heading") return make("td", { class: root });
   if (node.kind === "mean") {
-    const { v, e } = data.means[board.over][place];
+    const { v, l, h } = data.means[board.over][place];
     const text = data.texts[data.cover[place][model]];
     const cover = make("small", {}, text.split(" scored")[0]);
-    return make("td", { class: `n${root}`, title: text }, number(v[model], e[model]), cover);
+    return make("td", { class: `n${root}`, title: text }, estimate({ value: v[model], low: l[model], high: h[model] }), cover);
   }
   const entry = column(columnOf.get(place))[model];
   if (entry.code !== "s") {
     return make("td", { class: "n" }, make("span", { class: `state ${STATES[entry.code]}` }, stateText(entry)));
   }
-  const cell = make("td", { class: "n" }, number(entry.value, entry.error));
+  const cell = make("td", { class: "n" }, estimate(entry));
   if (limits(entry)) cell.title = limits(entry);
   return cell;
 }

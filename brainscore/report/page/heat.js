@@ -6,8 +6,7 @@ function startHeat() {
   const at = { model: 0, column: 0 };
   const tell = () => {
     const entry = column(at.column)[at.model];
-    const range = limits(entry) && ` (${limits(entry)})`;
-    const text = entry.code === "s" ? number(entry.value, entry.error) + range : stateText(entry);
+    const text = entry.code === "s" ? estimate(entry) : stateText(entry);
     const benchmark = data.nodes[data.columns[at.column].node].title;
     byId("heat-says").replaceChildren(named(data.models[at.model]), " on ", named(benchmark), `: ${text}`);
   };

@@ -44,7 +44,7 @@ function correlationText(xs, ys) {
   ].map(([name, r, ofRanks]) => {
     if (r === null) return `${name} is not defined`;
     const interval = fisher(r, n, ofRanks);
-    const range = interval ? `95 % interval ${number(interval[0])} to ${number(interval[1])}` : "no interval";
+    const range = interval ? `95 % interval ${limits(interval[0], interval[1])}` : "no interval";
     return `${name} = ${number(r)} (${range})`;
   });
   return `${told.join("; ")}; n = ${n} models scored on both.`;
@@ -163,8 +163,7 @@ function choose(index) {
   const point = scatter.points[index];
   if (!point) return byId("scatter-says").replaceChildren();
   groups[index].classList.add("chosen");
-  const told = ({ value, error, low, high }) => number(value, error) + (low === null ? "" : ` (${number(low)} to ${number(high)})`);
-  byId("scatter-says").replaceChildren(named(point.name), `: across ${told(point.x)}, upward ${told(point.y)}`);
+  byId("scatter-says").replaceChildren(named(point.name), `: across ${estimate(point.x)}, upward ${estimate(point.y)}`);
 }
 
 function fillSelect(select, chosen) {

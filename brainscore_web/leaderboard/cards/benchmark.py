@@ -37,7 +37,6 @@ from brainscore_web.leaderboard.cards.formatting import (
     bar,
     bins,
     estimate,
-    interval,
     number,
     web_address,
 )
@@ -116,8 +115,6 @@ class CeilingView:
     """A ceiling, its interval, and what it means."""
 
     text: str
-    interval: str
-    level: str
     meaning: str
     words: str
     estimates: str
@@ -132,7 +129,6 @@ class VersionLine:
     version: str
     since: str
     ceiling: str
-    interval: str
     changes: str
     n_models: int
     current: bool
@@ -149,7 +145,6 @@ class ModelLine:
     places: str
     group: str
     score: str
-    interval: str
     raw: str
     coverage: str
     bar: SafeString
@@ -398,9 +393,13 @@ def _ceiling(benchmark: Benchmark, versions: Sequence[BenchmarkVersion]) -> Ceil
     if version is None or version.ceiling is None or version.ceiling_meaning == "none":
         return None
     return CeilingView(
-        text=estimate(version.ceiling, version.ceiling_error),
-        interval=interval(version.ceiling_low, version.ceiling_high),
-        level="" if version.ceiling_level is None else f"{100 * version.ceiling_level:g} %",
+        text=estimate(
+            version.ceiling,
+            version.ceiling_error,
+            version.ceiling_low,
+            version.ceiling_high,
+            level=version.ceiling_level,
+        ),
         meaning=version.ceiling_meaning,
         words=_MEANINGS.get(version.ceiling_meaning, ""),
         estimates=version.ceiling_estimates,
@@ -437,11 +436,11 @@ def _models(board: Board, place: int, data: BenchmarkData, axis: Axis) -> Iterab
         line, raw = None, ""
         if node.column >= 0:
             line = data.scores.get(int(board.snapshot.score[snapshot_row, node.column]), ("", None))[1]
-            measured = (
-                board.snapshot.raw[snapshot_row, node.column],
-                board.snapshot.raw_error[snapshot_row, node.column],
+            at = snapshot_row, node.column
+            measured = board.snapshot
+            raw = estimate(
+                measured.raw[at], measured.raw_error[at], measured.raw_low[at], measured.raw_high[at], none=""
             )
-            raw = estimate(*measured, "")
         value, error = float(values[row]), finite(float(errors[row]))
         start, end = finite(float(low[row])), finite(float(high[row]))
         yield ModelLine(
@@ -451,8 +450,7 @@ def _models(board: Board, place: int, data: BenchmarkData, axis: Axis) -> Iterab
             rank=f"{rank}{'=' if rank in ties else ''}",
             places=f"{best}–{worst}" if best != worst else f"{best}",
             group=groups[row],
-            score=estimate(value, error),
-            interval=interval(start, end),
+            score=estimate(value, error, start, end),
             raw=raw,
             coverage="" if node.column >= 0 else f"{board.n_scored[row, place]} of {board.n_all[row, place]}",
             bar=bar(axis, value, start, end, median=median, ceiling=ceiling),
@@ -490,8 +488,9 @@ def _versions(benchmark: Benchmark, data: BenchmarkData) -> Iterable[VersionLine
         yield VersionLine(
             version=row.version,
             since=_day(row.since),
-            ceiling=estimate(row.ceiling, row.ceiling_error),
-            interval=interval(row.ceiling_low, row.ceiling_high),
+            ceiling=estimate(
+                row.ceiling, row.ceiling_error, row.ceiling_low, row.ceiling_high, level=row.ceiling_level
+            ),
             changes=row.changes,
             n_models=len(scored.get(row.version, ())),
             current=row.version == benchmark.version,

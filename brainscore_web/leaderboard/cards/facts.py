@@ -80,7 +80,8 @@ def model_code(
     <BLANKLINE>
     model = load_model("pixels")
     result = score(model, "Simulated2026.V1-pls")
-    print(f"{float(result):.3f} ± {result.attrs.get('error', float('nan')):.3f}")
+    low, high = result.attrs["ci"]
+    print(f"{float(result):.3f} (95 %: {low:.3f}–{high:.3f})")
     """
     if not runnable:
         return None
@@ -150,7 +151,7 @@ def citation_of(bibtex: str, identifier: str, source: str = "") -> Citation | No
     return Citation(bibtex=bibtex.strip(), filename=f"{name}.bib", source=source)
 
 
-_PRINT = "print(f\"{float(result):.3f} ± {result.attrs.get('error', float('nan')):.3f}\")"
+_PRINT = 'low, high = result.attrs["ci"]\nprint(f"{float(result):.3f} (95 %: {low:.3f}–{high:.3f})")'
 _WITHHELD = "Its data are withheld: without access to them, you can only have models scored by submitting them."
 _ELSEWHERE = "It is not part of the package: put the folder of its plugin into BRAINSCORE_PLUGINS."
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -9,6 +10,7 @@ import numpy as np
 from django.utils.safestring import SafeString
 from numpy.typing import ArrayLike
 
+from brainscore_core.formatting import estimate_text, number_text
 from brainscore_web.leaderboard.clean import finite
 
 __all__ = [
@@ -23,7 +25,7 @@ __all__ = [
     "count",
     "estimate",
     "histogram",
-    "interval",
+    "limits",
     "megabytes",
     "number",
     "seconds",
@@ -62,37 +64,51 @@ def number(value: float | None) -> str:
     >>> number(0.51249), number(-0.0001), number(None)
     ('0.512', '0.000', '–')
     """
+    return number_text(finite(value))
+
+
+def estimate(
+    value: float | None,
+    error: float | None = None,
+    low: float | None = None,
+    high: float | None = None,
+    *,
+    level: float | None = None,
+    none: str = NONE,
+) -> str:
+    """Format a number with its interval; with its standard error if there is only that.
+
+    Parameters
+    ----------
+    value, error, low, high, level : float or None
+        A number, its standard error, the limits of its interval and their level (default .95). The database has no
+        infinite numbers: if one limit is missing, there is none on that side.
+    none : str
+        Text for a missing number.
+
+    Examples
+    --------
+    >>> estimate(0.5, 0.0123, 0.476, 0.524), estimate(0.5, None, 0.4), estimate(0.5, 0.0123), estimate(None)
+    ('0.500 (0.476–0.524)', '0.500 (0.400 and more, no upper limit)', '0.500 (standard error 0.012)', '–')
+    """
     known = finite(value)
     if known is None:
-        return NONE
-    text = f"{known:.3f}"
-    return "0.000" if text == "-0.000" else text.replace("-", "−")
-
-
-def estimate(value: float | None, error: float | None, none: str = NONE) -> str:
-    """Format a number with its standard error, if available.
-
-    Examples
-    --------
-    >>> estimate(0.5, 0.0123), estimate(0.5, None), estimate(None, None)
-    ('0.500 ± 0.012', '0.500', '–')
-    """
-    if finite(value) is None:
         return none
-    if finite(error) is None:
-        return number(value)
-    return f"{number(value)} ± {number(error)}"
+    return estimate_text(known, error=finite(error), ci=limits(low, high), level=level, brief=True)
 
 
-def interval(low: float | None, high: float | None) -> str:
-    """Format both limits of an interval; empty if one is missing.
+def limits(low: float | None, high: float | None) -> tuple[float, float] | None:
+    """Return the limits of an interval, infinite on a side without a limit; None if there is no interval.
 
     Examples
     --------
-    >>> interval(0.1, 0.25), interval(None, 0.2)
-    ('0.100 to 0.250', '')
+    >>> limits(0.1, 0.25), limits(None, 0.2), limits(None, None)
+    ((0.1, 0.25), (-inf, 0.2), None)
     """
-    return f"{number(low)} to {number(high)}" if finite(low) is not None and finite(high) is not None else ""
+    known = finite(low), finite(high)
+    if known == (None, None):
+        return None
+    return -math.inf if known[0] is None else known[0], math.inf if known[1] is None else known[1]
 
 
 def count(value: float | None) -> str:

@@ -71,6 +71,17 @@ class MeanPoint(NamedTuple):
     n_scored: int
     n_all: int
 
+    @property
+    def limits(self) -> tuple[float, float]:
+        """Its 95 % interval: 1.96 standard errors to both sides; NaN without one."""
+        value, spread = or_nan(self.value), 1.96 * or_nan(self.error)
+        return value - spread, value + spread
+
+    @property
+    def text(self) -> str:
+        """The mean and its interval."""
+        return estimate(self.value, None, *self.limits)
+
 
 @dataclass(frozen=True, kw_only=True)
 class MeanHistory:
@@ -196,11 +207,10 @@ def means_chart(histories: Sequence[MeanHistory]) -> Svg:
             name=history.title,
             x=[point.day for point in history.points],
             y=[or_nan(point.value) for point in history.points],
-            low=[or_nan(point.value) - 1.96 * or_nan(point.error) for point in history.points],
-            high=[or_nan(point.value) + 1.96 * or_nan(point.error) for point in history.points],
+            low=[point.limits[0] for point in history.points],
+            high=[point.limits[1] for point in history.points],
             labels=[
-                f"{history.title}, {point.day}: {estimate(point.value, point.error)}, "
-                f"{point.n_scored} of {point.n_all} benchmarks"
+                f"{history.title}, {point.day}: {point.text}, {point.n_scored} of {point.n_all} benchmarks"
                 for point in history.points
             ],
         )
@@ -225,7 +235,7 @@ def means_chart(histories: Sequence[MeanHistory]) -> Svg:
 def means_lines(histories: Sequence[MeanHistory]) -> tuple[tuple[str, str, str, str], ...]:
     """Return means over time as text: mean, day, value, benchmarks."""
     return tuple(
-        (history.title, f"{point.day}", estimate(point.value, point.error), f"{point.n_scored} of {point.n_all}")
+        (history.title, f"{point.day}", point.text, f"{point.n_scored} of {point.n_all}")
         for history in histories
         for point in history.points
     )
@@ -257,7 +267,9 @@ def history_lines(rescored: Sequence[Rescored]) -> tuple[HistoryLine, ...]:
             points=tuple(
                 ResultText(
                     version=point.version or "?",
-                    text=estimate(point.value, point.error) if point.state == "scored" else point.state,
+                    text=estimate(point.value, point.error, point.low, point.high)
+                    if point.state == "scored"
+                    else point.state,
                     day=f"{point.created:%Y-%m-%d}",
                     receipt=point.receipt,
                 )

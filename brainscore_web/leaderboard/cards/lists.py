@@ -112,7 +112,9 @@ def benchmark_lines(board: Board, text: str = "") -> tuple[BenchmarkLine, ...]:
             n_models=scored[at],
             best="" if node.kind == "heading" else number(float(board.node_best[at])),
             median="" if node.kind == "heading" else number(float(board.node_median[at])),
-            ceiling="" if about is None else estimate(about.ceiling, about.ceiling_error),
+            ceiling=""
+            if about is None
+            else estimate(about.ceiling, about.ceiling_error, about.ceiling_low, about.ceiling_high),
             about=about,
         )
         for at, node in enumerate(board.nodes)
@@ -145,7 +147,10 @@ def model_list(board: Board, state: BoardState) -> ModelList:
             parameters=count(model.parameters),
             size=megabytes(model.size_mb),
             rank=str(board.rank[row]) if board.rank[row] else "",
-            scores=tuple(estimate(float(board.values[row, at]), float(board.errors[row, at])) for at in roots),
+            scores=tuple(
+                estimate(*(float(part[row, at]) for part in (board.values, board.errors, board.low, board.high)))
+                for at in roots
+            ),
             coverage=f"{_sum(board.n_scored[row, roots])} of {_sum(board.n_all[row, roots])}",
         )
         for row, model in enumerate(board.models)

@@ -30,7 +30,6 @@ from brainscore_web.leaderboard.cards.formatting import (
     StateText,
     count,
     estimate,
-    interval,
     number,
 )
 from brainscore_web.leaderboard.cards.history import (
@@ -88,7 +87,6 @@ class LayerLine(NamedTuple):
     mark: str
     features: str
     score: str
-    interval: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,8 +121,9 @@ class ProfileView:
                     name for name, applies in (("chosen", point.chosen), ("best", point.best)) if applies
                 ),
                 features=point.features,
-                score=point.reason if point.score is None and point.reason else estimate(point.score, point.error),
-                interval=interval(point.low, point.high),
+                score=point.reason
+                if point.score is None and point.reason
+                else estimate(point.score, point.error, point.low, point.high),
             )
             for point in self.points
         )
@@ -354,7 +353,7 @@ def model_data(model: VisionModel, visitor: Visitor) -> ModelData:
     benchmarks = {pk: identifier for pk, identifier, _ in rows}
     scores = {}
     rows_of_scores = Score.objects.filter(model=model).with_shows_data(visitor).order_by("created", "receipt")
-    for row in rows_of_scores.values("pk", "benchmark_id", "shows_data", *ScoreLine._fields, "low", "high"):
+    for row in rows_of_scores.values("pk", "benchmark_id", "shows_data", *ScoreLine._fields):
         if not row["shows_data"]:
             row["reason"] = withheld_reason(row["state"], row["reason"])
         if row["benchmark_id"] in benchmarks:

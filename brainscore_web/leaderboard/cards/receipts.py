@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from brainscore_web.leaderboard.cards.formatting import NONE, estimate, interval, megabytes, number, seconds
+from brainscore_web.leaderboard.cards.formatting import NONE, estimate, megabytes, number, seconds
 from brainscore_web.leaderboard.clean import objects_in
 from brainscore_web.leaderboard.models import Score
 from brainscore_web.leaderboard.withheld import withheld_document, withheld_reason
@@ -93,24 +93,22 @@ def receipt_card(score: Score, *, shows_data: bool) -> ReceiptCard:
 
 
 def _numbers(score: Score, document: Mapping[str, Any]) -> Section:
-    raw_interval = interval(score.raw_low, score.raw_high)
-    rows = [
-        ("score", estimate(score.value, score.error), interval(score.low, score.high), score.scale,
-         score.estimates or score.error_reason),
-        ("raw", estimate(score.raw, score.raw_error), raw_interval, *_scale(document, "raw")),
-    ]  # fmt: skip
     ceiling = document.get("ceiling") or {}
     low, high = ceiling.get("ci") or (None, None)
-    rows.append(
-        ("ceiling", estimate(ceiling.get("value", score.ceiling), ceiling.get("error")), interval(low, high),
-         str(ceiling.get("meaning") or ""), str(ceiling.get("ci_estimates") or ceiling.get("error_reason") or ""))
-    )  # fmt: skip
+    rows = [
+        ("score", estimate(score.value, score.error, score.low, score.high, level=score.level), score.scale,
+         score.estimates or score.error_reason),
+        ("raw", estimate(score.raw, score.raw_error, score.raw_low, score.raw_high, level=score.level),
+         *_scale(document, "raw")),
+        ("ceiling", estimate(ceiling.get("value", score.ceiling), ceiling.get("error"), low, high,
+                             level=ceiling.get("ci_level")),
+         str(ceiling.get("meaning") or ""), str(ceiling.get("ci_estimates") or ceiling.get("error_reason") or "")),
+    ]  # fmt: skip
     if score.unclamped is not None and score.unclamped != score.value:
-        rows.append(("before clamping to 0 and 1", number(score.unclamped), "", "", ""))
-    level = "interval" if score.level is None else f"{100 * score.level:g} % interval"
+        rows.append(("before clamping to 0 and 1", number(score.unclamped), "", ""))
     return Section(
         title="Numbers",
-        columns=("", "value ± standard error", level, "scale or meaning", "what error and interval estimate"),
+        columns=("", "value (95 % interval)", "scale or meaning", "what the interval estimates"),
         rows=tuple(rows),
     )
 

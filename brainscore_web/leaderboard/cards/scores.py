@@ -22,7 +22,6 @@ from brainscore_web.leaderboard.cards.formatting import (
     axis_of,
     bar,
     estimate,
-    interval,
     number,
 )
 from brainscore_web.leaderboard.clean import finite
@@ -166,6 +165,8 @@ class ScoreLine(NamedTuple):
     error_reason: str
     value: float | None
     error: float | None
+    low: float | None = None
+    high: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -180,7 +181,7 @@ class ScoreRow:
         0 for roots.
     state : StateText
         State of the result.
-    score, interval, raw, best, median : str
+    score, raw, best, median : str
         Numbers as text.
     reason : str
         Why there is no score, or no error.
@@ -215,7 +216,6 @@ class ScoreRow:
     state: StateText
     state_name: str
     score: str
-    interval: str
     raw: str
     best: str
     median: str
@@ -283,7 +283,10 @@ def score_rows(
     ceiled = has_ceiling(board)
     states, n_scored, n_all = (part[place].tolist() for part in (board.states, board.n_scored, board.n_all))
     keys = board.snapshot.score[in_snapshot].tolist()
-    raw, raw_error = (part[in_snapshot].tolist() for part in (board.snapshot.raw, board.snapshot.raw_error))
+    measured = [
+        part[in_snapshot].tolist()
+        for part in (board.snapshot.raw, board.snapshot.raw_error, board.snapshot.raw_low, board.snapshot.raw_high)
+    ]
     intervals = {at: _interval_of_rank(board, at, place) for at in upper(board.nodes)}
     shown: list[bool] = []
     rows = []
@@ -301,9 +304,8 @@ def score_rows(
                 depth=node.depth,
                 state=STATES[name],
                 state_name=name,
-                score=estimate(values[at], errors[at]) if drawn else "",
-                interval=interval(low[at], high[at]),
-                raw=estimate(raw[node.column], raw_error[node.column], "") if leaf else "",
+                score=estimate(values[at], errors[at], low[at], high[at]) if drawn else "",
+                raw=estimate(*(part[node.column] for part in measured), none="") if leaf else "",
                 best=number(best[at]) if drawn else "",
                 median=number(median[at]) if drawn else "",
                 reason=reason_of(name, line, values[at], errors[at]),
@@ -359,7 +361,7 @@ def reason_of(name: str, line: ScoreLine | None, value: float | None, error: flo
     if line is None:
         return ""
     if name == "outdated":
-        was = estimate(line.value, line.error) if line.state == "scored" else line.state
+        was = estimate(line.value, line.error, line.low, line.high) if line.state == "scored" else line.state
         return f"version {line.version or 'unknown'}: {was}"
     if name != "scored":
         return line.reason

@@ -63,7 +63,8 @@ def test_intervals_raw_scores_and_receipts(board, card_of, member):
         line = lines[row.model.identifier]
         assert line.receipt == row.receipt
         assert line.raw.startswith(f"{row.raw:.3f}")
-        assert line.interval == ("" if row.low is None else f"{row.low:.3f} to {row.high:.3f}")
+        interval = "" if row.low is None else f" ({row.low:.3f}–{row.high:.3f})"
+        assert line.score == f"{row.value:.3f}{interval}"
         assert line.reason == row.error_reason
 
 
@@ -77,7 +78,7 @@ def test_versions(board, card_of, member):
         scored = Score.objects.filter(benchmark__identifier=FIRST, version=line.version, state="scored")
         assert line.n_models == scored.filter(model__visibility="public").values("model").distinct().count()
         ceiling = BenchmarkVersion.objects.get(benchmark__identifier=FIRST, version=line.version)
-        assert line.ceiling == f"{ceiling.ceiling:.3f} ± 0.020"
+        assert line.ceiling == f"{ceiling.ceiling:.3f} ({ceiling.ceiling_low:.3f}–{ceiling.ceiling_high:.3f})"
 
 
 @pytest.mark.parametrize(
@@ -90,7 +91,7 @@ def test_ceiling_in_words(board, get, read, meaning, words):
         ceiling_meaning=meaning, ceiling_estimates="median over neuroids", lower_bound=0.7,
     )  # fmt: skip
     said = read(get(f"/vision/benchmark/{FIRST}/"))
-    assert "0.800 ± 0.010 , 95 % interval 0.780 to 0.820, lower bound 0.700" in said
+    assert "0.800 (0.780–0.820) , lower bound 0.700" in said
     assert words in said
     assert "The interval estimates: median over neuroids" in said
 

@@ -45,9 +45,12 @@ def test_values_ranks_best_and_median(board, averaged, card_of, member):
             else:
                 assert row.coverage == f"{mine.coverage.n_scored} of {mine.coverage.n_all}"
             if mine.error is None:
-                assert "±" not in row.score
+                assert "(" not in row.score
+            elif row.kind == "mean":
+                assert row.score == f"{mine.value:.3f} ({mine.ci[0]:.3f}–{mine.ci[1]:.3f})"
             else:
-                assert row.score.endswith(f"± {mine.error:.3f}")
+                low, high = Score.objects.values_list("low", "high").get(receipt=row.receipt)
+                assert row.score == f"{mine.value:.3f} ({low:.3f}–{high:.3f})"
 
 
 def test_the_newest_score_of_the_version_is_shown_with_its_receipt(board, card_of, member):
@@ -57,8 +60,8 @@ def test_the_newest_score_of_the_version_is_shown_with_its_receipt(board, card_o
         low=0.1, high=0.15, raw=0.1, raw_error=0.008, created=one.created.replace(year=2025),
     )  # fmt: skip
     row = next(row for row in card_of(board.models[0], member).rows if row.identifier == one.benchmark.identifier)
-    assert (row.score, row.raw, row.receipt, row.created[:4]) == ("0.123 ± 0.010", "0.100 ± 0.008", "newer", "2025")
-    assert row.interval == "0.100 to 0.150"
+    assert (row.score, row.raw) == ("0.123 (0.100–0.150)", "0.100 (standard error 0.008)")
+    assert (row.receipt, row.created[:4]) == ("newer", "2025")
 
 
 def test_what_has_no_score_says_why(board, card_of, member):
@@ -83,9 +86,7 @@ def test_what_has_no_score_says_why(board, card_of, member):
 
 
 def _text(score):
-    return (
-        score.state if score.value is None else f"{score.value:.3f}" + (f" ± {score.error:.3f}" if score.error else "")
-    )
+    return score.state if score.value is None else f"{score.value:.3f} ({score.low:.3f}–{score.high:.3f})"
 
 
 def test_alike_counts_those_that_were_not_told_apart():
@@ -201,8 +202,10 @@ def test_profiles_of_layers(board, card_of, member, get, read):
     profiles = card_of(model.identifier, member).profiles
     assert [profile.region for profile in profiles] == ["IT", "V1"]  # as in the model's map; what is broken is left out
     assert [(line.layer, line.mark, line.score, line.features) for line in profiles[0].lines] == [
-        ("a", "", "0.200 ± 0.010", "64"), ("b", "chosen", "constant", "1,200"), ("c", "best", "0.400 ± 0.020", "10"),
-    ]  # fmt: skip
+        ("a", "", "0.200 (0.180–0.220)", "64"),
+        ("b", "chosen", "constant", "1,200"),
+        ("c", "best", "0.400 (0.360–0.440)", "10"),
+    ]
     answer = get(f"/vision/model/{model.identifier}/")
     assert "300 stimuli; relative to the ceiling, 0.800; too few." in read(answer)
     assert answer.content.decode().count("chart-lines") >= 2

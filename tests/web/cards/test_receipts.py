@@ -75,7 +75,7 @@ def test_everything_is_shown(board, receipt, get, read):
     keep(receipt, board, board.benchmarks[0], unclamped=1.2)
     said = read(get(f"/vision/receipt/{receipt.id}/"))
     for text in (
-        "score 0.500 ± 0.010 0.480 to 0.520", "90 % interval", "raw 0.400 ± 0.008", "ceiling 0.800 ± 0.020",
+        "score 0.500 (90 %: 0.480–0.520)", "raw 0.400 (standard error 0.008)", "ceiling 0.800 (standard error 0.020)",
         "reliability", "load model 0.500 s", "score 1 min 15 s", "device cuda", "splits = 1",
         "CPython 3.12", "some cpu", "3.2 GB",
         "3 found, 1 computed", "run-1", "separate", "net", "a" * 64, "Some.stimuli", "brainscore 1.0", SECRET, "b" * 40,

@@ -61,7 +61,7 @@ def test_models_that_lack_a_value_are_named_with_the_reason(scores):
             elif kept != "scored":
                 assert said == kept
             else:
-                assert float(said.split(" ±")[0].replace("−", "-")) == pytest.approx(
+                assert float(said.split(" (")[0].replace("−", "-")) == pytest.approx(
                     scores.set_index(["model", "benchmark"]).loc[(one.model.identifier, name), "value"], abs=5e-4
                 )
 

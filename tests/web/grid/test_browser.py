@@ -177,7 +177,7 @@ def test_filters_and_values(board, page):
     page.get_by_label("As of").fill("2024-03-01")
     expect(page.locator("#counts")).to_contain_text(", as of 2024-03-01")
     assert page.url.endswith("?values=raw&over=scored&at=2024-03-01")
-    page.get_by_label("± errors").check()
+    page.get_by_label("intervals").check()
     expect(page.locator("#scroller")).to_have_class(re.compile("with-errors"))
     assert "errors=1" in page.url
 
@@ -414,7 +414,7 @@ def test_everybody_can_read_it(board, page, new_page):
     page.locator("summary", has_text="Filters").click()
     page.locator("summary", has_text="Include or exclude parts of the tree").click()
     page.locator("summary", has_text="Search help").click()
-    page.get_by_label("± errors").check()
+    page.get_by_label("intervals").check()
     expect(page.locator("td.waiting")).to_have_count(0)
     page.locator("tbody td[data-row='0'][data-column='4']").click()
     expect(page.locator("#inspector")).to_contain_text("rank")

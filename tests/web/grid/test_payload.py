@@ -14,16 +14,17 @@ from brainscore_web.leaderboard.state import BoardState
 
 
 def decoded(column, count):
-    """What the browser makes of a column: values, errors, states, shades."""
-    values, errors, shades = (np.full(count, np.nan) for _ in range(3))
+    """What the browser makes of a column: values, limits, states, shades."""
+    values, low, high, shades = (np.full(count, np.nan) for _ in range(4))
     at = np.cumsum([column["v"][0], *(-step for step in column["v"][1:])]) if column["v"] else []
     values[column["o"]] = np.array(at) / SCALE
-    errors[column["o"]] = [np.nan if error is None else error / SCALE for error in column["e"]]
+    for limits, name in ((low, "l"), (high, "h")):
+        limits[column["o"]] = [np.nan if limit is None else limit / SCALE for limit in column[name]]
     if column["c"]:
         shades[column["o"]] = np.repeat(np.arange(9, -1, -1), column["c"])
     states = np.zeros(count, dtype=int)
     states[np.isnan(values)] = [int(code) for code in column["s"]]
-    return values, errors, states, shades
+    return values, low, high, states, shades
 
 
 def shown(**state):
@@ -45,9 +46,10 @@ def test_columns_say_what_the_board_holds(board):
     for at, node in enumerate(made.nodes):
         if node.kind == "heading":
             continue
-        values, errors, states, shades = decoded(sent["columns"][node.identifier], len(by_name))
+        values, low, high, states, shades = decoded(sent["columns"][node.identifier], len(by_name))
         np.testing.assert_allclose(values, made.values[by_name, at], atol=0.5 / SCALE + 1e-12)
-        np.testing.assert_allclose(errors, made.errors[by_name, at], atol=0.5 / SCALE + 1e-12)
+        np.testing.assert_allclose(low, made.low[by_name, at], atol=0.5 / SCALE + 1e-12)
+        np.testing.assert_allclose(high, made.high[by_name, at], atol=0.5 / SCALE + 1e-12)
         np.testing.assert_array_equal(states, made.states[by_name, at])
         np.testing.assert_array_equal(np.nan_to_num(shades, nan=-1), made.shade[by_name, at])
     assert {STATES[code] for code in np.unique(made.states)} == set(STATES)  # all of them were among it
@@ -55,7 +57,7 @@ def test_columns_say_what_the_board_holds(board):
 
 def test_columns_keep_the_order_that_rounding_would_lose():
     values = np.array([0.50001, 0.50002, np.nan, 0.50002, -0.3])
-    column = column_data(values, np.full(5, np.nan), np.array([0, 0, 5, 0, 0]), np.array([9, 9, -1, 9, 0]))
+    column = column_data(values, *np.full((2, 5), np.nan), np.array([0, 0, 5, 0, 0]), np.array([9, 9, -1, 9, 0]))
     assert column["o"] == [1, 3, 0, 4]
     assert column["t"] == [1]  # rows 1 and 3 are the same, row 0 only rounds to it
     assert column["v"] == [500, 0, 0, 800]
@@ -64,10 +66,10 @@ def test_columns_keep_the_order_that_rounding_would_lose():
 @pytest.mark.parametrize("far", [1e12, 9e15, 1e200, 1.8e305, 1.7e308])
 def test_values_beyond_all_scores_are_cut(far):
     values = np.array([far, 0.5, -far])
-    column = column_data(values, np.array([far, np.inf, np.nan]), np.zeros(3), np.array([9, 4, 0]))
+    column = column_data(values, np.full(3, np.nan), np.array([far, np.inf, np.nan]), np.zeros(3), np.array([9, 4, 0]))
     assert column["o"] == [0, 1, 2]
     assert column["v"] == [10**15, 10**15 - 500, 10**15 + 500]
-    assert column["e"] == [10**15, None, None]
+    assert column["h"] == [10**15, None, None]
     assert rounded(far) == "1000000000000.000"
     assert rounded(-far) == "-1000000000000.000"
 
@@ -79,7 +81,7 @@ def test_shades_of_values_beyond_all_scores():
 
 
 def test_a_column_without_values():
-    column = column_data(np.full(2, np.nan), np.full(2, np.nan), np.array([3, 5]), np.array([-1, -1]))
+    column = column_data(*np.full((3, 2), np.nan), np.array([3, 5]), np.array([-1, -1]))
     assert (column["o"], column["v"], column["c"], column["s"]) == ([], [], [], "35")
 
 

@@ -253,7 +253,7 @@ def test_a_scored_cell_says_its_interval_and_links_on(board, client):
     told, row, place = cell(client, made, "scored")
     facts = " | ".join(told["facts"])
     assert told["title"] == f"{made.models[row].title} · {made.nodes[place].title}"
-    assert f"ceiled {made.values[row, place]:.4f}" in facts
+    assert f"ceiled {made.values[row, place]:.3f} (95 %: {made.low[row, place]:.3f}–" in facts
     assert "ceiling " in facts
     assert "(reliability)" in facts
     assert f"rank {made.rank_of(place)[row]} of " in facts

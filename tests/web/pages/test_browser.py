@@ -30,7 +30,7 @@ def measure(self, *others: float, name="a", **more) -> bool:
 
 ```console
 $ brainscore score alexnet MajajHong2015.IT-pls --results "$HOME/results"
-0.512 ± 0.010
+0.512 (95 %: 0.493–0.531)
 ```
 
 ```yaml

@@ -1,6 +1,6 @@
 // Content of the grid's cells. Texts become text nodes only, never HTML.
 
-import { SAID, SIGNS, shown } from "./table.js";
+import { SAID, SIGNS, limits, shown } from "./table.js";
 
 export function element(name, attributes = {}, ...content) {
   const made = document.createElement(name);
@@ -151,8 +151,7 @@ export function painter(view) {
         cell.className = shade < 0 ? "value" : `value s${shade}`;
         cell.textContent = shown(column.value[row]);
         if (view.errors) {
-          const error = column.error[row];
-          cell.append(" ", element("span", { class: "error" }, Number.isNaN(error) ? "" : `±${shown(error)}`));
+          cell.append(" ", element("span", { class: "interval" }, limits(column.low[row], column.high[row])));
         }
       } else {
         const state = column.state[row];
@@ -177,8 +176,7 @@ export function painter(view) {
       const column = view.columns(view.data.nodes[place].id);
       if (!column) return "";
       if (column.state[row]) return SAID[column.state[row]];
-      const error = column.error[row];
-      return `${shown(column.value[row])} ${Number.isNaN(error) ? "(no error known)" : `± ${shown(error)}`}`;
+      return `${shown(column.value[row])} (${limits(column.low[row], column.high[row]) || "no interval known"})`;
     },
   };
 }

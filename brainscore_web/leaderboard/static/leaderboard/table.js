@@ -4,11 +4,12 @@ export const SIGNS = ["", "NaN", "n/a", "✕", "old", "–"];
 export const SAID = ["", "undefined", "not applicable", "failed", "outdated", "missing"];
 
 // A column is sent as: rows from the highest value to the lowest (o), the highest value and the steps down from one
-// to the next (v; "=" in t: the step is an exact tie), errors (e), how many there are of each colour from 9 to 0 (c),
+// to the next (v; "=" in t: the step is an exact tie), limits of their intervals (l, h), how many there are of each colour from 9 to 0 (c),
 // and the states of all other rows (s). This keeps the order of the server although values are rounded.
 export function decode(sent, count) {
   const value = new Float64Array(count).fill(NaN);
-  const error = new Float64Array(count).fill(NaN);
+  const low = new Float64Array(count).fill(NaN);
+  const high = new Float64Array(count).fill(NaN);
   const shade = new Int8Array(count).fill(-1);
   const state = new Int8Array(count).fill(5);
   const group = new Int32Array(count).fill(-1); // equal for exact ties
@@ -21,7 +22,8 @@ export function decode(sent, count) {
   order.forEach((row, place) => {
     at = place ? at - sent.v[place] : sent.v[0];
     value[row] = at / sent.scale;
-    if (sent.e[place] !== null) error[row] = sent.e[place] / sent.scale;
+    if (sent.l[place] !== null) low[row] = sent.l[place] / sent.scale;
+    if (sent.h[place] !== null) high[row] = sent.h[place] / sent.scale;
     if (place && !ties.has(place)) tie += 1;
     group[row] = tie;
     state[row] = 0;
@@ -41,7 +43,7 @@ export function decode(sent, count) {
       rest += 1;
     }
   }
-  return { value, error, shade, state, group, order, unscored: rest };
+  return { value, low, high, shade, state, group, order, unscored: rest };
 }
 
 // Rows by name, as they are sent.
@@ -113,3 +115,11 @@ export const shown = (value, digits = 3) => {
   const text = value.toFixed(digits);
   return text.replace(/^(-?)0\./, "$1.");
 };
+
+// Return the limits of an interval as text; empty without one. The server does the same.
+export function limits(low, high) {
+  const [first, last] = [shown(low), shown(high)];
+  if (first && last) return first + (first.startsWith("-") ? " to " : "–") + last;
+  if (first) return `≥${first}`;
+  return last && `≤${last}`;
+}

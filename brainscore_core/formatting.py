@@ -1,0 +1,113 @@
+"""Numbers and their intervals, as the command line, the report and the website write them."""
+
+from __future__ import annotations
+
+import math
+
+__all__ = ["estimate_text", "number_text", "population", "range_text"]
+
+
+def number_text(value: float | None, *, plus: bool = False) -> str:
+    """Write a number with three decimals; – if there is none.
+
+    Parameters
+    ----------
+    value : float or None
+        NaN counts as None.
+    plus : bool
+        Whether a positive number has a sign, as differences have.
+
+    Examples
+    --------
+    >>> number_text(0.41234), number_text(-0.5), number_text(12345.6), number_text(None), number_text(0.2, plus=True)
+    ('0.412', '−0.500', '1.23e+04', '–', '+0.200')
+    """
+    if value is None or math.isnan(value):
+        return "–"
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    text = f"{value:.3f}" if abs(value) < 1000 else f"{value:.3g}"
+    if float(text) == 0:
+        return text.lstrip("-")
+    return ("+" if plus and value > 0 else "") + text.replace("-", "−")
+
+
+def range_text(low: float, high: float) -> str:
+    """Write the limits of an interval, either of which may be missing (infinite).
+
+    Examples
+    --------
+    >>> range_text(0.1, 0.5), range_text(-0.1, 0.5)
+    ('0.100–0.500', '−0.100 to 0.500')
+    >>> range_text(0.1, math.inf), range_text(-math.inf, 0.5), range_text(-math.inf, math.inf)
+    ('0.100 and more, no upper limit', '0.500 and less, no lower limit', 'no limits')
+    """
+    if math.isinf(low) and math.isinf(high):
+        return "no limits"
+    if math.isinf(high):
+        return f"{number_text(low)} and more, no upper limit"
+    if math.isinf(low):
+        return f"{number_text(high)} and less, no lower limit"
+    between = "–" if low >= 0 else " to "
+    return number_text(low) + between + number_text(high)
+
+
+def population(estimates: str | None) -> str:
+    """Read from ``ci_estimates`` over what an interval generalises; empty if it does not begin with that.
+
+    Examples
+    --------
+    >>> population("new stimuli and new neuroids; 120 stimuli, 60 neuroids; the ceiling is taken as exact")
+    'new stimuli and new neuroids'
+    >>> population("correlation of the RDMs; stimuli vary, neuroids are kept")
+    ''
+    """
+    first = (estimates or "").split(";")[0].strip()
+    return first if first.startswith("new ") else ""
+
+
+def estimate_text(
+    value: float | None,
+    *,
+    error: float | None = None,
+    ci: tuple[float | None, float | None] | None = None,
+    level: float | None = None,
+    estimates: str | None = None,
+    brief: bool = False,
+) -> str:
+    """Write a number with its interval; with its standard error if there is only that.
+
+    Parameters
+    ----------
+    value : float or None
+        The number.
+    error : float or None
+        Its standard error. It is written only if there is no interval: they say the same thing.
+    ci : (float or None, float or None) or None
+        Limits of its interval. Infinite is no limit; with None or NaN in one of them, there is no interval.
+    level : float or None
+        Confidence level of the interval; default .95.
+    estimates : str or None
+        What the interval estimates, as ``attrs['ci_estimates']`` says it.
+    brief : bool
+        For tables whose heading says what the limits are: without the population, and without a level of 95 %.
+
+    Examples
+    --------
+    >>> estimate_text(0.49, error=0.03, ci=(0.43, 0.56), estimates="new stimuli and new neuroids; 120 stimuli")
+    '0.490 (95 %: 0.430–0.560; new stimuli and new neuroids)'
+    >>> estimate_text(0.49, ci=(0.43, 0.56), brief=True)
+    '0.490 (0.430–0.560)'
+    >>> estimate_text(0.49, error=0.03), estimate_text(0.49), estimate_text(None)
+    ('0.490 (standard error 0.030)', '0.490', '–')
+    """
+    text = number_text(value)
+    if text == "–":
+        return text
+    low, high = (None, None) if ci is None else ci
+    if low is None or high is None or math.isnan(low) or math.isnan(high):
+        known = error is not None and math.isfinite(error)
+        return f"{text} (standard error {number_text(error)})" if known else text
+    over = "" if brief else population(estimates)
+    before = "" if brief and level in {None, 0.95} else f"{100 * (level or 0.95):g} %: "
+    return f"{text} ({before}{range_text(low, high)}{f'; {over}' if over else ''})"
