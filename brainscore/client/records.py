@@ -6,7 +6,7 @@ import functools
 import types
 import typing
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import MISSING, dataclass, fields, is_dataclass
 from datetime import datetime
 from typing import Any, TypeVar
 
@@ -193,6 +193,8 @@ class Score:
         The score, on `scale`, with standard error and limits of the interval of confidence `level`.
     estimates, error_reason, scale : str
         What the interval estimates; why there is no error; ``'ceiled'`` or ``'raw'``.
+    undetermined : str
+        Why the score relative to the ceiling says nothing, if so.
     unclamped : float or None
         The score before it was limited to its range.
     raw, raw_error, raw_low, raw_high : float or None
@@ -228,6 +230,7 @@ class Score:
     ceiling: float | None
     seconds: float | None
     created: datetime
+    undetermined: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -258,21 +261,23 @@ def read_record(kind: type[T], data: Any) -> T:
     Raises
     ------
     UserError
-        If a field is missing.
+        If a field without a default is missing.
     """
-    hints = _hints(kind)  # type: ignore[arg-type] # classes are hashable
-    if not isinstance(data, Mapping) or not hints.keys() <= data.keys():
-        missing = ", ".join(sorted(hints.keys() - set(data if isinstance(data, Mapping) else ())))
+    hints, needed = _hints(kind)  # type: ignore[arg-type] # classes are hashable
+    if not isinstance(data, Mapping) or not needed <= data.keys():
+        missing = ", ".join(sorted(needed - set(data if isinstance(data, Mapping) else ())))
         raise UserError(
             f"the site's response lacks {missing}", remedy="the site and this package differ: update the older one"
         )
-    return kind(**{name: _value(hint, data[name]) for name, hint in hints.items()})
+    return kind(**{name: _value(hint, data[name]) for name, hint in hints.items() if name in data})
 
 
 @functools.cache
-def _hints(kind: type) -> dict[str, Any]:
+def _hints(kind: type) -> tuple[dict[str, Any], set[str]]:
+    """Types of the fields, and names of those without a default."""
     hints = typing.get_type_hints(kind)
-    return {field.name: hints[field.name] for field in fields(kind)}
+    needed = {field.name for field in fields(kind) if field.default is MISSING}
+    return {field.name: hints[field.name] for field in fields(kind)}, needed
 
 
 def _value(hint: Any, value: Any) -> Any:

@@ -111,8 +111,8 @@ class Ceiling(Strict):
 
     value: Finite
     error: Finite = Field(description="Standard error.")
-    low: Finite = Field(description="Lower end of the confidence interval.")
-    high: Finite = Field(description="Upper end of the confidence interval.")
+    low: Finite = Field(description="Lower end of the confidence interval; null with `high`: there is no lower limit.")
+    high: Finite = Field(description="Upper end of the confidence interval; null with `low`: there is no upper limit.")
     level: Finite = Field(description="Confidence level of the interval, such as 0.95.")
     meaning: str = Field(description="What the ceiling is: reliability, an upper bound, …")
     estimates: str = Field(description="What the interval estimates.")
@@ -186,6 +186,9 @@ class ScoreEntry(Strict):
     level: Finite = Field(description="Confidence level of the interval, such as 0.95.")
     estimates: str = Field(description="What the interval estimates.")
     error_reason: str = Field(description="Why there is no error.")
+    undetermined: str = Field(
+        description="Why the score relative to the ceiling says nothing: the ceiling may be 0. Empty otherwise."
+    )
     scale: str = Field(description="ceiled: relative to the ceiling; raw: not.")
     unclamped: Finite = Field(description="The score before it was clamped to its range.")
     raw: Finite = Field(description="Score before normalisation by the ceiling.")

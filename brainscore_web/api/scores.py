@@ -32,7 +32,7 @@ __all__ = ["COLUMNS", "MOST_RECEIPTS", "ScoresAsked", "router", "scores", "write
 
 COLUMNS = (
     "receipt", "version", "state", "reason", "value", "error", "low", "high", "level", "estimates", "error_reason",
-    "scale", "unclamped", "raw", "raw_error", "raw_low", "raw_high", "ceiling", "seconds", "created",
+    "undetermined", "scale", "unclamped", "raw", "raw_error", "raw_low", "raw_high", "ceiling", "seconds", "created",
 )  # fmt: skip
 """Fields of a score that responses contain unchanged."""
 
@@ -149,7 +149,7 @@ def _benchmarks(wanted: Iterable[str]) -> list[int]:
 
 _ROWS = 5000
 _FIRST = ("model", "benchmark")
-_TEXTS = frozenset({"receipt", "version", "state", "reason", "estimates", "error_reason", "scale"})
+_TEXTS = frozenset({"receipt", "version", "state", "reason", "estimates", "error_reason", "undetermined", "scale"})
 
 
 def write_scores(scores: QuerySet[Score], form: Literal["csv", "parquet"]) -> tuple[IO[bytes], str]:

@@ -37,7 +37,9 @@ SHADES = 10
 MAX_OPEN_HEADING = 6
 """Headings with at most this many benchmarks are open at first."""
 
-_SCORED, _UNDEFINED, _MISSING = (STATES.index(state) for state in ("scored", "undefined", "missing"))
+_SCORED, _UNDEFINED, _MISSING, _UNDETERMINED = (
+    STATES.index(state) for state in ("scored", "undefined", "missing", "undetermined")
+)
 _Z95 = 1.959963984540054  # standard errors on either side of the mean of a 95 % interval
 _NAMES = {"ceiled": ("value", "error", "low", "high"), "raw": ("raw", "raw_error", "raw_low", "raw_high")}
 Floats = NDArray[np.float64]
@@ -292,6 +294,8 @@ class _Arrays:
             self.values[:, at], self.errors[:, at] = means.values, means.errors
             self.n_scored[:, at], self.n_all[at] = means.n_scored, means.n_all
         self._fill_means()
+        if state.values == "ceiled":
+            self._hide(snapshot.undetermined[np.ix_(rows, columns)])
 
     def _fill_means(self) -> None:
         below: dict[int, list[int]] = {}
@@ -309,6 +313,14 @@ class _Arrays:
             elif node.kind == "heading":
                 self.n_scored[:, place] = self.n_scored[:, below[place]].sum(axis=1)
                 self.n_all[place] = len(below[place])
+
+    def _hide(self, undetermined: NDArray[np.bool_]) -> None:
+        """Take away the values of scores that say nothing; means contain them as computed."""
+        model, column = np.nonzero(undetermined)
+        at = model, np.array(self.at, dtype=np.intp)[column]
+        self.states[at] = _UNDETERMINED
+        for array in (self.values, self.errors, self.low, self.high):
+            array[at] = np.nan
 
     def ranks(self) -> RanksFromErrors:
         if self.has_mean:

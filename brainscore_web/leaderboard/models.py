@@ -293,6 +293,9 @@ class Score(models.Model):
     level = models.FloatField(null=True)
     estimates = models.CharField(max_length=500, blank=True, help_text="What the interval estimates.")
     error_reason = models.CharField(max_length=500, blank=True)
+    undetermined = models.CharField(
+        max_length=200, blank=True, help_text="Why the score relative to its ceiling says nothing, if so."
+    )
     scale = models.CharField(max_length=20, blank=True)
     unclamped = models.FloatField(null=True)
     raw = models.FloatField(null=True)

@@ -60,6 +60,7 @@ _FIELDS = (
     "low",
     "high",
     "estimates",
+    "undetermined",
 )
 
 
@@ -133,6 +134,9 @@ def _benchmark_facts(board: Board, row: int, place: int, score: dict[str, Any]) 
             meaning = f" ({benchmark.ceiling_meaning})" if benchmark.ceiling_meaning else ""
             facts.append(f"ceiling {benchmark.ceiling:.3f}{meaning}")
         return [*facts, *_rank_sentences(board, row, place), *filter(None, [when])]
+    if state == "undetermined":
+        raw = estimate_text(snapshot.raw[at], ci=limits(snapshot.raw_low[at], snapshot.raw_high[at]))
+        return [f"undetermined: {score.get('undetermined')}", f"raw {raw}", *filter(None, [when])]
     if state == "missing":
         return [f"missing: never scored{counts}"]
     if state == "outdated":
@@ -226,7 +230,14 @@ PAGE = 50
 MODULES = tuple(f"leaderboard/{name}.js" for name in ("form", "grid", "inspector", "keys", "paint", "table"))
 """Imports of the page's script, preloaded so that the browser fetches them in parallel."""
 
-SIGNS = {"undefined": "NaN", "not applicable": "n/a", "failed": "✕", "outdated": "old", "missing": "–"}
+SIGNS = {
+    "undefined": "NaN",
+    "not applicable": "n/a",
+    "failed": "✕",
+    "outdated": "old",
+    "missing": "–",
+    "undetermined": "?",
+}
 """Text of cells without a value."""
 
 _TITLED_COLUMNS = 40  # with more columns, cells have no titles, since these would double the size of the page

@@ -191,6 +191,7 @@ def _scores(
             *(_numbers(column) for column in (value, error, low, high, np.where(np.isnan(error), np.nan, 0.95))),
             ["simulated" if known else "" for known in (scored & ~bare).tolist()],
             ["a single subject (simulated)" if missing else "" for missing in bare.tolist()],
+            repeat(""),
             repeat("ceiled"),
             repeat(None),
             *(_numbers(column * ceiling) for column in (value, error, low, high)),

@@ -155,6 +155,7 @@ class Scores(NamedTuple):
     version: NDArray[np.object_]
     state: NDArray[np.int8]
     created: NDArray[np.datetime64]
+    undetermined: NDArray[np.bool_]
     numbers: NDArray[np.float64]
 
 
@@ -268,7 +269,7 @@ class _Moment(Func):
 def load_scores() -> Scores:
     """Load all scores. Callers must select those of models that their visitor may see."""
     query = Score.objects.order_by().values_list(
-        "pk", "model_id", "benchmark_id", "version", "state", _Moment("created"), *NUMBERS
+        "pk", "model_id", "benchmark_id", "version", "state", _Moment("created"), "undetermined", *NUMBERS
     )
     sql, parameters = query.query.sql_with_params()
     chunks: list[Scores] = []
@@ -302,13 +303,13 @@ def _ties(scores: Scores) -> NDArray[np.int64]:
 
 
 def _columns(rows: Sequence[tuple[Any, ...]], versions: dict[str, str]) -> Scores:
-    columns = list(zip(*rows, strict=True)) or [()] * (6 + len(NUMBERS))
-    pk, model, benchmark, version, state, created = columns[:6]
+    columns = list(zip(*rows, strict=True)) or [()] * (7 + len(NUMBERS))
+    pk, model, benchmark, version, state, created, undetermined = columns[:7]
     texts = np.empty(len(rows), dtype=object)
     texts[:] = [versions.setdefault(text, text) for text in version]
     are_texts = any(isinstance(moment, str) for moment in created[:1])
     moments = np.array(created, dtype="datetime64[us]" if are_texts else np.int64).astype("datetime64[us]")
-    numbers = np.array(columns[6:], dtype=np.float64).reshape(len(NUMBERS), len(rows))
+    numbers = np.array(columns[7:], dtype=np.float64).reshape(len(NUMBERS), len(rows))
     numbers[~np.isfinite(numbers)] = np.nan
     np.clip(numbers, -_LARGEST_SHOWN, _LARGEST_SHOWN, out=numbers)
     for name in ("error", "raw_error"):
@@ -321,6 +322,7 @@ def _columns(rows: Sequence[tuple[Any, ...]], versions: dict[str, str]) -> Score
         version=texts,
         state=np.array([_STATE_CODES[name] for name in state], dtype=np.int8),
         created=moments,
+        undetermined=np.array(undetermined, dtype=bool),
         numbers=numbers,
     )
 
@@ -352,8 +354,11 @@ def _versions(rows: Sequence[dict[str, Any]], until: datetime | None) -> dict[in
     return current
 
 
-STATES = LEAF_STATES
-"""Results of a model on a benchmark; the index of a state is its code."""
+STATES = (*LEAF_STATES, "undetermined")
+"""Results of a model on a benchmark; the index of a state is its code.
+
+A score whose ceiling may be 0 is scored in a snapshot; boards of scores relative to ceilings show it as undetermined.
+"""
 
 _SCORED = STATES.index("scored")
 _OUTSIDE_NODE = "\x00outside"  # parent of the benchmarks outside the tree while scores are selected
@@ -391,6 +396,8 @@ class Snapshot:
         Ceiled scores with standard errors and confidence limits; NaN if not available.
     raw, raw_error, raw_low, raw_high : array
         The same before normalisation by the ceiling.
+    undetermined : array of bool
+        Whether the ceiling of a score may be 0, so that the score relative to it says nothing.
     score : array of int64
         Primary key of the `Score` that is shown, including failed and outdated ones; -1 if there is none.
     model_index, benchmark_index : dict
@@ -412,6 +419,7 @@ class Snapshot:
     raw_error: NDArray[np.float64]
     raw_low: NDArray[np.float64]
     raw_high: NDArray[np.float64]
+    undetermined: NDArray[np.bool_]
     score: NDArray[np.int64]
     model_index: dict[str, int]
     benchmark_index: dict[str, int]
@@ -426,7 +434,7 @@ class Snapshot:
         digest = hashlib.sha256(repr((self.audience, self.at, self.models, self.benchmarks)).encode())
         for identifier in self.tree:
             digest.update(repr(self.tree[identifier]).encode())
-        for name in ("state", "score", *NUMBERS):
+        for name in ("state", "score", "undetermined", *NUMBERS):
             digest.update(getattr(self, name).tobytes())
         return digest.hexdigest()[:32]
 
@@ -521,7 +529,9 @@ def _load(visitor: Visitor, key: SnapshotKey) -> Snapshot:
         arrays[name][counts] = numbers[name][known[selected.rows[counts]]]
     score = np.full(selected.rows.shape, -1, dtype=np.int64)
     score[exists] = scores.pk[known[selected.rows[exists]]]
-    all_arrays: list[NDArray[Any]] = [*arrays.values(), score, selected.states]
+    undetermined = np.zeros(selected.rows.shape, dtype=bool)
+    undetermined[counts] = scores.undetermined[known[selected.rows[counts]]]
+    all_arrays: list[NDArray[Any]] = [*arrays.values(), score, undetermined, selected.states]
     for array in all_arrays:
         array.flags.writeable = False
     return Snapshot(
@@ -532,6 +542,7 @@ def _load(visitor: Visitor, key: SnapshotKey) -> Snapshot:
         benchmarks=benchmarks,
         tree=tree,
         state=selected.states,
+        undetermined=undetermined,
         score=score,
         model_index={model.identifier: place for place, model in enumerate(models)},
         benchmark_index={benchmark.identifier: place for place, benchmark in enumerate(benchmarks)},

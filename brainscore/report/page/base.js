@@ -16,9 +16,12 @@ function limits(low, high) {
   return number(low) + (low < 0 ? " to " : "–") + number(high);
 }
 
+const hasLimit = (entry) => entry.low !== null || entry.high !== null;
+
 // A value with its interval; with its standard error if there is only that.
-function estimate({ value, error, low, high }) {
-  if (low !== null || high !== null) return `${number(value)} (${limits(low, high)})`;
+function estimate(entry) {
+  const { value, error, low, high } = entry;
+  if (hasLimit(entry)) return `${number(value)} (${limits(low, high)})`;
   return number(value) + (error === null || error === undefined ? "" : ` (standard error ${number(error)})`);
 }
 

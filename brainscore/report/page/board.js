@@ -74,9 +74,7 @@ function cellOf(place, model) {
   if (entry.code !== "s") {
     return make("td", { class: "n" }, make("span", { class: `state ${STATES[entry.code]}` }, stateText(entry)));
   }
-  const cell = make("td", { class: "n" }, estimate(entry));
-  if (limits(entry)) cell.title = limits(entry);
-  return cell;
+  return make("td", { class: "n" }, estimate(entry));
 }
 
 function drawBoard() {

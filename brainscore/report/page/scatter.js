@@ -110,11 +110,11 @@ function drawScatter() {
     const [cx, cy] = [px(point.x.value), py(point.y.value)];
     // a missing limit: the line ends at the edge of the plot
     const ends = ({ low, high }, [least, most]) => [low ?? least, high ?? most];
-    if (limits(point.x)) {
+    if (hasLimit(point.x)) {
       const [x1, x2] = ends(point.x, [xlow, xhigh]).map(px);
       group.append(draw("line", { class: "bar", x1, x2, y1: cy, y2: cy }));
     }
-    if (limits(point.y)) {
+    if (hasLimit(point.y)) {
       const [y1, y2] = ends(point.y, [ylow, yhigh]).map(py);
       group.append(draw("line", { class: "bar", x1: cx, x2: cx, y1, y2 }));
     }

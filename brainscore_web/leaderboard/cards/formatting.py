@@ -52,6 +52,9 @@ STATES = {
     "failed": StateText("✕", "failed", "Scoring ended with an error."),
     "outdated": StateText("↺", "outdated", "Only an earlier version of the benchmark was scored."),
     "missing": StateText("·", "missing", "Never scored."),
+    "undetermined": StateText(
+        "?", "undetermined", "The interval of the ceiling includes 0: the score relative to it says nothing."
+    ),
 }
 """By name; symbols and words are unique."""
 

@@ -167,6 +167,7 @@ class ScoreLine(NamedTuple):
     error: float | None
     low: float | None = None
     high: float | None = None
+    undetermined: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -363,6 +364,8 @@ def reason_of(name: str, line: ScoreLine | None, value: float | None, error: flo
     if name == "outdated":
         was = estimate(line.value, line.error, line.low, line.high) if line.state == "scored" else line.state
         return f"version {line.version or 'unknown'}: {was}"
+    if name == "undetermined":
+        return line.undetermined
     if name != "scored":
         return line.reason
     return "" if error is not None or value is None else line.error_reason

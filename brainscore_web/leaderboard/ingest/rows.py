@@ -56,7 +56,18 @@ __all__ = [
 _ROWS_PER_STATEMENT = 5000
 SCORE_COLUMNS = (
     *("receipt", "version", "state", "reason", "value", "error", "low", "high", "level", "estimates"),
-    *("error_reason", "scale", "unclamped", "raw", "raw_error", "raw_low", "raw_high", "ceiling", "seconds"),
+    *(
+        "error_reason",
+        "undetermined",
+        "scale",
+        "unclamped",
+        "raw",
+        "raw_error",
+        "raw_low",
+        "raw_high",
+        "ceiling",
+        "seconds",
+    ),
     *("model", "benchmark", "created", "document"),
 )
 """Fields of `Score` in the order in which `insert_scores` takes them; `model` and `benchmark` are primary keys."""
@@ -332,6 +343,7 @@ class Row(NamedTuple):
     level: float | None = None
     estimates: str = ""
     error_reason: str = ""
+    undetermined: str = ""
     scale: str = ""
     unclamped: float | None = None
     raw: float | None = None
@@ -375,7 +387,7 @@ def too_large(row: Row, names: Iterable[str] = MEASURED) -> str:
 def limits() -> dict[str, int | None]:
     """Return the maximum length of columns by attribute of `Row`."""
     fields: dict[str, tuple[type[Model], str]] = {
-        **{name: (Score, name) for name in ("version", "estimates", "error_reason", "scale")},
+        **{name: (Score, name) for name in ("version", "estimates", "error_reason", "undetermined", "scale")},
         **{name: (BenchmarkVersion, name) for name in ("ceiling_meaning", "ceiling_estimates", "ceiling_reason")},
         "model": (VisionModel, "identifier"),
         "benchmark": (Benchmark, "identifier"),
@@ -426,6 +438,7 @@ def row_of(document: Mapping[str, Any] | Receipt) -> Row:
         level=number(score.ci_level),
         estimates=text(score.ci_estimates, max_length["estimates"]),
         error_reason=text(score.error_reason or score.ci_reason, max_length["error_reason"]),
+        undetermined=text(receipt.undetermined, max_length["undetermined"]),
         scale=text(score.scale, max_length["scale"]),
         unclamped=number(score.unclamped),
         raw=number(raw.value),

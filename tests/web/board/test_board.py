@@ -110,6 +110,26 @@ def test_numbers_are_those_computed_one_by_one(snapshot, state):
             assert (STATES[board.states[row, place]] == "scored") is (value is not None)
 
 
+def test_an_undetermined_score_is_not_shown_but_averaged(snapshot):
+    before = shown(snapshot)
+    node = next(node for node in before.nodes if node.kind == "benchmark" and node.parent >= 0)
+    place = before.place(node.identifier)
+    row = int(np.flatnonzero(np.isfinite(before.values[:, place]))[0])
+    model = before.models[row].identifier
+    newest = Score.objects.filter(model__identifier=model, benchmark__identifier=node.identifier, state="scored")
+    newest.update(undetermined="the interval of the ceiling 0.100, -0.010 to 0.210, includes 0")
+    revision.bump()
+    board = shown(snapshot_for(EVERYBODY))
+    assert [one.identifier for one in board.models] == [one.identifier for one in before.models]
+    assert STATES[board.states[row, place]] == "undetermined"
+    for name in ("values", "errors", "low", "high"):
+        expected = getattr(before, name).copy()
+        expected[row, place] = np.nan
+        np.testing.assert_array_equal(getattr(board, name), expected)
+    raw = shown(snapshot_for(EVERYBODY), values="raw")
+    assert np.isfinite(raw.values[[one.identifier for one in raw.models].index(model), place])
+
+
 def _passes(model, q="", runnable=False, parameters_min=0, parameters_max=1e99, architecture=(), training=(), **_):
     return (
         (not q or model.family == "resnet" or model.training_data == "Places")

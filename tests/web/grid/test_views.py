@@ -48,7 +48,7 @@ def test_signs_of_every_state(board, client):
     html = client.get(f"{PAGE}?{query}").content.decode()
     texts = {text for row in rows_of(html) for text in row[2:]}
     assert {"NaN", "n/a", "✕", "old", "–"} <= texts
-    for state in STATES[1:]:
+    for state in set(STATES) - {"scored", "undetermined"}:
         assert f'<span class="said">{state}</span>' in html
 
 
@@ -246,6 +246,20 @@ def test_cells_without_a_score_say_why(board, client, state, starts, says):
     assert says in " | ".join(told["facts"])
     told, _, _ = cell(client, shown(over="scored"), state, over="scored")
     assert "counts as 0" not in " ".join(told["facts"])
+
+
+def test_an_undetermined_score_shows_the_raw_one_and_why(board, client):
+    made = shown()
+    place = next(place for place, node in enumerate(made.nodes) if node.kind == "benchmark")
+    Score.objects.filter(benchmark__identifier=made.nodes[place].identifier).update(undetermined="because")
+    revision.bump()
+    clear_caches()
+    told, _, _ = cell(client, shown(), "undetermined")
+    assert told["facts"][0] == "undetermined: because"
+    assert told["facts"][1].startswith("raw 0.")
+    query = urlencode([("open", node.identifier) for node in made.nodes if node.kind != "benchmark"])
+    html = client.get(f"{PAGE}?{query}").content.decode()
+    assert '<td class="none undetermined"><span aria-hidden="true">?</span>' in html
 
 
 def test_a_scored_cell_says_its_interval_and_links_on(board, client):

@@ -3,9 +3,11 @@
 import json
 import re
 from datetime import UTC, datetime, timedelta
+from importlib import import_module
 from pathlib import Path
 
 import pytest
+from django.apps import apps
 from django.db import connection
 
 from brainscore_core.scoring import Receipt
@@ -35,6 +37,18 @@ def test_a_receipt_is_kept_with_all_its_numbers(db, receipt):
     assert (score.raw, score.raw_error, score.raw_low, score.raw_high) == (0.4, 0.016, 0.36, 0.44)
     assert (score.ceiling, score.seconds, score.error_reason) == (0.8, 12.5, "")
     assert Receipt.from_dict(score.document) == made
+
+
+def test_a_score_that_its_ceiling_makes_undetermined(db, document):
+    """Also one that an earlier version of the site stored."""
+    migration = import_module("brainscore_web.leaderboard.migrations.0002_score_undetermined")
+    ingest(document(ceiling__ci=[-0.01, 0.9]))
+    (score,) = Score.objects.all()
+    assert score.undetermined == "the interval of the ceiling 0.800, -0.010 to 0.900, includes 0"
+    Score.objects.update(undetermined="")
+    migration.fill(apps, connection.schema_editor())
+    (again,) = Score.objects.all()
+    assert again.undetermined == score.undetermined
 
 
 @pytest.mark.parametrize("state", ["undefined", "not applicable", "failed"])
