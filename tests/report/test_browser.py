@@ -86,7 +86,7 @@ def test_any_two_benchmarks(simulated, show):
     text = page.evaluate("document.getElementById('scatter-r').textContent").replace("−", "-")
     told = [
         float(number)
-        for number in re.findall(r"= (-?\d\.\d{3})|interval (-?\d\.\d{3}) to (-?\d\.\d{3})", text)
+        for number in re.findall(r"= (-?\d\.\d{3})|interval (-?\d\.\d{3})(?: to |–)(-?\d\.\d{3})", text)
         for number in number
         if number
     ]

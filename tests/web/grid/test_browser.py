@@ -322,9 +322,8 @@ def test_details(board, page):
     made = shown()
     inspector = page.locator("#inspector")
     expect(inspector).to_contain_text(f"{made.models[0].title} · Global Score")
-    expect(inspector).to_contain_text(
-        f"ceiled {made.values[0, 0]:.3f} (95 %: {made.low[0, 0]:.3f}–{made.high[0, 0]:.3f})"
-    )
+    value, low, high = (part[0, 0] for part in (made.values, made.low, made.high))
+    expect(inspector).to_contain_text(f"ceiled {value:.3f} (95 %: {low:.3f}–{high:.3f})")
     expect(inspector.get_by_role("link", name="Model")).to_have_attribute(
         "href", f"/vision/model/{made.models[0].identifier}/"
     )
