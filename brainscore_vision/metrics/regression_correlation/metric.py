@@ -55,7 +55,7 @@ __all__ = [
 _WHAT = "the correlation of predicted and measured responses"
 
 
-_ENOUGH = 600
+_ENOUGH = 500
 """Number of test stimuli, over splits, from which effects of the training stimuli are known well enough."""
 
 
