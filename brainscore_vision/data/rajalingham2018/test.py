@@ -18,6 +18,7 @@ def test_form(s3_server, tmp_path, monkeypatch, access):
     assert assembly.dims == ("presentation",)
     assert (assembly.values == stand_in(f"Rajalingham2018.{access}").values).all()
     assert assembly.attrs["stimulus_set_identifier"] == f"objectome.{access}"
+    assert assembly["published_order"].values.tolist() == list(range(len(assembly)))
     # columns of the stimulus set are joined
     assert (assembly["image_label"].values == assembly["sample_obj"].values).all()
     offered = (assembly.values == assembly["sample_obj"].values) | (assembly.values == assembly["dist_obj"].values)

@@ -7,7 +7,14 @@ from brainscore_core.metrics import Metric, Score
 from brainscore_core.numerics import jackknife_interval
 from brainscore_core.numerics.factors import factor_dimensions
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
-from brainscore_vision.metric_helpers.alignment import MetricInputError, as_table, coord_values, finite_values, listed
+from brainscore_vision.metric_helpers.alignment import (
+    MetricInputError,
+    as_table,
+    coord_values,
+    finite_values,
+    listed,
+    match_rows,
+)
 from brainscore_vision.metric_helpers.uncertainty import attach_influence, attach_interval, clipped
 
 __all__ = ["Dimensionality"]
@@ -29,7 +36,8 @@ class Dimensionality(Metric):
 
     Notes
     -----
-    Row i of the first assembly and row i of the second are a pair. Dimensions are rounded down to whole ones before
+    Pairs are matched by the coordinate ``pair_id``, if both have it; otherwise row i of the first assembly and row i of
+    the second are a pair. Dimensions are rounded down to whole ones before
     they are divided by the number of neuroids, as published. A model that does not vary has no share: NaN with a
     reason. The shares of a single factor depend on which other factors there are.
 
@@ -89,6 +97,10 @@ class Dimensionality(Metric):
                 f"the assemblies are {first.shape} and {second.shape}: row i of both is a pair, with the same neuroids",
                 remedy="record the same neuroids for both stimuli of each pair",
             )
+        if all("pair_id" in assembly.coords for assembly in (first, second)):
+            first = first.isel(
+                presentation=match_rows(first, second, "pair_id", roles=("first assembly", "second assembly"))
+            )
         factors = coord_values(first, "factor", role="first assembly")
         others = coord_values(second, "factor", role="second assembly")
         if pd.isna(factors).any():
@@ -98,7 +110,7 @@ class Dimensionality(Metric):
             raise MetricInputError(
                 f"row {differing[0]} is a pair of {listed(factors[differing[:1]])} in the first assembly and of "
                 f"{listed(others[differing[:1]])} in the second",
-                remedy="bring both into the order of the pairs",
+                remedy="bring both into the order of the pairs, or name the pairs in the coordinate 'pair_id'",
             )
         if self._factor not in (RESIDUAL, *factors):
             raise MetricInputError(

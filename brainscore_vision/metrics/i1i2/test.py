@@ -26,7 +26,9 @@ def _behaviour(*, images=240, objects=24, trials=40000, seed=0):
     distractor = np.array(names)[(pick + shift) % objects]
     skill = rng.uniform(0.6, 0.95, images)
     correct = rng.random(trials) < skill[pick]
-    target = _people(np.where(correct, sample, distractor), ids[pick], sample, distractor)
+    target = _people(
+        np.where(correct, sample, distractor), ids[pick], sample, distractor, published_order=np.arange(trials)
+    )
     logits = rng.standard_normal((images, objects))
     logits[np.arange(images), [names.index(t) for t in truth]] += 3 * skill
     p = np.exp(logits)
@@ -143,6 +145,19 @@ def test_equals_a_loop(kind):
         theirs = _by_hand({key: alarms[key] / asked[key] for key in asked}, truth, names, kind=kind)
         expected.append(np.corrcoef([[ours[key], theirs[key]] for key in theirs], rowvar=False)[0, 1])
     np.testing.assert_allclose(load_metric(kind)(source, target).attrs["raw"].values, expected, atol=1e-12)
+
+
+def test_halves_are_those_of_the_published_order_or_of_sorted_trials():
+    source, target = _behaviour(images=40, objects=4, trials=4000)
+    metric, order = load_metric("i2n"), np.random.default_rng(0).permutation(4000)
+    expected = float(metric(source, target))
+    assert float(metric(source, target.isel(presentation=order))) == expected
+    unnumbered = target.drop_vars("published_order")
+    columns = zip(*(target[name].values for name in ("stimulus_id", "dist_obj")), target.values, strict=True)
+    by_trial = sorted(range(4000), key=list(columns).__getitem__)
+    in_order = unnumbered.isel(presentation=by_trial).assign_coords(published_order=("presentation", range(4000)))
+    assert float(metric(source, in_order)) == pytest.approx(float(metric(source, unnumbered)), abs=1e-12)
+    assert float(metric(source, unnumbered)) != expected
 
 
 def test_neither_order_nor_surplus_nor_the_source_itself_matters():

@@ -7,7 +7,13 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
-from brainscore_vision.metric_helpers.alignment import MetricInputError, as_table, coord_values, listed
+from brainscore_vision.metric_helpers.alignment import (
+    PUBLISHED_ORDER,
+    MetricInputError,
+    as_table,
+    coord_values,
+    listed,
+)
 
 __all__ = ["SUBJECT", "Trials", "probabilities", "trials_of"]
 
@@ -18,7 +24,11 @@ _ALIASES = {"sample_obj": "sample_object", "dist_obj": "distractor_object"}
 
 
 class Trials(NamedTuple):
-    """Names of stimuli and objects, and what happened in each trial."""
+    """Names of stimuli and objects, and what happened in each trial.
+
+    Trials are sorted by the coordinate ``published_order``, if there is one, otherwise by stimulus, objects and choice,
+    so that random halves do not depend on the order in which they are given.
+    """
 
     stimuli: NDArray[Any]
     objects: NDArray[Any]
@@ -72,14 +82,30 @@ def trials_of(target: DataAssembly, subject_coord: str | None = None) -> Trials:
         np.asarray(stimuli), np.asarray(objects), truth, np.asarray(stimulus, dtype=np.intp), chosen, distractor
     )
     if subject_coord is None or (subject_coord == SUBJECT and SUBJECT not in target.coords):
-        return trials
+        return _sorted(trials, target)
     subject, subjects = pd.factorize(coord_values(target, subject_coord, role="target"), sort=True)
     if (subject < 0).any():
         raise MetricInputError(
             f"{subject_coord!r} is missing in {int((subject < 0).sum())} trials of the target",
             remedy="drop these trials, or pass subject_coord=None",
         )
-    return trials._replace(subject=np.asarray(subject, dtype=np.intp), subjects=np.asarray(subjects))
+    trials = trials._replace(subject=np.asarray(subject, dtype=np.intp), subjects=np.asarray(subjects))
+    return _sorted(trials, target)
+
+
+def _sorted(trials: Trials, target: DataAssembly) -> Trials:
+    keys = [trials.chosen, trials.distractor, trials.stimulus]
+    if trials.subject is not None:
+        keys.insert(0, trials.subject)
+    if PUBLISHED_ORDER in target.coords:
+        keys.append(coord_values(target, PUBLISHED_ORDER, role="target"))
+    order = np.lexsort(keys)  # by the last key first
+    return trials._replace(
+        stimulus=trials.stimulus[order],
+        chosen=trials.chosen[order],
+        distractor=trials.distractor[order],
+        subject=None if trials.subject is None else trials.subject[order],
+    )
 
 
 def probabilities(source: DataAssembly, trials: Trials) -> NDArray[np.float64]:

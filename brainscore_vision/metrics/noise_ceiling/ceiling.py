@@ -233,7 +233,7 @@ class InterSubjectConsistency(Ceiling):
         labels = coord_values(assembly, coord, role="assembly")
         if pd.isna(labels).any():
             raise MetricInputError(f"coordinate {coord!r} has missing values", remedy="name the subject of each row")
-        subjects = pd.unique(pd.Series(labels))
+        subjects = pd.factorize(labels, sort=True)[1]
         if len(subjects) < 2:
             raise MetricInputError(
                 f"the assembly has {len(subjects)} subject; at least two are compared",

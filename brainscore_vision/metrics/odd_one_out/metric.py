@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from brainscore_core.metrics import Metric, Score, attach_uncertainty
@@ -50,8 +51,8 @@ class OddOneOutMatch(Metric):
         Parameters
         ----------
         source : BehavioralAssembly, presentation
-            One choice a triplet, in the target's order: its position (0, 1 or 2), or the ``stimulus_id`` chosen. Where
-            it has the coordinates ``stimulus_id_0`` … ``stimulus_id_2``, these must be the target's triplets.
+            One choice a triplet: its position (0, 1 or 2), or the ``stimulus_id`` chosen. Matched to the target by the
+            coordinates ``stimulus_id_0`` … ``stimulus_id_2``, the images shown; without them in the target's order.
         target : BehavioralAssembly, presentation
             Triplets, with the coordinates ``image_1``, ``image_2`` and ``image_3``, the last of which people chose.
 
@@ -74,14 +75,7 @@ class OddOneOutMatch(Metric):
             )
         if all(name in source.coords for name in _SOURCE):
             shown = np.stack([coord_values(source, name, role="source") for name in _SOURCE], axis=1)
-            differing = (shown != triplets).any(axis=1)
-            if differing.any():
-                first = int(differing.argmax())
-                raise MetricInputError(
-                    f"{int(differing.sum())} triplets of the source are not the target's, the first at {first}: "
-                    f"{listed(shown[first])}, not {listed(triplets[first])}",
-                    remedy="show the model image_1, image_2 and image_3 of each row of the target, in this order",
-                )
+            source = source.isel(presentation=_matching(shown, triplets))
         chosen = _chosen(np.asarray(source.values), triplets)
         score = Accuracy()(DataAssembly(chosen, dims=["presentation"]), list(triplets[:, 2]))
         score.attrs["ci_estimates"] = "share of matching choices; triplets vary"
@@ -131,6 +125,23 @@ class OddOneOutMatch(Metric):
             method=score.attrs.get("ci_method"),
             reason=score.attrs.get("ci_reason"),
         )
+
+
+def _matching(shown: NDArray[Any], triplets: NDArray[Any]) -> NDArray[np.intp]:
+    """Rows of the triplets that were shown, in the order of the target's triplets."""
+    names = np.stack([shown.astype(object), triplets.astype(object)])
+    codes = pd.factorize(names.ravel())[0].reshape(names.shape)
+    ours, theirs = (np.lexsort(side.T) for side in codes)
+    differing = (codes[0][ours] != codes[1][theirs]).any(axis=1)
+    if differing.any():
+        surplus = shown[ours[differing.argmax()]]
+        raise MetricInputError(
+            f"source and target hold different triplets, such as {listed(surplus)} in the source",
+            remedy="show the model image_1, image_2 and image_3 of each row of the target, in this order",
+        )
+    rows = np.empty(len(shown), dtype=np.intp)
+    rows[theirs] = ours
+    return rows
 
 
 def _chosen(values: NDArray[Any], triplets: NDArray[Any]) -> NDArray[Any]:

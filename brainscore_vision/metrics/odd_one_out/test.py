@@ -54,8 +54,8 @@ def test_what_does_not_fit_is_refused():
     metric = load_metric("odd_one_out")
     with pytest.raises(MetricInputError, match="199 choices, but 200 triplets"):
         metric(source.isel(presentation=slice(1, None)), target)
-    with pytest.raises(MetricInputError, match="triplets of the source are not the target's, the first at 0"):
-        metric(source.isel(presentation=slice(None, None, -1)), target)
+    with pytest.raises(MetricInputError, match=r"different triplets, such as 'im\d\d', .* in the source"):
+        metric(_data(seed=1)[0], target)
     bare = source.drop_vars([f"stimulus_id_{k}" for k in range(3)])
     assert float(metric(bare, target)) == float(metric(source, target))
     with pytest.raises(MetricInputError, match="200 choices are not in their triplet, the first at 0: 5"):

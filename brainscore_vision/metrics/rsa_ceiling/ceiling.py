@@ -89,7 +89,7 @@ class RSACeiling(Ceiling):
             )
         (dim,) = assembly[coord].dims
         labels = np.asarray(assembly[coord].values)
-        subjects = pd.unique(pd.Series(labels))
+        subjects = pd.factorize(labels, sort=True)[1]
         if len(subjects) < 2:
             raise MetricInputError(
                 f"the assembly has {len(subjects)} subject; a noise ceiling compares at least two",

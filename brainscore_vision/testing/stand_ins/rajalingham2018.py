@@ -52,6 +52,7 @@ def _trials(each: int, seed: int, stimuli: StimulusSet) -> BehavioralAssembly:
         "truth": shown.astype(object),
         "worker_id": np.array([f"worker{number}" for number in rng.integers(0, _WORKERS, len(image))], dtype=object),
         "enough_human_data": np.full(len(image), each > 10),
+        "published_order": np.arange(len(image)),  # the published file lacks it; the data plugin adds it
     }
     return BehavioralAssembly(
         choice, coords={name: ("presentation", values) for name, values in coords.items()}, dims=["presentation"]

@@ -1,11 +1,14 @@
+import itertools
+
 import numpy as np
 import pytest
 from sklearn.model_selection import KFold, ShuffleSplit, StratifiedKFold, StratifiedShuffleSplit
 
 from brainscore_core.metrics import Score
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
-from brainscore_vision.metric_helpers.alignment import MetricInputError
-from brainscore_vision.metric_helpers.transformations import CrossValidation, apply_aggregate
+from brainscore_vision.benchmark_helpers.measurements import average_repetition
+from brainscore_vision.metric_helpers.alignment import MetricInputError, canonical_rows
+from brainscore_vision.metric_helpers.transformations import CrossValidation, Splits, apply_aggregate
 
 
 def _assembly(n=40, q=3, *, order=None, **coords):
@@ -43,17 +46,48 @@ SHUFFLED = np.random.default_rng(0).permutation(40)
         ({"stratification_coord": "half"}, StratifiedShuffleSplit(10, train_size=0.9, random_state=1)),
     ],
 )
-def test_splits_are_scikit_learns_on_the_targets_order(kwargs, reference):
-    half = np.arange(40) % 2
-    target = _assembly(order=SHUFFLED, object_name=OBJECTS, half=half)
+@pytest.mark.parametrize("published", [False, True])
+def test_splits_are_scikit_learns_on_the_sorted_target(kwargs, reference, published):
+    """By its coordinates, the first of which is the stimulus; or by the order that was published."""
+    half, order = np.arange(40) % 2, np.arange(40)
+    columns = {"object_name": OBJECTS, "half": half}
+    if published:
+        order = np.random.default_rng(1).permutation(40)
+        columns["published_order"] = np.argsort(order)
+    target = _assembly(order=SHUFFLED, **columns)
     source = _assembly(object_name=OBJECTS, half=half)
-    strata = (half if kwargs.get("stratification_coord") == "half" else np.array(OBJECTS))[SHUFFLED]
+    strata = (half if kwargs.get("stratification_coord") == "half" else np.array(OBJECTS))[order]
     expected = list(reference.split(np.zeros(40), strata))
     found = CrossValidation(**kwargs).split_rows(source, target)
     assert len(found) == len(expected)
     for rows, (train, test) in zip(found, expected, strict=True):
-        np.testing.assert_array_equal(rows.train, train)
-        np.testing.assert_array_equal(rows.test, test)
+        np.testing.assert_array_equal(SHUFFLED[rows.train], order[train])
+        np.testing.assert_array_equal(SHUFFLED[rows.test], order[test])
+
+
+def test_averages_over_repetitions_are_in_the_order_of_the_splits():
+    """Published folds are those of averages over repetitions, sorted by their coordinates."""
+    rng = np.random.default_rng(0)
+    kind = np.tile(rng.permutation(OBJECTS), 3)
+    measured = _assembly(120, kind=kind, repetition=np.repeat([0, 1, 2], 40)).drop_vars("position")
+    stimulus = np.tile([f"stimulus{i}" for i in rng.permutation(40)], 3)
+    measured = measured.assign_coords(stimulus_id=("presentation", stimulus)).isel(presentation=rng.permutation(120))
+    averaged = average_repetition(measured)
+    np.testing.assert_array_equal(canonical_rows(averaged), np.arange(40))
+    shuffled = averaged.isel(presentation=SHUFFLED)
+    for rows, expected in zip(*(Splits().split_rows(a, a) for a in (shuffled, averaged)), strict=True):
+        np.testing.assert_array_equal(SHUFFLED[rows.train], expected.train)
+
+
+def test_indices_are_preprocessed_with_the_source_in_their_order():
+    def odd(train, test, source):
+        return train[source["position"].values[train] % 2 == 1], test
+
+    shuffled = _assembly(order=SHUFFLED)
+    for source, target in itertools.product((_assembly(), shuffled), repeat=2):
+        for rows in CrossValidation(preprocess_indices=odd).split_rows(source, target):
+            assert (target["position"].values[rows.train] % 2 == 1).all()
+            assert len(rows.train)
 
 
 def test_default_stratification_applies_only_where_the_target_has_it():

@@ -165,18 +165,6 @@ def test_unbiased_alignment_needs_four_stimuli(name, data):
 
 
 @pytest.mark.parametrize("name", ALL)
-def test_different_order_makes_no_difference(name, data):
-    """Of the side that is predicted from; splits follow the order of the other."""
-    X, Y = data
-    reverse = name.startswith("reverse")
-    order = np.random.default_rng(2).permutation(N)
-    if name.endswith("_split"):  # within fit and test
-        order = np.r_[np.argsort(order[:30]), 30 + np.argsort(order[30:])]
-    reordered = score(name, X, Y[order], target_ids=order) if reverse else score(name, X[order], Y, source_ids=order)
-    np.testing.assert_allclose(reordered.values, score(name, X, Y).values, atol=1e-6 if "pls" in name else 1e-9)
-
-
-@pytest.mark.parametrize("name", ALL)
 def test_unequal_stimuli_are_refused_and_named(name, data):
     X, Y = data
     with pytest.raises(MetricInputError, match=r"different values of 'stimulus_id'.*'s0\d\d'") as caught:
