@@ -97,8 +97,11 @@ def measurements_of(key: str, benchmark: Benchmark) -> Measurements | None:
     key : str
         Registry key of the benchmark.
     benchmark : Benchmark
-        :class:`NeuralBenchmark`, :class:`TrainTestNeuralBenchmark` and :class:`RSABenchmark` have recordings.
+        :class:`NeuralBenchmark`, :class:`TrainTestNeuralBenchmark` and :class:`RSABenchmark` have recordings. A
+        composed benchmark has those of the registered one.
     """
+    if isinstance(benchmark, _Composed | _ComposedTrainTest):
+        return benchmark._measurements
     if isinstance(benchmark, TrainTestNeuralBenchmark):
         test, train = benchmark.test_assembly, benchmark.train_assembly
     elif isinstance(benchmark, NeuralBenchmark | RSABenchmark):

@@ -26,17 +26,22 @@ _NAMES = {"source": "origin", "size_mb": "size (MB)", "image_size": "image size 
 @click.argument("identifier")
 @click.option("--load", is_flag=True, help="Load it, and show its own properties (version, parent, ...).")
 @click.option("--ceiling", is_flag=True, help="Also compute a benchmark's ceiling. This needs its data.")
+@click.option(
+    "--attainable",
+    is_flag=True,
+    help="Also simulate what a perfect model would reach on a benchmark, after its ceiling. This takes minutes.",
+)
 @click.option("--json", "json_", is_flag=True, help="Print JSON.")
-def command(identifier: str, load: bool, ceiling: bool, json_: bool) -> None:
+def command(identifier: str, load: bool, ceiling: bool, attainable: bool, json_: bool) -> None:
     """Show information about a model, benchmark, metric, data set or stimulus set.
 
-    For models and benchmarks, this includes the metadata of the plugin. Without --load and --ceiling, nothing is
-    loaded: neither weights nor data are read.
+    For models and benchmarks, this includes the metadata of the plugin. Without --load, --ceiling and --attainable,
+    nothing is loaded: neither weights nor data are read.
     """
     entries = _find(identifier)
-    if load or ceiling:
+    if load or ceiling or attainable:
         for entry in entries:
-            entry.update(_loaded(entry["kind"], entry["identifier"], ceiling=ceiling))
+            entry.update(_loaded(entry["kind"], entry["identifier"], ceiling=ceiling, attainable=attainable))
     if json_:
         echo_json(entries)
         return
@@ -166,7 +171,7 @@ def _dedent(text: str) -> str:
     return inspect.cleandoc(text)
 
 
-def _loaded(kind: str, identifier: str, *, ceiling: bool) -> dict[str, Any]:
+def _loaded(kind: str, identifier: str, *, ceiling: bool, attainable: bool) -> dict[str, Any]:
     import brainscore_vision
 
     if kind == "metrics":
@@ -192,11 +197,22 @@ def _loaded(kind: str, identifier: str, *, ceiling: bool) -> dict[str, Any]:
         "parent": benchmark.parent,
         "bibtex": [_dedent(benchmark.bibtex)] if benchmark.bibtex else [],
     }
-    if ceiling:
+    if ceiling or attainable:
         value = benchmark.ceiling
         about["ceiling"] = value
         about["ceiling_error"] = getattr(value, "attrs", {}).get("error")
+    if attainable:
+        about.update(_attainable(benchmark))
     return about
+
+
+def _attainable(benchmark: Any) -> dict[str, Any]:
+    from brainscore_vision.attainable import attach_attainable
+
+    found = attach_attainable(benchmark).attrs["attainable"]
+    if "ci_reason" in found.attrs:
+        return {"attainable": None, "attainable_reason": found.attrs["ci_reason"]}
+    return {"attainable": float(found), "attainable_ci": found.attrs["ci"]}
 
 
 def _class(made: Any) -> str:

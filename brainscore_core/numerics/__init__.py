@@ -17,7 +17,13 @@ from brainscore_core.numerics.effective_dimensionality import Dimensionality, pa
 from brainscore_core.numerics.factors import FactorDimensions, factor_dimensions
 from brainscore_core.numerics.kappa import CrossedKappa, KappaCounts, crossed_kappa, kappa, pairwise_kappa
 from brainscore_core.numerics.linear_regression import LeastSquares, LinearFit
-from brainscore_core.numerics.noise import SignalToNoise, noise_ceiling_fraction, signal_to_noise
+from brainscore_core.numerics.noise import (
+    ResponseMoments,
+    SignalToNoise,
+    noise_ceiling_fraction,
+    response_moments,
+    signal_to_noise,
+)
 from brainscore_core.numerics.one_to_one import OneToOne
 from brainscore_core.numerics.pls import PLS
 from brainscore_core.numerics.predictions import Predictivity, compare_predictivity, predictivity
@@ -74,6 +80,7 @@ __all__ = [
     "Predictivity",
     "RankInterval",
     "RanksFromErrors",
+    "ResponseMoments",
     "Ridge",
     "RidgeCV",
     "Shape",
@@ -115,6 +122,7 @@ __all__ = [
     "ratio_limits",
     "rbf_kernel",
     "rdm",
+    "response_moments",
     "shape_similarity",
     "signal_to_noise",
     "spearman",

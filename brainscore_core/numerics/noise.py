@@ -1,5 +1,7 @@
 """Signal and noise in repeated measurements."""
 
+import math
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -7,7 +9,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from brainscore_core.numerics._arrays import Array, as_matrix, chunks
 
-__all__ = ["SignalToNoise", "noise_ceiling_fraction", "signal_to_noise"]
+__all__ = [
+    "ResponseMoments",
+    "SignalToNoise",
+    "noise_ceiling_fraction",
+    "response_moments",
+    "signal_to_noise",
+]
 
 
 class SignalToNoise(NamedTuple):
@@ -125,3 +133,166 @@ def noise_ceiling_fraction(ncsnr: ArrayLike, inverse_repetitions: ArrayLike) -> 
     with np.errstate(invalid="ignore"):
         share = ratio / (ratio + np.asarray(inverse_repetitions, dtype=np.float64))
     return np.asarray(np.where(np.isinf(ratio), 1.0, share))
+
+
+@dataclass(frozen=True)
+class ResponseMoments:
+    """Second moments of repeated measurements.
+
+    Attributes
+    ----------
+    mean : array, neuroids
+        Mean over stimuli of the averaged responses.
+    total : array, neuroids × neuroids
+        Covariance over stimuli of the responses averaged over repetitions.
+    noise : array, neuroids × neuroids
+        Covariance of a single presentation around its stimulus's mean.
+    counts : array of int, stimuli
+        Number of presentations of each stimulus.
+    """
+
+    mean: Array
+    total: Array
+    noise: Array
+    counts: NDArray[np.intp]
+
+    @property
+    def noise_of_means(self) -> Array:
+        """Covariance of the noise that is left in the averaged responses."""
+        return self.noise * float((1 / self.counts).mean())
+
+    @property
+    def reliability(self) -> Array:
+        """Share of each averaged neuroid's variance that is signal; negative by chance."""
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return 1 - np.diag(self.noise_of_means) / np.diag(self.total)
+
+    def signal(self) -> Array:
+        """Covariance over stimuli of the expected responses.
+
+        Returns
+        -------
+        array, neuroids × neuroids
+            Positive semidefinite. Its trace and the sum of its squares are those of the signal, estimated without bias
+            for Gaussian responses.
+
+        Notes
+        -----
+        The difference of both covariances has negative eigenvalues, and large ones that are too large. The nearest
+        positive semidefinite matrix with the same trace subtracts a constant from the eigenvalues that stay positive
+        [1]_. It is then mixed with its diagonal, so that the sum of squares, that is the dimensionality, is right.
+
+        References
+        ----------
+        .. [1] Smolin, Gambetta & Smith (2012). Physical Review Letters 108, 070502.
+               https://doi.org/10.1103/PhysRevLett.108.070502
+        """
+        left = self.noise_of_means
+        values, vectors = np.linalg.eigh(self.total - left)
+        values, vectors = values[::-1], vectors[:, ::-1]
+        trace = float(values.sum())
+        if not trace > 0:
+            return np.zeros_like(left)
+        excess = (np.cumsum(values) - trace) / np.arange(1, len(values) + 1)
+        kept = np.maximum(values - excess[np.flatnonzero(values > excess)[-1]], 0.0)
+        nearest = (vectors * kept) @ vectors.T
+        single = np.diag(np.diag(nearest))
+        free = len(self.counts) - 1, int(self.counts.sum()) - len(self.counts)
+        squares = _squares(self.total, free[0]) - 2 * np.vdot(self.total, left) + _squares(left, free[1])
+        shared = float(np.vdot(nearest, nearest) - np.vdot(single, single))
+        ratio = (squares - float(np.vdot(single, single))) / shared if shared > 0 else 1.0
+        weight = math.sqrt(min(max(ratio, 0.0), 1.0))
+        return np.asarray(weight * nearest + (1 - weight) * single)
+
+    def simulate(self, rng: np.random.Generator) -> tuple[Array, Array, "ResponseMoments"]:
+        """Draw another experiment: Gaussian expected responses, and their noisy averages.
+
+        Parameters
+        ----------
+        rng : Generator
+            Random numbers.
+
+        Returns
+        -------
+        expected, measured : array, stimuli × neuroids
+            Responses without noise, and averaged over repetitions.
+        moments : ResponseMoments
+            As :func:`response_moments` would estimate them from the simulated presentations.
+        """
+        n, m = len(self.counts), len(self.mean)
+        expected = self.mean + rng.standard_normal((n, m)) @ _root(self.signal()).T
+        root = _root(self.noise)
+        measured = expected + rng.standard_normal((n, m)) @ root.T / np.sqrt(self.counts)[:, None]
+        free = int(self.counts.sum()) - n
+        if free < m:
+            drawn = rng.standard_normal((m, free))
+        else:  # Bartlett's decomposition of a Wishart matrix
+            drawn = np.tril(rng.standard_normal((m, m)), -1)
+            drawn[np.diag_indices(m)] = np.sqrt(rng.chisquare(free - np.arange(m)))
+        noise = root @ drawn
+        total = np.atleast_2d(np.cov(measured, rowvar=False))
+        return expected, measured, ResponseMoments(measured.mean(axis=0), total, noise @ noise.T / free, self.counts)
+
+
+def response_moments(values: ArrayLike, stimuli: ArrayLike) -> ResponseMoments:
+    """Second moments of repeated measurements, from which experiments with the same signal and noise can be drawn.
+
+    Parameters
+    ----------
+    values : array, presentations × neuroids
+        Single presentations, without NaN.
+    stimuli : array of int, presentations
+        Stimulus of each row.
+
+    Returns
+    -------
+    ResponseMoments
+        Stimuli are in the order of their numbers.
+
+    Raises
+    ------
+    ValueError
+        If values are missing, there are fewer than three stimuli, or none was presented twice.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> signal = rng.standard_normal((300, 2)) @ rng.standard_normal((2, 20))
+    >>> presentations = np.repeat(signal, 4, axis=0) + 2 * rng.standard_normal((1200, 20))
+    >>> moments = response_moments(presentations, np.repeat(np.arange(300), 4))
+    >>> round(float(np.trace(moments.signal()) / np.trace(np.cov(signal.T))), 1)
+    1.0
+    >>> expected, measured, again = moments.simulate(rng)
+    >>> expected.shape, measured.shape
+    ((300, 20), (300, 20))
+    """
+    matrix = as_matrix(values, "values").astype(np.float64)
+    codes = np.unique(np.asarray(stimuli), return_inverse=True)[1]
+    if len(matrix) != len(codes):
+        raise ValueError(f"{len(matrix)} presentations but {len(codes)} stimuli; each presentation must have one")
+    if not np.isfinite(matrix).all():
+        raise ValueError(f"{int((~np.isfinite(matrix)).sum())} values are missing; leave out these neuroids")
+    counts = np.bincount(codes)
+    free = len(codes) - len(counts)
+    if len(counts) < 3 or free < 1:
+        raise ValueError(
+            f"there are {len(codes)} presentations of {len(counts)} stimuli; repetitions of at least 3 are needed"
+        )
+    matrix = matrix[np.argsort(codes, kind="stable")]
+    means = np.add.reduceat(matrix, np.concatenate([[0], np.cumsum(counts)[:-1]]), axis=0) / counts[:, None]
+    matrix -= np.repeat(means, counts, axis=0)
+    total = np.atleast_2d(np.cov(means, rowvar=False))
+    return ResponseMoments(means.mean(axis=0), total, matrix.T @ matrix / free, counts)
+
+
+def _squares(covariance: Array, free: int) -> float:
+    """Sum of the squares of a covariance matrix, estimated from one of Gaussian samples."""
+    if free < 2:
+        return float(np.vdot(covariance, covariance))
+    squares = float(np.vdot(covariance, covariance) - np.trace(covariance) ** 2 / free)
+    return squares * free**2 / ((free - 1) * (free + 2))
+
+
+def _root(covariance: Array) -> Array:
+    values, vectors = np.linalg.eigh(covariance)
+    return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))

@@ -1,5 +1,6 @@
 """Simulated experiments, one case for each kind of interval: what is drawn, and what the interval should hold."""
 
+from .attainable import CASES as ATTAINABLE
 from .behaviour import CASES as BEHAVIOUR
 from .behaviour_units import CASES as BEHAVIOUR_UNITS
 from .case import Case, Result, simulate
@@ -22,6 +23,7 @@ GROUPS = {
     "Properties and time": PROPERTIES,
     "Ceilings": CEILINGS,
     "Scores relative to their ceilings": CEILED,
+    "What a perfect model would reach": ATTAINABLE,
 }
 
 REGIMES = {"Regression": REGRESSION_UNITS, "Geometry": GEOMETRY_UNITS, "Behaviour": BEHAVIOUR_UNITS}

@@ -127,3 +127,10 @@ def test_a_missing_requirement(cli, lab):
     assert result.exit_code == 2
     assert f"python -m pip install -r {folder / 'requirements.txt'}" in result.stderr
     assert "Traceback" not in result.output
+
+
+def test_what_a_perfect_model_would_reach(cli):
+    (entry,) = json.loads(cli("info", "Simulated2026.V1:cka", "--attainable", "--json").stdout)
+    low, high = entry["attainable_ci"]
+    assert 0.9 < low < entry["attainable"] < high < 1
+    assert entry["ceiling"] is None  # of CKA
