@@ -319,7 +319,7 @@ def ranks_from_influence(
     values: ArrayLike,
     influences: Sequence[ArrayLike],
     *,
-    known: ArrayLike | None = None,
+    units: Sequence[float] | None = None,
     level: float = 0.95,
     simultaneous: bool = True,
     n_draws: int = 1000,
@@ -337,8 +337,9 @@ def ranks_from_influence(
         For each kind of units (stimuli, neuroids, subjects …), how each unit influences each value, so that the sum of
         the squares is the variance that this kind contributes. The variances of the kinds are added. A value with NaN
         influence is ranked but not tested, so its interval contains all ranks.
-    known : array (k, causes), optional
-        Influence of further causes of errors whose variances are known, such as the ceilings of several benchmarks.
+    units : sequence of float, optional
+        Number of independent units of each kind, if it is not the number of columns; infinite if the variance is known,
+        such as that of ceilings with known errors.
     level : float
         Probability with which all intervals together contain the true ranks.
     simultaneous : bool
@@ -401,22 +402,21 @@ def ranks_from_influence(
     """
     estimates = np.asarray(values, dtype=np.float64)
     parts = [np.asarray(part, dtype=np.float64) for part in influences]
-    causes = np.zeros((len(estimates), 0)) if known is None else np.asarray(known, dtype=np.float64)
-    if estimates.ndim != 1 or any(part.ndim != 2 or len(part) != len(estimates) for part in (*parts, causes)):
-        shapes = ", ".join(str(part.shape) for part in (*parts, causes))
+    sizes = [float(part.shape[-1]) for part in parts] if units is None else list(map(float, units))
+    if estimates.ndim != 1 or any(part.ndim != 2 or len(part) != len(estimates) for part in parts):
+        shapes = ", ".join(str(part.shape) for part in parts)
         raise ValueError(f"values have the shape {estimates.shape}, influences {shapes}; each needs a row per value")
+    if len(sizes) != len(parts):
+        raise ValueError(f"there are {len(parts)} kinds of units, but numbers of units of {len(sizes)}")
     if np.isinf(estimates).any():
         raise ValueError("a value is infinite; use NaN for missing values")
     if not 0 < level < 1:
         raise ValueError(f"level is {level}; it must be between 0 and 1")
-    ranked = ~np.isnan(estimates)
-    tested = ranked & np.isfinite(causes).all(axis=1)
+    tested = ~np.isnan(estimates)
     for part in parts:
         tested &= np.isfinite(part).all(axis=1)
-    if not sum(part.shape[1] for part in parts):
-        tested[:] = False
     rows = np.flatnonzero(tested)
-    differences = _Differences(estimates[rows], [part[rows] for part in parts], causes[rows], fewest_units)
+    differences = _Differences(estimates[rows], [part[rows] for part in parts], sizes, fewest_units)
     found = np.zeros((len(estimates),) * 2, dtype=bool)
     family = differences.better if simultaneous else differences.better_each
     rng = np.random.default_rng([seed, _OF_RANKS])
@@ -465,19 +465,18 @@ class _Differences:
         Pairs that are tested.
     """
 
-    def __init__(self, values: Array, parts: Sequence[Array], causes: Array, fewest_units: int) -> None:
+    def __init__(self, values: Array, parts: Sequence[Array], sizes: Sequence[float], fewest_units: int) -> None:
         k = len(values)
-        self._parts = [*parts, causes]
+        self._parts = parts
         variance, squared = np.zeros((k, k)), np.zeros((k, k))
         largest = np.zeros((k, k))
-        for number, part in enumerate(self._parts):
+        for part, size in zip(parts, sizes, strict=True):
             gram = part @ part.T
             own = np.diagonal(gram)
             largest += own[:, None] + own
             of_part = np.maximum(own[:, None] + own - 2 * gram, 0.0)
             variance += of_part
-            if number < len(parts):
-                squared += of_part**2 / max(part.shape[1] - 1, 1)
+            squared += of_part**2 / max(size - 1, 1)
         with np.errstate(divide="ignore", invalid="ignore"):
             df = np.where(squared > 0, variance**2 / squared, np.inf)
             t = (values[:, None] - values) / np.sqrt(variance)

@@ -107,7 +107,7 @@ def test_the_other_direction_mirrors_the_ranks():
 
 def test_exact_duplicates_are_ties():
     values, influence = drawn(7, 3, 40, spread=0.1)
-    values = values + [0.0, 1.0, 2.0]
+    values = np.add(values, [0.0, 1.0, 2.0])
     found = ranks_from_influence(np.repeat(values, 2), [np.repeat(influence, 2, axis=0)])
     assert found.rank.tolist() == [5, 5, 3, 3, 1, 1]
     assert found.best.tolist() == [5, 5, 3, 3, 1, 1]
@@ -125,7 +125,7 @@ def test_values_that_differ_by_nothing_that_varies_are_not_told_apart():
 
 def test_a_value_without_influence_enters_no_test():
     values, influence = drawn(8, 3, 40, spread=0.1)
-    values = values + [2.0, 1.0, 0.0]
+    values = np.add(values, [2.0, 1.0, 0.0])
     alone = ranks_from_influence(values[[0, 2]], [influence[[0, 2]]])
     assert alone.worst.tolist() == [1, 2]
     influence[1, 3] = NAN
@@ -147,7 +147,7 @@ def test_without_any_influence_no_rank_is_claimed():
 
 def test_what_is_no_value_changes_nothing_else():
     values, influence = drawn(9, 3, 40, spread=0.1)
-    values = values + [2.0, 1.0, 0.0]
+    values = np.add(values, [2.0, 1.0, 0.0])
     alone = ranks_from_influence(values, [influence])
     found = ranks_from_influence(np.insert(values, [0, 2], NAN), [np.insert(influence, [0, 2], 0.0, axis=0)])
     for name in ("rank", "best", "worst"):
@@ -165,7 +165,7 @@ def test_without_values(values):
 def test_few_units_claim_no_rank():
     for units, claims in ((9, False), (10, True)):
         values, influence = drawn(10, 2, units, spread=0.01)
-        found = ranks_from_influence(values + [1.0, 0.0], [influence])
+        found = ranks_from_influence(np.add(values, [1.0, 0.0]), [influence])
         assert found.tested.any() == claims
         assert found.worst[0] == (1 if claims else 2)
     few, rest = drawn(11, 2, 4, spread=0.0001)[1], drawn(11, 2, 100)[1]
@@ -174,10 +174,11 @@ def test_few_units_claim_no_rank():
 
 def test_known_variances_widen_intervals():
     values, influence = drawn(12, 2, 200, spread=0.1)
-    values = values + [0.1, 0.0]
+    values = np.add(values, [0.1, 0.0])
     assert ranks_from_influence(values, [influence]).worst.tolist() == [1, 2]
-    assert ranks_from_influence(values, [influence], known=[[0.2], [0.0]]).worst.tolist() == [2, 2]
-    assert ranks_from_influence(values, [influence], known=[[0.2], [0.2]]).worst.tolist() == [1, 2]
+    for ceilings, worst in (([[0.2], [0.0]], [2, 2]), ([[0.2], [0.2]], [1, 2])):
+        found = ranks_from_influence(values, [influence, ceilings], units=[200, np.inf])
+        assert found.worst.tolist() == worst
 
 
 def test_intervals_for_one_value_alone_are_narrower():
@@ -210,14 +211,15 @@ def _pair(found):
 
 
 @pytest.mark.parametrize(
-    ("values", "influences", "level", "message"),
+    ("values", "influences", "options", "message"),
     [
-        ([0.1, 0.2], [np.zeros((3, 4))], 0.95, "row per value"),
-        ([[0.1]], [np.zeros((1, 4))], 0.95, "row per value"),
-        ([0.1, np.inf], [np.zeros((2, 4))], 0.95, "infinite"),
-        ([0.1, 0.2], [np.zeros((2, 4))], 1.0, "level"),
+        ([0.1, 0.2], [np.zeros((3, 4))], {}, "row per value"),
+        ([[0.1]], [np.zeros((1, 4))], {}, "row per value"),
+        ([0.1, np.inf], [np.zeros((2, 4))], {}, "infinite"),
+        ([0.1, 0.2], [np.zeros((2, 4))], {"level": 1.0}, "level"),
+        ([0.1, 0.2], [np.zeros((2, 4))], {"units": [4, 5]}, "units"),
     ],
 )
-def test_invalid_arguments(values, influences, level, message):
+def test_invalid_arguments(values, influences, options, message):
     with pytest.raises(ValueError, match=message):
-        ranks_from_influence(values, influences, level=level)
+        ranks_from_influence(values, influences, **options)
