@@ -578,7 +578,7 @@ def _of_model(
             value=None if math.isnan(value) else value,
             error=None if math.isnan(error) else error,
             error_reason=_error_reason(
-                "no standard error: no influence stored of" if several else "no standard error of",
+                "no standard error: no influence known of" if several else "no standard error of",
                 (without_influence if several else without_error)[identifier],
             ),
             coverage=coverages[identifier],

@@ -1,7 +1,8 @@
 """Stored data by which two models are compared: predictions, or the influence of each unit on the score."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -21,6 +22,7 @@ from brainscore_core.numerics.predictions import (
 from brainscore_core.numerics.significance import PairedTest, paired_test, with_ceiling
 from brainscore_core.receipts.attachments import Arrays
 from brainscore_core.receipts.receipt import Receipt
+from brainscore_core.receipts.schema import ReceiptError
 from brainscore_core.results.store import ResultsStore
 from brainscore_core.results.tree import data_set_of
 
@@ -33,6 +35,7 @@ __all__ = [
     "influence_of",
     "link_of",
     "read_influence",
+    "read_influences",
     "read_side",
     "units_of",
 ]
@@ -485,6 +488,16 @@ def read_influence(store: ResultsStore, receipt: Receipt) -> ScoreInfluence:
         If nothing is stored by which models can be compared, or it does not belong to the score.
     """
     return influence_of(read_side(store, receipt))
+
+
+def read_influences(store: ResultsStore, receipts: Iterable[Receipt]) -> dict[str, ScoreInfluence]:
+    """Read how units influence scores, by id of the receipt; those of which nothing is stored are left out."""
+    found = {}
+    for receipt in receipts:
+        if receipt.state == "scored":
+            with suppress(Incomparable, ReceiptError, OSError):
+                found[receipt.id] = read_influence(store, receipt)
+    return found
 
 
 def influence_of(side: Side) -> ScoreInfluence:

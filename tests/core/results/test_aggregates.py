@@ -209,9 +209,9 @@ def test_a_score_without_influence_leaves_means_of_several_without_error():
     made = one([scored("v1a", 0.5, 0.1), scored("v1b", 0.5, 0.1, influence=known), scored("b", 0.5, 0.1)])
     for name, reason in (("V1", "v1a"), ("average", "b, v1a")):
         assert made[name].error is None
-        assert made[name].error_reason == f"no standard error: no influence stored of {reason}"
+        assert made[name].error_reason == f"no standard error: no influence known of {reason}"
     many = one([scored(name, 0.5) for name in ("v1a", "v1b", "it", "b")])
-    assert many["average"].error_reason == "no standard error: no influence stored of b, it, v1a and 1 more"
+    assert many["average"].error_reason == "no standard error: no influence known of b, it, v1a and 1 more"
 
 
 def test_another_rule_is_refused():
