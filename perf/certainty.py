@@ -34,7 +34,8 @@ def panel(values, low, high, truth, heading) -> Panel:
         x_range=(0.65, 0.95),
         width=420,
     )
-    return Panel(chart=chart, heading=heading, notes=[f"{100 * np.mean(holds):.0f} % of {EXPERIMENTS} hold the true value"])
+    share = f"{100 * np.mean(holds):.0f} % of {EXPERIMENTS} hold the true value"
+    return Panel(chart=chart, heading=heading, notes=[share])
 
 
 def main() -> None:
