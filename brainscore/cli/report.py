@@ -60,7 +60,8 @@ __all__ = ["command"]
 )  # fmt: skip
 @click.option(
     "--ranks", is_flag=True,
-    help="Rank the models of each benchmark, with intervals. Compares all pairs of models, which can be slow.",
+    help="Rank the models of each benchmark, with intervals, and show standard errors of means, from what is stored "
+    "with the receipts. Compares all pairs of models, which can be slow.",
 )  # fmt: skip
 @click.option("--json", "json_", is_flag=True, help="Print JSON.")
 def command(
@@ -94,6 +95,7 @@ def command(
     )
     from brainscore_core.errors import UserError
     from brainscore_core.scoring import ResultsStore
+    from brainscore_core.statistics.units import read_influences
 
     _require_endings(plot, table)
     if place is not None and results is not None and place != results:
@@ -117,6 +119,7 @@ def command(
         profiles=find_profiles({receipt.model.identifier for receipt in listing.receipts}),
         log_ends=log_ends(store, listing.receipts),
         remarks=remarks,
+        influences=read_influences(store, listing.newest_of_each()) if ranks else None,
     )
     if ranks:
         report = replace(report, rankings=rankings_of(report, store))

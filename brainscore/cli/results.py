@@ -17,7 +17,7 @@ from brainscore_core.formatting import estimate_text, number_text
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from brainscore_core.results.aggregates import Aggregate, Coverage, ModelAggregates, Over, Tree
+    from brainscore_core.results.aggregates import Aggregate, Coverage, LeafResult, ModelAggregates, Over, Tree
     from brainscore_core.runner.verification import Stored
     from brainscore_core.scoring import BenchmarkInfo, Receipt, ResultsStore
 
@@ -263,8 +263,20 @@ _NOT_SCORED = {
 )  # fmt: skip
 @click.option("--benchmarks", is_flag=True, help="Also show the benchmarks, not only the means.")
 @click.option("--own", is_flag=True, help="Also count benchmarks of other plugins, below their parents.")
+@click.option(
+    "--errors", is_flag=True,
+    help="Compute standard errors of means, from what is stored with the receipts, which can be slow.",
+)  # fmt: skip
 @click.option("--json", "json_", is_flag=True, help="Print JSON.")
-def tree(results: str | None, models: tuple[str, ...], over: Over, benchmarks: bool, own: bool, json_: bool) -> None:
+def tree(
+    results: str | None,
+    models: tuple[str, ...],
+    over: Over,
+    benchmarks: bool,
+    own: bool,
+    errors: bool,
+    json_: bool,
+) -> None:
     """Average scores along the tree of the leaderboard.
 
     A mean is over the nodes directly below it. As on the published leaderboard, missing scores count as 0. The
@@ -273,14 +285,18 @@ def tree(results: str | None, models: tuple[str, ...], over: Over, benchmarks: b
     """
     from brainscore_core.results.aggregates import aggregate, results_of
     from brainscore_core.scoring import ResultsStore
+    from brainscore_core.statistics.units import read_influences
     from brainscore_vision.leaderboard import leaderboard_tree
 
-    receipts = _receipts(ResultsStore(results), models)
+    store = ResultsStore(results)
+    receipts = _receipts(store, models)
     nodes = leaderboard_tree()
     if own:
         nodes = leaderboard_tree(_unlisted_benchmarks(nodes, receipts))
     wanted = set(models) or {receipt.model.identifier for receipt in receipts}
-    found = [made for made in aggregate(nodes, results_of(receipts), over=over) if made.model in wanted]
+    receipts = tuple(receipt for receipt in receipts if receipt.model.identifier in wanted)
+    influences = read_influences(store, receipts) if errors else None
+    found = list(aggregate(nodes, results_of(receipts, influences=influences), over=over))
     found.sort(key=lambda made: (-_first_mean(made), made.model))
     if json_:
         echo_json({"over": over, "models": [_tree_values(nodes, made) for made in found]})
@@ -347,13 +363,17 @@ def _tree_values(nodes: Tree, made: ModelAggregates) -> dict[str, Any]:
                 "error": node.error,
                 "error_reason": node.error_reason,
                 "state": node.state,
-                "result": asdict(node.result) if node.result else None,
+                "result": _result_values(node.result) if node.result else None,
                 **asdict(node.coverage),
                 "n_applicable": node.coverage.n_applicable,
             }
             for node in made.values()
         ],
     }
+
+
+def _result_values(result: LeafResult) -> dict[str, Any]:
+    return {name: value for name, value in asdict(replace(result, influence=None)).items() if name != "influence"}
 
 
 def _tree_rows(nodes: Tree, made: ModelAggregates, benchmarks: bool) -> Iterable[tuple[str, str, str, str]]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from brainscore_core.formatting import estimate_text
+from brainscore_core.numerics.influence import ScoreInfluence
 from brainscore_core.results.aggregates import Aggregate, Coverage, LeafState, Over, Tree, aggregate, results_of
 from brainscore_core.scoring import Receipt
 
@@ -144,7 +145,13 @@ def coverage_text(coverage: Coverage) -> str:
     return f"{coverage.n_scored} of {coverage.n_all} scored" + (f"; {rest}" if rest else "")
 
 
-def board_of(receipts: Sequence[Receipt], tree: Tree, *, over: Over = "all") -> Board:
+def board_of(
+    receipts: Sequence[Receipt],
+    tree: Tree,
+    *,
+    over: Over = "all",
+    influences: Mapping[str, ScoreInfluence] | None = None,
+) -> Board:
     """Average receipts along a tree and arrange the models, the best first.
 
     Parameters
@@ -156,6 +163,8 @@ def board_of(receipts: Sequence[Receipt], tree: Tree, *, over: Over = "all") -> 
         Benchmarks and what they are gathered under.
     over : str
         ``'all'`` or ``'scored'``: by which mean of the first root the models are ordered.
+    influences : mapping, optional
+        How units influence scores, by id of the receipt; without it, means of several scores have no standard error.
     """
     counting = newest_of_each(receipts)
     states: dict[tuple[str, str], PairState] = {pair: _state(receipt) for pair, receipt in counting.items()}
@@ -165,7 +174,7 @@ def board_of(receipts: Sequence[Receipt], tree: Tree, *, over: Over = "all") -> 
     nodes = _nodes(tree, counting)
     means: dict[Over, dict[str, dict[int, Mean]]] = {each: {} for each in OVERS}
     for model, its in by_model.items():
-        results = results_of(its)
+        results = results_of(its, influences=influences)
         for each in OVERS:
             (made,) = aggregate(tree, results, over=each)
             means[each][model] = {

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from brainscore.report._board import Board, board_of
 from brainscore.report._cards import Card, cards_of
 from brainscore.report._view import Group, View, view_of
+from brainscore_core.numerics.influence import ScoreInfluence
 from brainscore_core.results.aggregates import Over, Tree
 from brainscore_core.scoring import Problem, Receipt
 
@@ -65,6 +66,7 @@ def report_of(
     profiles: Sequence[LayerProfile] = (),
     log_ends: Mapping[str, str] | None = None,
     remarks: Sequence[str] = (),
+    influences: Mapping[str, ScoreInfluence] | None = None,
 ) -> Report:
     """Put a report together.
 
@@ -85,12 +87,15 @@ def report_of(
         From :func:`log_ends`.
     remarks : sequence of str
         Sentences to show at the top.
+    influences : mapping, optional
+        How units influence scores, by id of the receipt; without it, means of several scores have no standard error.
+        From :func:`~brainscore_core.statistics.units.read_influences`.
     """
     if tree is None:
         from brainscore_vision.leaderboard import leaderboard_tree
 
         tree = leaderboard_tree()
-    board = board_of(receipts, tree, over=over)
+    board = board_of(receipts, tree, over=over, influences=influences)
     outdated = {pair for pair, state in board.states.items() if state == "outdated"}
     view = view_of(board.receipts.values(), problems, outdated=outdated)
     return Report(

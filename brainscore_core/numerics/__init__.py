@@ -27,7 +27,15 @@ from brainscore_core.numerics.noise import (
 from brainscore_core.numerics.one_to_one import OneToOne
 from brainscore_core.numerics.pls import PLS
 from brainscore_core.numerics.predictions import Predictivity, compare_predictivity, predictivity
-from brainscore_core.numerics.ranks import RankInterval, RanksFromErrors, rank_intervals, ranks_from_errors, tie_groups
+from brainscore_core.numerics.ranks import (
+    RankInterval,
+    Ranks,
+    RanksFromErrors,
+    rank_intervals,
+    ranks_from_errors,
+    ranks_from_influence,
+    tie_groups,
+)
 from brainscore_core.numerics.ratios import Uncertain, ratio_limits, undetermined_by
 from brainscore_core.numerics.reliability import spearman_brown, split_half_reliability
 from brainscore_core.numerics.resampling import (
@@ -79,6 +87,7 @@ __all__ = [
     "PairedTest",
     "Predictivity",
     "RankInterval",
+    "Ranks",
     "RanksFromErrors",
     "ResponseMoments",
     "Ridge",
@@ -119,6 +128,7 @@ __all__ = [
     "predictivity",
     "rank_intervals",
     "ranks_from_errors",
+    "ranks_from_influence",
     "ratio_limits",
     "rbf_kernel",
     "rdm",

@@ -17,6 +17,8 @@ __all__ = [
     "Predictivity",
     "PredictivityOfSplits",
     "compare_predictivity",
+    "influence_of_neuroids",
+    "influence_of_stimuli",
     "predictivity",
     "predictivity_interval",
 ]
@@ -327,6 +329,7 @@ def compare_predictivity(
     *,
     transform: Transform | None = None,
     paired_neuroids: bool = True,
+    clusters: ArrayLike | None = None,
     n_resamples: int = 1000,
     level: float = 0.95,
     seed: int = 0,
@@ -341,6 +344,9 @@ def compare_predictivity(
         Function from a predictivity to the score that is compared, such as its square over the ceiling, for arrays.
     paired_neuroids : bool
         Whether the neuroids are the same; False if the models' own neuroids were predicted.
+    clusters : array (neuroids,), optional
+        Clusters of neuroids, such as animals, that vary together. Fewer than five clusters do not vary: the neuroids of
+        each vary instead.
     n_resamples : int
         Number of resamples of the neuroids.
     level : float
@@ -389,14 +395,107 @@ def compare_predictivity(
         reason = "at least 3 stimuli and neuroids are needed" if min(n, fewest) < 3 else "a score is undefined"
         return PairedTest(difference, math.nan, math.nan, math.nan, math.nan, math.nan, reason)
 
-    seeds = (seed, seed) if paired_neuroids else (seed, seed + 1)
-    replicates = [change(_resampled(side, n_resamples, own)) for side, own in zip(sides, seeds, strict=True)]
-    of_neuroids = float(np.nanvar(replicates[0] - replicates[1], ddof=1))
     effects = [slope * side.effects for side, slope in zip(sides, slopes, strict=True)]
+    codes = None
+    if clusters is not None and paired_neuroids:
+        codes = np.unique(np.asarray(clusters), return_inverse=True)[1]
+        if codes.max() + 1 >= FEWEST_GROUPS:
+            without = [change(_without_clusters(side, codes)) for side in sides]
+            lost, known = without[0] - without[1], int(codes.max())
+            of_clusters = float(known / (known + 1) * np.sum((lost - lost.mean()) ** 2))
+            cell = sums_of_groups((effects[0] - effects[1]).T, codes).T
+            variance, df = _variance([cell], [of_clusters], known=known, concentration=0.0)
+            return student_test(difference, variance, min(df, n - 1, known), level=level)
+    seeds = (seed, seed) if paired_neuroids else (seed, seed + 1)
+    replicates = [change(_resampled(side, n_resamples, own, codes)) for side, own in zip(sides, seeds, strict=True)]
+    of_neuroids = float(np.nanvar(replicates[0] - replicates[1], ddof=1))
     cells = [effects[0] - effects[1]] if paired_neuroids else [effects[0], -effects[1]]
     concentration = float(np.mean([np.sum(side.weights**2) for side in sides]))
     variance, df = _variance(cells, [of_neuroids], known=_known(sides, fewest), concentration=concentration)
     return student_test(difference, variance, df, level=level)
+
+
+def influence_of_stimuli(result: Predictivity) -> Array:
+    """Influence of each stimulus (or group of stimuli) through all neuroids; the sum of squares is its variance.
+
+    It contains the effects of stimuli on single neuroids, which :func:`influence_of_neuroids` contains as well: the sum
+    of both variances is too large rather than too small.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> measured = rng.standard_normal((50, 9))
+    >>> result = predictivity(measured + rng.standard_normal((50, 9)), measured)
+    >>> influence_of_stimuli(result).shape, influence_of_neuroids(result).shape
+    ((50,), (9,))
+    """
+    effects = result.effects.sum(axis=1)
+    n = len(effects)
+    return np.asarray((effects - effects.mean()) * math.sqrt((n - 1) / n))
+
+
+def influence_of_neuroids(result: Predictivity, *, clusters: ArrayLike | None = None) -> Array:
+    """Influence of each neuroid, or of each cluster of neuroids; the sum of squares is its variance.
+
+    Parameters
+    ----------
+    result : Predictivity
+        The value.
+    clusters : array (neuroids,), optional
+        Clusters of neuroids, such as animals, that vary together. Fewer than five clusters do not vary: the neuroids of
+        each vary instead.
+
+    Returns
+    -------
+    array (neuroids,) or (clusters,)
+        Decrease of the value without the neuroid or cluster, less the mean. Medians are smoothed (Harrell & Davis),
+        since a jackknife of the median itself fails [1]_. Clusters are in the order of their sorted names.
+
+    References
+    ----------
+    .. [1] Harrell & Davis (1982). Biometrika 69, 635–640. https://doi.org/10.1093/biomet/69.3.635
+    """
+    m = result.n_neuroids
+    codes = np.zeros(m, dtype=np.intp)
+    if clusters is not None:
+        codes = np.unique(np.asarray(clusters), return_inverse=True)[1]
+    if codes.max() + 1 >= FEWEST_GROUPS:
+        left_out = _without_clusters(result, codes)
+        n = len(left_out)
+        return np.asarray((left_out.mean() - left_out) * math.sqrt((n - 1) / n))
+    splits, bins, _ = result.correlations.shape
+    n_groups = int(result.groups.max()) + 1
+    medians = _panels(result.correlations, result.groups)
+    slopes = 2 * np.abs(mean(medians, 0)) if result.squared else np.ones(medians.shape[1:])
+    influence = np.zeros(m)
+    for group in range(n_groups):
+        members = np.flatnonzero(result.groups == group)
+        strata = codes[members]
+        for bin_ in range(bins):
+            drops = np.stack([_drops(result.correlations[split, bin_, members]) for split in range(splits)])
+            of_bin = mean(drops, 0)
+            for code in np.unique(strata):
+                some = strata == code
+                n = int(some.sum())
+                centred = (of_bin[some] - of_bin[some].mean()) * math.sqrt((n - 1) / n)
+                influence[members[some]] += slopes[bin_, group] / (bins * n_groups) * centred
+    return influence
+
+
+def _drops(values: Array) -> Array:
+    """Decrease of the smoothed median without each value; 0 for NaN."""
+    known = np.flatnonzero(~np.isnan(values))
+    drops, m = np.zeros(len(values)), len(known)
+    if m < 2:
+        return drops
+    order = known[np.argsort(values[known], kind="stable")]
+    ranked = values[order]
+    steps = np.diff(betainc(m / 2, m / 2, np.arange(m) / (m - 1)))  # the weights of m − 1 values
+    below = np.concatenate([[0.0], np.cumsum(steps * ranked[:-1])])
+    above = np.concatenate([np.cumsum((steps * ranked[1:])[::-1])[::-1], [0.0]])
+    left_out = below + above
+    drops[order] = left_out.mean() - left_out
+    return drops
 
 
 def _variance(
@@ -510,6 +609,12 @@ def _resampled(side: Predictivity, n_resamples: int, seed: int, clusters: Codes 
 
 def _jackknifed(side: Predictivity, clusters: Codes) -> float:
     """Variance of the value, from a jackknife over clusters of neuroids."""
+    left_out = _without_clusters(side, clusters)
+    return float((len(left_out) - 1) / len(left_out) * np.sum((left_out - left_out.mean()) ** 2))
+
+
+def _without_clusters(side: Predictivity, clusters: Codes) -> Array:
+    """The value without each cluster of neuroids."""
     codes = np.unique(clusters)
     panels = np.stack(
         [
@@ -518,8 +623,7 @@ def _jackknifed(side: Predictivity, clusters: Codes) -> float:
         ],
         axis=-1,
     )
-    left_out = _of_panels(panels, squared=side.squared)
-    return float((len(codes) - 1) / len(codes) * np.sum((left_out - left_out.mean()) ** 2))
+    return _of_panels(panels, squared=side.squared)
 
 
 def _of_panels(panels: Array, *, squared: bool) -> Array:

@@ -1,23 +1,30 @@
 """Ranks of models with intervals, and groups of models without a significant difference."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtr
+from scipy.special import ndtr, ndtri, stdtr
 
 from brainscore_core.numerics._arrays import Array
 from brainscore_core.numerics.significance import corrected
 
 __all__ = [
+    "FEWEST_UNITS",
     "RankInterval",
+    "Ranks",
     "RanksFromErrors",
     "group_letters",
     "rank_intervals",
     "ranks_from_errors",
+    "ranks_from_influence",
     "significantly_better",
     "tie_groups",
 ]
+
+FEWEST_UNITS = 10
+"""Number of units from which ranks are tested."""
 
 
 class TooManyGroups(Exception):
@@ -277,6 +284,266 @@ def _significant_by_holm(p: NDArray[np.float64], alpha: float) -> NDArray[np.boo
     if not beyond.size:
         return small
     return small & (p < ordered[beyond[0]])
+
+
+class Ranks(NamedTuple):
+    """Ranks of values, their intervals and groups of ties; 1 is the highest value.
+
+    Attributes
+    ----------
+    rank : array (k,) of int
+        Rank of the estimate; equal estimates share the best of their ranks. -1 for NaN.
+    best, worst : array (k,) of int
+        Limits of the interval; -1 for NaN.
+    letters : tuple of k tuples of str
+        Groups of each value, ``'a'`` to ``'z'``, then ``'aa'``…: two values differ significantly if they have no letter
+        in common. Empty for NaN and for values that are not tested, and for all values if there are too many groups.
+    groups : tuple of tuple of int
+        Positions of the values of each group, the highest value first, in the order of the letters.
+    too_many_groups : bool
+        Whether groups were left out because there are too many.
+    tested : array (k,) of bool
+        Whether the value was tested against any other.
+    """
+
+    rank: NDArray[np.int64]
+    best: NDArray[np.int64]
+    worst: NDArray[np.int64]
+    letters: tuple[tuple[str, ...], ...]
+    groups: tuple[tuple[int, ...], ...]
+    too_many_groups: bool
+    tested: NDArray[np.bool_]
+
+
+def ranks_from_influence(
+    values: ArrayLike,
+    influences: Sequence[ArrayLike],
+    *,
+    units: Sequence[float] | None = None,
+    level: float = 0.95,
+    simultaneous: bool = True,
+    n_draws: int = 1000,
+    seed: int = 0,
+    fewest_units: int = FEWEST_UNITS,
+    most_groups: int = 702,
+) -> Ranks:
+    """Rank values by tests of all differences, from the influence of the units that they were measured on.
+
+    Parameters
+    ----------
+    values : array (k,)
+        Estimates; a higher value has a lower rank. A NaN value has no rank and is not tested.
+    influences : sequence of array (k, units)
+        For each kind of units (stimuli, neuroids, subjects …), how each unit influences each value, so that the sum of
+        the squares is the variance that this kind contributes. The variances of the kinds are added. A value with NaN
+        influence is ranked but not tested, so its interval contains all ranks.
+    units : sequence of float, optional
+        Number of independent units of each kind, if it is not the number of columns; infinite if the variance is known,
+        such as that of ceilings with known errors.
+    level : float
+        Probability with which all intervals together contain the true ranks.
+    simultaneous : bool
+        Whether the confidence holds for all intervals together, or for each separately.
+    n_draws : int
+        Number of draws from the joint distribution of the errors.
+    seed : int
+        Seed of the draws.
+    fewest_units : int
+        Differences that rest on fewer units (degrees of freedom + 1) are not tested.
+    most_groups : int
+        If there are more groups, none is returned; 702 groups have up to two letters.
+
+    Returns
+    -------
+    Ranks
+
+    Raises
+    ------
+    ValueError
+        If shapes differ, a value is infinite, or `level` is not between 0 and 1.
+
+    See Also
+    --------
+    rank_intervals : the same with Holm's correction, for p-values of any test.
+
+    Notes
+    -----
+    Each ordered pair of values is tested one-sidedly: t = difference / standard error of the difference, in which the
+    influence of a unit on one value is subtracted from that on the other. The smallest t that is significant is the
+    quantile of the largest one without any difference [1]_: the influences are multiplied by random normal weights, the
+    same for all values, so that dependent tests are not corrected as if they were independent; significant pairs are
+    removed until none is found [2]_. The best rank is 1 + the number of significantly higher values, the worst the
+    number of values − that of significantly lower ones [3]_.
+
+    The variances are estimated from few units: t has Student's distribution, with degrees of freedom by Satterthwaite's
+    formula over the kinds of units, and is replaced by the normal deviate of the same probability before it is compared
+    with the draws.
+
+    Two values whose units all act alike differ by nothing that varies; they are not told apart, whatever the values.
+
+    References
+    ----------
+    .. [1] Romano & Wolf (2005). Journal of the American Statistical Association 100, 94–108.
+       https://doi.org/10.1198/016214504000000539
+    .. [2] Romano & Wolf (2005). Econometrica 73, 1237–1282. https://doi.org/10.1111/j.1468-0262.2005.00615.x
+    .. [3] Mogstad, Romano, Shaikh & Wilhelm (2024). Review of Economic Studies 91, 476–518.
+       https://doi.org/10.1093/restud/rdad006
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> answers = rng.standard_normal((3, 50)) * 0.1 + rng.standard_normal(50) + [[1.0], [0.5], [0.48]]
+    >>> influence = (answers - answers.mean(axis=1, keepdims=True)) / np.sqrt(50 * 49)
+    >>> found = ranks_from_influence(answers.mean(axis=1), [influence])
+    >>> found.best.tolist(), found.worst.tolist()
+    ([1, 2, 2], [1, 3, 3])
+    >>> found.letters
+    (('a',), ('b',), ('b',))
+    """
+    estimates = np.asarray(values, dtype=np.float64)
+    parts = [np.asarray(part, dtype=np.float64) for part in influences]
+    sizes = [float(part.shape[-1]) for part in parts] if units is None else list(map(float, units))
+    if estimates.ndim != 1 or any(part.ndim != 2 or len(part) != len(estimates) for part in parts):
+        shapes = ", ".join(str(part.shape) for part in parts)
+        raise ValueError(f"values have the shape {estimates.shape}, influences {shapes}; each needs a row per value")
+    if len(sizes) != len(parts):
+        raise ValueError(f"there are {len(parts)} kinds of units, but numbers of units of {len(sizes)}")
+    if np.isinf(estimates).any():
+        raise ValueError("a value is infinite; use NaN for missing values")
+    if not 0 < level < 1:
+        raise ValueError(f"level is {level}; it must be between 0 and 1")
+    tested = ~np.isnan(estimates)
+    for part in parts:
+        tested &= np.isfinite(part).all(axis=1)
+    rows = np.flatnonzero(tested)
+    differences = _Differences(estimates[rows], [part[rows] for part in parts], sizes, fewest_units)
+    found = np.zeros((len(estimates),) * 2, dtype=bool)
+    family = differences.better if simultaneous else differences.better_each
+    rng = np.random.default_rng([seed, _OF_RANKS])
+    found[np.ix_(rows, rows)] = family(level, rng, n_draws)
+    tested[rows] = differences.tests.any(axis=1)
+    return _ranks(estimates, found, tested, most_groups)
+
+
+def _ranks(estimates: Array, found: NDArray[np.bool_], tested: NDArray[np.bool_], most_groups: int | None) -> Ranks:
+    """Ranks from the pairs of which the row is significantly higher than the column."""
+    ranked = np.flatnonzero(~np.isnan(estimates))
+    x, k = estimates[ranked], len(ranked)
+    found = found[np.ix_(ranked, ranked)]
+    rank, best, worst = (np.full(len(estimates), -1, dtype=np.int64) for _ in range(3))
+    rank[ranked] = 1 + k - np.searchsorted(np.sort(x), x, side="right")
+    best[ranked], worst[ranked] = 1 + found.sum(axis=0), k - found.sum(axis=1)
+    letters: list[tuple[str, ...]] = [()] * len(estimates)
+    lettered = np.flatnonzero(tested[ranked])
+    members, x = ranked[lettered], x[lettered]
+    different = found[np.ix_(lettered, lettered)]
+    try:
+        together = tie_matrix(x, different | different.T, most=most_groups)
+    except TooManyGroups:
+        return Ranks(rank, best, worst, tuple(letters), (), True, tested)
+    names = [group_letters(number) for number in range(len(together))]
+    for position, member in zip(members.tolist(), together.T, strict=True):
+        letters[position] = tuple(names[number] for number in np.flatnonzero(member).tolist())
+    order = np.argsort(-x, kind="stable")
+    groups = tuple(tuple(members[order[row]].tolist()) for row in together[:, order])
+    return Ranks(rank, best, worst, tuple(letters), groups, False, tested)
+
+
+_OF_RANKS = 2005  # so that the weights are not the numbers of a simulation with the same seed
+_SAME = 1e-10  # a variance below this share of those of the two values is rounding
+_CHUNK_UNITS = 4096
+
+
+class _Differences:
+    """Tests of all ordered pairs of values.
+
+    Attributes
+    ----------
+    deviates : array (k, k)
+        Normal deviates of the differences, row minus column; 0 if there is no test.
+    tests : array (k, k) of bool
+        Pairs that are tested.
+    """
+
+    def __init__(self, values: Array, parts: Sequence[Array], sizes: Sequence[float], fewest_units: int) -> None:
+        k = len(values)
+        self._parts = parts
+        variance, squared = np.zeros((k, k)), np.zeros((k, k))
+        largest = np.zeros((k, k))
+        for part, size in zip(parts, sizes, strict=True):
+            gram = part @ part.T
+            own = np.diagonal(gram)
+            largest += own[:, None] + own
+            of_part = np.maximum(own[:, None] + own - 2 * gram, 0.0)
+            variance += of_part
+            squared += of_part**2 / max(size - 1, 1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            df = np.where(squared > 0, variance**2 / squared, np.inf)
+            t = (values[:, None] - values) / np.sqrt(variance)
+        self.tests = (variance > _SAME * largest) & (df >= fewest_units - 1 - 1e-9)
+        np.fill_diagonal(self.tests, False)
+        t, df = np.where(self.tests, t, 0.0), np.where(self.tests, df, np.inf)
+        p = np.where(np.isfinite(df), stdtr(np.where(np.isfinite(df), df, 1.0), -np.abs(t)), ndtr(-np.abs(t)))
+        self.deviates = -np.sign(t) * ndtri(p)
+        with np.errstate(divide="ignore"):
+            self._scale = np.where(self.tests, 1 / np.sqrt(variance), 0.0)
+
+    def better(self, level: float, rng: np.random.Generator, n_draws: int) -> NDArray[np.bool_]:
+        """Pairs of which the row is significantly higher, tested together by step-down."""
+        found = np.zeros(self.tests.shape, dtype=bool)
+        if not self.tests.any():
+            return found
+        draws = self._draws(rng, n_draws)
+        scale = self._scale.astype(np.float32)
+        largest, where = np.zeros(n_draws, dtype=np.float32), np.full(n_draws, -1)
+        outdated = np.arange(n_draws)
+        table = np.empty(scale.shape, dtype=np.float32)
+        while True:
+            for draw in outdated.tolist():
+                np.subtract(draws[draw][:, None], draws[draw], out=table)
+                table *= scale
+                where[draw] = table.argmax()
+                largest[draw] = table.flat[where[draw]]
+            more = self.tests & (self.deviates > _quantile(largest, level)) & ~found
+            if not more.any():
+                return found
+            found |= more
+            scale[more] = 0.0
+            outdated = np.flatnonzero(more.flat[where])
+
+    def better_each(self, level: float, rng: np.random.Generator, n_draws: int) -> NDArray[np.bool_]:
+        """The same with a family of tests for each value: those with it on either side."""
+        found = np.zeros(self.tests.shape, dtype=bool)
+        draws = self._draws(rng, n_draws).astype(np.float64)
+        for row in np.flatnonzero(self.tests.any(axis=1)).tolist():
+            table = (draws[:, [row]] - draws) * self._scale[row]
+            pairs = np.concatenate([table, -table], axis=1)  # the value is higher, the other is higher
+            deviates = np.concatenate([self.deviates[row], -self.deviates[row]])
+            open_ = np.tile(self.tests[row], 2)
+            while open_.any():
+                more = open_ & (deviates > _quantile(pairs[:, open_].max(axis=1), level))
+                if not more.any():
+                    break
+                open_ &= ~more
+                above, below = np.split(more, 2)
+                found[row] |= above
+                found[:, row] |= below
+        return found
+
+    def _draws(self, rng: np.random.Generator, n_draws: int) -> NDArray[np.float32]:
+        """Errors of the values (draws × values): their influences times random weights of the units."""
+        draws = np.zeros((n_draws, len(self.tests)))
+        for part in self._parts:
+            for start in range(0, part.shape[1], _CHUNK_UNITS):
+                some = part[:, start : start + _CHUNK_UNITS]
+                draws += rng.standard_normal((n_draws, some.shape[1])) @ some.T
+        return draws.astype(np.float32)
+
+
+def _quantile(draws: NDArray[np.floating], level: float) -> float:
+    """The quantile with the next higher probability, counting the data as one of the draws."""
+    place = min(int(np.ceil((len(draws) + 1) * level)), len(draws)) - 1
+    return float(np.partition(draws, place)[place])
 
 
 class RanksFromErrors(NamedTuple):

@@ -2,13 +2,15 @@
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import special
 
 from brainscore_core.errors import UserError
+from brainscore_core.numerics.influence import ScoreInfluence, shared_variances, variance_of_mean
 from brainscore_core.results.counting import LEAF_STATES, Counting, LeafState, ResultState, counting
 from brainscore_core.results.tree import Tree, TreeError, TreeNode
 
@@ -32,13 +34,12 @@ __all__ = [
     "aggregate",
     "averages",
     "counting",
+    "mean_weights",
     "results_of",
 ]
 
 Over = Literal["all", "scored"]
 """Whether a mean is taken over all children, or over those that have a value."""
-
-_Z95 = 1.959963984540054  # standard errors on either side of the mean of a 95 % interval
 
 
 class Averages(NamedTuple):
@@ -51,7 +52,10 @@ class Averages(NamedTuple):
     values : array (models, nodes)
         Score of a benchmark, mean of any other node; NaN if nothing was scored here or below.
     errors : array (models, nodes)
-        Standard errors; NaN if there is no value, or a contributing score has no error.
+        Standard errors; NaN if there is no value, if the only contributing score has no error, or if one of several has
+        no influence of units.
+    df : array (models, nodes)
+        Degrees of freedom of the errors of means of several scores; NaN elsewhere.
     n_all : array (nodes,) of int
         Number of benchmarks here and below.
     n_scored : array (models, nodes) of int
@@ -61,11 +65,34 @@ class Averages(NamedTuple):
     nodes: tuple[str, ...]
     values: NDArray[np.float64]
     errors: NDArray[np.float64]
+    df: NDArray[np.float64]
     n_all: NDArray[np.int64]
     n_scored: NDArray[np.int64]
 
+    def limits(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """95 % limits of the means by Student's t; NaN without a standard error.
 
-def averages(tree: Tree, values: ArrayLike, errors: ArrayLike, *, over: Over = "all") -> Averages:
+        Returns
+        -------
+        low, high : array (models, nodes)
+            Of benchmarks, and of means of one score, 1.96 standard errors from the value.
+        """
+        spread = self.errors * special.stdtrit(np.where(np.isnan(self.df), np.inf, self.df), 0.975)
+        return self.values - spread, self.values + spread
+
+
+Influences = Sequence[Sequence[ScoreInfluence | None]]
+"""For each model and benchmark, how units influence the score; None if nothing is stored."""
+
+
+def averages(
+    tree: Tree,
+    values: ArrayLike,
+    errors: ArrayLike,
+    *,
+    influences: Influences | None = None,
+    over: Over = "all",
+) -> Averages:
     """Average the scores of many models along a tree, by the rule of :func:`aggregate`.
 
     Parameters
@@ -76,6 +103,8 @@ def averages(tree: Tree, values: ArrayLike, errors: ArrayLike, *, over: Over = "
         Scores, with benchmarks in the order of ``tree.benchmarks``. A value that is not finite is a missing score.
     errors : array (models, benchmarks)
         Standard errors of the scores; a value that is not finite is missing.
+    influences : sequence (models) of sequence (benchmarks), optional
+        How each stimulus, neuroid or subject influences each score; by default none is known.
     over : str
         ``'all'`` counts missing values as 0, ``'scored'`` leaves them out.
 
@@ -98,8 +127,7 @@ def averages(tree: Tree, values: ArrayLike, errors: ArrayLike, *, over: Over = "
 
     Notes
     -----
-    The standard error of a mean is that of independent children; see :func:`aggregate`. Sums are compensated for
-    rounding.
+    For the standard error of a mean see :func:`aggregate`. Sums are compensated for rounding.
 
     Examples
     --------
@@ -107,11 +135,17 @@ def averages(tree: Tree, values: ArrayLike, errors: ArrayLike, *, over: Over = "
     >>> tree = Tree([TreeNode(identifier="IT"),
     ...              TreeNode(identifier="A2026.IT-pls", parent="IT", benchmark=True),
     ...              TreeNode(identifier="B2026.IT-rdm", parent="IT", benchmark=True)])
-    >>> means = averages(tree, [[0.5, np.nan], [0.5, 0.25]], [[0.1, np.nan], [0.1, np.nan]])
+    >>> means = averages(tree, [[0.5, np.nan], [0.5, 0.25]], [[0.1, np.nan], [0.1, 0.1]])
     >>> means.nodes
     ('IT', 'A2026.IT-pls', 'B2026.IT-rdm')
     >>> means.values[:, 0].tolist(), means.errors[:, 0].tolist(), means.n_scored[:, 0].tolist()
     ([0.25, 0.375], [0.05, nan], [1, 2])
+    >>> from brainscore_core.numerics.influence import unit_influence
+    >>> stimuli = unit_influence("stimuli", "A2026", ["a", "b"], [0.1, -0.1])
+    >>> scores = [ScoreInfluence(value, (stimuli,)) for value in (0.5, 0.25)]
+    >>> means = averages(tree, [[0.5, 0.25]], [[0.14, 0.14]], influences=[scores])
+    >>> means.errors[:, 0].round(2).tolist()  # both scores rise and fall with the same stimuli
+    [0.14]
     >>> averages(tree, [[0.5, np.nan]], [[0.1, np.nan]], over="scored").values.tolist()
     [[0.5, 0.5, nan]]
     """
@@ -125,7 +159,7 @@ def averages(tree: Tree, values: ArrayLike, errors: ArrayLike, *, over: Over = "
     place = {identifier: number for number, identifier in enumerate(nodes)}
 
     shape = len(nodes), len(scores)  # one row per node, so that the values of a node are contiguous
-    value, error = np.zeros(shape), np.zeros(shape)  # 0 if missing
+    value, error, df = np.zeros(shape), np.zeros(shape), np.full(shape, np.nan)  # 0 if missing
     unsure = np.zeros(shape, dtype=bool)  # a contributing score has no error
     n_all, n_scored = np.zeros(len(nodes), dtype=np.int64), np.zeros(shape, dtype=np.int64)
     for at, identifier in reversed(list(enumerate(nodes))):  # children before their parents
@@ -141,12 +175,87 @@ def averages(tree: Tree, values: ArrayLike, errors: ArrayLike, *, over: Over = "
         scored = n_scored[children]
         n = len(children) if over == "all" else np.maximum((scored > 0).sum(axis=0), 1)
         value[at] = _compensated_sum(value[children]) / n
-        error[at] = np.hypot.reduce(error[children], axis=0) / n
+        error[at] = error[children].sum(axis=0) / n  # of one score; of several see below
         unsure[at] = unsure[children].any(axis=0)
         n_all[at], n_scored[at] = n_all[children].sum(), scored.sum(axis=0)
     value[n_scored == 0] = np.nan
     error[(n_scored == 0) | unsure] = np.nan
-    return Averages(nodes, value.T, error.T, n_all, n_scored.T)
+    error[n_scored > 1] = np.nan
+    if influences is not None:
+        _set_errors_of_means(error, df, (below, leaf), np.isfinite(scores), influences, over)
+    return Averages(nodes, value.T, error.T, df.T, n_all, n_scored.T)
+
+
+def mean_weights(tree: Tree) -> NDArray[np.float64]:
+    """Weight of each benchmark in the mean of each node, over all benchmarks.
+
+    Parameters
+    ----------
+    tree : Tree
+        Benchmarks and the nodes above them.
+
+    Returns
+    -------
+    array (nodes, benchmarks)
+        Nodes and benchmarks in the order of :func:`averages`.
+
+    Examples
+    --------
+    >>> tree = Tree([TreeNode(identifier="V1"), TreeNode(identifier="IT"),
+    ...              *(TreeNode(identifier=f"{name}2026-pls", parent="IT", benchmark=True) for name in "ABC")])
+    >>> mean_weights(tree).round(2).tolist()
+    [[0.33, 0.33, 0.33], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+    """
+    return _weights(*_structure(tree), None)
+
+
+def _weights(
+    below: Mapping[str, Sequence[str]], leaf: Mapping[str, int], scored: NDArray[np.bool_] | None
+) -> NDArray[np.float64]:
+    """Weights of the benchmarks in each node, over all, or over those that are scored."""
+    place = {identifier: number for number, identifier in enumerate(below)}
+    weights = np.zeros((len(below), len(leaf)))
+    for at, identifier in reversed(list(enumerate(below))):
+        if identifier in leaf:
+            weights[at, leaf[identifier]] = scored is None or scored[leaf[identifier]]
+            continue
+        parts = weights[[place[child] for child in below[identifier]]]
+        n = len(parts) if scored is None else max(int(parts.any(axis=1).sum()), 1)
+        weights[at] = parts.sum(axis=0) / n
+    return weights
+
+
+def _set_errors_of_means(
+    error: NDArray[np.float64],
+    df: NDArray[np.float64],
+    structure: tuple[Mapping[str, Sequence[str]], Mapping[str, int]],
+    scored: NDArray[np.bool_],
+    influences: Influences,
+    over: Over,
+) -> None:
+    """Fill in standard errors and degrees of freedom (nodes × models) where all of several scores have influences."""
+    of_all = _weights(*structure, None)
+    by_pattern: dict[bytes, NDArray[np.float64]] = {}
+    for model, of_model in enumerate(influences):
+        known = np.array([score is not None for score in of_model], dtype=bool)
+        pattern = scored[model]
+        if not (known & pattern).any():
+            continue
+        weights = of_all * pattern
+        if over == "scored":
+            key = pattern.tobytes()
+            if key not in by_pattern:
+                by_pattern[key] = _weights(*structure, pattern)
+            weights = by_pattern[key]
+        contributing = weights > 0
+        nodes = np.flatnonzero((contributing.sum(axis=1) > 1) & ~(contributing & ~known).any(axis=1))
+        if not len(nodes):
+            continue
+        shared = shared_variances(
+            [score if counts else None for score, counts in zip(of_model, pattern.tolist(), strict=True)]
+        )
+        variance, own_df = variance_of_mean(shared, weights[nodes])
+        error[nodes, model], df[nodes, model] = np.sqrt(variance), own_df
 
 
 def _checked(tree: Tree, array: ArrayLike, name: str) -> NDArray[np.float64]:
@@ -205,6 +314,8 @@ class LeafResult:
         Why there is no score.
     undetermined : str or None
         Why a score relative to its ceiling says nothing, if so; it is averaged as computed.
+    influence : ScoreInfluence or None
+        How units influence the score, from :func:`~brainscore_core.statistics.units.read_influence`.
     """
 
     model: str
@@ -217,6 +328,7 @@ class LeafResult:
     created: str = ""
     reason: str | None = None
     undetermined: str | None = None
+    influence: ScoreInfluence | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -263,7 +375,8 @@ class Aggregate:
     value : float or None
         Score of a benchmark, mean of any other node; None if nothing was scored here or below.
     error : float or None
-        Standard error; None if there is no value, or a contributing score has no error.
+        Standard error; None if there is no value, if the only contributing score has no error, or if one of several has
+        no influence of units.
     error_reason : str or None
         Why a value has no standard error.
     coverage : Coverage
@@ -272,6 +385,8 @@ class Aggregate:
         For a benchmark: :data:`LeafState`.
     result : LeafResult or None
         For a benchmark: its result, of the newest other version if it is outdated.
+    ci : (float, float) or None
+        95 % interval of a mean; the interval of a benchmark's score that its receipt has. None if there is none.
     """
 
     identifier: str
@@ -281,15 +396,7 @@ class Aggregate:
     coverage: Coverage
     state: LeafState | None = None
     result: LeafResult | None = None
-
-    @property
-    def ci(self) -> tuple[float, float] | None:
-        """Interval of a benchmark's score, as its receipt has it; of a mean, 1.96 standard errors to both sides."""
-        if self.result is not None and self.state == "scored":
-            return self.result.ci
-        if self.value is None or self.error is None:
-            return None
-        return self.value - _Z95 * self.error, self.value + _Z95 * self.error
+    ci: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -356,9 +463,11 @@ def aggregate(tree: Tree, results: Iterable[LeafResult], *, over: Over = "all") 
 
     Notes
     -----
-    The standard error of a mean of *n* children is the root of the sum of their squared errors, divided by *n*. This
-    assumes independent errors of benchmarks; if benchmarks share stimuli or subjects, it is too small. Missing values
-    that count as 0 add no error.
+    A mean is about these benchmarks, not about benchmarks like these. Its standard error is due to the stimuli,
+    neuroids and subjects of all of them: the influences of each unit are weighted and summed over the benchmarks that
+    share it, and squared, and the squares are summed over units, as are the variances of ceilings. There is none if the
+    influence of units is not stored of a contributing score, unless it is the only one, whose error is then that of the
+    mean. Missing values that count as 0 add no error.
 
     Examples
     --------
@@ -378,7 +487,14 @@ def aggregate(tree: Tree, results: Iterable[LeafResult], *, over: Over = "all") 
     ordered = sorted(results, key=_age)
     models = sorted({result.model for result in ordered})
     counted = _counting(tree, models, ordered)
-    means = averages(tree, counted.values, counted.errors, over=over)
+    influences = [
+        [
+            ordered[row].influence if row >= 0 and math.isfinite(value) else None
+            for row, value in zip(rows, of_model, strict=True)
+        ]
+        for rows, of_model in zip(counted.rows.tolist(), counted.values.tolist(), strict=True)
+    ]
+    means = averages(tree, counted.values, counted.errors, influences=influences, over=over)
     outside: dict[str, set[str]] = {model: set() for model in models}
     benchmarks = set(tree.benchmarks)
     for result in ordered:
@@ -390,13 +506,17 @@ def aggregate(tree: Tree, results: Iterable[LeafResult], *, over: Over = "all") 
     )
 
 
-def results_of(receipts: "Iterable[Receipt]") -> tuple[LeafResult, ...]:
+def results_of(
+    receipts: "Iterable[Receipt]", *, influences: Mapping[str, ScoreInfluence] | None = None
+) -> tuple[LeafResult, ...]:
     """Read results from receipts.
 
     Parameters
     ----------
     receipts : iterable of Receipt
         In any order.
+    influences : mapping, optional
+        How units influence the scores, by id of the receipt. Without it, means of several scores have no error.
 
     Returns
     -------
@@ -424,6 +544,7 @@ def results_of(receipts: "Iterable[Receipt]") -> tuple[LeafResult, ...]:
             created=receipt.created,
             reason=receipt.reason,
             undetermined=receipt.undetermined,
+            influence=None if influences is None else influences.get(receipt.id),
         )
         for receipt in receipts
     )
@@ -452,37 +573,51 @@ def _of_model(
     states = dict(zip(tree.benchmarks, counted.states[number].tolist(), strict=True))
     coverages: dict[str, Coverage] = {}
     without_error: dict[str, list[str]] = {}
+    without_influence: dict[str, list[str]] = {}
     nodes: dict[str, Aggregate] = {}
-    means = zip(averaged.nodes, averaged.values[number].tolist(), averaged.errors[number].tolist(), strict=True)
-    for identifier, value, error in reversed(list(means)):  # children before their parents
+    limits = (part[number].tolist() for part in averaged.limits())
+    means = zip(
+        averaged.nodes, averaged.values[number].tolist(), averaged.errors[number].tolist(), *limits, strict=True
+    )
+    for identifier, value, error, low, high in reversed(list(means)):  # children before their parents
         state = result = None
         if identifier in rows:
             state, row = LEAF_STATES[states[identifier]], rows[identifier]
             result = results[row] if row >= 0 else None
             coverages[identifier] = Coverage(n_all=1, **{f"n_{state.replace(' ', '_')}": 1})
-            missing = [identifier] if not math.isnan(value) and math.isnan(error) else []
+            scored = not math.isnan(value)
+            ci = result.ci if scored and result is not None else None
+            without_error[identifier] = [identifier] if scored and math.isnan(error) else []
+            unknown = scored and (result is None or result.influence is None)
+            without_influence[identifier] = [identifier] if unknown else []
         else:
             children = [child for child in tree.children(identifier) if child in nodes]
             coverages[identifier] = _sum_coverage([coverages[child] for child in children])
-            missing = [name for child in children for name in without_error[child]]
-        without_error[identifier] = missing
+            for names in (without_error, without_influence):
+                names[identifier] = [name for child in children for name in names[child]]
+            ci = None if math.isnan(low) else (low, high)
+        several = coverages[identifier].n_scored > 1
         nodes[identifier] = Aggregate(
             identifier=identifier,
             value=None if math.isnan(value) else value,
             error=None if math.isnan(error) else error,
-            error_reason=_error_reason(missing),
+            error_reason=_error_reason(
+                "no standard error: no influence known of" if several else "no standard error of",
+                (without_influence if several else without_error)[identifier],
+            ),
             coverage=coverages[identifier],
             state=state,
             result=result,
+            ci=ci,
         )
     return {identifier: nodes[identifier] for identifier in averaged.nodes}
 
 
-def _error_reason(without_error: Sequence[str]) -> str | None:
-    if not without_error:
+def _error_reason(text: str, benchmarks: Sequence[str]) -> str | None:
+    if not benchmarks:
         return None
-    more = f" and {len(without_error) - 3} more" if len(without_error) > 3 else ""
-    return f"no standard error of {', '.join(without_error[:3])}{more}"
+    more = f" and {len(benchmarks) - 3} more" if len(benchmarks) > 3 else ""
+    return f"{text} {', '.join(benchmarks[:3])}{more}"
 
 
 def _sum_coverage(parts: Sequence[Coverage]) -> Coverage:

@@ -2,21 +2,30 @@
 
 import math
 import os
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 
 import numpy as np
 
 from brainscore_core.errors import UserError
 from brainscore_core.metrics import Score
-from brainscore_core.numerics.ranks import group_letters, rank_intervals, significantly_better, tie_groups
+from brainscore_core.numerics.influence import ScoreInfluence, comparable, joint_influence
+from brainscore_core.numerics.ranks import (
+    FEWEST_UNITS,
+    group_letters,
+    rank_intervals,
+    ranks_from_influence,
+    significantly_better,
+    tie_groups,
+)
 from brainscore_core.numerics.significance import Correction, PairedTest, corrected
 from brainscore_core.receipts.attachments import arrays_of
 from brainscore_core.receipts.receipt import BenchmarkInfo, CeilingEstimate, Estimate, ModelInfo, Receipt
 from brainscore_core.receipts.schema import ReceiptError
 from brainscore_core.results.store import ResultsStore
-from brainscore_core.statistics.units import Incomparable, Side, compare_sides, read_side, units_of
+from brainscore_core.statistics.units import Incomparable, Side, compare_sides, influence_of, read_side, units_of
 
 __all__ = ["Comparison", "Comparisons", "RankedModel", "Ranking", "compare", "compare_scores"]
 
@@ -102,7 +111,8 @@ class RankedModel:
     rank, best, worst : int
         Rank of the score, and the range of its possible ranks.
     groups : str
-        Groups of the model, as letters; models with a common letter do not differ significantly.
+        Groups of the model, as letters; models with a common letter do not differ significantly. Empty if the model was
+        not tested against any other.
     """
 
     model: str
@@ -153,11 +163,14 @@ class Comparisons(Sequence[Comparison]):
         ``'holm'``, ``'benjamini-hochberg'`` or ``'none'``.
     level : float
         Level of intervals and tests.
+    influences : dict
+        (benchmark, model) → how units influence the score, by which models are ranked.
     """
 
     items: tuple[Comparison, ...]
     correction: Correction
     level: float
+    influences: Mapping[tuple[str, str], ScoreInfluence] = field(default_factory=dict)
 
     def __getitem__(self, position: int) -> Comparison:  # type: ignore[override] # no slices
         return self.items[position]
@@ -183,6 +196,12 @@ class Comparisons(Sequence[Comparison]):
         ------
         UserError
             If the benchmark was not compared.
+
+        Notes
+        -----
+        See :func:`~brainscore_core.numerics.ranks_from_influence`. If the influences of units are not known of all
+        models that were compared, or raw scores were compared, the tests of pairs are corrected by Holm's method
+        instead. Models with fewer than 10 units of a kind are not tested.
         """
         pairs = [comparison for comparison in self.items if comparison.benchmark == benchmark]
         if not pairs:
@@ -209,22 +228,41 @@ class Comparisons(Sequence[Comparison]):
                 else:
                     p[i, j] = p[j, i] = pair.p
         values = [scores[model] for model in models]
-        intervals = rank_intervals(values, p, level=self.level, simultaneous=simultaneous)
-        better = significantly_better(values, p, level=self.level, simultaneous=simultaneous)
-        letters = dict.fromkeys(models, "")
-        for number, group in enumerate(tie_groups(values, better | better.T)):
-            for member in group:
-                letters[models[member]] += group_letters(number)
+        influences = [self.influences.get((benchmark, model)) for model in models]
+        for model, influence in zip(models, influences, strict=True):
+            if influence is not None and influence.fewest < FEWEST_UNITS:
+                notes.append(f"{model}: ranks need at least {FEWEST_UNITS} units of each kind, not {influence.fewest}")
+                place = models.index(model)
+                p[place] = p[:, place] = np.nan
+        tested = np.isfinite(p).any(axis=1)
+        kept = comparable(influences, fewest=FEWEST_UNITS)
+        letters: Sequence[Sequence[str]]
+        if not raw and all(influence is not None for influence, each in zip(kept, tested, strict=True) if each):
+            joint = joint_influence([[influence] for influence in kept], [1.0], ceilings=False)
+            found = ranks_from_influence(
+                values, joint.parts, units=joint.units, level=self.level, simultaneous=simultaneous
+            )
+            limits = list(zip(found.rank.tolist(), found.best.tolist(), found.worst.tolist(), strict=True))
+            letters = found.letters
+        else:  # no joint distribution: Holm's correction of the tests of pairs
+            intervals = rank_intervals(values, p, level=self.level, simultaneous=simultaneous)
+            limits = [(one.rank, one.best, one.worst) for one in intervals]
+            better = significantly_better(values, p, level=self.level, simultaneous=simultaneous)
+            of_model: list[list[str]] = [[] for _ in models]
+            for number, group in enumerate(tie_groups(values, better | better.T)):
+                for member in group:
+                    of_model[member].append(group_letters(number))
+            letters = [names if each else () for names, each in zip(of_model, tested, strict=True)]
         ranked = [
             RankedModel(
                 model=model,
                 score=scores[model],
-                rank=interval.rank,
-                best=interval.best,
-                worst=interval.worst,
-                groups=letters[model],
+                rank=rank,
+                best=best,
+                worst=worst,
+                groups="".join(names),
             )
-            for model, interval in zip(models, intervals, strict=True)
+            for model, (rank, best, worst), names in zip(models, limits, letters, strict=True)
         ]
         ranked.sort(key=lambda entry: (entry.rank, entry.model))
         return Ranking(
@@ -286,8 +324,13 @@ def compare(
         raise UserError(f"the confidence level is {level}", remedy="pass a number between 0 and 1, such as 0.95")
     store = results if isinstance(results, ResultsStore) else ResultsStore(results)
     comparisons: list[Comparison] = []
+    influences: dict[tuple[str, str], ScoreInfluence] = {}
     for benchmark in chosen:
         sides = {model: _side(store, model, benchmark) for model in names}
+        for model, side in sides.items():
+            if isinstance(side, Side):
+                with suppress(Incomparable):
+                    influences[benchmark, model] = influence_of(side)
         comparisons += [_compared(benchmark, pair, sides, level) for pair in combinations(names, 2)]
     try:
         adjusted = corrected(
@@ -299,7 +342,7 @@ def compare(
         replace(comparison, p_corrected=None if comparison.p is None else float(p))
         for comparison, p in zip(comparisons, adjusted, strict=True)
     )
-    return Comparisons(tuple(items), correction, level)
+    return Comparisons(tuple(items), correction, level, influences)
 
 
 def compare_scores(

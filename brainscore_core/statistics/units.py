@@ -1,21 +1,44 @@
 """Stored data by which two models are compared: predictions, or the influence of each unit on the score."""
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from brainscore_core.errors import UserError
-from brainscore_core.numerics.predictions import Predictivity, compare_predictivity, predictivity
+from brainscore_core.numerics.influence import ScoreInfluence, UnitInfluence, unit_influence
+from brainscore_core.numerics.predictions import (
+    FEWEST_GROUPS,
+    Predictivity,
+    compare_predictivity,
+    influence_of_neuroids,
+    influence_of_stimuli,
+    predictivity,
+)
 from brainscore_core.numerics.significance import PairedTest, paired_test, with_ceiling
 from brainscore_core.receipts.attachments import Arrays
 from brainscore_core.receipts.receipt import Receipt
+from brainscore_core.receipts.schema import ReceiptError
 from brainscore_core.results.store import ResultsStore
+from brainscore_core.results.tree import data_set_of
 
-__all__ = ["Incomparable", "Influence", "Predicted", "Side", "compare_sides", "link_of", "read_side", "units_of"]
+__all__ = [
+    "Incomparable",
+    "Influence",
+    "Predicted",
+    "Side",
+    "compare_sides",
+    "influence_of",
+    "link_of",
+    "read_influence",
+    "read_influences",
+    "read_side",
+    "units_of",
+]
 
 _UNIT_COORDINATES = ("stimulus_id", "subject", "neuroid_id", "truth")
 _UNIT_UNIT_COORDINATES = {
@@ -36,13 +59,35 @@ class Incomparable(UserError):
 
 @dataclass(frozen=True)
 class Predicted:
-    """Out-of-fold predictions of neuroids' responses."""
+    """Out-of-fold predictions of neuroids' responses.
+
+    `stimuli` are the units that were left out, `clusters` the subjects of the neuroids, if known.
+    """
 
     predictivity: Predictivity
     rows: NDArray[Any]
+    stimuli: NDArray[Any]
+    grouped: bool
     neuroids: NDArray[Any]
+    clusters: NDArray[Any] | None
     targets: NDArray[Any]
     paired: bool
+
+    @property
+    def stimulus_kind(self) -> str:
+        """What is left out of the stimuli."""
+        return f"groups of stimuli ({_STIMULUS_GROUPS})" if self.grouped else "stimuli"
+
+    @property
+    def n_neuroid_units(self) -> int:
+        """Number of subjects if there are enough, else of neuroids."""
+        subjects = 0 if self.clusters is None else len(np.unique(self.clusters))
+        return subjects if subjects >= FEWEST_GROUPS else self.predictivity.n_neuroids
+
+    @property
+    def neuroid_kind(self) -> str:
+        """What varies of the neuroids."""
+        return "neuroids" if self.n_neuroid_units == self.predictivity.n_neuroids else "subjects"
 
 
 @dataclass(frozen=True)
@@ -281,9 +326,10 @@ def _test_predicted(first: Side, second: Side, a: Predicted, b: Predicted, *, le
         b.predictivity,
         transform=None if link is None else _bound(link, first.receipt),
         paired_neuroids=a.paired,
+        clusters=a.clusters,
         level=level,
     )
-    units_text = f"{a.predictivity.n_stimuli:,} stimuli × {a.predictivity.n_neuroids:,} neuroids"
+    units_text = f"{a.predictivity.n_stimuli:,} {a.stimulus_kind} × {a.n_neuroid_units:,} {a.neuroid_kind}"
     if not a.paired:
         units_text += f" and {b.predictivity.n_neuroids:,} of the other model"
     power = 0 if link is None else link.power
@@ -384,15 +430,143 @@ def _predicted(predictions: Any, targets: Any, receipt: Receipt) -> Predicted:
     neuroids = np.arange(x.shape[1]).astype(str)
     if "neuroid_id" in predictions.coords:
         neuroids = predictions["neuroid_id"].values.astype(str)
+    groups_of_stimuli = _groups_along(predictions, _STIMULUS_GROUPS, stimuli)
     rows = np.lexsort((stimuli, splits))
     paired = predictions.attrs.get("units") != "model neuroids"
     columns = np.argsort(neuroids, kind="stable") if paired else np.arange(len(neuroids))
     name = predictions.attrs.get("groups")
     groups = None if name is None else predictions[str(name)].values[columns]
+    clusters = _groups_along(predictions, _NEUROID_GROUPS, neuroids, fewest=2) if paired else None
     x, y = x[rows][:, columns], y[rows][:, columns]
+    units = (stimuli if groups_of_stimuli is None else groups_of_stimuli)[rows]
     try:
-        computed = predictivity(x, y, splits=splits[rows], stimuli=stimuli[rows], groups=groups, squared=x.ndim == 3)
+        computed = predictivity(x, y, splits=splits[rows], stimuli=units, groups=groups, squared=x.ndim == 3)
     except ValueError as error:
         raise Incomparable(f"the predictions of {receipt.model.identifier} cannot be compared: {error}") from error
     labels = np.char.add(np.char.add(splits[rows].astype(str), " "), stimuli[rows].astype(str))
-    return Predicted(computed, labels, neuroids[columns], y, paired)
+    return Predicted(
+        computed,
+        labels,
+        np.unique(units),
+        groups_of_stimuli is not None,
+        neuroids[columns],
+        None if clusters is None else clusters[columns],
+        y,
+        paired,
+    )
+
+
+_STIMULUS_GROUPS, _NEUROID_GROUPS = "object_name", "subject"  # coordinates that group units unless others are declared
+
+
+def _groups_along(array: Any, name: str, entries: NDArray[Any], *, fewest: int = FEWEST_GROUPS) -> NDArray[Any] | None:
+    """Group of each entry by a coordinate; None if it is missing, or does not form groups of entries."""
+    if name not in array.coords or array[name].shape != np.shape(entries):
+        return None
+    groups = array[name].values.astype(str)
+    return groups if fewest <= len(np.unique(groups)) < len(np.unique(entries)) else None
+
+
+def read_influence(store: ResultsStore, receipt: Receipt) -> ScoreInfluence:
+    """Read how each unit influences a score, from what is stored beside its receipt.
+
+    Parameters
+    ----------
+    store : ResultsStore
+        The store with the receipt and its attachments.
+    receipt : Receipt
+        A scored receipt.
+
+    Returns
+    -------
+    ScoreInfluence
+        See :func:`influence_of`.
+
+    Raises
+    ------
+    Incomparable
+        If nothing is stored by which models can be compared, or it does not belong to the score.
+    """
+    return influence_of(read_side(store, receipt))
+
+
+def read_influences(store: ResultsStore, receipts: Iterable[Receipt]) -> dict[str, ScoreInfluence]:
+    """Read how units influence scores, by id of the receipt; those of which nothing is stored are left out."""
+    found = {}
+    for receipt in receipts:
+        if receipt.state == "scored":
+            with suppress(Incomparable, ReceiptError, OSError):
+                found[receipt.id] = read_influence(store, receipt)
+    return found
+
+
+def influence_of(side: Side) -> ScoreInfluence:
+    """Influence of each unit on a score, by kind of units.
+
+    Parameters
+    ----------
+    side : Side
+        A receipt and its stored units.
+
+    Returns
+    -------
+    ScoreInfluence
+        On the score before it was clamped, relative to its ceiling. Units are identified by kind, data set (the
+        benchmark's name up to ``.`` or ``-``) and identifier, so that benchmarks of one data set share units. Variances
+        of two crossed kinds of units are added, although what depends on both then counts twice.
+
+    Raises
+    ------
+    Incomparable
+        If the stored units do not belong to the score.
+    """
+    receipt = side.receipt
+    link = link_of(receipt)
+    if isinstance(side.units, Predicted):
+        estimate, bias, parts = side.units.predictivity.value, 0.0, _parts_of_predictions(side.units, receipt)
+        tolerance = 1e-4
+    else:
+        estimate, bias, parts = side.units.estimate, side.units.bias, _parts_of_influence(side.units, receipt)
+        tolerance = 1e-6
+    if isinstance(side.units, Influence) and _close(estimate, side.score):
+        slope = 1.0
+    elif not _close(estimate, _raw(side), tolerance):
+        raise Incomparable("the stored influence belongs to another value than the score")
+    elif link is None:
+        raise Incomparable(_NO_LINK)
+    else:
+        slope = _slope(_bound(link, receipt), estimate)
+    if any(len(part.codes) < 3 for part in parts):
+        raise Incomparable("at least 3 units of each kind are needed to tell how much they vary")
+    if not all(np.isfinite(slope * part.values).all() for part in parts):
+        raise Incomparable("what a unit does to the score is undefined")
+    bias = slope * bias if math.isfinite(bias) else 0.0
+    ceiling, change, ceiling_id = receipt.ceiling, 0.0, ""
+    if link is not None and link.power and ceiling is not None and ceiling.value:
+        change = -link.power * side.score * (ceiling.error or 0.0) / ceiling.value
+        ceiling_id = f"{data_set_of(receipt.benchmark.identifier)} {ceiling.value:.6g} {ceiling.error or 0.0:.6g}"
+    scaled = tuple(replace(part, values=slope * part.values) for part in parts)
+    return ScoreInfluence(side.score - bias, scaled, bias, change, ceiling_id)
+
+
+def _parts_of_predictions(units: Predicted, receipt: Receipt) -> list[UnitInfluence]:
+    data, own = data_set_of(receipt.benchmark.identifier), "" if units.paired else receipt.id
+    neuroids = units.neuroids if units.neuroid_kind == "neuroids" else np.unique(units.clusters)
+    of_neuroids = influence_of_neuroids(units.predictivity, clusters=units.clusters)
+    return [
+        unit_influence(units.stimulus_kind, data, units.stimuli, influence_of_stimuli(units.predictivity)),
+        unit_influence(units.neuroid_kind, data, neuroids, of_neuroids, own=own),
+    ]
+
+
+def _parts_of_influence(units: Influence, receipt: Receipt) -> list[UnitInfluence]:
+    data, own = data_set_of(receipt.benchmark.identifier), "" if units.paired else receipt.id
+    parts = []
+    for axis, (kind, ids) in enumerate(zip(units.kinds, units.ids, strict=True)):
+        values = units.values.mean(axis=tuple(other for other in range(units.values.ndim) if other != axis))
+        n = len(values)
+        scale = math.sqrt(n * (n - 1)) if n > 1 else math.nan
+        parts.append(unit_influence(kind, data, ids, (values - values.mean()) / scale, own=own))
+    if units.further is not None:
+        parts += _parts_of_influence(units.further, receipt)
+    return parts

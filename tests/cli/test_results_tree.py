@@ -1,10 +1,13 @@
 import json
 
+import numpy as np
 import pytest
+import xarray as xr
 from click.testing import CliRunner
 
 from brainscore.cli.results import command
 from brainscore_core.errors import UserError
+from brainscore_core.receipts.attachments import Arrays
 from brainscore_core.scoring import BenchmarkInfo, ErrorInfo, Estimate, ModelInfo, Receipt, ResultsStore
 from brainscore_vision.leaderboard import leaderboard_tree
 
@@ -12,6 +15,14 @@ from brainscore_vision.leaderboard import leaderboard_tree
 @pytest.fixture
 def store(tmp_path):
     return ResultsStore(tmp_path / "results")
+
+
+def influence(value, error):
+    """Subjects whose variation gives this standard error."""
+    each = np.linspace(-1, 1, 12)
+    each *= error * np.sqrt(12) / each.std(ddof=1)
+    subjects = ("subject", [f"s{number:02}" for number in range(12)])
+    return Arrays(xr.DataArray(each, coords={"subject": subjects}, dims=["subject"], attrs={"estimate": value}))
 
 
 @pytest.fixture
@@ -32,7 +43,8 @@ def write(store):
                 state=state or "scored",
                 score=None if value is None else Estimate(value=value, error=error),
                 **fields,
-            )
+            ),
+            None if error is None else {"influence": influence(value, error)},
         )
 
     return write
@@ -73,7 +85,11 @@ def test_json(store, few):
     assert list(found) == ["strong", "poor"]  # the best first
     crowding = found["strong"]["Malania2007"]
     assert crowding["value"] == pytest.approx(0.4)
-    assert crowding["error"] == pytest.approx(0.1 * 8**0.5 / 10)
+    assert crowding["error"] is None
+    assert crowding["error_reason"].startswith("no standard error: no influence known of Malania2007")
+    computed = nodes(run(store, "--errors", "--json"))["strong"]["Malania2007"]
+    assert computed["error"] == pytest.approx(0.1 * 8 / 10)  # all benchmarks have the same subjects
+    assert computed["error_reason"] is None
     assert (crowding["n_all"], crowding["n_applicable"], crowding["n_scored"], crowding["n_failed"]) == (10, 9, 8, 1)
     n_behavior = sum(name in found["strong"] for name in leaderboard_tree().children("behavior_vision"))
     assert found["strong"]["average_vision"]["value"] == pytest.approx(0.4 / n_behavior / 2)
@@ -94,12 +110,12 @@ def test_over_scored(store, few):
 
 
 def test_plain(store, few):
-    result = run(store)
+    result = run(store, "--errors")
     lines = result.stdout.splitlines()
     assert [line for line in lines if line in ("strong", "poor")] == ["strong", "poor"]
     (crowding, poor) = [line for line in lines if line.strip().startswith("Malania2007")]
     assert crowding.startswith("    Malania2007")
-    assert "0.400 (0.345–0.455)" in crowding
+    assert "0.400 (0.224–0.576)" in crowding
     assert crowding.endswith("8 of 10  1 not applicable, 1 failed")
     assert poor.endswith("1 of 10  1 NaN, 1 outdated, 7 missing")
     assert "threshold_elevation" not in result.stdout

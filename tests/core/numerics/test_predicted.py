@@ -3,7 +3,12 @@ import pytest
 from scipy.linalg import sqrtm
 
 from brainscore_core.numerics import Ridge, RidgeCV, compare_predictivity, pearson, predictivity
-from brainscore_core.numerics.predictions import PredictivityOfSplits, predictivity_interval
+from brainscore_core.numerics.predictions import (
+    PredictivityOfSplits,
+    influence_of_neuroids,
+    influence_of_stimuli,
+    predictivity_interval,
+)
 
 
 def experiment(rng, stimuli=40, neuroids=30, *, noise=(1.0, 1.0), shared=0.7):
@@ -282,3 +287,63 @@ def test_no_interval_without_units():
     values = np.random.default_rng(9).standard_normal((9, 2))
     assert "at least 3" in predictivity_interval(predictivity(values, values)).reason
     assert "undefined" in predictivity_interval(predictivity(np.ones((9, 4)), np.ones((9, 4)))).reason
+
+
+def _two(rng, n, neuroids):
+    measured = rng.standard_normal((n, neuroids)) + rng.standard_normal((n, 1))
+    return predictivity(measured + rng.uniform(0.5, 2, neuroids) * rng.standard_normal((n, neuroids)), measured)
+
+
+def test_influence_of_stimuli_is_the_jackknife():
+    rng = np.random.default_rng(20)
+    result = _two(rng, 40, 15)
+    effects = result.effects.sum(axis=1)
+    expected = 39 / 40 * np.sum((effects - effects.mean()) ** 2)
+    assert np.sum(influence_of_stimuli(result) ** 2) == pytest.approx(expected)
+
+
+def test_influence_of_neuroids_is_the_jackknife_of_the_smoothed_median():
+    from scipy.stats.mstats import hdmedian
+
+    result = _two(np.random.default_rng(21), 40, 15)
+    values = result.correlations[0, 0]
+    left_out = np.array([float(hdmedian(np.delete(values, place))) for place in range(15)])
+    expected = (left_out.mean() - left_out) * np.sqrt(14 / 15)
+    np.testing.assert_allclose(influence_of_neuroids(result), expected, atol=1e-12)
+
+
+def test_influence_of_neuroids_is_about_the_spread_of_medians():
+    rng = np.random.default_rng(22)
+    spreads, medians = [], []
+    for _ in range(200):
+        result = _two(rng, 30, 40)
+        spreads.append(np.sum(influence_of_neuroids(result) ** 2))
+        medians.append(np.median(result.correlations))
+    own = np.mean([np.sum(influence_of_stimuli(_two(rng, 30, 40)) ** 2) for _ in range(20)])
+    assert 0.9 * np.var(medians) < np.mean(spreads) + own < 2 * np.var(medians)
+
+
+def test_influence_of_clusters_of_neuroids():
+    result = _two(np.random.default_rng(23), 40, 30)
+    clusters = np.repeat(list("fedcba"), 5)
+    values = result.correlations[0, 0]
+    left_out = np.array([np.median(values[clusters != name]) for name in "abcdef"])
+    expected = (left_out.mean() - left_out) * np.sqrt(5 / 6)
+    np.testing.assert_allclose(influence_of_neuroids(result, clusters=clusters), expected, atol=1e-12)
+    few = influence_of_neuroids(result, clusters=np.repeat(["x", "y"], 15))
+    assert few.shape == (30,)
+    assert few[:15].sum() == pytest.approx(0)
+
+
+def test_clusters_of_neuroids_vary_together_in_comparisons():
+    rng = np.random.default_rng(24)
+    found = []
+    clusters = np.repeat(np.arange(8), 6)
+    for _ in range(60):
+        measured = rng.standard_normal((50, 48)) + rng.standard_normal((50, 1))
+        noise = np.exp(0.5 * rng.standard_normal((2, 8)))[:, clusters]  # each animal prefers one of the models
+        sides = [predictivity(measured + one * rng.standard_normal((50, 48)), measured) for one in noise]
+        found.append([compare_predictivity(*sides, clusters=each).p <= 0.05 for each in (None, clusters)])
+    single, grouped = np.mean(found, axis=0)
+    assert single > 0.2
+    assert grouped <= 0.1

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from brainscore_core.errors import NotApplicable, UserError
 from brainscore_core.metrics import Score
+from brainscore_core.numerics.influence import ScoreInfluence, unit_influence
 from brainscore_core.results.aggregates import Coverage, LeafResult, Tree, TreeNode, aggregate, results_of
 from brainscore_core.scoring import BenchmarkInfo, Estimate, ModelInfo, Receipt, run_pair
 
@@ -161,16 +162,30 @@ def test_results_outside_the_tree_are_named():
     assert made.nodes == one(FULL).nodes
 
 
-def test_standard_error_is_that_of_independent_benchmarks():
-    errors = {"v1a": 0.03, "v1b": 0.04, "it": 0.1, "b": 0.02}
-    made = one([scored(name, 0.5, error) for name, error in errors.items()])
+def influence(values, data="A2026", ids="abcdefgh"):
+    return ScoreInfluence(0.5, (unit_influence("stimuli", data, list(ids), values),))
+
+
+def test_standard_error_is_that_of_new_stimuli_that_benchmarks_share():
     rng = np.random.default_rng(0)
-    draws = {name: rng.normal(0.5, error, 200_000) for name, error in errors.items()}
-    neural = ((draws["v1a"] + draws["v1b"]) / 2 + draws["it"]) / 2
-    assert made["V1"].error == pytest.approx(0.025)
-    assert made["neural"].error == pytest.approx(neural.std(), rel=0.01)
-    assert made["average"].error == pytest.approx(((neural + draws["b"]) / 2).std(), rel=0.01)
+    each = {name: rng.normal(0, 0.02, 8) for name in ("v1a", "v1b", "it", "b")}
+    made = one(
+        [
+            scored(name, 0.5, np.linalg.norm(values), influence=influence(values, "B2026" if name == "b" else "A2026"))
+            for name, values in each.items()
+        ]
+    )
+    neural = ((each["v1a"] + each["v1b"]) / 2 + each["it"]) / 2
+    assert made["V1"].error == pytest.approx(np.linalg.norm(each["v1a"] + each["v1b"]) / 2)
+    assert made["neural"].error == pytest.approx(np.linalg.norm(neural))
+    assert made["average"].error == pytest.approx(np.hypot(np.linalg.norm(neural), np.linalg.norm(each["b"])) / 2)
     assert made["average"].error_reason is None
+
+
+def test_equal_scores_of_the_same_stimuli_have_a_mean_that_is_as_uncertain():
+    same = influence([0.03, -0.03], ids="ab")
+    made = one([scored(name, 0.5, np.hypot(0.03, 0.03), influence=same) for name in ("v1a", "v1b")])
+    assert made["V1"].error == pytest.approx(np.hypot(0.03, 0.03))
 
 
 def test_standard_error_where_not_all_are_scored():
@@ -181,14 +196,22 @@ def test_standard_error_where_not_all_are_scored():
 
 
 @pytest.mark.parametrize("unknown", [None, math.nan, math.inf])
-def test_an_unknown_standard_error_makes_that_of_the_mean_unknown(unknown):
-    made = one([scored("v1a", 0.5, unknown), scored("v1b", 0.5, 0.1), scored("b", 0.5, 0.1)])
-    for name in ("v1a", "V1", "neural", "average"):
+def test_the_mean_of_one_score_has_its_error(unknown):
+    made = one([scored("v1a", 0.5, unknown), scored("b", 0.5, 0.1)])
+    for name in ("v1a", "V1", "neural"):
         assert made[name].error is None
         assert made[name].error_reason == "no standard error of v1a"
     assert made["behavior"].error == 0.1
+
+
+def test_a_score_without_influence_leaves_means_of_several_without_error():
+    known = influence([0.03, -0.03], ids="ab")
+    made = one([scored("v1a", 0.5, 0.1), scored("v1b", 0.5, 0.1, influence=known), scored("b", 0.5, 0.1)])
+    for name, reason in (("V1", "v1a"), ("average", "b, v1a")):
+        assert made[name].error is None
+        assert made[name].error_reason == f"no standard error: no influence known of {reason}"
     many = one([scored(name, 0.5) for name in ("v1a", "v1b", "it", "b")])
-    assert many["average"].error_reason == "no standard error of b, it, v1a and 1 more"
+    assert many["average"].error_reason == "no standard error: no influence known of b, it, v1a and 1 more"
 
 
 def test_another_rule_is_refused():

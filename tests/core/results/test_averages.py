@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from brainscore_core.errors import UserError
+from brainscore_core.numerics.influence import ScoreInfluence, unit_influence
 from brainscore_core.results.aggregates import LeafResult, Tree, TreeNode, aggregate, averages
 
 NAMES = ("a", "b", "c", "d", "e")
@@ -25,16 +26,21 @@ def trees(draw):
     return Tree([*nodes, *leaves])
 
 
-def reference(tree, scores, errors, over):
-    """Value and error of each node of one model, by recursion and Python's exact sums."""
+def reference(tree, scores, errors, over, influences=None):
+    """Value and error of each node of one model, by recursion and Python's exact sums.
+
+    Influences of units are arrays, one number for each unit that all benchmarks share; None if not known.
+    """
     made = {}
+    influences = [None] * len(tree.benchmarks) if influences is None else influences
 
     def visit(identifier):
         if tree[identifier].benchmark:
             at = tree.benchmarks.index(identifier)
             value = scores[at] if math.isfinite(scores[at]) else None
             error = errors[at] if value is not None and math.isfinite(errors[at]) else None
-            made[identifier] = value, error, value is not None and error is None, 1, int(value is not None)
+            effect = None if value is None else influences[at]
+            made[identifier] = value, error, value is not None and effect is None, 1, int(value is not None), effect
             return made[identifier]
         parts = [part for part in map(visit, tree.children(identifier)) if part is not None]
         if not parts:
@@ -43,10 +49,15 @@ def reference(tree, scores, errors, over):
         n = len(parts) if over == "all" else len(values)
         unsure = any(part[2] for part in parts)
         value = math.fsum(values) / n if values else None
+        n_scored = sum(part[4] for part in parts)
+        effect = None if unsure else sum(0 if part[5] is None else part[5] / max(n, 1) for part in parts)
         error = None
-        if values and not unsure:
-            error = math.sqrt(math.fsum((part[1] or 0) ** 2 for part in parts)) / n
-        made[identifier] = value, error, unsure, sum(part[3] for part in parts), sum(part[4] for part in parts)
+        if n_scored == 1:
+            (error,) = (part[1] for part in parts if part[0] is not None)
+            error = None if error is None else error / n
+        elif n_scored and not unsure:
+            error = math.sqrt(math.fsum(effect**2))
+        made[identifier] = value, error, unsure, sum(part[3] for part in parts), n_scored, effect
         return made[identifier]
 
     for root in tree.roots:
@@ -62,19 +73,37 @@ numbers = st.one_of(st.floats(-1, 2, width=32), st.sampled_from([math.nan, math.
 some_errors = st.one_of(st.floats(0, 1, width=32), st.sampled_from([math.nan, math.inf]))
 
 
+def draw_effects(data):
+    effects = data.draw(st.one_of(st.none(), st.lists(st.floats(-1, 1, width=32), min_size=4, max_size=4)))
+    return None if effects is None else np.array(effects)
+
+
+def influence(effects):
+    return (
+        None if effects is None else ScoreInfluence(0.5, (unit_influence("stimuli", "A2026", list("wxyz"), effects),))
+    )
+
+
 @given(trees(), st.data(), st.sampled_from(["all", "scored"]))
 def test_means_are_those_of_the_definition(tree, data, over):
     size = len(tree.benchmarks)
     models = data.draw(st.integers(0, 3))
     scores = [data.draw(st.lists(numbers, min_size=size, max_size=size)) for _ in range(models)]
     errors = [data.draw(st.lists(some_errors, min_size=size, max_size=size)) for _ in range(models)]
-    made = averages(tree, np.reshape(scores, (models, size)), np.reshape(errors, (models, size)), over=over)
+    effects = [[draw_effects(data) for _ in range(size)] for _ in range(models)]
+    made = averages(
+        tree,
+        np.reshape(scores, (models, size)),
+        np.reshape(errors, (models, size)),
+        influences=[[influence(effect) for effect in of_model] for of_model in effects],
+        over=over,
+    )
     for number in range(models):
-        expected = reference(tree, scores[number], errors[number], over)
+        expected = reference(tree, scores[number], errors[number], over, effects[number])
         assert list(made.nodes) == [identifier for identifier in tree if identifier in expected]
         parts = [expected[identifier] for identifier in made.nodes]
         np.testing.assert_array_equal(made.values[number], [nan(part[0]) for part in parts])
-        np.testing.assert_allclose(made.errors[number], [nan(part[1]) for part in parts], rtol=1e-14, atol=1e-160)
+        np.testing.assert_allclose(made.errors[number], [nan(part[1]) for part in parts], rtol=1e-9, atol=1e-9)
         assert made.n_all.tolist() == [part[3] for part in parts]
         assert made.n_scored[number].tolist() == [part[4] for part in parts]
 

@@ -386,8 +386,35 @@ def test_ranks_without_tests(store, scored, values):
     """A pair that could not be tested is not told apart, and said."""
     scored({"good": lambda: mean_of(values["good"]), "odd": lambda: with_scale(without_units(0.1))})
     ranking = compare(["good", "odd"], ["Fake2026-metric"], results=store).ranks("Fake2026-metric")
-    assert [(one.best, one.worst, one.groups) for one in ranking.models] == [(1, 2, "a"), (1, 2, "a")]
+    assert [(one.best, one.worst, one.groups) for one in ranking.models] == [(1, 2, ""), (1, 2, "")]
     assert "good and odd" in ranking.notes[0]
+
+
+def test_ranks_are_those_of_the_joint_influences(store, scored):
+    from brainscore_core.numerics import ranks_from_influence
+
+    rng = np.random.default_rng(5)
+    each = rng.random((6, 40)) * 0.3 + rng.random(40) * 0.3 + 0.05 * np.arange(6)[:, None]
+    names = [f"m{number}" for number in range(6)]
+    scored({name: lambda one=one: mean_of(one) for name, one in zip(names, each, strict=True)})
+    influence = (each - each.mean(axis=1, keepdims=True)) / np.sqrt(40 * 39)
+    for simultaneous in (True, False):
+        ranking = compare(names, ["Fake2026-metric"], results=store).ranks("Fake2026-metric", simultaneous=simultaneous)
+        expected = ranks_from_influence(each.mean(axis=1), [influence], simultaneous=simultaneous, n_draws=20_000)
+        made = {one.model: (one.rank, one.best, one.worst, one.groups) for one in ranking.models}
+        for place, name in enumerate(names):
+            limits = tuple(int(part[place]) for part in expected[:3])
+            assert made[name] == (*limits, "".join(expected.letters[place]))
+
+
+def test_few_units_claim_no_rank(store, scored):
+    each = np.random.default_rng(6).random(9) * 0.1
+    scored({"good": lambda: mean_of(each + 0.5), "bad": lambda: mean_of(each[::-1])})
+    found = compare(["good", "bad"], ["Fake2026-metric"], results=store)
+    assert found[0].better == "good"
+    ranking = found.ranks("Fake2026-metric")
+    assert [(one.best, one.worst, one.groups) for one in ranking.models] == [(1, 2, ""), (1, 2, "")]
+    assert "at least 10 units of each kind, not 9" in ranking.notes[0]
 
 
 def test_corrections(store, scored, values):

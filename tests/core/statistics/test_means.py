@@ -1,0 +1,130 @@
+import numpy as np
+import pytest
+from scipy import stats
+
+from brainscore_core.numerics.influence import ScoreInfluence, unit_influence
+from brainscore_core.statistics.means import NOT_TESTED, compare_means, rank_means
+
+NAMES = ["A2026.V1-pls", "A2026.IT-pls", "B2026-i2n", "C2026-rdm"]
+WEIGHTS = np.array([0.125, 0.125, 0.25, 0.5])
+
+
+def measured(each, benchmark, **options):
+    """A score that is the mean over stimuli of a data set."""
+    values = (each - each.mean()) / np.sqrt(len(each) * (len(each) - 1))
+    part = unit_influence("stimuli", benchmark.split(".")[0].split("-")[0], range(len(each)), values)
+    return float(each.mean()), ScoreInfluence(float(each.mean()), (part,), **options)
+
+
+def models(k, seed=0, *, n=40, spread=0.3, shifts=None):
+    """Scores and influences of models that share the difficulty of stimuli, and noise in a data set."""
+    rng = np.random.default_rng([seed, k])
+    shifts = np.zeros(k) if shifts is None else np.asarray(shifts)
+    noise = {name.split(".")[0].split("-")[0]: rng.standard_normal((k, n)) for name in NAMES}
+    values, influences = np.zeros((k, 4)), [[None] * 4 for _ in range(k)]
+    for at, name in enumerate(NAMES):
+        shared = rng.standard_normal(n)
+        for model in range(k):
+            own = noise[name.split(".")[0].split("-")[0]][model] + 0.3 * rng.standard_normal(n)
+            values[model, at], influences[model][at] = measured(shared + spread * own + shifts[model], name)
+    return values, influences
+
+
+def test_the_difference_on_one_benchmark_is_the_paired_t_test():
+    rng = np.random.default_rng(0)
+    first, second = rng.standard_normal((2, 30))
+    scores = [measured(each, NAMES[0], ceiling=-0.1, ceiling_id="c") for each in (first, second)]
+    values = [[score[0], *[np.nan] * 3] for score in scores]
+    found = compare_means(values, [[score[1], None, None, None] for score in scores], [1, 0, 0, 0], NAMES)
+    expected = stats.ttest_rel(first, second)
+    assert found.p == pytest.approx(expected.pvalue)
+    assert (found.low, found.high) == pytest.approx(tuple(expected.confidence_interval()))
+
+
+def test_benchmarks_of_one_data_set_are_not_independent():
+    each = np.random.default_rng(1).standard_normal((2, 30))
+    scores = [[measured(one, name) for name in NAMES[:2]] for one in each]
+    values, influences = ([[score[part] for score in of_model] for of_model in scores] for part in (0, 1))
+    found = compare_means(values, influences, [0.5, 0.5], NAMES[:2])
+    assert found.p == pytest.approx(stats.ttest_rel(*each).pvalue)
+
+
+def test_the_common_benchmarks_are_compared():
+    values, influences = models(2)
+    whole = compare_means(values, influences, WEIGHTS, NAMES)
+    assert whole.difference == pytest.approx((values[0] - values[1]) @ WEIGHTS)
+    values[1, 0] = np.nan
+    influences[1][0] = None
+    found = compare_means(values, influences, WEIGHTS, NAMES)
+    weights = WEIGHTS[1:] / WEIGHTS[1:].sum()
+    assert found.difference == pytest.approx((values[0] - values[1])[1:] @ weights)
+    assert found.reason is None
+    assert found.error > 0
+
+
+@pytest.mark.parametrize(
+    ("missing", "reason"),
+    [
+        ([3, 0], "not comparable: both models were scored on 38 % of the mean's weight"),
+        ([2], "not comparable: both models were scored on 2 of 3 data sets"),
+    ],
+)
+def test_means_over_too_few_common_benchmarks_are_not_compared(missing, reason):
+    values, influences = models(2)
+    values[0, missing] = np.nan
+    found = compare_means(values, influences, WEIGHTS, NAMES)
+    assert found.reason == reason
+    assert np.isnan([found.difference, found.p]).all()
+
+
+def test_scores_without_influences_are_not_tested():
+    values, influences = models(2)
+    influences[1][2] = None
+    found = compare_means(values, influences, WEIGHTS, NAMES)
+    assert found.reason == f"{NOT_TESTED} on B2026-i2n"
+    assert found.difference == pytest.approx((values[0] - values[1]) @ WEIGHTS)
+    assert np.isnan([found.low, found.p]).all()
+    values, influences = models(2)
+    influences[1][2] = measured(np.arange(12.0), "B2026-i2n")[1]
+    assert "not scored on the same units" in compare_means(values, influences, WEIGHTS, NAMES).reason
+
+
+def test_biases_and_ceilings():
+    values, influences = models(2)
+    plain = compare_means(values, influences, WEIGHTS, NAMES)
+    for model, ceiling in ((0, -0.4), (1, -0.1)):
+        score = influences[model][3]
+        influences[model][3] = ScoreInfluence(score.value, score.parts, 0.1 * model, ceiling, "c")
+    found = compare_means(values, influences, WEIGHTS, NAMES)
+    assert found.difference == pytest.approx(plain.difference + 0.5 * 0.1)
+    assert found.error == pytest.approx(np.hypot(plain.error, 0.5 * 0.3))
+
+
+def test_ranks_of_means():
+    values, influences = models(4, spread=0.02, shifts=[0.0, 0.3, 0.6, 0.9])
+    found = rank_means(values @ WEIGHTS, influences, WEIGHTS)
+    assert found.best.tolist() == found.worst.tolist() == [4, 3, 2, 1]
+    influences[1][2] = None
+    found = rank_means(values @ WEIGHTS, influences, WEIGHTS)
+    assert found.tested.tolist() == [True, False, True, True]
+    assert (found.best[1], found.worst[1]) == (1, 4)
+    assert rank_means(values[:, 0], influences, [1, 0, 0, 0]).tested.all()
+
+
+def test_few_units_claim_no_rank_on_a_benchmark():
+    for n, tested in ((9, False), (10, True)):
+        values, influences = models(3, n=n, spread=0.02, shifts=[0.0, 0.5, 1.0])
+        assert rank_means(values[:, 0], influences, [1, 0, 0, 0]).tested.any() == tested
+
+
+def test_models_scored_on_other_units_are_not_tested():
+    values, influences = models(4)
+    influences[2][0] = measured(np.arange(12.0), NAMES[0])[1]
+    assert rank_means(values[:, 0], influences, [1, 0, 0, 0]).tested.tolist() == [True, True, False, True]
+
+
+def test_equal_models_rarely_differ():
+    """Four benchmarks, two of which share stimuli: with independent errors, up to a third of them would."""
+    wrong = [(rank_means(values @ WEIGHTS, influences, WEIGHTS).best > 1).any()
+             for values, influences in (models(3, seed, n=20, spread=1.0) for seed in range(200))]  # fmt: skip
+    assert np.mean(wrong) < 0.05 + 2 * np.sqrt(0.05 * 0.95 / 200)
