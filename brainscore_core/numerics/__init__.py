@@ -24,9 +24,7 @@ from brainscore_core.numerics.predictions import Predictivity, compare_predictiv
 from brainscore_core.numerics.ranks import (
     RankInterval,
     Ranks,
-    RanksFromErrors,
     rank_intervals,
-    ranks_from_errors,
     ranks_from_influence,
     tie_groups,
 )
@@ -45,10 +43,8 @@ from brainscore_core.numerics.ridge import Ridge
 from brainscore_core.numerics.ridge_cv import RidgeCV
 from brainscore_core.numerics.shape import Shape, shape_similarity
 from brainscore_core.numerics.significance import (
-    PairedSummary,
     PairedTest,
     corrected,
-    paired_summary,
     paired_test,
     with_ceiling,
 )
@@ -77,12 +73,10 @@ __all__ = [
     "LinearFit",
     "NoiseCeiling",
     "OneToOne",
-    "PairedSummary",
     "PairedTest",
     "Predictivity",
     "RankInterval",
     "Ranks",
-    "RanksFromErrors",
     "Ridge",
     "RidgeCV",
     "Shape",
@@ -113,14 +107,12 @@ __all__ = [
     "noise_ceiling",
     "noise_ceiling_fraction",
     "noise_precision",
-    "paired_summary",
     "paired_test",
     "pairwise_kappa",
     "participation_ratio",
     "pearson",
     "predictivity",
     "rank_intervals",
-    "ranks_from_errors",
     "ranks_from_influence",
     "ratio_limits",
     "rbf_kernel",
