@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 _NOTE = (
-    "Intervals take the errors of the two models as independent; the paired test needs receipts: "
-    "brainscore compare without --site."
+    "Untested: the site stores nothing by which the models can be compared. With their receipts: brainscore compare "
+    "without --site."
 )
 
 
@@ -44,7 +44,8 @@ def compare_on(site: str, models: Sequence[str], benchmarks: Sequence[str], *, j
             if found:
                 asked = {"mode": "models", "first": found[0].first_model, "second": found[0].second_model}
                 click.echo(f"See {client.url}/vision/compare/?{urlencode(asked)}", err=True)
-            click.echo(_NOTE, err=True)
+            if any(one.outcome == "untested" for one in found):
+                click.echo(_NOTE, err=True)
     return any(one.difference is not None for one in found)
 
 
@@ -136,9 +137,8 @@ def command(
     keep; p-values are corrected over all pairs and benchmarks. The exit code is 1 if nothing could be compared.
 
     With --site URL, two models are compared as on the site's page /vision/compare/: on all benchmarks and their means,
-    or those given with --benchmark. A site's intervals take the errors of the two models as independent; only stored
-    receipts allow the paired test. To compare your private models, log in with brainscore login, or set
-    BRAINSCORE_TOKEN.
+    or those given with --benchmark. To see the differences of your private models, which are then not tested, log in
+    with brainscore login, or set BRAINSCORE_TOKEN.
     """
     if site is not None:
         _refuse(context)

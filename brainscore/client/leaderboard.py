@@ -51,10 +51,11 @@ class Compared:
     first, second, first_error, second_error : float or None
         The two scores relative to the ceiling, and their standard errors.
     difference, error, low, high : float or None
-        First minus second, its standard error and 95 % interval, if the two models' errors are independent.
+        First minus second, its standard error and 95 % interval, where the site can test it: on the stimuli, neuroids
+        and subjects that both scores share.
     outcome : str
-        Of the first model: ``'win'``, ``'tie'``, ``'loss'`` or ``'untested'`` (no standard error); else why there is no
-        difference.
+        Of the first model: ``'win'``, ``'tie'``, ``'loss'`` or ``'untested'`` (nothing is stored by which the models
+        can be compared); else why there is no difference.
     """
 
     benchmark: str
@@ -106,7 +107,7 @@ def compare_public_models(connection: Connection, first: str, second: str) -> li
 
 
 def compare_on_board(board: Leaderboard, first: str, second: str, regions: Mapping[str, str]) -> list[Compared]:
-    """Compute the same from a leaderboard, which with a token also has private models.
+    """Take the differences from a leaderboard, which with a token also has private models. They are not tested.
 
     Parameters
     ----------
@@ -145,11 +146,7 @@ def query_for_models(names: Iterable[str]) -> str:
 
 
 def _compared(board: Leaderboard, first: int, second: int, regions: Mapping[str, str]) -> list[Compared]:
-    from brainscore_core.numerics.significance import paired_summary
-
     difference = board.value[first] - board.value[second]
-    error = np.hypot(board.error[first], board.error[second])
-    found = paired_summary(difference, error)  # each interval and outcome follows from its own difference alone
     means: list[Compared] = []
     groups: dict[str, list[Compared]] = {}
     absent: list[Compared] = []
@@ -158,7 +155,7 @@ def _compared(board: Leaderboard, first: int, second: int, regions: Mapping[str,
         if node.depth > 1 if is_mean else node.parent is None and node.depth > 0:
             continue  # deeper means, and benchmarks outside all means: the page omits them, too
         group = "mean" if is_mean else regions.get(node.identifier) or _group_title(board, place)
-        outcome = found.outcomes[place]
+        both = bool(np.isfinite(difference[place]))
         one = Compared(
             benchmark=node.identifier,
             version=node.version or "",
@@ -166,16 +163,16 @@ def _compared(board: Leaderboard, first: int, second: int, regions: Mapping[str,
             first_model=board.models[first].identifier,
             second_model=board.models[second].identifier,
             first=_finite(board.value[first, place]),
-            first_error=_finite(board.error[first, place]) if outcome else None,
+            first_error=_finite(board.error[first, place]) if both else None,
             second=_finite(board.value[second, place]),
-            second_error=_finite(board.error[second, place]) if outcome else None,
+            second_error=_finite(board.error[second, place]) if both else None,
             difference=_finite(difference[place]),
-            error=_finite(error[place]) if outcome else None,
-            low=_finite(found.limits[place, 0]),
-            high=_finite(found.limits[place, 1]),
-            outcome=outcome or f"first {board.state[first, place]}, second {board.state[second, place]}",
+            error=None,
+            low=None,
+            high=None,
+            outcome="untested" if both else f"first {board.state[first, place]}, second {board.state[second, place]}",
         )
-        if outcome is None:
+        if not both:
             absent += [] if is_mean else [one]
         elif is_mean:
             means.append(one)

@@ -30,9 +30,7 @@ from brainscore_core.numerics.predictions import Predictivity, compare_predictiv
 from brainscore_core.numerics.ranks import (
     RankInterval,
     Ranks,
-    RanksFromErrors,
     rank_intervals,
-    ranks_from_errors,
     ranks_from_influence,
     tie_groups,
 )
@@ -51,10 +49,8 @@ from brainscore_core.numerics.ridge import Ridge
 from brainscore_core.numerics.ridge_cv import RidgeCV
 from brainscore_core.numerics.shape import Shape, shape_similarity
 from brainscore_core.numerics.significance import (
-    PairedSummary,
     PairedTest,
     corrected,
-    paired_summary,
     paired_test,
     with_ceiling,
 )
@@ -83,12 +79,10 @@ __all__ = [
     "LinearFit",
     "NoiseCeiling",
     "OneToOne",
-    "PairedSummary",
     "PairedTest",
     "Predictivity",
     "RankInterval",
     "Ranks",
-    "RanksFromErrors",
     "ResponseMoments",
     "Ridge",
     "RidgeCV",
@@ -120,14 +114,12 @@ __all__ = [
     "noise_ceiling",
     "noise_ceiling_fraction",
     "noise_precision",
-    "paired_summary",
     "paired_test",
     "pairwise_kappa",
     "participation_ratio",
     "pearson",
     "predictivity",
     "rank_intervals",
-    "ranks_from_errors",
     "ranks_from_influence",
     "ratio_limits",
     "rbf_kernel",

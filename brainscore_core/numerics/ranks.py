@@ -14,10 +14,8 @@ __all__ = [
     "FEWEST_UNITS",
     "RankInterval",
     "Ranks",
-    "RanksFromErrors",
     "group_letters",
     "rank_intervals",
-    "ranks_from_errors",
     "ranks_from_influence",
     "significantly_better",
     "tie_groups",
@@ -546,117 +544,6 @@ def _quantile(draws: NDArray[np.floating], level: float) -> float:
     return float(np.partition(draws, place)[place])
 
 
-class RanksFromErrors(NamedTuple):
-    """Ranks of values, their intervals and groups of ties; 1 is the highest value.
-
-    Attributes
-    ----------
-    rank : array (k,) of int
-        Rank of the estimate; equal estimates share the best of their ranks. -1 for NaN.
-    best, worst : array (k,) of int
-        Limits of the interval; -1 for NaN.
-    letters : tuple of k tuples of str
-        Groups of each value, ``'a'`` to ``'z'``, then ``'aa'``…: two values differ significantly if they have no letter
-        in common. Empty for NaN, and for all values if there are too many groups.
-    groups : tuple of tuple of int
-        Positions of the values of each group, the highest value first, in the order of the letters.
-    too_many_groups : bool
-        Whether groups were left out because there are too many.
-    """
-
-    rank: NDArray[np.int64]
-    best: NDArray[np.int64]
-    worst: NDArray[np.int64]
-    letters: tuple[tuple[str, ...], ...]
-    groups: tuple[tuple[int, ...], ...]
-    too_many_groups: bool
-
-
-def ranks_from_errors(
-    values: ArrayLike, errors: ArrayLike, *, level: float = 0.95, most_groups: int = 702
-) -> RanksFromErrors:
-    """Rank values by z tests of all differences, assuming independent errors.
-
-    Parameters
-    ----------
-    values : array (k,)
-        Estimates; a higher value has a lower rank. A NaN value has no rank and is not tested.
-    errors : array (k,)
-        Their standard errors. A value with error NaN is ranked but not tested, so its interval contains all ranks and
-        it is in every group. A value with error 0 is exact.
-    level : float
-        Probability with which all intervals together contain the true ranks, if the assumptions of the tests hold.
-    most_groups : int
-        If there are more groups, none is returned; 702 groups have up to two letters.
-
-    Returns
-    -------
-    RanksFromErrors
-
-    Raises
-    ------
-    ValueError
-        If shapes differ, a value is infinite, an error is negative or infinite, or `level` is not between 0 and 1.
-
-    See Also
-    --------
-    rank_intervals : the same for p-values of any test.
-
-    Notes
-    -----
-    z = difference / √(error² + error²), corrected by Holm over all ordered pairs; best, worst and groups as in
-    :func:`rank_intervals` and :func:`tie_groups`.
-
-    The variance of a difference is error² + error² − 2 · covariance; the covariance is assumed to be 0. Models scored
-    on the same benchmark share its stimuli, neurons and subjects, so their scores tend to vary together. The covariance
-    is then positive and the tests are conservative: intervals are wider and groups larger than necessary, and their
-    confidence exceeds `level`. If scores vary in opposite directions, which is possible, the covariance is negative and
-    the tests find too many differences. Tests that resample the shared units
-    (``brainscore_core.statistics.comparison``) do not need this assumption, but require the predictions stored with the
-    scores. Holm's correction is valid for any dependence between tests.
-
-    Errors are treated as known and estimates as normally distributed: with few units (below about 30), the tests find
-    slightly too many differences.
-
-    Examples
-    --------
-    >>> found = ranks_from_errors([0.9, 0.5, 0.47, float("nan")], [0.02, 0.02, 0.02, 0.02])
-    >>> found.rank.tolist(), found.best.tolist(), found.worst.tolist()
-    ([1, 2, 3, -1], [1, 2, 2, -1], [1, 3, 3, -1])
-    >>> found.letters
-    (('a',), ('b',), ('b',), ())
-    """
-    estimates, spreads = np.asarray(values, dtype=np.float64), np.asarray(errors, dtype=np.float64)
-    if estimates.ndim != 1 or estimates.shape != spreads.shape:
-        raise ValueError(
-            f"values have the shape {estimates.shape}, errors {spreads.shape}; both must have one value per model"
-        )
-    if np.isinf(estimates).any():
-        raise ValueError("a value is infinite; use NaN for missing values")
-    if (spreads < 0).any() or np.isinf(spreads).any():
-        raise ValueError("an error is negative or infinite; use NaN for missing errors")
-    if not 0 < level < 1:
-        raise ValueError(f"level is {level}; it must be between 0 and 1")
-    ranked = np.flatnonzero(~np.isnan(estimates))
-    x, k = estimates[ranked], len(ranked)
-    found = significantly_better(x, _p_values(x, spreads[ranked]), level=level)
-
-    rank, best, worst = (np.full(len(estimates), -1, dtype=np.int64) for _ in range(3))
-    rank[ranked] = 1 + k - np.searchsorted(np.sort(x), x, side="right")
-    best[ranked], worst[ranked] = 1 + found.sum(axis=0), k - found.sum(axis=1)
-    try:
-        together = tie_matrix(x, found | found.T, most=most_groups)
-    except TooManyGroups:
-        return RanksFromErrors(rank, best, worst, ((),) * len(estimates), (), True)
-    names = [group_letters(number) for number in range(len(together))]
-    letters: list[tuple[str, ...]] = [()] * len(estimates)
-    for position, member in zip(ranked.tolist(), together.T, strict=True):
-        letters[position] = tuple(names[number] for number in np.flatnonzero(member).tolist())
-    order = np.argsort(-x, kind="stable")
-    groups = tuple(tuple(ranked[order[row]].tolist()) for row in together[:, order])
-    return RanksFromErrors(rank, best, worst, tuple(letters), groups, False)
-
-
 def group_letters(number: int) -> str:
     """Name a group by letters, given its position from 0.
 
@@ -671,12 +558,3 @@ def group_letters(number: int) -> str:
         number, rest = divmod(number - 1, 26)
         letters = chr(ord("a") + rest) + letters
     return letters
-
-
-def _p_values(values: Array, errors: Array) -> Array:
-    """Two-sided p of all pairs; NaN if a value has no error."""
-    differences = np.abs(values[:, None] - values)
-    with np.errstate(divide="ignore", invalid="ignore"):  # exact values have a variance of 0
-        z = differences / np.hypot(errors[:, None], errors)
-    z[(differences == 0) & ~np.isnan(errors[:, None] + errors)] = 0.0
-    return np.asarray(2 * ndtr(-z))

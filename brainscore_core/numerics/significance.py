@@ -6,18 +6,15 @@ from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtri, stdtr, stdtrit
+from scipy.special import stdtr, stdtrit
 
-from brainscore_core.numerics._arrays import Array
-from brainscore_core.numerics.resampling import influence_variance, mean_influence, satterthwaite
+from brainscore_core.numerics.resampling import influence_variance, satterthwaite
 
 __all__ = [
     "Correction",
     "Outcome",
-    "PairedSummary",
     "PairedTest",
     "corrected",
-    "paired_summary",
     "paired_test",
     "student_test",
     "with_ceiling",
@@ -249,106 +246,4 @@ def _undefined(difference: float, reason: str) -> PairedTest:
 
 
 Outcome = Literal["win", "tie", "loss", "untested"]
-"""Result of a benchmark for the first model; ``'untested'`` is a difference without a standard error."""
-
-
-class PairedSummary(NamedTuple):
-    """Differences of two models over benchmarks, first minus second.
-
-    Attributes
-    ----------
-    n : int
-        Number of benchmarks with a difference.
-    mean : PairedTest
-        Mean difference, with Student's interval and test over benchmarks; NaN with a reason for fewer than three.
-    wins, ties, losses : int
-        Number of benchmarks whose interval is above 0, contains 0, is below 0.
-    untested : int
-        Number of benchmarks whose difference has no standard error. The four numbers add up to `n`.
-    outcomes : tuple of str or None
-        Outcome of each benchmark; None without a difference.
-    limits : array (benchmarks, 2)
-        Limits of the interval of each difference; NaN if there is none.
-    """
-
-    n: int
-    mean: PairedTest
-    wins: int
-    ties: int
-    losses: int
-    untested: int
-    outcomes: tuple[Outcome | None, ...]
-    limits: Array
-
-
-def paired_summary(differences: ArrayLike, errors: ArrayLike, *, level: float = 0.95) -> PairedSummary:
-    """Summarise the differences between two models.
-
-    Parameters
-    ----------
-    differences : array (benchmarks,)
-        Score of the first model minus that of the second; values that are not finite count as missing.
-    errors : array (benchmarks,)
-        Standard errors of the differences, for independent scores √(error² + error²); values that are not finite count
-        as missing. A difference with error 0 is exact.
-    level : float
-        Confidence level in (0, 1) of each single interval.
-
-    Returns
-    -------
-    PairedSummary
-
-    Raises
-    ------
-    ValueError
-        If shapes differ, an error is negative, or `level` is out of range.
-
-    Notes
-    -----
-    The interval of the mean assumes that benchmarks are drawn independently at random from all possible ones. Results
-    of benchmarks with the same data set or region are correlated; the interval is then too narrow.
-
-    The interval of one difference assumes a normal distribution and independent scores of the two models. They were
-    measured on the same stimuli and units, so their errors tend to be correlated; the interval is then too wide, and a
-    win or loss more certain than `level` (see :func:`~brainscore_core.numerics.ranks`). There is no correction for the
-    number of benchmarks: of those without a true difference, up to 1 − `level` count as wins or losses.
-
-    Examples
-    --------
-    >>> found = paired_summary([0.1, 0.2, -0.01, 0.3, np.nan], [0.02, 0.05, 0.02, np.nan, 0.1])
-    >>> found.n, found.wins, found.ties, found.losses, found.untested
-    (4, 2, 1, 0, 1)
-    >>> found.outcomes
-    ('win', 'win', 'tie', 'untested', None)
-    >>> round(found.mean.difference, 4), round(found.mean.low, 3), round(found.mean.high, 3)
-    (0.1475, -0.064, 0.359)
-    """
-    values, spreads = np.asarray(differences, dtype=np.float64), np.asarray(errors, dtype=np.float64)
-    if values.ndim != 1 or values.shape != spreads.shape:
-        raise ValueError(
-            f"differences have the shape {values.shape}, errors {spreads.shape}; both must have one value per benchmark"
-        )
-    if not 0 < level < 1:
-        raise ValueError(f"level is {level}; it must be between 0 and 1")
-    if (spreads < 0).any():
-        raise ValueError("an error is negative; use NaN for missing errors")
-    there = np.isfinite(values)
-    tested = there & np.isfinite(spreads)
-    half = float(ndtri((1 + level) / 2)) * np.where(tested, spreads, np.nan)
-    limits = np.stack([values - half, values + half], axis=1)
-    won, lost = limits[:, 0] > 0, limits[:, 1] < 0
-    codes = np.where(~there, 0, np.where(~tested, 1, np.where(won, 2, np.where(lost, 3, 4))))
-    words: tuple[Outcome | None, ...] = (None, "untested", "win", "loss", "tie")
-    of_all = values[there]
-    difference = float(of_all.mean()) if of_all.size else float("nan")
-    counts = np.bincount(codes, minlength=len(words)).tolist()
-    return PairedSummary(
-        n=int(there.sum()),
-        mean=paired_test(difference, mean_influence(of_all), level=level),
-        wins=counts[2],
-        ties=counts[4],
-        losses=counts[3],
-        untested=counts[1],
-        outcomes=tuple(words[code] for code in codes.tolist()),
-        limits=limits,
-    )
+"""Result of a benchmark for the first model; ``'untested'`` is a difference without a test."""

@@ -257,9 +257,9 @@ class RankedModel(Strict):
     runnable: bool = Field(description="Whether it can be loaded from published code and weights.")
     size_mb: Finite = Field(description="Size of the weights in MB.")
     rank: int | None = Field(description="Null without a score.")
-    best: int | None = Field(description="Best rank in the rank's interval.")
-    worst: int | None = Field(description="Worst rank in the rank's interval.")
-    groups: str = Field(description="Models that share a letter do not differ significantly.")
+    best: int | None = Field(description="Best rank in the rank's interval; null if not tested.")
+    worst: int | None = Field(description="Worst rank in the rank's interval; null if not tested.")
+    groups: str = Field(description="Models that share a letter do not differ significantly; empty if not tested.")
 
 
 class BoardColumn(Strict):
@@ -289,9 +289,11 @@ class BoardAnswer(Strict):
     models: list[RankedModel] = Field(description="In the requested order.")
     nodes: list[BoardColumn] = Field(description="Depth first; benchmarks that count in no mean last.")
     value: list[list[float | None]] = Field(description="Scores, and means of scores.")
-    error: list[list[float | None]] = Field(description="Their standard errors.")
-    low: list[list[float | None]] = Field(description="Lower ends of their intervals; of means 1.96 errors away.")
-    high: list[list[float | None]] = Field(description="Upper ends of their intervals; of means 1.96 errors away.")
+    error: list[list[float | None]] = Field(
+        description="Their standard errors; of a mean of several scores only if influences of units are stored of all."
+    )
+    low: list[list[float | None]] = Field(description="Lower ends of their intervals.")
+    high: list[list[float | None]] = Field(description="Upper ends of their intervals.")
     state: list[list[int]] = Field(description="Results of scoring: see `state_names`.")
     n_scored: list[list[int]] = Field(description="Number of benchmarks with a score at or below the node.")
     notes: list[str] = Field(description="Sentences that explain what is shown.")

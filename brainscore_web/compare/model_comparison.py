@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from brainscore_core.errors import UserError
 from brainscore_core.figures import Dots, DotsRow, Svg, dots_with_intervals
-from brainscore_core.numerics.significance import Outcome, PairedSummary, paired_summary
+from brainscore_core.numerics.significance import Outcome, PairedTest
+from brainscore_core.statistics.means import NOT_TESTED, compare_means
 from brainscore_web.compare.question import Note, Question, benchmark_href, group_of, model_row, signed
-from brainscore_web.leaderboard.board import Board
+from brainscore_web.leaderboard.board import Board, influences_on, mean_parts
 from brainscore_web.leaderboard.snapshot import STATES, BenchmarkRow, ModelRow
 
 __all__ = ["Absent", "Difference", "Group", "TwoModels", "two_models", "without_models"]
@@ -44,9 +47,12 @@ class Difference:
     first, second, first_error, second_error : float
         The two scores; errors are NaN if not available.
     difference, error, low, high : float
-        First minus second, its standard error √(error² + error²) and 95 % interval.
+        First minus second, its standard error and 95 % interval, from the influences of the units that both scores
+        share; NaN if not tested. Means are compared on the benchmarks on which both models were scored.
     outcome : str
         ``'win'``, ``'tie'``, ``'loss'`` or ``'untested'``.
+    reason : str
+        Why it is not tested.
     """
 
     identifier: str
@@ -61,6 +67,30 @@ class Difference:
     low: float
     high: float
     outcome: Outcome
+    reason: str = ""
+
+
+class Summary(NamedTuple):
+    """Differences over all benchmarks of the groups.
+
+    Attributes
+    ----------
+    n : int
+        Number of benchmarks with a difference.
+    mean : PairedTest
+        Their mean difference, about these benchmarks.
+    wins, ties, losses : int
+        Number of benchmarks whose interval is above 0, contains 0, is below 0.
+    untested : int
+        Number of benchmarks whose difference is not tested. The four numbers add up to `n`.
+    """
+
+    n: int
+    mean: PairedTest
+    wins: int
+    ties: int
+    losses: int
+    untested: int
 
 
 @dataclass(frozen=True)
@@ -125,7 +155,7 @@ class TwoModels:
         The models.
     groups : tuple of Group
         Groups of benchmarks, in the order of the tree.
-    summary : PairedSummary
+    summary : Summary
         Summary over all benchmarks of the groups.
     means : tuple of Difference
         Differences of the roots of the tree and of the means directly below them.
@@ -140,7 +170,7 @@ class TwoModels:
     first: ModelRow
     second: ModelRow
     groups: tuple[Group, ...]
-    summary: PairedSummary
+    summary: Summary
     means: tuple[Difference, ...]
     absent: tuple[Absent, ...]
     notes: tuple[Note, ...]
@@ -153,7 +183,7 @@ class TwoModels:
 
     @property
     def mean(self) -> tuple[str, str]:
-        """The mean difference and its interval."""
+        """The mean difference over the benchmarks and its interval."""
         mean = self.summary.mean
         interval = "–" if np.isnan(mean.low) else f"{signed(mean.low, plus=True)} to {signed(mean.high, plus=True)}"
         return signed(mean.difference, plus=True), interval
@@ -178,7 +208,7 @@ class TwoModels:
         summary = self.summary
         return (
             f"{summary.n} benchmarks: {summary.wins} wins, {summary.ties} ties, {summary.losses} losses of "
-            f"{self.first.title}, {summary.untested} without a standard error. "
+            f"{self.first.title}, {summary.untested} untested. "
             f"Mean difference {signed(summary.mean.difference, plus=True)}."
         )
 
@@ -196,7 +226,7 @@ class TwoModels:
                 title=self.title,
                 description=self.description(),
                 x_title=f"difference of {self.values} scores",
-                kinds=("win", "loss", "", "", "tie: interval includes 0", "", "", "no standard error"),
+                kinds=("win", "loss", "", "", "tie: interval includes 0", "", "", "not tested"),
                 reference=0.0,
             )
         )
@@ -248,34 +278,16 @@ def two_models(board: Board, question: Question) -> TwoModels:
             means.append(place)
     if not leaves:
         raise UserError("no benchmark of the tree passes the filters", remedy="remove filters")
+    tests = {place: _test(board, place, first, second) for place in (*leaves, *means)}
     values, errors = board.values[[first, second]], board.errors[[first, second]]
-    difference, error = values[0] - values[1], np.hypot(errors[0], errors[1])
-    both = np.isfinite(difference)
-    summary = paired_summary(difference[leaves], error[leaves])
-    mean_summary = paired_summary(difference[means], error[means])
-
-    def row(place: int, outcome: Outcome | None, limits: NDArray[np.float64]) -> Difference:
-        node = board.nodes[place]
-        return Difference(
-            identifier=node.identifier,
-            title=node.title,
-            benchmark=board.snapshot.benchmarks[node.column] if node.column >= 0 else None,
-            first=float(values[0, place]),
-            second=float(values[1, place]),
-            first_error=float(errors[0, place]),
-            second_error=float(errors[1, place]),
-            difference=float(difference[place]),
-            error=float(error[place]),
-            low=float(limits[0]),
-            high=float(limits[1]),
-            outcome=outcome or "untested",
-        )
-
+    both = np.isfinite(values).all(axis=0)
     groups: dict[str, list[Difference]] = {}
-    for number, place in enumerate(leaves):
+    for place in leaves:
         if both[place]:
-            benchmark_row = row(place, summary.outcomes[number], summary.limits[number])
-            groups.setdefault(group_of(board, place), []).append(benchmark_row)
+            groups.setdefault(group_of(board, place), []).append(
+                _difference(board, place, values[:, place], errors[:, place], tests[place])
+            )
+    outcomes = [row.outcome for rows in groups.values() for row in rows]
     absent = [_absent(board, place, first, second) for place in leaves if not both[place]]
     return TwoModels(
         first=board.models[first],
@@ -283,16 +295,70 @@ def two_models(board: Board, question: Question) -> TwoModels:
         groups=tuple(
             Group(title, tuple(sorted(rows, key=lambda row: -row.difference))) for title, rows in groups.items()
         ),
-        summary=summary,
+        summary=Summary(
+            n=len(outcomes),
+            mean=_mean_test(board, [place for place in leaves if both[place]], first, second),
+            wins=outcomes.count("win"),
+            ties=outcomes.count("tie"),
+            losses=outcomes.count("loss"),
+            untested=outcomes.count("untested"),
+        ),
         means=tuple(
-            row(place, mean_summary.outcomes[number], mean_summary.limits[number])
-            for number, place in enumerate(means)
+            _difference(board, place, values[:, place], errors[:, place], tests[place])
+            for place in means
             if both[place]
         ),
         absent=tuple(absent),
-        notes=_notes(board, question, first, second),
+        notes=_notes(board, question, first, second, untested=bool(outcomes.count("untested"))),
         values=question.board.values,
     )
+
+
+def _difference(
+    board: Board, place: int, values: NDArray[np.float64], errors: NDArray[np.float64], test: PairedTest
+) -> Difference:
+    node = board.nodes[place]
+    outcome: Outcome = "tie"
+    if np.isnan(test.low):
+        outcome = "untested"
+    elif test.low > 0 or test.high < 0:
+        outcome = "win" if test.low > 0 else "loss"
+    return Difference(
+        identifier=node.identifier,
+        title=node.title,
+        benchmark=board.snapshot.benchmarks[node.column] if node.column >= 0 else None,
+        first=float(values[0]),
+        second=float(values[1]),
+        first_error=float(errors[0]),
+        second_error=float(errors[1]),
+        difference=float(values[0] - values[1]) if outcome == "untested" else test.difference,
+        error=test.error,
+        low=test.low,
+        high=test.high,
+        outcome=outcome,
+        reason=test.reason or "",
+    )
+
+
+def _test(board: Board, place: int, first: int, second: int) -> PairedTest:
+    """Test the difference at a node on the benchmarks at or below it on which both models were scored."""
+    return _tested(board, *mean_parts(board.nodes, place), first, second)
+
+
+def _mean_test(board: Board, places: Sequence[int], first: int, second: int) -> PairedTest:
+    """Test the mean difference over some benchmarks, with equal weights."""
+    columns = np.array([board.nodes[place].column for place in places], dtype=np.intp)
+    return _tested(board, columns, np.full(len(columns), 1 / max(len(columns), 1)), first, second)
+
+
+def _tested(
+    board: Board, columns: NDArray[np.intp], weights: NDArray[np.float64], first: int, second: int
+) -> PairedTest:
+    rows = board.rows[[first, second]]
+    snapshot = board.snapshot
+    values = (snapshot.raw if board.state.values == "raw" else snapshot.value)[np.ix_(rows, columns)]
+    names = [snapshot.benchmarks[column].identifier for column in columns.tolist()]
+    return compare_means(values, influences_on(snapshot, board.state, rows, columns), weights, names)
 
 
 def _chosen_models(board: Board, question: Question) -> tuple[int, int]:
@@ -325,21 +391,19 @@ def _absent(board: Board, place: int, first: int, second: int) -> Absent:
     )
 
 
-def _notes(board: Board, question: Question, first: int, second: int) -> tuple[Note, ...]:
+def _notes(board: Board, question: Question, first: int, second: int, *, untested: bool) -> tuple[Note, ...]:
     notes = [
         Note(
-            "Each interval assumes independent errors of the two scores. Both models saw the same stimuli, so errors "
-            "tend to be correlated: intervals are then too wide, and a tie may hide a difference."
+            "Differences are tested on the stimuli, neuroids and subjects that both scores share. A mean is compared "
+            "on the benchmarks on which both models were scored, and is about these benchmarks."
         ),
         Note(
             "Each interval has a confidence of 95 % on its own: without any differences, up to one benchmark in twenty "
             "counts as a win or loss."
         ),
-        Note(
-            "The interval of the mean assumes independent benchmarks. Benchmarks of the same data set are correlated, "
-            "so it is then too narrow."
-        ),
     ]
+    if untested:
+        notes.append(Note(f"Some benchmarks are {NOT_TESTED}."))
     if board.rows[first] == board.rows[second]:
         notes.insert(0, Note("This compares a model with itself."))
     families = {board.models[row].family for row in (first, second)}

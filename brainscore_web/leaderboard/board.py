@@ -8,10 +8,13 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import stdtrit
 
 from brainscore_core.errors import UserError
-from brainscore_core.numerics.ranks import RanksFromErrors, group_letters, ranks_from_errors
+from brainscore_core.numerics.influence import ScoreInfluence
+from brainscore_core.numerics.ranks import Ranks, group_letters
 from brainscore_core.results.aggregates import Tree, averages
+from brainscore_core.statistics.means import NOT_TESTED, rank_means
 from brainscore_web.leaderboard import search
 from brainscore_web.leaderboard.cache import Cache
 from brainscore_web.leaderboard.filters import CONTROLS, OUTSIDE, chosen_benchmarks, chosen_models, suggestion
@@ -29,6 +32,8 @@ __all__ = [
     "clear_caches",
     "counted",
     "group_texts",
+    "influences_on",
+    "mean_parts",
 ]
 
 SHADES = 10
@@ -40,7 +45,6 @@ MAX_OPEN_HEADING = 6
 _SCORED, _UNDEFINED, _MISSING, _UNDETERMINED = (
     STATES.index(state) for state in ("scored", "undefined", "missing", "undetermined")
 )
-_Z95 = 1.959963984540054  # standard errors on either side of the mean of a 95 % interval
 _NAMES = {"ceiled": ("value", "error", "low", "high"), "raw": ("raw", "raw_error", "raw_low", "raw_high")}
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -97,8 +101,9 @@ class Board:
     nodes : tuple of BoardNode
         The filtered tree depth first, then headings with the benchmarks outside the tree.
     values, errors, low, high : array (models, nodes)
-        Scores of benchmarks and their means, with standard errors and confidence limits; NaN if not available. The
-        limits of a mean are 1.96 standard errors away.
+        Scores of benchmarks and their means, with standard errors and confidence limits; NaN if not available. Errors
+        and limits (95 %) of a mean of several scores are computed from the influences of the units that the scores
+        share, if these are stored of all of them.
     states : array (models, nodes) of int8
         Indices into :data:`STATES`. A mean is scored if it has a value; otherwise it has the state that all benchmarks
         below share, or is missing if they differ. Headings are missing.
@@ -108,10 +113,11 @@ class Board:
         Colour class: position of the value between the lowest (0) and the highest (9) of its column; -1 without a
         value, 5 if all values are equal.
     rank, best, worst : array (models,) of int
-        Rank by the mean of the first root, and the limits of its interval; 0 if the model has no rank.
+        Rank by the mean of the first root, and the limits of its interval; 0 if the model has no rank, limits also if
+        it was not tested against any other: nothing is then claimed about its true rank.
     groups : tuple of str
         Letters of the groups of models that do not differ significantly, such as ``'ab'`` or ``'c–h'``; empty without
-        a rank, and for all models if there are too many groups.
+        a test, and for all models if there are too many groups.
     node_best, node_median : array (nodes,)
         Over the shown models that have a value.
     node_ceiling : array (nodes,)
@@ -163,6 +169,11 @@ class Board:
         ranks[known] = 1 + np.searchsorted(np.sort(-values[known]), -values[known], side="left")
         return ranks
 
+    def tested_ranks(self, place: int) -> Ranks:
+        """Return ranks at a node with intervals and groups, in the order of `models`."""
+        columns, weights = mean_parts(self.nodes, place)
+        return rank_means(self.values[:, place], influences_on(self.snapshot, self.state, self.rows, columns), weights)
+
     def toggled(self, place: int) -> BoardState:
         """Return the state in which this node is open if it is closed here, and closed if it is open here."""
         names = {node.identifier for node in self.nodes if node.open} ^ {self.nodes[place].identifier}
@@ -207,7 +218,7 @@ def board_of(snapshot: Snapshot, state: BoardState) -> Board:
     Notes
     -----
     Means are those of :func:`brainscore_core.results.aggregates.averages` over the tree of the benchmarks that pass
-    the filters; ranks are those of :func:`brainscore_core.numerics.ranks.ranks_from_errors`.
+    the filters; ranks are those of :func:`brainscore_core.statistics.means.rank_means`.
     """
     rows = np.array(chosen_models(snapshot.models, state), dtype=np.intp)
     columns = np.array(chosen_benchmarks(snapshot, state), dtype=np.intp)
@@ -226,7 +237,8 @@ def board_of(snapshot: Snapshot, state: BoardState) -> Board:
         columns=columns,
         ranked_by=arrays.nodes[0].title if arrays.has_mean else "",
         n_ranked=int((ranks.rank > 0).sum()),
-        n_sure=int(np.isfinite(arrays.errors[:, 0]).sum()) if arrays.has_mean else 0,
+        n_tested=int(ranks.tested.sum()),
+        any_stored=bool(snapshot.comparable[np.ix_(rows, columns)].any()) and state.values != "raw",
         too_many_groups=ranks.too_many_groups,
         n_without_raw=arrays.n_without_raw,
         is_sorted=sort_by >= 0 or state.sort.removeprefix("-") in ("rank", "model"),
@@ -246,8 +258,8 @@ def board_of(snapshot: Snapshot, state: BoardState) -> Board:
         n_all=np.broadcast_to(arrays.n_all, arrays.values.shape),
         shade=_shades(arrays.values)[order],
         rank=np.maximum(ranks.rank, 0)[order],
-        best=np.maximum(ranks.best, 0)[order],
-        worst=np.maximum(ranks.worst, 0)[order],
+        best=np.where(ranks.tested, ranks.best, 0)[order],
+        worst=np.where(ranks.tested, ranks.worst, 0)[order],
         groups=tuple(letters[row] for row in order.tolist()),
         node_best=node_best,
         node_median=node_median,
@@ -283,16 +295,28 @@ class _Arrays:
         self.values, self.errors, self.low, self.high = (np.full(shape, np.nan) for _ in range(4))
         self.states = np.full(shape, _MISSING, dtype=np.int8)
         self.n_scored, self.n_all = np.zeros(shape, dtype=np.int64), np.zeros(len(self.nodes), dtype=np.int64)
-        for array, of_leaves in zip((self.values, self.errors, self.low, self.high), arrays, strict=True):
-            array[:, self.at] = of_leaves
         self.states[:, self.at] = leaf_states
         self.n_scored[:, self.at], self.n_all[self.at] = leaf_states == _SCORED, 1
         if self.has_mean:
             in_tree = [number for number, row in enumerate(benchmarks) if row.in_tree]  # in the tree's order
-            means = averages(tree, arrays[0][:, in_tree], arrays[1][:, in_tree], over=state.over)
+            means = averages(
+                tree,
+                arrays[0][:, in_tree],
+                arrays[1][:, in_tree],
+                influences=influences_on(snapshot, state, rows, columns[in_tree]),
+                over=state.over,
+            )
             at = [self.place[identifier] for identifier in means.nodes]
             self.values[:, at], self.errors[:, at] = means.values, means.errors
             self.n_scored[:, at], self.n_all[at] = means.n_scored, means.n_all
+            half = stdtrit(means.df, 0.975) * means.errors
+            limits = [averages(tree, side[:, in_tree], arrays[1][:, in_tree], over=state.over) for side in arrays[2:]]
+            one = (means.n_scored == 1) & np.isfinite(means.errors)  # a mean of one score has its interval
+            for array, side, limit in zip((self.low, self.high), limits, (-half, half), strict=True):
+                array[:, at] = np.where(one, side.values, means.values + limit)
+        for array, of_leaves in zip((self.values, self.errors, self.low, self.high), arrays, strict=True):
+            array[:, self.at] = of_leaves
+        self._snapshot, self._state, self._rows = snapshot, state, rows
         self._fill_means()
         if state.values == "ceiled":
             self._hide(snapshot.undetermined[np.ix_(rows, columns)])
@@ -304,8 +328,7 @@ class _Arrays:
         for place in range(len(self.nodes) - 1, -1, -1):  # children before their parents
             node = self.nodes[place]
             if node.kind == "mean":
-                value, spread = self.values[:, place], _Z95 * self.errors[:, place]
-                self.low[:, place], self.high[:, place] = value - spread, value + spread
+                value = self.values[:, place]
                 states = self.states[:, below[place]]
                 same = (states == states[:, :1]).all(axis=1)
                 without = np.where(same & (states[:, 0] != _SCORED), states[:, 0], _MISSING)
@@ -322,11 +345,12 @@ class _Arrays:
         for array in (self.values, self.errors, self.low, self.high):
             array[at] = np.nan
 
-    def ranks(self) -> RanksFromErrors:
-        if self.has_mean:
-            return ranks_from_errors(self.values[:, 0], self.errors[:, 0])
-        absent = np.full(len(self.values), np.nan)
-        return ranks_from_errors(absent, absent)
+    def ranks(self) -> Ranks:
+        if not self.has_mean:
+            return rank_means(np.full(len(self.values), np.nan), [[] for _ in self.values], [])
+        columns, weights = mean_parts(self.nodes, 0)
+        influences = influences_on(self._snapshot, self._state, self._rows, columns)
+        return rank_means(self.values[:, 0], influences, weights)
 
     def ceilings(self) -> Floats:
         ceilings = np.full(len(self.nodes), np.nan)
@@ -373,7 +397,7 @@ def _shades(values: Floats) -> NDArray[np.int8]:
     return np.where(known, np.minimum(np.where(known, share, 0) * SHADES, SHADES - 1), -1).astype(np.int8)
 
 
-def group_texts(ranks: RanksFromErrors) -> list[str]:
+def group_texts(ranks: Ranks) -> list[str]:
     """Return the letters of each model in one text; three or more in a row become a range."""
     place = {group_letters(number): number for number in range(len(ranks.groups))}
     between = "" if len(place) <= 26 else " "
@@ -455,6 +479,32 @@ def with_open_nodes(nodes: Sequence[BoardNode], names: frozenset[str]) -> tuple[
     return tuple(result)
 
 
+def mean_parts(nodes: Sequence[BoardNode], place: int) -> tuple[NDArray[np.intp], Floats]:
+    """Return the columns of the benchmarks at or below a node, and their weights in its mean over all of them."""
+    below: dict[int, list[int]] = {}
+    for at, node in enumerate(nodes):
+        below.setdefault(node.parent, []).append(at)
+    columns: list[int] = []
+    weights: list[float] = []
+    waiting = [(place, 1.0)]
+    while waiting:
+        at, weight = waiting.pop()
+        if nodes[at].kind == "benchmark":
+            columns.append(nodes[at].column)
+            weights.append(weight)
+        waiting += [(child, weight / len(below[at])) for child in below.get(at, ())]
+    return np.array(columns, dtype=np.intp), np.array(weights)
+
+
+def influences_on(
+    snapshot: Snapshot, state: BoardState, rows: NDArray[np.intp], columns: NDArray[np.intp]
+) -> list[list[ScoreInfluence | None]]:
+    """Return how units influence the shown scores; none are known on raw values."""
+    if state.values == "raw":
+        return [[None] * len(columns) for _ in rows]
+    return snapshot.influences(rows, columns)
+
+
 class BoardSummary(NamedTuple):
     """What the notes are about.
 
@@ -464,8 +514,10 @@ class BoardSummary(NamedTuple):
         Models and benchmarks that pass the filters.
     ranked_by : str
         Title of the mean that models are ranked by; empty without a mean.
-    n_ranked, n_sure : int
-        Number of models that have this mean, and that have it with a standard error.
+    n_ranked, n_tested : int
+        Number of models that have this mean, and that were tested against others.
+    any_stored : bool
+        Whether there are scores by which models can be compared.
     too_many_groups : bool
         Whether the groups of ties were left out.
     n_without_raw : int
@@ -478,7 +530,8 @@ class BoardSummary(NamedTuple):
     columns: NDArray[np.intp]
     ranked_by: str
     n_ranked: int
-    n_sure: int
+    n_tested: int
+    any_stored: bool
     too_many_groups: bool
     n_without_raw: int
     is_sorted: bool
@@ -535,15 +588,22 @@ def _on_means(state: BoardState, summary: BoardSummary) -> Iterator[str]:
 def _on_ranks(summary: BoardSummary) -> Iterator[str]:
     if not summary.ranked_by or not summary.n_ranked:
         return
+    if not summary.n_tested:
+        reason = NOT_TESTED
+        if summary.any_stored:
+            reason = "not tested: no two models can be compared on all benchmarks of this mean"
+        yield f"Ranks are by {summary.ranked_by}; {reason}."
+        return
     yield (
-        f"Ranks are by {summary.ranked_by}. Their intervals contain all true ranks with 95 % confidence if errors are "
-        "normal and independent; models share stimuli and subjects, so intervals are usually wider than necessary."
+        f"Ranks are by {summary.ranked_by}. All true ranks are in their intervals with 95 % confidence: models are "
+        "tested on the stimuli, neuroids and subjects that they share, if they were scored on all benchmarks of the "
+        "mean."
     )
-    if summary.n_sure < summary.n_ranked:
-        n = summary.n_ranked - summary.n_sure
+    if summary.n_tested < summary.n_ranked:
+        n = summary.n_ranked - summary.n_tested
         yield (
-            f"For {n} of {summary.n_ranked} models this mean has no standard error, because a score below has none; "
-            f"{'its interval contains' if n == 1 else 'their intervals contain'} all ranks."
+            f"{n} of {summary.n_ranked} models {_is(n)} not tested, since a score is missing or nothing is stored by "
+            f"which {'it' if n == 1 else 'they'} can be compared: nothing is claimed about their true rank."
         )
     if summary.too_many_groups:
         yield "There are too many groups of ties to show their letters."

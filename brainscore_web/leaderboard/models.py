@@ -26,6 +26,7 @@ __all__ = [
     "Revision",
     "Score",
     "StimulusSample",
+    "StoredInfluence",
     "Visibility",
     "VisionModel",
     "Visitor",
@@ -321,6 +322,29 @@ class Score(models.Model):
 
     def __str__(self) -> str:
         return self.receipt
+
+
+class StoredInfluence(models.Model):
+    """How units (stimuli, neuroids, subjects) influence a score, in a compact form, by which models are compared.
+
+    Written by ``brainscore_web.leaderboard.influence``, from what is stored beside the receipt. A row without parts
+    says that nothing is stored there by which models could be compared.
+    """
+
+    score = models.OneToOneField(Score, on_delete=models.CASCADE, related_name="influence")
+    bias = models.FloatField(default=0.0)
+    ceiling = models.FloatField(default=0.0, help_text="Change of the score by one standard error of its ceiling.")
+    ceiling_id = models.CharField(max_length=300, blank=True)
+    parts = models.JSONField(default=list, help_text="Kind, data set, number of units, in blocks, paired.")
+    content = models.BinaryField(default=bytes)
+
+    class Meta:
+        """In the order of scores."""
+
+        ordering = ("score",)
+
+    def __str__(self) -> str:
+        return f"{self.score_id}: {', '.join(str(part[0]) for part in self.parts) or 'none'}"
 
 
 class LayerProfile(models.Model):

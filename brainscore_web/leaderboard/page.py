@@ -419,7 +419,8 @@ def _rank_cell(board: Board, row: int) -> SafeString:
         return SafeString('<td class="rank"><span aria-hidden="true">–</span><span class="said">no rank</span></td>')
     between = format_html(' <span class="range">({}–{})</span>', best, worst) if best != worst else ""
     groups = format_html(' <span class="letters">{}</span>', letters) if letters else ""
-    description = f"rank {rank}, between {best} and {worst}" + (f"; groups: {letters}" if letters else "")
+    limits = f"between {best} and {worst}" if best else "not tested"
+    description = f"rank {rank}, {limits}" + (f"; groups: {letters}" if letters else "")
     return format_html('<td class="rank" title="{}"><b>{}</b>{}{}</td>', description, rank, between, groups)
 
 

@@ -12,9 +12,19 @@ from django.db import transaction
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from brainscore_core.numerics.influence import ScoreInfluence, unit_influence
+from brainscore_core.results.tree import data_set_of
 from brainscore_web.leaderboard import revision
+from brainscore_web.leaderboard.influence import pack, write_influences
 from brainscore_web.leaderboard.ingest.rows import insert_scores
-from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, Score, Visibility, VisionModel
+from brainscore_web.leaderboard.models import (
+    Benchmark,
+    BenchmarkVersion,
+    Score,
+    StoredInfluence,
+    Visibility,
+    VisionModel,
+)
 
 __all__ = ["Simulated", "simulate_leaderboard"]
 
@@ -45,7 +55,7 @@ class Simulated(NamedTuple):
 
 
 def simulate_leaderboard(
-    *, models: int = 12, benchmarks: int = 24, versions: int = 1, private: int = 1, seed: int = 0
+    *, models: int = 12, benchmarks: int = 24, versions: int = 1, private: int = 1, units: int = 0, seed: int = 0
 ) -> Simulated:
     """Fill an empty database with simulated models, benchmarks and scores.
 
@@ -57,6 +67,8 @@ def simulate_leaderboard(
         Number of versions of each benchmark; nearly all models have scores of all versions.
     private : int
         Number of private models: the last ones.
+    units : int
+        Number of stimuli of which influences on the scores are stored, by which models can be compared; 0: none.
     seed : int
         Seed of the random numbers.
 
@@ -91,6 +103,8 @@ def simulate_leaderboard(
         VisionModel.objects.bulk_create(rows)
         ceilings = np.array([row.ceiling for row in all_versions]).reshape(len(leaves), versions)
         insert_scores(_scores(rows, leaves, versions, ceilings, rng))
+        if units:
+            write_influences(list(_influences(units, rng)))
         revision.bump()
     return Simulated([row.identifier for row in rows], [row.identifier for row in leaves])
 
@@ -203,6 +217,22 @@ def _scores(
             repeat(None),
             strict=False,
         )
+
+
+def _influences(units: int, rng: Generator) -> Iterator[StoredInfluence]:
+    """Influences that agree with the errors of the scores; half of the variance is shared by all models."""
+    shared: dict[int, NDArray[np.float64]] = {}
+    stimuli = [f"stimulus{number:04d}" for number in range(units)]
+    scores = Score.objects.order_by("receipt").exclude(error=None).select_related("benchmark")
+    for score in scores:
+        of_all = shared.setdefault(score.benchmark_id, rng.normal(0, 1, units))
+        values = of_all + rng.normal(0, 1, units)
+        values -= values.mean()
+        values *= (score.error or 0.0) / np.linalg.norm(values)
+        part = unit_influence("stimuli", data_set_of(score.benchmark.identifier), stimuli, values)
+        row = pack(ScoreInfluence(score.value or 0.0, (part,), ceiling_id=f"{score.ceiling}"))
+        row.score = score
+        yield row
 
 
 def _receipts(created: NDArray[np.datetime64], rng: Generator) -> list[str]:

@@ -16,14 +16,17 @@ from django.db import connections
 from django.db.models import Func, TextField
 from numpy.typing import NDArray
 
+from brainscore_core.numerics.influence import ScoreInfluence
 from brainscore_core.results.aggregates import LEAF_STATES, Tree, TreeNode, counting
 from brainscore_web.leaderboard import revision
 from brainscore_web.leaderboard.cache import Cache
 from brainscore_web.leaderboard.clean import or_nan
+from brainscore_web.leaderboard.influence import clear_influences, influences_of
 from brainscore_web.leaderboard.models import (
     Benchmark,
     BenchmarkVersion,
     Score,
+    StoredInfluence,
     Visibility,
     VisionModel,
     Visitor,
@@ -400,6 +403,8 @@ class Snapshot:
         Whether the ceiling of a score may be 0, so that the score relative to it says nothing.
     score : array of int64
         Primary key of the `Score` that is shown, including failed and outdated ones; -1 if there is none.
+    comparable : array of bool
+        Whether there is a score of which the influences of units are stored, by which models are compared.
     model_index, benchmark_index : dict
         Rows and columns by identifier.
     """
@@ -421,6 +426,7 @@ class Snapshot:
     raw_high: NDArray[np.float64]
     undetermined: NDArray[np.bool_]
     score: NDArray[np.int64]
+    comparable: NDArray[np.bool_]
     model_index: dict[str, int]
     benchmark_index: dict[str, int]
 
@@ -434,7 +440,7 @@ class Snapshot:
         digest = hashlib.sha256(repr((self.audience, self.at, self.models, self.benchmarks)).encode())
         for identifier in self.tree:
             digest.update(repr(self.tree[identifier]).encode())
-        for name in ("state", "score", "undetermined", *NUMBERS):
+        for name in ("state", "score", "undetermined", "comparable", *NUMBERS):
             digest.update(getattr(self, name).tobytes())
         return digest.hexdigest()[:32]
 
@@ -442,6 +448,16 @@ class Snapshot:
     def key(self) -> SnapshotKey:
         """The key that identifies the snapshot."""
         return SnapshotKey(self.revision, self.audience, self.at)
+
+    def influences(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> list[list[ScoreInfluence | None]]:
+        """Return how units influence some scores (models × benchmarks); None where nothing is stored."""
+        at = np.ix_(rows, columns)
+        known, pk, value = self.comparable[at], self.score[at], self.value[at]
+        found = influences_of(dict(zip(pk[known].tolist(), value[known].tolist(), strict=True)))
+        return [
+            [found.get(key) if there else None for key, there in zip(keys, theirs, strict=True)]
+            for keys, theirs in zip(pk.tolist(), known.tolist(), strict=True)
+        ]
 
 
 _scores: Cache[int, Scores] = Cache(most=2)
@@ -475,6 +491,7 @@ def clear_snapshots() -> None:
     """Clear the cached snapshots and scores of this process; `board.clear_caches` also clears the boards."""
     for cache in (_scores, _snapshots, _past):
         cache.clear()
+    clear_influences()
 
 
 def _audience(visitor: Visitor) -> str:
@@ -531,7 +548,9 @@ def _load(visitor: Visitor, key: SnapshotKey) -> Snapshot:
     score[exists] = scores.pk[known[selected.rows[exists]]]
     undetermined = np.zeros(selected.rows.shape, dtype=bool)
     undetermined[counts] = scores.undetermined[known[selected.rows[counts]]]
-    all_arrays: list[NDArray[Any]] = [*arrays.values(), score, undetermined, selected.states]
+    stored = StoredInfluence.objects.order_by().exclude(parts=[]).values_list("score_id", flat=True)
+    comparable = counts & np.isin(score, np.fromiter(stored, dtype=np.int64))
+    all_arrays: list[NDArray[Any]] = [*arrays.values(), score, undetermined, comparable, selected.states]
     for array in all_arrays:
         array.flags.writeable = False
     return Snapshot(
@@ -544,6 +563,7 @@ def _load(visitor: Visitor, key: SnapshotKey) -> Snapshot:
         state=selected.states,
         undetermined=undetermined,
         score=score,
+        comparable=comparable,
         model_index={model.identifier: place for place, model in enumerate(models)},
         benchmark_index={benchmark.identifier: place for place, benchmark in enumerate(benchmarks)},
         **arrays,

@@ -12,8 +12,9 @@ from brainscore_core.runner.worker import write_failed
 from brainscore_core.scoring import Receipt, ResultsStore
 from brainscore_web.jobs.leases import Lease
 from brainscore_web.leaderboard.clean import text
+from brainscore_web.leaderboard.influence import read_compact, write_influences
 from brainscore_web.leaderboard.ingest import ingest_receipts
-from brainscore_web.leaderboard.models import Visibility
+from brainscore_web.leaderboard.models import Score, Visibility
 from brainscore_web.scoring.live_plugins import LivePlugins
 from brainscore_web.scoring.models import Job
 from brainscore_web.scoring.services import REQUESTED, notify_submissions
@@ -43,6 +44,7 @@ def complete_job(lease: Lease[Job], store: ResultsStore, receipt: Receipt) -> bo
         False if the claim was lost; nothing was written then.
     """
     log = _shortened(store.read_log(receipt) or (receipt.error.traceback if receipt.error is not None else "") or "")
+    influence = read_compact(store, receipt)
     with transaction.atomic():
         ended = lease.finish(
             state=receipt.state, receipt=receipt.id, reason=text(receipt.reason or "", _LONGEST_REASON),
@@ -58,6 +60,10 @@ def complete_job(lease: Lease[Job], store: ResultsStore, receipt: Receipt) -> bo
                 state=Job.State.FAILED,
                 reason=text(f"the receipt cannot be stored: {problem.message}", _LONGEST_REASON),
             )
+        if influence is not None:
+            influence.score = Score.objects.filter(receipt=receipt.id, influence=None).first()
+            if influence.score is not None:
+                write_influences([influence])
         notify_submissions([lease.row.pk])
     return True
 

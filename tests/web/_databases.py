@@ -11,9 +11,9 @@ from django.db import connection, transaction
 from django.test import TransactionTestCase
 
 from brainscore_web.leaderboard import revision, simulation
-from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, Score, VisionModel
+from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, Score, StoredInfluence, VisionModel
 
-_FILLED = (Benchmark, BenchmarkVersion, VisionModel, Score)
+_FILLED = (Benchmark, BenchmarkVersion, VisionModel, Score, StoredInfluence)
 """What `fill` writes, in an order in which it can be written."""
 _known: dict[tuple, tuple] = {}
 
@@ -111,6 +111,8 @@ def fill(**options):
 
 def _insert(cursor, table, rows):
     """With their keys, the quickest way."""
+    if not rows:
+        return
     if connection.vendor == "sqlite":
         marks = ", ".join("?" * len(rows[0]))
         connection.connection.executemany(f"INSERT INTO {table} VALUES ({marks})", rows)

@@ -57,7 +57,7 @@ def board(db, owner):
     """Twelve simulated models, the last one private and its owner's, on 24 simulated benchmarks of two versions."""
     from brainscore_web.leaderboard.models import VisionModel
 
-    made = fill(models=12, benchmarks=24, versions=2, private=1)
+    made = fill(models=12, benchmarks=24, versions=2, private=1, units=30)
     VisionModel.objects.filter(identifier=made.models[-1]).update(owner=owner)
     return made
 

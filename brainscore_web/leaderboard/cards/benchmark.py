@@ -205,6 +205,8 @@ class BenchmarkCard:
         Nodes below a mean.
     models : tuple of ModelLine
         All models with a score, highest first.
+    tested : bool
+        Whether any of them were tested against each other.
     unscored : tuple of UnscoredModels
         Models without a score.
     axis : Axis
@@ -240,6 +242,7 @@ class BenchmarkCard:
     no_ceiling: bool
     children: tuple[ChildLine, ...]
     models: tuple[ModelLine, ...]
+    tested: bool
     unscored: tuple[UnscoredModels, ...]
     axis: Axis
     bins: tuple[Bin, ...]
@@ -322,6 +325,7 @@ def benchmark_card(benchmark: Benchmark, board: Board, data: BenchmarkData) -> B
         no_ceiling=any(version.ceiling_meaning == "none" for version in _counting(benchmark, data.versions)),
         children=tuple(_children(board, place)),
         models=tuple(_models(board, place, data, axis)) if place >= 0 else (),
+        tested=place >= 0 and bool(node_ranks(board, place).ranks.tested.any()),
         unscored=tuple(_unscored(board, place, data)) if place >= 0 else (),
         axis=axis,
         bins=bins(values, axis) if place >= 0 and np.isfinite(values).any() else (),
@@ -448,7 +452,7 @@ def _models(board: Board, place: int, data: BenchmarkData, axis: Axis) -> Iterab
             title=model.title,
             private=model.private,
             rank=f"{rank}{'=' if rank in ties else ''}",
-            places=f"{best}–{worst}" if best != worst else f"{best}",
+            places="" if not ranks.tested[row] else f"{best}–{worst}" if best != worst else f"{best}",
             group=groups[row],
             score=estimate(value, error, start, end),
             raw=raw,

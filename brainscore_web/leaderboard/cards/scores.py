@@ -12,7 +12,7 @@ import numpy as np
 from django.utils.safestring import SafeString
 from numpy.typing import NDArray
 
-from brainscore_core.numerics.ranks import RanksFromErrors, ranks_from_errors
+from brainscore_core.numerics.ranks import Ranks
 from brainscore_web.leaderboard.board import MAX_OPEN_HEADING, Board, BoardNode, group_texts
 from brainscore_web.leaderboard.cache import Cache
 from brainscore_web.leaderboard.cards.formatting import (
@@ -41,8 +41,6 @@ __all__ = [
     "upper",
 ]
 
-_Z95 = 1.959963984540054  # standard errors of a difference on either side of a 95 % interval
-
 
 @dataclass(frozen=True, kw_only=True)
 class Standing:
@@ -56,15 +54,11 @@ class Standing:
         Number of models that have a value.
     ties : int
         Number of other models with exactly the same value.
-    alike : int or None
-        Number of other models, including ties, that do not differ significantly: less than 1.96 standard errors of the
-        difference away, with independent errors, or without an error. None if this model has no error.
     """
 
     rank: int
     among: int
     ties: int
-    alike: int | None
 
     @property
     def text(self) -> str:
@@ -72,54 +66,47 @@ class Standing:
 
         Examples
         --------
-        >>> Standing(rank=2, among=9, ties=1, alike=3).text
+        >>> Standing(rank=2, among=9, ties=1).text
         '2='
         """
         return f"{self.rank}{'=' if self.ties else ''}" if self.rank else ""
 
 
-def standings(values: NDArray[np.float64], errors: NDArray[np.float64], model: int) -> tuple[Standing, ...]:
+def standings(values: NDArray[np.float64], model: int) -> tuple[Standing, ...]:
     """Return the standing of one model at all nodes.
 
     Parameters
     ----------
-    values, errors : array (models, nodes)
+    values : array (models, nodes)
         NaN if not available.
     model : int
         Row of the model.
 
     Examples
     --------
-    >>> values, errors = np.array([[0.5], [0.7], [0.49], [np.nan]]), np.array([[0.01], [0.01], [0.01], [np.nan]])
-    >>> standings(values, errors, 0)
-    (Standing(rank=2, among=3, ties=0, alike=1),)
+    >>> standings(np.array([[0.5], [0.7], [0.49], [np.nan]]), 0)
+    (Standing(rank=2, among=3, ties=0),)
     """
-    mine, mine_error = values[model], errors[model]
+    mine = values[model]
     with np.errstate(invalid="ignore"):
         above, equal = values > mine, values == mine
-        differs = np.abs(values - mine) >= _Z95 * np.hypot(errors, mine_error)
-        alike = equal | (np.isfinite(values) & ~differs)
     columns = zip(
         np.isfinite(mine).tolist(),
         (1 + above.sum(axis=0)).tolist(),
         np.isfinite(values).sum(axis=0).tolist(),
         (equal.sum(axis=0) - 1).tolist(),
-        (alike.sum(axis=0) - 1).tolist(),
-        np.isfinite(mine_error).tolist(),
         strict=True,
     )
     return tuple(
-        Standing(rank=rank, among=n, ties=ties, alike=close if has_error else None)
-        if exists
-        else Standing(rank=0, among=n, ties=0, alike=None)
-        for exists, rank, n, ties, close, has_error in columns
+        Standing(rank=rank, among=n, ties=ties) if exists else Standing(rank=0, among=n, ties=0)
+        for exists, rank, n, ties in columns
     )
 
 
 class NodeRanks(NamedTuple):
     """Ranks of all models at one node, with the letters of their groups."""
 
-    ranks: RanksFromErrors
+    ranks: Ranks
     groups: tuple[str, ...]
 
 
@@ -133,7 +120,7 @@ def node_ranks(board: Board, place: int) -> NodeRanks:
     """
 
     def make() -> NodeRanks:
-        ranks = ranks_from_errors(board.values[:, place], board.errors[:, place])
+        ranks = board.tested_ranks(place)
         return NodeRanks(ranks, tuple(group_texts(ranks)))
 
     return _ranks.get((board.snapshot.key, board.nodes[place].identifier), make)
@@ -280,7 +267,7 @@ def score_rows(
     )
     best, median = ([finite(value) for value in array.tolist()] for array in (board.node_best, board.node_median))
     axis = score_axis(board, model)
-    standing = standings(board.values, board.errors, place)
+    standing = standings(board.values, place)
     ceiled = has_ceiling(board)
     states, n_scored, n_all = (part[place].tolist() for part in (board.states, board.n_scored, board.n_all))
     keys = board.snapshot.score[in_snapshot].tolist()
@@ -352,7 +339,7 @@ def _toggled(opened: Collection[str], identifier: str) -> str:
 def _interval_of_rank(board: Board, at: int, place: int) -> tuple[str, str]:
     ranks, groups = node_ranks(board, at)
     best, worst = int(ranks.best[place]), int(ranks.worst[place])
-    if best <= 0:
+    if not ranks.tested[place]:
         return "", ""
     return f"{best}–{worst}" if best != worst else f"{best}", groups[place]
 

@@ -18,6 +18,7 @@ from django.views.decorators.http import require_safe
 
 from brainscore_core.errors import UserError
 from brainscore_core.figures import standalone
+from brainscore_core.statistics.means import NOT_TESTED
 from brainscore_web.leaderboard.board import board_for
 from brainscore_web.leaderboard.cards.benchmark import (
     BenchmarkCard,
@@ -131,6 +132,7 @@ def benchmark(request: HttpRequest, identifier: str) -> HttpResponse:
         context = {
             "to": _addresses(),
             "card": card,
+            "not_tested": NOT_TESTED,
             "axis": card.axis.texts,
             "models": card.models[:most],
             "hidden": len(card.models) - len(card.models[:most]),

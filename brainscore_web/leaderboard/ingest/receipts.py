@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from brainscore_core.errors import UserError
 from brainscore_core.scoring import Problem, Receipt, ResultsStore
+from brainscore_web.leaderboard.influence import keep_influences
 from brainscore_web.leaderboard.ingest.rows import IngestReport, Row, Writer, row_of
 from brainscore_web.leaderboard.models import Score, Visibility
 
@@ -117,15 +119,29 @@ def ingest_store(
         scan = store.scan(known)
         writer.tally.known = scan.known
         waiting: list[Row] = []
+        new: list[Receipt] = []
         for place, item in enumerate(scan.found, start=1):
             if isinstance(item, Problem):
                 writer.tally.add_problem(item.path, item.message, item.remedy)
             else:
                 add(waiting, item, store.address_of(item), writer)
+                new.append(item)
             if len(waiting) == BATCH or place == scan.unread:
                 writer.write(waiting)
                 waiting.clear()
+                keep_influences(store, new)
+                new.clear()
                 if on_progress is not None:
                     on_progress(place, scan.unread)
         writer.write(waiting)  # the last number is not reached if a file has been deleted meanwhile
+        keep_influences(store, [*new, *_without_influences(known)])
     return writer.tally.report()
+
+
+def _without_influences(receipts: set[str]) -> Iterator[Receipt]:
+    """Receipts that were ingested before, of scores whose influences have not been read."""
+    rows = Score.objects.order_by("pk").filter(state=Score.State.SCORED, influence=None, document__isnull=False)
+    for identifier, document in rows.values_list("receipt", "document").iterator(chunk_size=BATCH):
+        if identifier in receipts and document.get("attachments"):
+            with suppress(UserError):
+                yield Receipt.from_dict(document)

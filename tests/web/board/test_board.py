@@ -4,11 +4,15 @@ import numpy as np
 import pandas as pd
 import pytest
 from django.contrib.auth.models import AnonymousUser
+from scipy import stats
 
 from brainscore_core.errors import UserError
-from brainscore_core.numerics.ranks import RanksFromErrors
+from brainscore_core.numerics.influence import ScoreInfluence, unit_influence
+from brainscore_core.numerics.ranks import Ranks
+from brainscore_core.statistics.means import NOT_TESTED
 from brainscore_web.leaderboard import revision
 from brainscore_web.leaderboard.board import STATES, board_for, board_of, clear_caches, group_texts
+from brainscore_web.leaderboard.influence import pack, write_influences
 from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, Score, VisionModel
 from brainscore_web.leaderboard.snapshot import snapshot_for
 from brainscore_web.leaderboard.state import BoardState
@@ -34,7 +38,7 @@ class Independent:
     """The same numbers from the database, pair by pair and recursively."""
 
     def __init__(self, models, benchmarks, *, over, raw):
-        self.over = over
+        self.over, self.raw = over, raw
         nodes = {one.pk: one for one in Benchmark.objects.all()}
         self.leaves = {one.identifier: one for one in nodes.values() if one.identifier in benchmarks}
         self.children = {}
@@ -63,7 +67,9 @@ class Independent:
         entering = below if self.over == "all" else [one for one in below if one[0] is not None]
         value = sum(one[0] or 0.0 for one in entering) / len(entering)
         errors = [one[1] for one in entering if one[0] is not None]
-        error = None if None in errors else sum(one**2 for one in errors) ** 0.5 / len(entering)
+        error = None  # benchmarks of the simulation share no stimuli; influences of raw scores are not stored
+        if None not in errors and (scored == 1 or not self.raw):
+            error = sum(one**2 for one in errors) ** 0.5 / len(entering)
         return value, error, scored, everything
 
 
@@ -180,14 +186,18 @@ def test_columns_ranks_and_colours_with_pandas(snapshot):
         assert (~differing | (edges < 1e-9) | (edges > 1 - 1e-9)).all(), name
 
 
-def test_intervals_of_means_are_two_standard_errors(snapshot):
+def test_intervals_of_means_are_those_of_student(snapshot):
     board = shown(snapshot, region=("V1",))
     place = board.place("V1")
-    known = np.isfinite(board.errors[:, place])
+    known = np.isfinite(board.errors[:, place]) & (board.n_scored[:, place] > 1)
     assert known.any()
-    for limits, sign in ((board.low, -1), (board.high, 1)):
-        expected = board.values[:, place] + sign * 1.959964 * board.errors[:, place]
-        np.testing.assert_allclose(limits[:, place], expected, rtol=1e-6)
+    half = (board.high - board.low)[known, place] / 2
+    np.testing.assert_allclose(board.values[known, place] - half, board.low[known, place])
+    t = half / board.errors[known, place]
+    assert (t > stats.norm.ppf(0.975)).all()
+    assert (t <= stats.t.ppf(0.975, 29)).all()  # of one benchmark; each has 30 stimuli
+    without = ~np.isfinite(board.errors[:, place])
+    assert np.isnan(board.low[without, place]).all()
     leaf = next(place for place, node in enumerate(board.nodes) if node.kind == "benchmark")
     column = board.nodes[leaf].column
     np.testing.assert_array_equal(board.low[:, leaf], snapshot.low[board.rows, column])
@@ -205,19 +215,73 @@ def sure(db):
         leaf = Benchmark.objects.get(identifier="one")
         Score.objects.create(
             receipt=name, model=model, benchmark=leaf, version="1", created="2026-01-02T00:00Z", value=value,
-            error=0.02, state="failed" if value is None else "scored",
+            error=0.02, low=None if value is None else value - 0.05, high=None if value is None else value + 0.05,
+            state="failed" if value is None else "scored",
         )  # fmt: skip
     revision.bump()
     return snapshot_for(EVERYBODY)
 
 
-def test_ranks_with_intervals_and_groups(sure):
-    board = shown(sure)
+@pytest.fixture
+def store_influences(sure):
+    """Of these models: twenty stimuli, whose difficulty they share."""
+
+    def store(*names, bias=0.0):
+        rng = np.random.default_rng(0)
+        for score in Score.objects.filter(receipt__in=names).order_by("receipt"):
+            part = unit_influence("stimuli", "one", range(20), 0.003 * rng.standard_normal(20))
+            row = pack(ScoreInfluence(score.value, (part,), bias))
+            row.score = score
+            write_influences([row])
+        return snapshot_for(EVERYBODY)
+
+    return store
+
+
+def test_ranks_with_intervals_and_groups(store_influences):
+    snapshot = store_influences("a", "b", "c")
+    board = shown(snapshot, include=("one",))
     assert [model.identifier for model in board.models] == ["a", "b", "c", "d"]
     assert board.rank.tolist() == [1, 2, 3, 0]
     assert board.best.tolist() == [1, 2, 2, 0]
     assert board.worst.tolist() == [1, 3, 3, 0]
     assert board.groups == ("a", "b", "b", "")
+    assert any("95 % confidence" in note for note in board.notes)
+    raw = shown(snapshot, include=("one",), values="raw")
+    assert not raw.best.any()
+
+
+def test_means_with_missing_scores_are_not_tested(store_influences):
+    board = shown(store_influences("a", "b", "c"))  # nothing was scored on the other benchmark
+    assert board.rank.tolist() == [1, 2, 3, 0]
+    assert not board.best.any()
+    assert board.groups == ("", "", "", "")
+
+
+def test_scores_without_influences_enter_no_test(sure, store_influences):
+    board = shown(sure, include=("one",))
+    assert board.rank.tolist() == [1, 2, 3, 0]
+    assert (board.best.tolist(), board.worst.tolist(), set(board.groups)) == ([0] * 4, [0] * 4, {""})
+    assert f"Ranks are by Root; {NOT_TESTED}." in board.notes
+    some = store_influences("a", "c")
+    assert some.digest != sure.digest
+    board = shown(some, include=("one",))
+    assert (board.best.tolist(), board.worst.tolist()) == ([1, 0, 2, 0], [2, 0, 3, 0])
+    assert board.groups == ("a", "", "b", "")
+    assert any(note.startswith("1 of 3 models is not tested") for note in board.notes)
+
+
+def test_biases_are_subtracted_before_ranks(store_influences):
+    store_influences("a", bias=0.6)
+    board = shown(store_influences("b", "c"), include=("one",))
+    assert [model.identifier for model in board.models] == ["b", "c", "a", "d"]
+
+
+def test_a_mean_of_one_score_has_its_interval(sure):
+    board = shown(sure)
+    leaf = board.place("one")
+    for array in (board.values, board.errors, board.low, board.high):
+        np.testing.assert_allclose(array[:3, 0], array[:3, leaf] / 2)
 
 
 @pytest.mark.parametrize(
@@ -234,7 +298,7 @@ def test_ranks_with_intervals_and_groups(sure):
 )
 def test_letters_in_a_row_are_a_range(n_groups, letters, text):
     groups = tuple((0,) for _ in range(n_groups))
-    assert group_texts(RanksFromErrors(None, None, None, (letters,), groups, False)) == [text]
+    assert group_texts(Ranks(None, None, None, (letters,), groups, False, None)) == [text]
 
 
 def test_a_mean_without_a_value_says_why_if_all_below_say_the_same(sure):
@@ -366,7 +430,7 @@ class TestNotes:
     @pytest.mark.parametrize(
         ("state", "texts"),
         [
-            ({}, ["counts as 0", "Ranks are by Global Score", "95 %"]),
+            ({}, ["counts as 0", "Ranks are by Global Score", "not tested: no two models can be compared on all"]),
             ({"over": "scored"}, ["not comparable"]),
             ({"values": "raw"}, ["Raw values"]),
             ({"q": "vit"}, ["3 of 11 models and 24 of 24 benchmarks"]),
@@ -388,14 +452,6 @@ class TestNotes:
     def test_a_day_is_named(self, board):
         snapshot = snapshot_for(EVERYBODY, at=date(2024, 6, 1))
         assert any("2024-06-01" in note for note in shown(snapshot, at=date(2024, 6, 1)).notes)
-
-    def test_missing_errors_are_counted(self, sure):
-        assert not any("standard error" in note for note in shown(sure).notes)
-        Score.objects.filter(receipt="b").update(error=None)
-        revision.bump()
-        board = shown(snapshot_for(EVERYBODY))
-        assert any("For 1 of 3 models this mean has no standard error" in note for note in board.notes)
-        assert (board.best[1], board.worst[1]) == (1, 3)
 
 
 @pytest.mark.parametrize("state", [{"q": "nothing-of-the-kind"}, {"region": ("nowhere",)}, {"ceiling_min": 2.0}])
@@ -429,7 +485,9 @@ class TestCache:
         assert [node.identifier for node in second.nodes if node.open] == ["V1"]
         assert board_for(snapshot, BoardState()).values is not first.values
 
-    def test_it_asks_the_database_nothing(self, snapshot, django_assert_num_queries):
+    def test_it_asks_the_database_for_influences_once(self, snapshot, django_assert_num_queries):
+        with django_assert_num_queries(1):
+            board_for(snapshot, BoardState())
         with django_assert_num_queries(0):
             board_for(snapshot, BoardState(q="vit"))
 

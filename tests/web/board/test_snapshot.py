@@ -352,13 +352,13 @@ class TestCache:
         assert snapshot_for(EVERYBODY) is not first
 
     def test_queries_are_bounded(self, board, owner, django_assert_max_num_queries):
-        with django_assert_max_num_queries(5):  # revision, models, benchmarks, versions, scores
+        with django_assert_max_num_queries(6):  # revision, models, benchmarks, versions, scores, influences
             snapshot_for(EVERYBODY)
         with django_assert_max_num_queries(1):
             snapshot_for(EVERYBODY)
-        with django_assert_max_num_queries(4):  # scores are at hand
+        with django_assert_max_num_queries(5):  # scores are at hand
             snapshot_for(EVERYBODY, at=date(2024, 6, 1))
-        with django_assert_max_num_queries(7):  # permissions of the user and of groups, private models
+        with django_assert_max_num_queries(8):  # permissions of the user and of groups, private models
             snapshot_for(owner)
 
     def test_what_was_before_is_not_kept(self, board, owner):

@@ -11,7 +11,8 @@ from brainscore_core.results.aggregates import LeafResult, Tree, TreeNode, aggre
 @pytest.fixture
 def averaged(board):
     """Averages of public models by the core's function, from rows of the database."""
-    from brainscore_web.leaderboard.models import Benchmark, Score
+    from brainscore_web.leaderboard.influence import unpack
+    from brainscore_web.leaderboard.models import Benchmark, Score, StoredInfluence
 
     def compute(**scores):
         nodes = [
@@ -24,6 +25,9 @@ def averaged(board):
             )
             for row in Benchmark.objects.select_related("parent")
         ]
+        influences = {
+            row.score_id: unpack(row, row.score.value) for row in StoredInfluence.objects.select_related("score")
+        }
         results = [
             LeafResult(
                 model=row.model.identifier,
@@ -33,6 +37,7 @@ def averaged(board):
                 error=row.error,
                 version=row.version or None,
                 created=row.created.isoformat(),
+                influence=influences.get(row.pk),
             )
             for row in Score.objects.filter(**scores).select_related("model", "benchmark")
         ]

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 from django.utils import timezone
 
-from brainscore_core.numerics.ranks import ranks_from_errors
+from brainscore_core.numerics.ranks import ranks_from_influence
+from brainscore_core.statistics.means import NOT_TESTED
 from brainscore_web.leaderboard import revision
 from brainscore_web.leaderboard.board import board_for
 from brainscore_web.leaderboard.cards.benchmark import benchmark_card, benchmark_data, find_benchmark
-from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, Score
+from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, Score, StoredInfluence
 from brainscore_web.leaderboard.snapshot import snapshot_for
 from brainscore_web.leaderboard.state import BoardState
 
@@ -42,17 +43,38 @@ def test_models_in_order(board, averaged, card_of, member, identifier):
     order = sorted(expected, key=lambda model: (-expected[model].value, model))
     assert [line.identifier for line in card.models] == order
     values = np.array([expected[model].value for model in order])
-    errors = np.array([np.nan if expected[model].error is None else expected[model].error for model in order])
-    ranks = ranks_from_errors(values, errors)
     for number, line in enumerate(card.models):
         assert line.value == pytest.approx(values[number])
-        assert line.rank == f"{ranks.rank[number]}"
-        best, worst = ranks.best[number], ranks.worst[number]
-        assert line.places == (f"{best}–{worst}" if best != worst else f"{best}")
+        assert line.rank == f"{1 + sum(values > values[number])}"
     assert card.median == f"{np.median(values):.3f}"
     assert card.best == f"{values.max():.3f}"
     assert sum(one.number for one in card.bins) == len(values)
     assert len(card.models) + sum(len(group.models) for group in card.unscored) == 11
+
+
+def test_ranks_have_intervals_where_models_can_be_compared(board, card_of, member, get, read):
+    lines = {line.identifier: line for line in card_of(FIRST, member).models}
+    rows = StoredInfluence.objects.filter(score__benchmark__identifier=FIRST, score__version="2")
+    effects = {
+        row.score.model.identifier: np.frombuffer(row.content, "<f4", 30, 8 * 30) for row in rows if row.score_id
+    }
+    influence = np.array([effects.get(name, np.full(30, np.nan)) for name in lines])
+    ranks = ranks_from_influence([line.value for line in lines.values()], [influence])
+    for number, line in enumerate(lines.values()):
+        best, worst = ranks.best[number], ranks.worst[number]
+        places = f"{best}–{worst}" if best != worst else f"{best}"
+        assert line.places == (places if ranks.tested[number] else "")
+        assert bool(line.group) == ranks.tested[number]
+    assert 0 < ranks.tested.sum() < len(lines)  # one model has no errors, and no influences
+    assert "95 % interval of each rank" in read(get(f"/vision/benchmark/{FIRST}/"))
+    StoredInfluence.objects.all().delete()
+    revision.bump()
+    card = card_of(FIRST, member)
+    assert not card.tested
+    assert {(line.places, line.group) for line in card.models} == {("", "")}
+    page = read(get(f"/vision/benchmark/{FIRST}/"))
+    assert f"Ranks are {NOT_TESTED}." in page
+    assert "interval of each rank" not in page
 
 
 def test_intervals_raw_scores_and_receipts(board, card_of, member):

@@ -89,13 +89,11 @@ def _text(score):
     return score.state if score.value is None else f"{score.value:.3f} ({score.low:.3f}–{score.high:.3f})"
 
 
-def test_alike_counts_those_that_were_not_told_apart():
+def test_equal_values_share_a_rank():
     values = np.array([[0.5], [0.5], [0.52], [0.9], [0.1], [np.nan]])
-    errors = np.array([[0.01], [0.01], [0.01], [0.01], [np.nan], [np.nan]])
-    first, _, third, fourth, unsure, none = (standings(values, errors, row)[0] for row in range(6))
-    assert (first.rank, first.ties, first.alike, first.text) == (3, 1, 3, "3=")  # the tie, 0.52, and 0.1 without error
-    assert (third.rank, third.alike, fourth.alike) == (2, 3, 1)
-    assert unsure.alike is None
+    first, _, third, fourth, last, none = (standings(values, row)[0] for row in range(6))
+    assert (first.rank, first.ties, first.text) == (3, 1, "3=")
+    assert (third.rank, fourth.rank, last.rank) == (2, 1, 5)
     assert (none.rank, none.among, none.text) == (0, 5, "")
 
 
@@ -105,7 +103,7 @@ def test_the_roots_rank_is_that_of_the_leaderboard(board, card_of, member):
         first = card_of(model.identifier, member).headline[0]
         letters, best, worst = shown.groups[place], shown.best[place], shown.worst[place]
         assert first.standing.rank == shown.rank[place]
-        assert first.places == (f"{best}–{worst}" if best != worst else f"{best}")
+        assert first.places == ("" if not best else f"{best}–{worst}" if best != worst else f"{best}")
         assert first.group == letters
 
 

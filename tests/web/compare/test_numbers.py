@@ -10,9 +10,11 @@ from django.contrib.auth.models import AnonymousUser
 from scipy import stats
 
 from brainscore_core.errors import UnknownIdentifier, UserError
+from brainscore_core.statistics.means import NOT_TESTED
 from brainscore_web.compare.comparison import compare, csv_of
 from brainscore_web.compare.question import Question
-from brainscore_web.leaderboard.models import Benchmark, Score, VisionModel
+from brainscore_web.leaderboard import revision
+from brainscore_web.leaderboard.models import Benchmark, Score, StoredInfluence, VisionModel
 from brainscore_web.leaderboard.snapshot import snapshot_for
 from brainscore_web.leaderboard.state import BoardState
 
@@ -114,37 +116,86 @@ def test_what_is_not_named_is_chosen_apart(board):
     assert again.y.identifier == "neural_vision"
 
 
-def two(first, second, scores, column="value", error="error"):
-    wide, spread = (scores.pivot(index="benchmark", columns="model", values=name) for name in (column, error))
+def two(first, second, scores, column="value"):
+    wide = scores.pivot(index="benchmark", columns="model", values=column)
     both = wide[[first, second]].dropna()
-    difference = both[first] - both[second]
-    errors = np.hypot(spread.loc[both.index, first], spread.loc[both.index, second])
-    return difference, errors
+    return both[first] - both[second]
+
+
+def effects(model):
+    """How each of the thirty stimuli influences the scores of a model, by benchmark."""
+    rows = StoredInfluence.objects.filter(score__model__identifier=model, score__version="2")
+    rows = rows.select_related("score__benchmark")
+    return {row.score.benchmark.identifier: np.frombuffer(row.content, "<f4", 30, 8 * 30).astype(float) for row in rows}
 
 
 @pytest.mark.parametrize("other", [3, 9])
-@pytest.mark.parametrize(("values", "columns"), [("ceiled", ("value", "error")), ("raw", ("raw", "raw_error"))])
-def test_two_models_differ_as_by_scipy(board, scores, values, columns, other):
+def test_two_models_differ_as_by_the_paired_t_test(board, scores, other):
     first, second = board.models[0], board.models[other]
-    made = found(mode="models", first=first, second=second, values=values)
-    difference, errors = two(first, second, scores, *columns)
-    assert made.summary.n == len(difference)
-    test = stats.ttest_1samp(difference, 0)
-    assert made.summary.mean.difference == pytest.approx(difference.mean())
-    assert (made.summary.mean.low, made.summary.mean.high) == pytest.approx(tuple(test.confidence_interval()))
-    assert made.summary.mean.p == pytest.approx(test.pvalue)
-    low, high = (difference + sign * stats.norm.ppf(0.975) * errors for sign in (-1, 1))
-    wins, losses, untested = (low > 0).sum(), (high < 0).sum(), errors.isna().sum()
-    assert untested == (len(difference) if other == 9 else 0)  # that model has no errors
-    tally = made.summary.wins, made.summary.losses, made.summary.untested, made.summary.ties
-    assert tally == (wins, losses, untested, len(difference) - wins - losses - untested)
+    made = found(mode="models", first=first, second=second)
+    difference, known = two(first, second, scores), [effects(model) for model in (first, second)]
     shown = [one for group in made.groups for one in group.differences]
     assert {one.identifier for one in shown} == set(difference.index)
+    assert made.summary.n == len(difference)
+    variance = {}
     for one in shown:
         assert one.difference == pytest.approx(difference[one.identifier])
-        np.testing.assert_allclose([one.low, one.high], [low[one.identifier], high[one.identifier]])
-        wanted = "win" if one.low > 0 else "loss" if one.high < 0 else "tie" if np.isfinite(one.low) else "untested"
-        assert one.outcome == wanted
+        if other == 9:  # nothing is stored of that model
+            assert one.outcome == "untested"
+            assert np.isnan([one.error, one.low, one.high]).all()
+            assert one.reason == f"{NOT_TESTED} on {one.identifier}"
+            continue
+        variance[one.identifier] = np.sum((known[0][one.identifier] - known[1][one.identifier]) ** 2)
+        assert one.error == pytest.approx(np.sqrt(variance[one.identifier]))
+        half = stats.t.ppf(0.975, 29) * one.error
+        assert (one.low, one.high) == pytest.approx((one.difference - half, one.difference + half))
+        assert one.outcome == ("win" if one.low > 0 else "loss" if one.high < 0 else "tie")
+    outcomes = [one.outcome for one in shown]
+    summary = made.summary
+    tally = [outcomes.count(name) for name in ("win", "tie", "loss", "untested")]
+    assert [summary.wins, summary.ties, summary.losses, summary.untested] == tally
+    assert summary.mean.difference == pytest.approx(difference.mean())
+    if other == 9:
+        assert summary.mean.reason.startswith(NOT_TESTED)
+        assert any(NOT_TESTED in note.text for note in made.notes)
+        assert {one.outcome for one in made.means} == {"untested"}
+        return
+    assert not any(NOT_TESTED in note.text for note in made.notes)
+    assert summary.mean.error == pytest.approx(np.sqrt(sum(variance.values())) / len(variance))
+
+
+def test_means_are_compared_on_the_common_benchmarks(board, scores):
+    first, second = board.models[0], board.models[3]
+    made = {one.identifier: one for one in found(mode="models", first=first, second=second).means}
+    one = made["behavior_vision"]  # without further nodes below
+    names = [node.identifier for node in Benchmark.objects.filter(parent__identifier="behavior_vision")]
+    difference = two(first, second, scores)
+    common = [name for name in names if name in difference.index]
+    assert one.difference == pytest.approx(difference[common].mean())
+    known = [effects(model) for model in (first, second)]
+    variance = sum(np.sum((known[0][name] - known[1][name]) ** 2) for name in common)
+    assert one.error == pytest.approx(np.sqrt(variance) / len(common))
+
+
+def test_means_over_less_than_half_of_the_weight_are_not_compared(board):
+    first, second = board.models[0], board.models[3]
+    names = Benchmark.objects.filter(parent__identifier="behavior_vision").values_list("identifier", flat=True)
+    Score.objects.filter(model__identifier=first, benchmark__identifier__in=list(names)[1:]).delete()
+    revision.bump()
+    made = {one.identifier: one for one in found(mode="models", first=first, second=second).means}
+    one = made["behavior_vision"]
+    assert one.outcome == "untested"
+    assert one.reason.startswith("not comparable: both models were scored on")
+
+
+def test_differences_of_raw_scores_are_not_tested(board, scores):
+    first, second = board.models[0], board.models[3]
+    made = found(mode="models", first=first, second=second, values="raw")
+    difference = two(first, second, scores, "raw")
+    shown = {one.identifier: one for group in made.groups for one in group.differences}
+    assert set(shown) == set(difference.index)
+    assert {one.outcome for one in shown.values()} == {"untested"}
+    assert all(one.difference == pytest.approx(difference[name]) for name, one in shown.items())
 
 
 def test_benchmarks_are_grouped_by_region_and_sorted(board):
@@ -289,7 +340,7 @@ def test_the_table_of_two_models_has_all_benchmarks(board, scores):
     first, second = board.models[0], board.models[3]
     made = found(mode="models", first=first, second=second)
     rows = {row["benchmark"]: row for row in rows_of(made)}
-    difference, _ = two(first, second, scores)
+    difference = two(first, second, scores)
     for name in board.benchmarks:
         if name in difference:
             assert float(rows[name]["difference"]) == pytest.approx(difference[name])

@@ -40,7 +40,7 @@ def test_the_page_is_a_table_without_a_script(board, client):
     heads = [at for at, node in enumerate(made.nodes) if node.shown]
     assert [row[2] for row in rows] == [rounded(value) for value in made.values[:, heads[0]]]
     assert all(len(row) == len(rows[0]) for row in rows)
-    assert rows[0][0].startswith("1 ")
+    assert rows[0][0].startswith("1")
 
 
 def test_signs_of_every_state(board, client):

@@ -35,7 +35,8 @@ export function painter(view) {
   const ranked = (row) => {
     const { rank, best, worst, group } = view.data.models;
     if (!rank[row]) return "no rank";
-    return `rank ${rank[row]}, between ${best[row]} and ${worst[row]}${group[row] ? `; groups: ${group[row]}` : ""}`;
+    const limits = best[row] ? `between ${best[row]} and ${worst[row]}` : "not tested";
+    return `rank ${rank[row]}, ${limits}${group[row] ? `; groups: ${group[row]}` : ""}`;
   };
   const sorting = (key, name, title) =>
     element(

@@ -1,0 +1,178 @@
+"""Influence of units on scores, kept in the database in a compact form, by which models are compared."""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TypeVar
+
+import numpy as np
+
+from brainscore_core.errors import UserError
+from brainscore_core.numerics.influence import ScoreInfluence, UnitInfluence
+from brainscore_core.scoring import Receipt, ResultsStore
+from brainscore_core.statistics.units import Incomparable, read_influence
+from brainscore_web.leaderboard import revision
+from brainscore_web.leaderboard.models import Score, StoredInfluence
+
+__all__ = ["clear_influences", "influences_of", "keep_influences", "pack", "read_compact", "unpack", "write_influences"]
+
+MOST_BYTES = 64_000
+"""Largest content of a row; units of which there are more than 512 are summed in blocks, so few come near it."""
+
+_CACHED_BYTES = 200_000_000
+_PARAMETERS_PER_QUERY = 500  # SQLite limits them
+_KINDS_WITH_UNITS = {"influence", "predictions"}
+
+
+def pack(influence: ScoreInfluence | None) -> StoredInfluence:
+    """Make a row, without its score; without parts for None, or if the content would be too large."""
+    if influence is None:
+        return StoredInfluence()
+    parts = [_single(part) for part in influence.compact().parts]
+    content = b"".join(part.codes.astype("<u8").tobytes() + part.values.astype("<f4").tobytes() for part in parts)
+    numbers = (influence.bias, influence.ceiling)
+    if len(content) > MOST_BYTES or not all(map(math.isfinite, numbers)):
+        return StoredInfluence()
+    return StoredInfluence(
+        bias=influence.bias,
+        ceiling=influence.ceiling,
+        ceiling_id=influence.ceiling_id[:300],
+        parts=[[part.kind, part.data, len(part.codes), part.blocked, part.paired] for part in parts],
+        content=content,
+    )
+
+
+def unpack(row: StoredInfluence, value: float) -> ScoreInfluence | None:
+    """Read a row; None if it has no parts.
+
+    Parameters
+    ----------
+    row : StoredInfluence
+        The row.
+    value : float
+        The score.
+    """
+    if not row.parts:
+        return None
+    content, start, parts = bytes(row.content), 0, []
+    for kind, data, n, blocked, paired in row.parts:
+        codes = np.frombuffer(content, "<u8", n, start)
+        values = np.frombuffer(content, "<f4", n, start + 8 * n).astype(np.float64)
+        parts.append(UnitInfluence(kind, data, codes.astype(np.uint64), values, blocked, paired))
+        start += 12 * n
+    return ScoreInfluence(value - row.bias, tuple(parts), row.bias, row.ceiling, row.ceiling_id)
+
+
+def _single(part: UnitInfluence) -> UnitInfluence:
+    """The same with values that single precision can hold."""
+    largest = float(np.finfo(np.float32).max)
+    return UnitInfluence(
+        part.kind, part.data, part.codes, np.clip(part.values, -largest, largest), part.blocked, part.paired
+    )
+
+
+def read_compact(store: ResultsStore, receipt: Receipt) -> StoredInfluence | None:
+    """Read what is stored beside a receipt; None if it is not a score, or its files cannot be read at present."""
+    if receipt.state != "scored" or not _KINDS_WITH_UNITS & {item.kind for item in receipt.attachments}:
+        return None
+    try:
+        return pack(read_influence(store, receipt))
+    except Incomparable:
+        return pack(None)  # what is stored does not belong to the score, or is too little
+    except (UserError, OSError, ValueError, KeyError):
+        return None
+
+
+def keep_influences(store: ResultsStore, receipts: Iterable[Receipt]) -> int:
+    """Read and keep the influences of those scores that the site has and of which none were read so far.
+
+    Parameters
+    ----------
+    store : ResultsStore
+        The store with the attachments of the receipts.
+    receipts : iterable of Receipt
+        Their receipts.
+
+    Returns
+    -------
+    int
+        Number of rows that were added.
+    """
+    by_id = {receipt.id: receipt for receipt in receipts}
+    found: list[StoredInfluence] = []
+    for some in _chunks(list(by_id)):
+        missing = Score.objects.order_by().filter(receipt__in=some, state=Score.State.SCORED, influence=None)
+        for pk, identifier in missing.values_list("pk", "receipt"):
+            row = read_compact(store, by_id[identifier])
+            if row is not None:
+                row.score_id = pk
+                found.append(row)
+    write_influences(found)
+    return len(found)
+
+
+def write_influences(rows: Sequence[StoredInfluence]) -> None:
+    """Write rows; those of scores that have one are skipped."""
+    if not rows:
+        return
+    with revision.exclusive_write():
+        StoredInfluence.objects.bulk_create(rows, ignore_conflicts=True)
+        revision.bump()
+
+
+T = TypeVar("T")
+
+
+def _chunks(items: Sequence[T]) -> Iterator[Sequence[T]]:
+    for start in range(0, len(items), _PARAMETERS_PER_QUERY):
+        yield items[start : start + _PARAMETERS_PER_QUERY]
+
+
+_Key = tuple[int, float]  # primary key of a score and its value; rows never change
+_cached: OrderedDict[_Key, ScoreInfluence] = OrderedDict()
+_cached_bytes = 0
+_lock = threading.Lock()
+
+
+def influences_of(scores: dict[int, float]) -> dict[int, ScoreInfluence]:
+    """Return the influences on scores, those read before from memory.
+
+    Parameters
+    ----------
+    scores : dict
+        Primary key of each `Score` that has a row with parts → the value that is shown.
+    """
+    with _lock:
+        found = {key[0]: _cached[key] for key in scores.items() if key in _cached}
+    for some in _chunks([pk for pk in scores if pk not in found]):
+        for row in StoredInfluence.objects.order_by().filter(score__in=some).exclude(parts=[]):
+            influence = unpack(row, scores[row.score_id])
+            if influence is not None:
+                found[row.score_id] = influence
+                _remember((row.score_id, scores[row.score_id]), influence)
+    return found
+
+
+def _remember(key: _Key, influence: ScoreInfluence) -> None:
+    global _cached_bytes
+    with _lock:
+        if key not in _cached:
+            _cached[key] = influence
+            _cached_bytes += _size(influence)
+        while _cached_bytes > _CACHED_BYTES:
+            _cached_bytes -= _size(_cached.popitem(last=False)[1])
+
+
+def _size(influence: ScoreInfluence) -> int:
+    return sum(16 * len(part.codes) + 500 for part in influence.parts)
+
+
+def clear_influences() -> None:
+    """Clear the influences that this process remembers."""
+    global _cached_bytes
+    with _lock:
+        _cached.clear()
+        _cached_bytes = 0
