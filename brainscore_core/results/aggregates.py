@@ -501,7 +501,9 @@ def aggregate(tree: Tree, results: Iterable[LeafResult], *, over: Over = "all") 
         if result.benchmark not in benchmarks:
             outside[result.model].add(result.benchmark)
     return tuple(
-        ModelAggregates(model, over, _of_model(tree, ordered, counted, means, number), tuple(sorted(outside[model])))
+        ModelAggregates(
+            model, over, _of_model(tree, ordered, counted, means, over, number), tuple(sorted(outside[model]))
+        )
         for number, model in enumerate(models)
     )
 
@@ -567,7 +569,7 @@ def _counting(tree: Tree, models: Sequence[str], ordered: Sequence[LeafResult]) 
 
 
 def _of_model(
-    tree: Tree, results: Sequence[LeafResult], counted: Counting, averaged: Averages, number: int
+    tree: Tree, results: Sequence[LeafResult], counted: Counting, averaged: Averages, over: Over, number: int
 ) -> dict[str, Aggregate]:
     rows = dict(zip(tree.benchmarks, counted.rows[number].tolist(), strict=True))
     states = dict(zip(tree.benchmarks, counted.states[number].tolist(), strict=True))
@@ -593,10 +595,14 @@ def _of_model(
         else:
             children = [child for child in tree.children(identifier) if child in nodes]
             coverages[identifier] = _sum_coverage([coverages[child] for child in children])
+            share = 1 / len(children) if over == "all" else 1.0
             for names in (without_error, without_influence):
                 names[identifier] = [name for child in children for name in names[child]]
-            ci = None if math.isnan(low) else (low, high)
         several = coverages[identifier].n_scored > 1
+        if several:
+            ci = None if math.isnan(low) else (low, high)
+        elif identifier not in rows:  # of one score, whose interval it has
+            ci = next((_times(nodes[child].ci, share) for child in children if nodes[child].value is not None), None)
         nodes[identifier] = Aggregate(
             identifier=identifier,
             value=None if math.isnan(value) else value,
@@ -611,6 +617,10 @@ def _of_model(
             ci=ci,
         )
     return {identifier: nodes[identifier] for identifier in averaged.nodes}
+
+
+def _times(ci: tuple[float, float] | None, factor: float) -> tuple[float, float] | None:
+    return None if ci is None else (factor * ci[0], factor * ci[1])
 
 
 def _error_reason(text: str, benchmarks: Sequence[str]) -> str | None:

@@ -35,6 +35,7 @@ def averaged(board):
                 state=row.state,
                 score=row.value,
                 error=row.error,
+                ci=None if row.low is None else (row.low, row.high),
                 version=row.version or None,
                 created=row.created.isoformat(),
                 influence=influences.get(row.pk),
