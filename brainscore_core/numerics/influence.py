@@ -351,6 +351,12 @@ def _table(pieces: Sequence[tuple[int, UnitInfluence]], n_rows: int) -> Array:
     if any(part.blocked for _, part in pieces):
         pieces = [(row, part.in_blocks()) for row, part in pieces]
     distinct: Mapping[bytes, Codes] = {part.codes.tobytes(): part.codes for _, part in pieces}
+    if len(distinct) == 1:  # as usual; codes increase and are distinct
+        (union,) = distinct.values()
+        table = np.zeros((n_rows, len(union)))
+        for row, part in pieces:
+            table[row] += part.values
+        return table
     union = np.unique(np.concatenate(list(distinct.values())))
     places = {key: np.searchsorted(union, codes) for key, codes in distinct.items()}
     table = np.zeros((n_rows, len(union)))

@@ -6,9 +6,11 @@ import math
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from brainscore_core.errors import UserError
 from brainscore_core.numerics.influence import ScoreInfluence, UnitInfluence
@@ -59,11 +61,19 @@ def unpack(row: StoredInfluence, value: float) -> ScoreInfluence | None:
         return None
     content, start, parts = bytes(row.content), 0, []
     for kind, data, n, blocked, paired in row.parts:
-        codes = np.frombuffer(content, "<u8", n, start)
+        codes = _codes(content[start : start + 8 * n])
         values = np.frombuffer(content, "<f4", n, start + 8 * n).astype(np.float64)
-        parts.append(UnitInfluence(kind, data, codes.astype(np.uint64), values, blocked, paired))
+        parts.append(UnitInfluence(kind, data, codes, values, blocked, paired))
         start += 12 * n
     return ScoreInfluence(value - row.bias, tuple(parts), row.bias, row.ceiling, row.ceiling_id)
+
+
+@lru_cache(maxsize=1024)
+def _codes(content: bytes) -> NDArray[np.uint64]:
+    """Read codes of units. All scores of a benchmark have the same ones, which are kept in memory once."""
+    codes = np.frombuffer(content, "<u8").astype(np.uint64)
+    codes.flags.writeable = False
+    return codes
 
 
 def _single(part: UnitInfluence) -> UnitInfluence:
@@ -167,7 +177,7 @@ def _remember(key: _Key, influence: ScoreInfluence) -> None:
 
 
 def _size(influence: ScoreInfluence) -> int:
-    return sum(16 * len(part.codes) + 500 for part in influence.parts)
+    return sum(part.values.nbytes + 500 for part in influence.parts)
 
 
 def clear_influences() -> None:
