@@ -13,9 +13,13 @@ from typing import NamedTuple
 
 import numpy as np
 from coverage_cases.case import coords
+from scipy.special import ndtr
 
 from brainscore_core.metrics import Score
-from brainscore_core.statistics.comparison import compare_scores
+from brainscore_core.numerics.ranks import significantly_better
+from brainscore_core.statistics.comparison import compare_scores, side_of
+from brainscore_core.statistics.means import rank_means
+from brainscore_core.statistics.units import influence_of
 from brainscore_core.supported_data_standards.brainio.assemblies import (
     BehavioralAssembly,
     DataAssembly,
@@ -24,7 +28,7 @@ from brainscore_core.supported_data_standards.brainio.assemblies import (
 )
 from brainscore_vision import load_ceiling, load_metric
 
-__all__ = ["GROUPS", "PairedCase", "PairedResult", "simulate_pair"]
+__all__ = ["GROUPS", "RANKS", "PairedCase", "PairedResult", "RankCase", "RankResult", "simulate_pair", "simulate_ranks"]
 
 LATENTS, IMAGES, REPETITIONS = 20, 60, 4
 
@@ -394,3 +398,164 @@ GROUPS = {
         _solution_times(),
     ],
 }
+
+
+MODELS = 4
+"""Number of models that are ranked."""
+
+REGIMES = ("independent", "10 groups of stimuli", "shared noise")
+"""Independent stimuli; ten objects to which each model is more or less partial; noise that all neuroids share."""
+
+DrawRanks = Callable[[np.random.Generator, str, bool], list[list[Score]]]
+
+
+class RankCase(NamedTuple):
+    """Models that are ranked on a benchmark, or by a mean over several.
+
+    Attributes
+    ----------
+    name : str
+        What they are ranked by.
+    benchmarks : sequence of str
+        Identifiers; those of one data set share stimuli.
+    units : str
+        What varies from experiment to experiment.
+    draw : callable
+        ``draw(rng, regime, same) -> models × benchmarks``; `same` without a true difference.
+    simulations : int
+        Experiments of each regime without a difference; a fourth as many have one.
+    """
+
+    name: str
+    benchmarks: Sequence[str]
+    units: str
+    draw: DrawRanks
+    simulations: int = 400
+
+
+class RankResult(NamedTuple):
+    """What was counted.
+
+    Attributes
+    ----------
+    found : int
+        Experiments without a true difference in which any model was ranked above another.
+    independent : int
+        The same with z tests (Holm) of the scores' errors, taken as independent.
+    tested : int
+        Experiments in which models were tested.
+    power : float
+        Share of the true differences that were found.
+    simulations : int
+        Experiments without a true difference; a fourth as many have one.
+    """
+
+    found: int
+    independent: int
+    tested: int
+    power: float
+    simulations: int
+
+
+def simulate_ranks(case: RankCase, regime: str, simulations: int | None = None) -> RankResult:
+    """Rank models in many experiments; seeded by the case's name and the regime."""
+    seed = zlib.crc32(f"{case.name}, {regime}".encode())
+    repeats = case.simulations if simulations is None else simulations
+    names = case.benchmarks
+    weights = np.full(len(names), 1 / len(names))
+    found = independent = tested = 0
+    power = []
+    for i in range(repeats):
+        for same in (True, False) if i % 4 == 0 else (True,):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                scores = case.draw(np.random.default_rng([seed, i, same]), regime, same)
+            influences = [
+                [influence_of(side_of(score, f"model{row}", name)) for score, name in zip(one, names, strict=True)]
+                for row, one in enumerate(scores)
+            ]
+            values = np.array([[float(score) for score in one] for one in scores]) @ weights
+            ranks = rank_means(values, influences, weights)
+            if not same:
+                power.append(np.mean(ranks.best - 1) * 2 / (MODELS - 1))
+                continue
+            tested += bool(ranks.tested.any())
+            found += bool((ranks.best > 1).any())
+            errors = np.array([[score.attrs["error"] for score in one] for one in scores])
+            error = np.sqrt(errors**2 @ weights**2)
+            z = (values[:, None] - values) / np.hypot(error[:, None], error)
+            p = 2 * ndtr(-np.abs(z))
+            independent += bool(significantly_better(values, p).any())
+    return RankResult(found, independent, tested, round(float(np.mean(power)), 4), repeats)
+
+
+def _objects(regime, n):
+    return np.arange(n) % 10 if regime.startswith("10") else np.arange(n)
+
+
+def _ranked_accuracy(n=100):
+    """Models that are right equally often, on images that are easy or hard for all of them."""
+    metric = load_metric("accuracy")
+
+    def draw(rng, regime, same):
+        groups = _objects(regime, n)
+        columns = {"stimulus_id": np.arange(n)}
+        partial = np.zeros((MODELS, n))
+        if regime.startswith("10"):
+            columns["object_name"] = [f"object{group}" for group in groups]
+            partial = 0.8 * rng.standard_normal((MODELS, 10))[:, groups]
+        hard = (2.5 if regime == "shared noise" else 1.0) * rng.standard_normal(n)
+        skill = np.zeros((MODELS, 1)) if same else 0.6 * np.arange(MODELS)[:, None]
+        right = rng.random((MODELS, n)) < 1 / (1 + np.exp(-(0.8 + skill + hard + partial)))
+        truth = _choices_of(np.full(n, "cat"), **columns)
+        return [[metric(_choices_of(np.where(one, "cat", "dog"), **columns), truth)] for one in right]
+
+    return RankCase("`accuracy`", ["Ranked2026-accuracy"], f"{n} images", draw)
+
+
+def _experiment(rng, regime, n, neuroids, recordings, *, same):
+    """Features of models that see other halves of the latent variables, and recordings of regions."""
+    groups = _objects(regime, n)
+    latents = rng.standard_normal((n, LATENTS))
+    if regime.startswith("10"):
+        latents = 0.5 * latents + rng.standard_normal((10, LATENTS))[groups]
+    columns = {"object_name": [f"object{group}" for group in groups]} if regime.startswith("10") else {}
+    shared = rng.standard_normal((n, 1)) if regime == "shared noise" else np.zeros((n, 1))
+    features = []
+    for model in range(MODELS):
+        seen = np.where(rng.permutation(LATENTS) < LATENTS // 2, 1.0, 0.4)
+        noise = 0.3 if same else 0.3 + 0.4 * (MODELS - 1 - model)
+        features.append(latents * seen @ _mixing() + noise * rng.standard_normal((n, 30)))
+    targets = [
+        latents @ rng.standard_normal((LATENTS, neuroids)) / np.sqrt(LATENTS)
+        + 0.7 * rng.standard_normal((n, neuroids)) + shared
+        for _ in range(recordings)
+    ]  # fmt: skip
+
+    def assembly(values, region):
+        where = coords("presentation", stimulus_id=[f"s{number:03}" for number in range(n)], **columns)
+        where |= coords("neuroid", neuroid_id=[f"{region} {number}" for number in range(values.shape[1])])
+        return NeuroidAssembly(values, coords=where, dims=["presentation", "neuroid"])
+
+    return [assembly(one, "model") for one in features], [assembly(one, name) for name, one in enumerate(targets)]
+
+
+def _ranked_regions(name, metric, regions, *, n=60, neuroids=30, options=None):
+    metric = load_metric(metric, **(options or {}))
+
+    def draw(rng, regime, same):
+        models, targets = _experiment(rng, regime, n, neuroids, len(regions), same=same)
+        return [[metric(model, target) for target in targets] for model in models]
+
+    benchmarks = [f"Ranked2026.{region}" for region in regions]
+    return RankCase(name, benchmarks, f"{n} stimuli, {neuroids} neuroids" + (" each" if len(regions) > 1 else ""), draw)
+
+
+RANKS = [
+    _ranked_accuracy(),
+    _ranked_regions("`rdm`", "rdm", ["IT-rdm"]),
+    _ranked_regions(
+        "`ridge`", "ridge", ["IT-ridge"], options={"crossvalidation_kwargs": {"stratification_coord": None}}
+    ),
+    _ranked_regions("mean of four `rdm` on the same stimuli", "rdm", ["V1-rdm", "V2-rdm", "V4-rdm", "IT-rdm"]),
+]

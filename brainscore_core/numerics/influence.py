@@ -64,7 +64,7 @@ class UnitInfluence:
         if self.blocked:
             return self
         codes, places = np.unique(self.codes % np.uint64(BLOCKS), return_inverse=True)
-        return replace(self, codes=codes, values=np.bincount(places, self.values, len(codes)), blocked=True)
+        return replace(self, codes=codes, values=_sums(places, self.values, len(codes)), blocked=True)
 
 
 def unit_influence(kind: str, data: str, ids: ArrayLike, values: ArrayLike, *, own: str = "") -> UnitInfluence:
@@ -92,8 +92,11 @@ def unit_influence(kind: str, data: str, ids: ArrayLike, values: ArrayLike, *, o
     codes, places = np.unique(
         np.array([_hash(f"{own}\n{name}") for name in names], dtype=np.uint64), return_inverse=True
     )
-    summed = np.bincount(places, np.asarray(values, dtype=np.float64), len(codes))
-    return UnitInfluence(kind, data, codes, summed, paired=not own)
+    return UnitInfluence(kind, data, codes, _sums(places, values, len(codes)), paired=not own)
+
+
+def _sums(places: NDArray[np.intp], values: ArrayLike, n: int) -> Array:
+    return np.asarray(np.bincount(places, np.asarray(values, dtype=np.float64), n), dtype=np.float64)
 
 
 def _hash(text: str) -> int:
@@ -235,8 +238,8 @@ def joint_influence(
         units.append(math.inf)
     if not parts:
         parts, units = [np.zeros((len(scores), 0))], [0.0]
-    for part in parts:
-        part[missing] = np.nan
+    for table in parts:
+        table[missing] = np.nan
     if missing.any() and not any(part.shape[1] for part in parts):
         parts, units = [np.where(missing, np.nan, 0.0)[:, None]], [1.0]
     return JointInfluence(parts, units)
@@ -281,10 +284,10 @@ def shared_variances(scores: Sequence[ScoreInfluence | None]) -> list[SharedVari
             ceilings.setdefault(score.ceiling_id, []).append((at, score.ceiling))
     found = []
     for listed in parts.values():
-        places, rows = np.unique([at for at, _ in listed], return_inverse=True)
-        pieces = [(row, part) for row, (_, part) in zip(rows.tolist(), listed, strict=True)]
-        table = _table(pieces, len(places))
-        found.append(SharedVariance(places, table @ table.T, float(table.shape[1])))
+        places = sorted({at for at, _ in listed})
+        rows = {at: row for row, at in enumerate(places)}
+        table = _table([(rows[at], part) for at, part in listed], len(places))
+        found.append(SharedVariance(np.array(places, dtype=np.intp), table @ table.T, float(table.shape[1])))
     for of_ceiling in ceilings.values():
         changes = np.array([change for _, change in of_ceiling])
         places = np.array([at for at, _ in of_ceiling], dtype=np.intp)
@@ -350,16 +353,16 @@ def _table(pieces: Sequence[tuple[int, UnitInfluence]], n_rows: int) -> Array:
     """Influences of the same kind of units, as rows × units; those of the same row are added."""
     if any(part.blocked for _, part in pieces):
         pieces = [(row, part.in_blocks()) for row, part in pieces]
-    distinct: Mapping[bytes, Codes] = {part.codes.tobytes(): part.codes for _, part in pieces}
-    if len(distinct) == 1:  # as usual; codes increase and are distinct
-        (union,) = distinct.values()
-        table = np.zeros((n_rows, len(union)))
+    keys = [part.codes.tobytes() for _, part in pieces]
+    distinct: Mapping[bytes, Codes] = {key: part.codes for key, (_, part) in zip(keys, pieces, strict=True)}
+    if len(distinct) == 1:  # as is usual; codes are unique and sorted
+        table = np.zeros((n_rows, len(pieces[0][1].codes)))
         for row, part in pieces:
             table[row] += part.values
         return table
     union = np.unique(np.concatenate(list(distinct.values())))
     places = {key: np.searchsorted(union, codes) for key, codes in distinct.items()}
     table = np.zeros((n_rows, len(union)))
-    for row, part in pieces:
-        table[row, places[part.codes.tobytes()]] += part.values
+    for key, (row, part) in zip(keys, pieces, strict=True):
+        table[row, places[key]] += part.values
     return table

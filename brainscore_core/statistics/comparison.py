@@ -27,7 +27,7 @@ from brainscore_core.receipts.schema import ReceiptError
 from brainscore_core.results.store import ResultsStore
 from brainscore_core.statistics.units import Incomparable, Side, compare_sides, influence_of, read_side, units_of
 
-__all__ = ["Comparison", "Comparisons", "RankedModel", "Ranking", "compare", "compare_scores"]
+__all__ = ["Comparison", "Comparisons", "RankedModel", "Ranking", "compare", "compare_scores", "side_of"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -386,16 +386,7 @@ def compare_scores(
     for score, name in zip((first, second), names, strict=True):
         if np.size(score) != 1 or not math.isfinite(float(score)):
             raise UserError(f"the {name} score is {score.values}; it must be a single number")
-        raw, ceiling = score.attrs.get("raw"), score.attrs.get("ceiling")
-        receipt = Receipt(
-            model=ModelInfo(identifier=name),
-            benchmark=BenchmarkInfo(identifier="score"),
-            state="scored",
-            score=Estimate.from_score(score),
-            raw=Estimate.from_score(raw if raw is not None and np.size(raw) == 1 else score),
-            ceiling=CeilingEstimate.from_score(ceiling) if ceiling is not None and np.size(ceiling) == 1 else None,
-        )
-        sides.append(Side(receipt, units_of(arrays_of(score)[0], receipt)))
+        sides.append(side_of(score, name))
     test, scale, units, notes, biases = compare_sides(*sides, level=level)
     return _with_test(
         Comparison(benchmark="score", first=names[0], second=names[1], level=level, biases=biases),
@@ -405,6 +396,26 @@ def compare_scores(
         units,
         notes,
     )
+
+
+def side_of(score: Score, model: str, benchmark: str = "score") -> Side:
+    """Read the units of a score that is in memory, as of a receipt of this model and benchmark.
+
+    Raises
+    ------
+    Incomparable
+        If there is nothing by which models can be compared.
+    """
+    raw, ceiling = score.attrs.get("raw"), score.attrs.get("ceiling")
+    receipt = Receipt(
+        model=ModelInfo(identifier=model),
+        benchmark=BenchmarkInfo(identifier=benchmark),
+        state="scored",
+        score=Estimate.from_score(score),
+        raw=Estimate.from_score(raw if raw is not None and np.size(raw) == 1 else score),
+        ceiling=CeilingEstimate.from_score(ceiling) if ceiling is not None and np.size(ceiling) == 1 else None,
+    )
+    return Side(receipt, units_of(arrays_of(score)[0], receipt))
 
 
 def _side(store: ResultsStore, model: str, benchmark: str) -> Side | tuple[Receipt | None, str]:

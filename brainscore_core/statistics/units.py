@@ -551,7 +551,9 @@ def influence_of(side: Side) -> ScoreInfluence:
 
 def _parts_of_predictions(units: Predicted, receipt: Receipt) -> list[UnitInfluence]:
     data, own = data_set_of(receipt.benchmark.identifier), "" if units.paired else receipt.id
-    neuroids = units.neuroids if units.neuroid_kind == "neuroids" else np.unique(units.clusters)
+    neuroids = units.neuroids
+    if units.clusters is not None and units.neuroid_kind == "subjects":
+        neuroids = np.unique(units.clusters)
     of_neuroids = influence_of_neuroids(units.predictivity, clusters=units.clusters)
     return [
         unit_influence(units.stimulus_kind, data, units.stimuli, influence_of_stimuli(units.predictivity)),

@@ -280,7 +280,7 @@ def two_models(board: Board, question: Question) -> TwoModels:
         raise UserError("no benchmark of the tree passes the filters", remedy="remove filters")
     tests = {place: _test(board, place, first, second) for place in (*leaves, *means)}
     values, errors = board.values[[first, second]], board.errors[[first, second]]
-    both = np.isfinite(values).all(axis=0)
+    both = np.isfinite(values[0]) & np.isfinite(values[1])
     groups: dict[str, list[Difference]] = {}
     for place in leaves:
         if both[place]:

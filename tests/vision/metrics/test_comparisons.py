@@ -56,8 +56,36 @@ def test_the_published_table_is_that_of_the_script(scripts):
 
     page = script.PAGE.read_text()
     store = json.loads(script.STORE.read_text())
-    assert script.page_with(script.table(store), page) == page
-    assert set(store) == set(_identifiers(scripts[1]))
+    assert script.page_with(store, page) == page
+    assert set(store) == {*_identifiers(scripts[1]), "ranks"}
+
+
+def test_ranks_find_no_more_than_is_allowed_where_there_is_nothing(scripts):
+    """At most 7 % of experiments without a difference, within two standard errors of the counts."""
+    script, cases = scripts[2], scripts[1]
+    if not script.PAGE.is_file():
+        pytest.skip("docs/ is not part of a source distribution")
+    import json
+
+    ranks = json.loads(script.STORE.read_text())["ranks"]
+    assert set(ranks) == {case.name for case in cases.RANKS}
+    for case, of_case in ranks.items():
+        assert set(of_case) == set(cases.REGIMES)
+        for regime, counts in of_case.items():
+            n = counts["simulations"]
+            assert n >= 400
+            assert counts["tested"] == n
+            assert counts["found"] / n <= 0.07 + 2 * (0.05 * 0.95 / n) ** 0.5, (case, regime)
+            assert counts["power"] > 0.02, (case, regime)
+
+
+def test_an_experiment_with_ranks(scripts):
+    cases = scripts[1]
+    (accuracy, *_) = cases.RANKS
+    result = cases.simulate_ranks(accuracy, "10 groups of stimuli", 20)
+    assert result.tested == result.simulations == 20
+    assert result.found <= 4
+    assert 0 < result.power < 1
 
 
 def test_the_published_table_holds_what_is_required(scripts):

@@ -1,7 +1,10 @@
 """What is live, and what that means for models and receipts."""
 
+import numpy as np
 import pytest
+import xarray as xr
 
+from brainscore_core.receipts.attachments import Arrays
 from brainscore_core.scoring import BenchmarkInfo, ErrorInfo, Estimate, ModelInfo, PluginCode, Receipt, ResultsStore
 from brainscore_web.leaderboard.models import Ingestion, Score, VisionModel
 from brainscore_web.scoring.claims import JOBS, claim_job
@@ -25,7 +28,7 @@ def claimed(owner):
     return claim_job("w")
 
 
-def receipt(store, live, *, model_code="now", state="scored", **values):
+def receipt(store, live, *, model_code="now", state="scored", attachments=None, **values):
     """Of the claimed pair, by the code of now or of before."""
     codes = {}
     for kind, name in (("model", "tiles-8"), ("benchmark", SIMULATED[0])):
@@ -42,7 +45,8 @@ def receipt(store, live, *, model_code="now", state="scored", **values):
             reason=None if state == "scored" else "no",
             error=None if state == "scored" else ErrorInfo(type="ValueError", message="no", traceback="no"),
             **values,
-        )
+        ),
+        attachments,
     )
 
 
@@ -106,6 +110,16 @@ def test_score_state_and_log_are_written_together_or_not_at_all(claimed, setting
     assert (row.state, row.receipt, Score.objects.get().value) == ("scored", made.id, 0.5)
     model = VisionModel.objects.get(identifier="tiles-8")
     assert (model.visibility, model.owner.email) == ("private", "owner@example.org")
+
+
+def test_influences_of_units_are_kept_with_the_score(claimed, settings):
+    store, live = ResultsStore(settings.SUBMISSIONS["results"]), current_live_plugins()
+    subjects = ("subject", [f"s{number:02}" for number in range(12)])
+    effects = xr.DataArray(np.arange(12.0), coords={"subject": subjects}, dims=["subject"], attrs={"estimate": 0.5})
+    made = receipt(store, live, attachments={"influence": Arrays(effects)})
+    assert complete_job(claimed, store, made)
+    ((kind, data, n, blocked, paired),) = Score.objects.get().influence.parts
+    assert (kind, data, n, blocked, paired) == ("subjects", "Simulated2026", 12, False, True)
 
 
 def test_who_lost_a_job_writes_nothing(claimed, settings):
