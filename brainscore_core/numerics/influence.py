@@ -290,8 +290,8 @@ def shared_variances(scores: Sequence[ScoreInfluence | None]) -> list[SharedVari
         found.append(SharedVariance(np.array(places, dtype=np.intp), table @ table.T, float(table.shape[1])))
     for of_ceiling in ceilings.values():
         changes = np.array([change for _, change in of_ceiling])
-        places = np.array([at for at, _ in of_ceiling], dtype=np.intp)
-        found.append(SharedVariance(places, np.outer(changes, changes), math.inf))
+        of_scores = np.array([at for at, _ in of_ceiling], dtype=np.intp)
+        found.append(SharedVariance(of_scores, np.outer(changes, changes), math.inf))
     return found
 
 
