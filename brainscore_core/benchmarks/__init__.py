@@ -11,6 +11,7 @@ import numpy as np
 from xarray import DataArray
 
 from brainscore_core.metrics import INFLUENCE_KEYS, Score, attach_uncertainty, declare_no_error, scale_influence
+from brainscore_core.numerics.predictions import PredictivityOfUnits, predictivity_covariance
 from brainscore_core.numerics.ratios import Uncertain, ratio_limits, undetermined_by
 
 __all__ = ["Benchmark", "BenchmarkBase", "bound_score", "ceil_score", "explained_variance", "normalise", "undetermined"]
@@ -44,8 +45,9 @@ def ceil_score(score: Score, ceiling: Score | float) -> Score:
 
     Notes
     -----
-    Score and ceiling count as independent, unless both have the influence of the same units in
-    ``attrs['influence']``: then their covariance is computed from it.
+    Score and ceiling count as independent, unless both tell how the same units influence them, in
+    ``attrs['influence']`` and ``['further_influence']``, or, as regressions and their reliability do, in
+    ``attrs['predictivity']``: then their covariance over all of these units is taken into account.
 
     Raises
     ------
@@ -253,7 +255,7 @@ def undetermined(ceiling: Score | float) -> str | None:
     """
     attrs = ceiling.attrs if isinstance(ceiling, Score) else {}
     low, high = attrs.get("unclamped_ci", attrs.get("ci", (math.nan, math.nan)))
-    if attrs.get("meaning") == "none" or np.size(low) != 1:
+    if attrs.get("meaning") == "none" or np.size(low) != 1 or np.size(ceiling) != 1:
         return None
     value = float(attrs.get("unclamped", ceiling))
     return undetermined_by(Uncertain(value, float(low), float(high)))
@@ -278,25 +280,47 @@ def _quantile(level: float) -> float:
 
 def _correlation(score: Score, ceiling: Score) -> float:
     """Correlation of score and ceiling over the units that both vary with; 0 if these are not known."""
-    ours, theirs = score.attrs.get("influence"), ceiling.attrs.get("influence")
-    if not isinstance(ours, DataArray) or not isinstance(theirs, DataArray) or ours.ndim != 1:
+    predicted = [one.attrs.get("predictivity") for one in (score, ceiling)]
+    errors = np.nan_to_num([float(one.attrs.get("error", 0.0)) for one in (score, ceiling)])
+    own = np.zeros(2)
+    if all(isinstance(one, PredictivityOfUnits) for one in predicted):
+        covariance = predictivity_covariance(*predicted)  # type: ignore[arg-type] # see above
+    else:
+        ours, theirs = (_influences(one) for one in (score, ceiling))
+        pairs = [pair for first in ours for second in theirs if (pair := _matched(first, second)) is not None]
+        covariance = sum(float(np.cov(*pair)[0, 1]) / len(pair[0]) for pair in pairs)
+        for pair in pairs:
+            own += [part.var(ddof=1) / len(part) for part in pair]
+    # a part of the variance may come from elsewhere, such as splits, and the covariance then does not
+    spread = np.maximum(errors, np.sqrt(own))
+    if not (math.isfinite(covariance) and np.isfinite(spread).all() and spread.all()):
         return 0.0
-    names = sorted((name for name in ours.coords if name in theirs.coords), key=str)
-    if ours.dims != theirs.dims or not names or not (ours.attrs.get("paired", 1) and theirs.attrs.get("paired", 1)):
-        return 0.0
-    ids = [list(zip(*(one[name].values.tolist() for name in names), strict=True)) for one in (ours, theirs)]
+    return min(1.0, max(-1.0, covariance / float(spread.prod())))
+
+
+def _influences(score: Score) -> list[DataArray]:
+    """Influence of each kind of units; of two crossed kinds, the means over the other one."""
+    found = [score.attrs[key] for key in INFLUENCE_KEYS if isinstance(score.attrs.get(key), DataArray)]
+    parts = []
+    for influence in found:
+        for dim in influence.dims:
+            part = influence.mean([other for other in influence.dims if other != dim])
+            part.attrs = influence.attrs
+            parts.append(part)
+    return parts
+
+
+def _matched(first: DataArray, second: DataArray) -> tuple[np.ndarray, np.ndarray] | None:
+    """Influences of the same units, in the same order; None if the units differ."""
+    names = sorted((name for name in first.coords if name in second.coords), key=str)
+    if first.dims != second.dims or not names or not (first.attrs.get("paired", 1) and second.attrs.get("paired", 1)):
+        return None
+    ids = [list(zip(*(one[name].values.tolist() for name in names), strict=True)) for one in (first, second)]
     places = {unit: place for place, unit in enumerate(ids[1])}
     n = len(ids[0])
     if len(places) != len(ids[1]) or len(ids[1]) != n or set(places) != set(ids[0]) or n < 2:
-        return 0.0
-    x, y = ours.values, theirs.values[[places[unit] for unit in ids[0]]]
-    covariance = np.cov(x, y) / n
-    # a part of the variance may come from elsewhere, such as splits, and the covariance then does not
-    errors = np.nan_to_num([float(one.attrs.get("error", 0.0)) for one in (score, ceiling)])
-    spread = np.maximum(errors, np.sqrt(np.diag(covariance)))
-    if not np.isfinite(covariance).all() or not spread.all():
-        return 0.0
-    return min(1.0, max(-1.0, float(covariance[0, 1]) / (spread[0] * spread[1])))
+        return None
+    return first.values, second.values[[places[unit] for unit in ids[0]]]
 
 
 def _ratio(value: float, ceiling: float) -> float:

@@ -199,6 +199,9 @@ class Score(DataAssembly):
         used to test the difference between two models; its ``attrs['bias']`` is the expected excess of the value.
     ``further_influence``
         Influence of units of another kind that vary as well, such as neuroids besides stimuli; the variances add up.
+    ``predictivity``
+        Of regressions and of the reliability of recordings: effects of stimuli and neuroids on the value, by which its
+        covariance with another one is computed. It is not stored.
     ``unclamped``, ``unclamped_ci``
         Value and interval before :func:`bound_score` clamped them.
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,10 +16,12 @@ from brainscore_core.numerics.significance import PairedTest, student_test
 __all__ = [
     "Predictivity",
     "PredictivityOfSplits",
+    "PredictivityOfUnits",
     "compare_predictivity",
     "influence_of_neuroids",
     "influence_of_stimuli",
     "predictivity",
+    "predictivity_covariance",
     "predictivity_interval",
 ]
 
@@ -77,6 +79,47 @@ class Predictivity:
     def n_neuroids(self) -> int:
         """Neuroids."""
         return self.correlations.shape[-1]
+
+
+@dataclass(frozen=True)
+class PredictivityOfUnits:
+    """A predictivity whose stimuli and neuroids have names, so that it can be matched with another one.
+
+    Attributes
+    ----------
+    found : Predictivity
+        The value, with the effects of the stimuli on it.
+    stimuli : array
+        Name of each stimulus (or group of stimuli).
+    neuroids : array
+        Name of each neuroid.
+    clusters : array of int or None
+        Clusters of neuroids, as for :func:`predictivity_interval`.
+    """
+
+    found: Predictivity
+    stimuli: NDArray
+    neuroids: NDArray
+    clusters: Codes | None = None
+
+    def in_order(self, stimuli: NDArray, neuroids: NDArray) -> "PredictivityOfUnits | None":
+        """The same with stimuli and neuroids in a given order; None if it has other ones, or one twice."""
+        orders = []
+        for ours, theirs in ((self.stimuli, stimuli), (self.neuroids, neuroids)):
+            places = {name: place for place, name in enumerate(ours.tolist())}
+            if len(places) != len(ours) or len(theirs) != len(ours) or set(places) != set(theirs.tolist()):
+                return None
+            orders.append(np.array([places[name] for name in theirs.tolist()], dtype=np.intp))
+        rows, columns = orders
+        found = replace(
+            self.found,
+            correlations=self.found.correlations[..., columns],
+            groups=self.found.groups[columns],
+            effects=self.found.effects[np.ix_(rows, columns)],
+            weights=self.found.weights[columns],
+        )
+        clusters = None if self.clusters is None else self.clusters[columns]
+        return PredictivityOfUnits(found, stimuli, neuroids, clusters)
 
 
 class PredictivityOfSplits:
@@ -321,6 +364,69 @@ def predictivity_interval(
     error = math.sqrt(variance)
     half = float(stdtrit(min(df, fewest - 1), (1 + level) / 2)) * error
     return Interval(result.value - half, result.value + half, error, "crossed", fewest)
+
+
+def predictivity_covariance(
+    first: PredictivityOfUnits, second: PredictivityOfUnits, *, n_resamples: int = 1000, seed: int = 0
+) -> float:
+    """Covariance of two values over the stimuli and neuroids that both were computed from.
+
+    Parameters
+    ----------
+    first, second : PredictivityOfUnits
+        Such as a predictivity, and a reliability of the same recordings.
+    n_resamples : int
+        Number of resamples of the neuroids.
+    seed : int
+        Seed of the resamples.
+
+    Returns
+    -------
+    float
+        Its parts are those of the variance in :func:`predictivity_interval`: covariance over resampled neuroids (or
+        clusters that are left out) + that of the effects which stimuli have on all neuroids in common. 0 if the two do
+        not have the same stimuli, neuroids and clusters.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> measured = rng.standard_normal((60, 40))
+    >>> first, second = (
+    ...     PredictivityOfUnits(
+    ...         predictivity(measured + noise * rng.standard_normal((60, 40)), measured), np.arange(60), np.arange(40)
+    ...     )
+    ...     for noise in (1, 2)
+    ... )
+    >>> both = predictivity_covariance(first, second)
+    >>> abs(both) < predictivity_interval(first.found).error * predictivity_interval(second.found).error
+    True
+    """
+    matched = second.in_order(first.stimuli, first.neuroids)
+    if matched is None or not np.array_equal(first.found.groups, matched.found.groups):
+        return 0.0
+    codes, theirs = (
+        np.unique(np.zeros(1) if side.clusters is None else side.clusters, return_inverse=True)[1]
+        for side in (first, matched)
+    )
+    if not np.array_equal(codes, theirs):
+        return 0.0
+    sides = [first.found, matched.found]
+    effects = [side.effects for side in sides]
+    number = int(codes.max()) + 1
+    if number >= FEWEST_GROUPS:
+        effects = [sums_of_groups(part.T, codes).T for part in effects]
+        left_out = np.array([_without_clusters(side, codes) for side in sides])
+        own = float((number - 1) ** 2 / number * np.cov(left_out)[0, 1])
+        concentration = 0.0
+    else:
+        strata = None if first.clusters is None else codes
+        replicates = np.array([_resampled(side, n_resamples, seed, strata) for side in sides])
+        own = float(np.cov(replicates[:, np.isfinite(replicates).all(axis=0)])[0, 1])
+        concentration = float(np.mean([np.sum(side.weights**2) for side in sides]))
+    n = len(effects[0])
+    a, b = (part - part.mean(axis=0) for part in effects)
+    common = float(a.sum(axis=1) @ b.sum(axis=1) - np.vdot(a, b)) * (n - 1) / n
+    return own + common / max(1 - concentration, 0.5)
 
 
 def compare_predictivity(

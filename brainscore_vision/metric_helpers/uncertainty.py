@@ -10,7 +10,13 @@ from numpy.typing import NDArray
 
 from brainscore_core.metrics import Score, attach_uncertainty
 from brainscore_core.numerics import Interval, bootstrap_interval
-from brainscore_core.numerics.predictions import FEWEST_GROUPS, Predictivity, predictivity_interval
+from brainscore_core.numerics.deletion import deletion_influence
+from brainscore_core.numerics.predictions import (
+    FEWEST_GROUPS,
+    Predictivity,
+    PredictivityOfUnits,
+    predictivity_interval,
+)
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision.metric_helpers.alignment import MetricInputError, coord_values
 
@@ -21,6 +27,7 @@ __all__ = [
     "attach_each",
     "attach_influence",
     "attach_interval",
+    "attach_left_out",
     "attach_neuroid_interval",
     "attach_predictivity_interval",
     "attach_varied",
@@ -66,6 +73,8 @@ class Units(NamedTuple):
         How many there are.
     clusters : array of int or None
         Group of each entry, if groups were declared, also if they are too few to be the units.
+    names : array or None
+        Name of each entry, where known.
     """
 
     codes: NDArray[np.intp]
@@ -73,6 +82,7 @@ class Units(NamedTuple):
     plural: str
     details: str
     clusters: NDArray[np.intp] | None = None
+    names: NDArray[Any] | None = None
 
     @property
     def grouped(self) -> bool:
@@ -113,7 +123,9 @@ def units_along(assembly: DataAssembly, dim: str, group: str | None, *, default:
     'new stimuli of these 3 object names'
     """
     n, name = assembly.sizes[dim], _NAMES.get(dim, f"{dim}s")
-    single = Units(np.arange(n, dtype=np.intp), n, f"new {name}", f"{n:,} {name}")
+    coord = _UNITS[name][1] if name in _UNITS else None
+    names = np.asarray(assembly[coord].values) if coord is not None and coord in assembly.coords else None
+    single = Units(np.arange(n, dtype=np.intp), n, f"new {name}", f"{n:,} {name}", names=names)
     if group is None or (group == default and group not in assembly.coords):
         return single
     if group not in assembly.coords:
@@ -130,7 +142,7 @@ def units_along(assembly: DataAssembly, dim: str, group: str | None, *, default:
         these = f"this {group}" if number == 1 else f"these {number} {group}s"
         return single._replace(plural=f"new {name} of {these.replace('_', ' ')}", clusters=codes)
     few = ", few groups" if number < _MANY_GROUPS else ""
-    return Units(codes, number, f"new groups of {name} ({group})", f"{number:,} groups{few}", codes)
+    return Units(codes, number, f"new groups of {name} ({group})", f"{number:,} groups{few}", codes, names)
 
 
 def unit_ids(units: Units, entries: Any, groups: Any = None) -> NDArray[Any]:
@@ -182,7 +194,7 @@ def attach_predictivity_interval(
     Parameters
     ----------
     score : Score
-        Changed in place.
+        Changed in place; ``attrs['predictivity']`` tells how it varies with named stimuli and neuroids.
     found : Predictivity
         The same value, with the effects of the stimuli on it.
     stimuli, neuroids : Units
@@ -190,6 +202,10 @@ def attach_predictivity_interval(
     fixed : str
         What else is kept, for ``ci_estimates``.
     """
+    if stimuli.names is not None and neuroids.names is not None:
+        # a group is named by one of its members
+        names = np.asarray(pd.Series(stimuli.names).groupby(stimuli.codes).min())
+        score.attrs["predictivity"] = PredictivityOfUnits(found, names, neuroids.names, neuroids.clusters)
     interval = predictivity_interval(found, clusters=neuroids.clusters)
     if math.isfinite(interval.low):
         interval = clipped(interval)
@@ -255,6 +271,28 @@ def attach_influence(
     kept = DataAssembly(np.asarray(influence, dtype=np.float64), coords=coords, dims=dims)
     kept.attrs = {"bias": float(bias), "paired": int(paired)}
     score.attrs["further_influence" if further else "influence"] = kept
+    return score
+
+
+def attach_left_out(score: Score, left_out: Sequence[float], *, subjects: Any) -> Score:
+    """Store the influence of each subject on a ceiling, from its values without one subject.
+
+    Parameters
+    ----------
+    score : Score
+        Changed in place: ``attrs['influence']``, unless a value is undefined or missing.
+    left_out : sequence of float
+        Value without each subject; empty if there are too few.
+    subjects : array
+        Their names.
+
+    Examples
+    --------
+    >>> attach_left_out(Score(2.0), [2.5, 2.0, 1.5], subjects=["a", "b", "c"]).attrs["influence"].values.tolist()
+    [-1.0, 0.0, 1.0]
+    """
+    if len(left_out) and np.isfinite(left_out).all():
+        attach_influence(score, deletion_influence(left_out), units="subjects", ids=subjects)
     return score
 
 

@@ -24,26 +24,26 @@ def _assembly(values, **columns):
 
 
 def _explained():
-    """Explained variance: a median correlation, squared, over a median reliability; the same neuroids in both."""
+    """Explained variance: a median correlation, squared, over a median reliability; the same units in both."""
     metric, reliability = load_metric("ridge"), load_ceiling("internal_consistency")
-    fixed = np.random.default_rng(0).standard_normal((STIMULI, FEATURES)) / np.sqrt(np.arange(1, FEATURES + 1))
 
     def draw(rng, n) -> Score:
+        features = rng.standard_normal((STIMULI, FEATURES)) / np.sqrt(np.arange(1, FEATURES + 1))
         own = 0.7 * rng.standard_normal((STIMULI, n))  # what the features miss
-        signal = fixed @ rng.standard_normal((FEATURES, n)) + own
+        signal = features @ rng.standard_normal((FEATURES, n)) + own
         values = signal + rng.uniform(0.5, 3, n) * rng.standard_normal((REPETITIONS, STIMULI, n))
         repetition = np.repeat(np.arange(REPETITIONS), STIMULI)
         ceiling = reliability(_assembly(values.reshape(-1, n), repetition=repetition))
-        return normalise(metric(_assembly(fixed), _assembly(values.mean(axis=0))), ceiling)
+        return normalise(metric(_assembly(features), _assembly(values.mean(axis=0))), ceiling)
 
     return Case(
         ["ridge ÷ internal_consistency"],
-        "neuroids",
+        f"{STIMULI} stimuli, and neuroids",
         "mean of the scores",
         draw,
         average,
         sizes=(20, 50, 100, 200),
-        simulations=100,
+        simulations=200,
     )
 
 
@@ -65,15 +65,12 @@ def _similar():
         score.attrs["scale"] = "similarity"
         return normalise(score, ceiling_of_rdms(rdms))
 
-    return Case(["rdm ÷ rsa_ceiling"], "subjects", "mean of the scores", draw, average, simulations=100)
+    return Case(["rdm ÷ rsa_ceiling"], "subjects", "mean of the scores", draw, average, simulations=200)
 
 
 def _consistent():
     """Error consistency over that between people; the same people in both."""
     metric = load_metric("error_consistency")
-    fixed = np.random.default_rng(4)
-    shared = fixed.standard_normal(IMAGES)
-    ease, right_of_model = 0.8 + 0.9 * shared, fixed.random(IMAGES) < 1 / (1 + np.exp(-0.8 - 1.2 * shared))
 
     def answers(right, **columns):
         return BehavioralAssembly(
@@ -82,14 +79,16 @@ def _consistent():
             dims=["presentation"],
         )
 
-    model = answers(right_of_model, stimulus_id=np.arange(IMAGES))
-
     def draw(rng, n) -> Score:
+        shared = rng.standard_normal(IMAGES)
+        ease = 0.8 + 0.9 * shared
+        model = answers(rng.random(IMAGES) < 1 / (1 + np.exp(-0.8 - 1.2 * shared)), stimulus_id=np.arange(IMAGES))
         right = rng.random((n, IMAGES)) < 1 / (1 + np.exp(-ease - 0.7 * rng.standard_normal((n, 1))))
         people = answers(right, stimulus_id=np.tile(np.arange(IMAGES), n), subject=np.repeat(np.arange(n), IMAGES))
         return normalise(metric(model, people), metric.ceiling(people))
 
-    return Case(["error_consistency ÷ its ceiling"], "subjects", "mean of the scores", draw, average, simulations=100)
+    units = f"subjects, and {IMAGES} images"
+    return Case(["error_consistency ÷ its ceiling"], units, "mean of the scores", draw, average, simulations=200)
 
 
 def _apart():

@@ -13,7 +13,7 @@ from brainscore_vision import load_dataset, load_metric, load_stimulus_set
 from brainscore_vision.benchmark_helpers.measurements import describe, require_coords
 from brainscore_vision.benchmark_helpers.screen import place_on_screen
 from brainscore_vision.data.bracci2019 import BIBTEX
-from brainscore_vision.metric_helpers.uncertainty import attach_interval
+from brainscore_vision.metric_helpers.uncertainty import attach_interval, attach_left_out
 from brainscore_vision.model_interface import BrainModel
 from brainscore_vision.utils import LazyLoad
 
@@ -135,6 +135,7 @@ def between_subjects(assembly: DataAssembly) -> Score:
         "meaning": "human-human",
     }
     left_out = [_with_others(np.delete(rdms, one, axis=0)).mean() for one in range(len(rdms))] if len(rdms) > 2 else []
+    attach_left_out(score, left_out, subjects=subjects)
     interval = jackknife_interval(float(score), left_out, units="subjects")
     return attach_interval(score, interval, estimates="correlation of a subject with the others; subjects vary")
 

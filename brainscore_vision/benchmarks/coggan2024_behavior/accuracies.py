@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from brainscore_core.metrics import Score
 from brainscore_core.numerics import bootstrap_interval, jackknife_interval, mean_influence
 from brainscore_core.numerics.discrimination import masked_correlation
-from brainscore_vision.metric_helpers.uncertainty import attach_influence, attach_interval
+from brainscore_vision.metric_helpers.uncertainty import attach_influence, attach_interval, attach_left_out
 
 __all__ = ["consistency", "mean_by_condition", "similarity"]
 
@@ -106,6 +106,7 @@ def consistency(people: Table, *, subjects: NDArray[Any]) -> Score:
     score.attrs["meaning"] = "human-human"
     n = len(people)
     left_out = [_mean(_with_others(np.delete(people, one, axis=0))) for one in range(n)] if n > 2 else []
+    attach_left_out(score, left_out, subjects=subjects)
     interval = jackknife_interval(float(score), left_out, units="subjects")
     return attach_interval(score, interval, estimates="mean correlation of a subject with the others; subjects vary")
 

@@ -13,7 +13,7 @@ from brainscore_core.numerics.resampling import mean
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision.metric_helpers.alignment import MetricInputError
 from brainscore_vision.metric_helpers.behaviour import Choices, choices_of, matched_choices
-from brainscore_vision.metric_helpers.uncertainty import attach_influence, attach_interval, clipped
+from brainscore_vision.metric_helpers.uncertainty import attach_influence, attach_interval, attach_left_out, clipped
 
 __all__ = ["AccuracyDistance"]
 
@@ -133,10 +133,11 @@ class AccuracyDistance(Metric):
             "std": float(np.nanstd(pairs)),
         }
         kept = [np.delete(np.arange(m), i) for i in range(m)]
-        left_out = [np.nanmean(pairs[np.ix_(rest, rest)]) for rest in kept] if m > 2 else []
+        left_out = [float(np.nanmean(pairs[np.ix_(rest, rest)])) for rest in kept] if m > 2 else []
         interval = jackknife_interval(float(score), left_out, units="subjects")
         if not left_out:
             interval = interval._replace(n=m, reason=f"{m} subjects: at least 3 are needed to tell how much they vary")
+        attach_left_out(score, left_out, subjects=subjects)
         return attach_interval(score, clipped(interval, 0.0), estimates="mean over pairs of subjects, who vary")
 
 

@@ -23,6 +23,7 @@ from brainscore_vision.metric_helpers.uncertainty import (
     Units,
     attach_influence,
     attach_interval,
+    attach_left_out,
     attach_varied,
     clipped,
 )
@@ -215,6 +216,7 @@ class ErrorConsistency(Metric):
             interval = interval._replace(n=m, reason=f"{m} subjects: at least 3 are needed to tell how much they vary")
         if math.isnan(signed):
             interval = interval._replace(reason=_RIGHT_THROUGHOUT)
+        attach_left_out(score, [math.copysign(1.0, signed) * value for value in left_out], subjects=trials.subjects)
         return attach_interval(score, _unsigned(interval, signed), estimates="mean over pairs of subjects, who vary")
 
     def _pairs(self, trials: _Trials, chosen: NDArray[np.bool_]) -> NDArray[np.float64]:

@@ -11,7 +11,7 @@ from brainscore_core.metrics import Metric, Score, declare_no_error
 from brainscore_core.numerics import influence_interval, jackknife_influence, jackknife_interval, pearson
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision.metric_helpers.alignment import MetricInputError, as_table, coord_values, listed
-from brainscore_vision.metric_helpers.uncertainty import attach_influence, attach_interval, clipped
+from brainscore_vision.metric_helpers.uncertainty import attach_influence, attach_interval, attach_left_out, clipped
 
 __all__ = ["ConfusionSimilarity", "TasksConsistency"]
 
@@ -357,6 +357,7 @@ def _ceiling(counts: _Float, subjects: NDArray[Any] | None, pattern: _Pattern) -
         interval = interval._replace(n=m, reason=f"{m} subjects: at least 3 are needed to tell how much they vary")
     if np.isnan(float(score)):
         interval = interval._replace(reason=_FLAT)
+    attach_left_out(score, left_out, subjects=subjects)
     return attach_interval(score, interval, estimates="mean correlation of a subject with the others, who vary")
 
 

@@ -9,9 +9,10 @@ from sklearn.linear_model import LinearRegression, RidgeCV
 from sklearn.linear_model import Ridge as SklearnRidge
 from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
 
+from brainscore_core.benchmarks import normalise
 from brainscore_core.numerics import pearson
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
-from brainscore_vision import load_metric
+from brainscore_vision import load_ceiling, load_metric
 from brainscore_vision.metric_helpers.alignment import MetricInputError
 from brainscore_vision.metric_helpers.xarray_utils import XarrayCorrelation, XarrayRegression
 from brainscore_vision.metrics.regression_correlation.metric import (
@@ -167,6 +168,28 @@ def test_interval_holds_the_score_and_says_what_it_estimates():
     assert attrs["ci_method"] == "crossed"
     assert (high - low) / 2 == pytest.approx(2 * attrs["error"], rel=0.05)
     assert attrs["error"] > attrs["split_error"]
+
+
+def test_interval_of_a_ceiled_score_knows_what_varies_in_both():
+    rng = np.random.default_rng(0)
+    X, Y = _data(q=60)
+    strength = rng.uniform(0.2, 2, 60)  # neuroids that are predicted well are also reliable
+    repeated = np.concatenate([strength * Y + rng.standard_normal(Y.shape) for _ in range(4)])
+    target = _assembly(repeated.reshape(4, *Y.shape).mean(axis=0))
+    coords = {name: ("presentation", np.tile(target[name].values, 4)) for name in ("stimulus_id", "object_name")}
+    coords |= {"repetition": ("presentation", np.repeat(np.arange(4), len(Y)))}
+    coords |= {"neuroid_id": ("neuroid", target["neuroid_id"].values)}
+    ceiling = load_ceiling("internal_consistency")(
+        NeuroidAssembly(repeated, coords=coords, dims=["presentation", "neuroid"])
+    )
+    score = load_metric("ridge")(_assembly(X), target)
+    joint = normalise(score, ceiling)
+    assert "varies with the score's" in joint.attrs["ci_estimates"]
+    del ceiling.attrs["predictivity"]
+    apart = normalise(score, ceiling)
+    assert float(joint) == float(apart)
+    assert joint.attrs["error"] < 0.95 * apart.attrs["error"]
+    assert "predictivity" not in load_metric("reverse_ridge")(_assembly(X), target).attrs
 
 
 def test_few_animals_and_objects_are_said():

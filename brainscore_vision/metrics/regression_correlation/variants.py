@@ -113,6 +113,7 @@ class SpanTimeCrossRegressedCorrelation(CrossRegressedCorrelation):
 def _of_the_model(score: Score) -> Score:
     """Say that the predicted neuroids are the model's own, so that another model has others."""
     score.attrs["predictions"].attrs["units"] = "model neuroids"
+    score.attrs.pop("predictivity", None)  # the ceiling is that of the recorded neuroids
     return score
 
 

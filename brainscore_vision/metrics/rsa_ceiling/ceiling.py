@@ -11,7 +11,7 @@ from brainscore_core.metrics import Ceiling, Score
 from brainscore_core.numerics import jackknife_interval, noise_ceiling, rdm
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision.metric_helpers.alignment import MetricInputError, as_table, finite_values, listed, match_rows
-from brainscore_vision.metric_helpers.uncertainty import attach_interval, clipped
+from brainscore_vision.metric_helpers.uncertainty import attach_interval, attach_left_out, clipped
 
 __all__ = ["RSACeiling", "ceiling_of_rdms"]
 
@@ -143,6 +143,7 @@ def ceiling_of_rdms(rdms: NDArray[np.float64], *, subjects: NDArray[Any] | None 
         interval = interval._replace(n=m, reason=f"{m} subjects: at least 3 are needed to tell how much they vary")
     if math.isnan(bounds.upper):
         interval = interval._replace(reason="a subject's RDM does not vary, or has a stimulus without a pattern")
+    attach_left_out(score, left_out, subjects=coords["subject"][1])
     return attach_interval(score, interval, estimates="upper bound of the noise ceiling; subjects vary")
 
 

@@ -123,3 +123,6 @@ def test_interval_is_the_jackknifes(rank):
     score = ceiling_of_rdms(rdms, rank=rank)
     assert score.attrs["ci"] == pytest.approx((expected.low, expected.high), abs=1e-12)
     assert score.attrs["error"] == pytest.approx(expected.error, abs=1e-12)
+    influence = score.attrs["influence"]
+    assert influence["subject"].values.tolist() == list(range(6))
+    assert influence.values.std(ddof=1) / np.sqrt(6) == pytest.approx(expected.error, abs=1e-12)

@@ -11,7 +11,7 @@ from brainscore_core.metrics import Score
 from brainscore_core.numerics import jackknife_interval
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision.metric_helpers.alignment import MetricInputError, as_table, listed
-from brainscore_vision.metric_helpers.uncertainty import attach_interval, clipped
+from brainscore_vision.metric_helpers.uncertainty import attach_interval, attach_left_out, clipped
 
 __all__ = ["People", "ceiling_of", "closeness", "elevations_of", "people_of"]
 
@@ -87,7 +87,9 @@ def ceiling_of(people: People) -> Score:
         "undefined": int((~kept).sum()),
     }
     rest = [np.delete(np.arange(m), i) for i in range(m)] if m > 2 else []
-    interval = jackknife_interval(float(each.mean()), [np.nanmean(pairs[np.ix_(r, r)]) for r in rest], units="subjects")
+    left_out = [float(np.nanmean(pairs[np.ix_(r, r)])) for r in rest]
+    attach_left_out(score, left_out, subjects=people.subjects[kept])
+    interval = jackknife_interval(float(each.mean()), left_out, units="subjects")
     if not rest:
         interval = interval._replace(n=m, reason=f"{m} subjects: at least 3 are needed to tell how much they vary")
     estimates = "mean over pairs of subjects, who vary (attrs['each_once']; the value is that of random draws)"

@@ -5,6 +5,7 @@ import pytest
 
 from brainscore_core.benchmarks import bound_score, ceil_score, explained_variance, normalise
 from brainscore_core.metrics import Score, attach_uncertainty
+from brainscore_core.numerics.predictions import PredictivityOfUnits, predictivity, predictivity_interval
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 
 
@@ -106,6 +107,44 @@ def test_covariance_of_the_same_units():
     assert np.ptp(ceil_score(score, without).attrs["ci"]) < 1e-6
     score.attrs["influence"].attrs["paired"] = 0  # units of the model alone
     assert ceil_score(score, ceiling).attrs["ci"] == pytest.approx(elsewhere.attrs["ci"])
+
+
+@pytest.mark.parametrize("crossed", [False, True])
+def test_covariance_over_two_kinds_of_units(crossed):
+    rng = np.random.default_rng(1)
+    subjects, images = rng.normal(size=12), rng.normal(size=30)
+    subjects, images = 0.1 * (subjects - subjects.mean()), 0.2 * (images - images.mean())
+    of_subjects, of_images = (part.var(ddof=1) / len(part) for part in (subjects, images))
+
+    def of_both(value, first_image=0):
+        score = with_uncertainty(value, value * math.sqrt(of_subjects + of_images))
+        names = {"subject": ("subject", np.arange(12))}
+        image_ids = {"stimulus_id": ("presentation", first_image + np.arange(30))}
+        if crossed:
+            cells = value * (subjects[:, None] + images)
+            score.attrs["influence"] = DataAssembly(cells, coords=names | image_ids, dims=["subject", "presentation"])
+        else:
+            score.attrs["influence"] = DataAssembly(value * subjects, coords=names, dims=["subject"])
+            further = DataAssembly(value * images, coords=image_ids, dims=["presentation"])
+            score.attrs["further_influence"] = further
+        return score
+
+    assert ceil_score(of_both(0.4), of_both(0.8)).attrs["error"] == pytest.approx(0, abs=1e-9)  # a constant ratio
+    other_images = ceil_score(of_both(0.4), of_both(0.8, first_image=100))
+    assert other_images.attrs["error"] == pytest.approx(0.5 * math.sqrt(2 * of_images))
+
+
+def test_covariance_of_predictions_and_their_reliability():
+    rng = np.random.default_rng(2)
+    measured = rng.normal(size=(40, 20))
+    found = predictivity(measured + rng.normal(size=(40, 20)), measured)
+    interval = predictivity_interval(found)
+    score, ceiling = (with_uncertainty(found.value, interval.error) for _ in range(2))
+    for one in (score, ceiling):
+        one.attrs["predictivity"] = PredictivityOfUnits(found, np.arange(40), np.arange(20))
+    assert ceil_score(score, ceiling).attrs["error"] < 0.5 * interval.error
+    del ceiling.attrs["predictivity"]
+    assert ceil_score(score, ceiling).attrs["error"] == pytest.approx(math.sqrt(2) * interval.error / found.value)
 
 
 def test_covariance_against_simulation():

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.linalg import sqrtm
@@ -5,8 +7,10 @@ from scipy.linalg import sqrtm
 from brainscore_core.numerics import Ridge, RidgeCV, compare_predictivity, pearson, predictivity
 from brainscore_core.numerics.predictions import (
     PredictivityOfSplits,
+    PredictivityOfUnits,
     influence_of_neuroids,
     influence_of_stimuli,
+    predictivity_covariance,
     predictivity_interval,
 )
 
@@ -347,3 +351,52 @@ def test_clusters_of_neuroids_vary_together_in_comparisons():
     single, grouped = np.mean(found, axis=0)
     assert single > 0.2
     assert grouped <= 0.1
+
+
+def _named(predicted, measured, **columns):
+    found = predictivity(predicted, measured)
+    return PredictivityOfUnits(found, np.arange(len(measured)), np.arange(measured.shape[1]), **columns)
+
+
+@pytest.mark.parametrize("groups", [2, 10])
+def test_covariance_with_itself_is_the_variance(groups):
+    rng = np.random.default_rng(3)
+    shared = rng.standard_normal((60, 1))  # so that stimuli act on all neuroids in common
+    measured = shared + rng.standard_normal((60, 40))
+    predicted = measured + shared * rng.standard_normal((60, 1)) + 0.3 * rng.standard_normal((60, 40))
+    clusters = np.repeat(np.arange(groups), 40 // groups)
+    one = _named(predicted, measured, clusters=clusters)
+    variance = predictivity_interval(one.found, clusters=clusters).error ** 2
+    assert predictivity_covariance(one, one) == pytest.approx(variance)
+    rows, columns = rng.permutation(60), rng.permutation(40)
+    found = predictivity(predicted[rows][:, columns], measured[rows][:, columns])
+    moved = PredictivityOfUnits(found, rows, columns, clusters[columns])
+    assert predictivity_covariance(one, moved) == pytest.approx(variance)
+
+
+def test_covariance_of_other_units_is_unknown():
+    rng = np.random.default_rng(4)
+    measured = rng.standard_normal((30, 8))
+    one = _named(measured + rng.standard_normal((30, 8)), measured)
+    for other in (
+        replace(one, stimuli=np.arange(30) + 1),
+        replace(one, neuroids=np.zeros(8, dtype=int)),
+        replace(one, clusters=np.arange(8) % 2),
+        _named(measured[:, 1:], measured[:, 1:]),
+    ):
+        assert predictivity_covariance(one, other) == 0.0
+
+
+def test_covariance_against_simulation():
+    """Predictions and a second measurement of the same responses: both correlate with them where these are strong."""
+    rng = np.random.default_rng(5)
+    values, covariances = [], []
+    for _ in range(150):
+        strength, common = rng.uniform(0.5, 2, 20), rng.standard_normal((40, 1))
+        signal = strength * (common + rng.standard_normal((40, 20)))
+        measured = signal + rng.standard_normal((40, 20))
+        others = [signal + rng.standard_normal((40, 20)) for _ in range(2)]
+        first, second = (_named(other, measured) for other in others)
+        values.append((first.found.value, second.found.value))
+        covariances.append(predictivity_covariance(first, second, n_resamples=200))
+    assert np.mean(covariances) == pytest.approx(np.cov(np.transpose(values))[0, 1], rel=0.3)
