@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from brainscore_core.benchmarks import undetermined
 from brainscore_core.metrics import Score, attach_uncertainty
 from brainscore_core.numerics import bootstrap_interval, mean_influence
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, coords_for_dim
@@ -74,8 +75,8 @@ def mean_of_fixed(scores: Sequence[Score], *, units: str) -> Score:
     known = next((score.attrs for score in scores if "ci_estimates" in score.attrs), {})
     reasons = [score.attrs[key] for score in scores for key in ("error_reason", "ci_reason") if key in score.attrs]
     missing = bool(np.isnan(errors).any() or np.isnan(down) or np.isnan(up))
-    if undetermined := [score.attrs["undetermined"] for score in scores if "undetermined" in score.attrs]:
-        result.attrs["undetermined"] = undetermined[0]
+    if doubts := [score.attrs["undetermined"] for score in scores if "undetermined" in score.attrs]:
+        result.attrs["undetermined"] = doubts[0]
     return attach_uncertainty(
         result,
         error=float(np.linalg.norm(errors) / k),
@@ -141,7 +142,8 @@ def neuroid_wise_explained_var(score: Score, ceiling: Score, aggregate_func: Cal
     Score
         Aggregate of sign(r) · r² / reliability. ``attrs['ceiled_scores']``: one value per neuroid, NaN if correlation
         or reliability is undefined or the reliability is not positive; the aggregate leaves these out, and
-        ``attrs['undefined']`` is their number. ``raw``, ``ceiling``; ``error`` and ``ci`` with neuroids resampled.
+        ``attrs['undefined']`` is their number. ``raw``, ``ceiling``; ``error`` and ``ci`` with neuroids resampled;
+        ``undetermined`` if the interval of `ceiling` includes 0.
 
     Raises
     ------
@@ -171,6 +173,8 @@ def neuroid_wise_explained_var(score: Score, ceiling: Score, aggregate_func: Cal
         "ceiled_scores": Score(values, coords=coords_for_dim(raw, "neuroid"), dims=["neuroid"]),
         "undefined": int(np.isnan(values).sum()),
     }
+    if reason := undetermined(ceiling):
+        result.attrs["undetermined"] = reason
     interval = bootstrap_interval(defined, _statistic(aggregate_func), units="neuroids")
     return attach_interval(
         result, interval, estimates="explained variance over neuroids; neuroids were resampled, stimuli kept"

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from brainscore_core.benchmarks import BenchmarkBase, bound_score
+from brainscore_core.benchmarks import BenchmarkBase, bound_score, undetermined
 from brainscore_core.errors import UserError
 from brainscore_core.memory import format_size, memory_limit
 from brainscore_core.metrics import Score, declare_no_error
@@ -77,6 +77,8 @@ class _MeanBenchmark(BenchmarkBase):
         if all("scale" in _attrs(part_score.attrs.get("raw")) for part_score in scores):
             raw.attrs["scale"] = scores[0].attrs["raw"].attrs["scale"]
         score.attrs.update(raw=raw, ceiling=self._mean(ceilings), scale="ceiled")
+        if reason := undetermined(score.attrs["ceiling"]):
+            score.attrs["undetermined"] = reason
         self._keep(score, scores)
         return bound_score(score)
 

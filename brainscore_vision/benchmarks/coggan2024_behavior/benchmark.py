@@ -5,8 +5,8 @@ from typing import Any, Final, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from brainscore_core.benchmarks import BenchmarkBase, bound_score, explained_variance
-from brainscore_core.metrics import Score, attach_uncertainty
+from brainscore_core.benchmarks import BenchmarkBase, bound_score, explained_variance, undetermined
+from brainscore_core.metrics import INFLUENCE_KEYS, Score, attach_uncertainty, scale_influence
 from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly, DataAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision import load_dataset, load_stimulus_set
@@ -135,6 +135,11 @@ def _relate(raw: Score, ceiling: Score) -> Score:
         method=ceiling.attrs.get("ci_method"),
         reason=ceiling.attrs.get("ci_reason"),
     )
+    for key in INFLUENCE_KEYS:
+        if key in ceiling.attrs:
+            squared.attrs[key] = scale_influence(ceiling.attrs[key], 2 * abs(float(ceiling)))
     score = explained_variance(raw, squared)
     score.attrs["ceiling"] = ceiling
+    if reason := undetermined(ceiling):
+        score.attrs["undetermined"] = reason
     return score

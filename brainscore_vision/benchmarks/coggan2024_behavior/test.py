@@ -105,10 +105,14 @@ def test_a_negative_correlation_is_not_rewarded(simulated):
             return answers
 
     contrary = Contrary("contrary", {"grid": lambda images: grid(images, 4)}, visual_degrees=10, load=load_grey)
-    score = load_benchmark(IDENTIFIER)(contrary)
+    benchmark = load_benchmark(IDENTIFIER)
+    score = benchmark(contrary)
     assert float(score.attrs["raw"]) == pytest.approx(-1)
     assert float(score) == 0
     assert score.attrs["unclamped"] < -1
+    assert "undetermined" not in score.attrs
+    benchmark.ceiling.attrs["ci"] = (-0.1, 0.9)
+    assert benchmark(contrary).attrs["undetermined"].endswith("-0.100 to 0.900, includes 0")
     assert contrary.trials == 1
 
 

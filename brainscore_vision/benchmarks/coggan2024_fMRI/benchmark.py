@@ -14,7 +14,7 @@ from brainscore_vision.benchmark_helpers.measurements import describe, require_c
 from brainscore_vision.benchmark_helpers.screen import place_on_screen
 from brainscore_vision.data.coggan2024_fMRI import BIBTEX
 from brainscore_vision.metric_helpers.alignment import as_table, coord_values, finite_values
-from brainscore_vision.metric_helpers.uncertainty import attach_influence, attach_interval
+from brainscore_vision.metric_helpers.uncertainty import attach_influence, attach_interval, attach_left_out
 from brainscore_vision.model_interface import BrainModel
 from brainscore_vision.utils import LazyLoad
 
@@ -208,6 +208,7 @@ def between_subjects(matrices: _Array, subjects: list[str]) -> Score:
     left_out = (
         [_with_others(np.delete(pairs, one, axis=0)).mean() for one in range(len(pairs))] if len(pairs) > 2 else []
     )
+    attach_left_out(score, left_out, subjects=subjects)
     interval = jackknife_interval(float(score), left_out, units="subjects")
     return attach_interval(score, interval, estimates="correlation of a subject with the others; subjects vary")
 
@@ -239,7 +240,7 @@ def _squared(ratio: Score) -> Score:
     """Square a score, its sign kept, and its uncertainty with it."""
     value, error = float(ratio), float(ratio.attrs["error"])
     result = Score(np.copysign(value**2, value))
-    result.attrs = {key: ratio.attrs[key] for key in ("raw", "ceiling", "scale")}
+    result.attrs = {key: ratio.attrs[key] for key in ("raw", "ceiling", "scale", "undetermined") if key in ratio.attrs}
     if "influence" in ratio.attrs:
         result.attrs["influence"] = (ratio * (2 * abs(value))).attrs["influence"]
     low, high = (float(np.copysign(limit**2, limit)) for limit in ratio.attrs["ci"])

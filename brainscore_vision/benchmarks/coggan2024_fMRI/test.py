@@ -77,10 +77,14 @@ def test_a_negative_correlation_is_not_rewarded(stand_ins):
     values, vectors = np.linalg.eigh(mean)
     features = vectors * np.sqrt(values.max() - values)
     features = 100 + features @ np.random.default_rng(0).standard_normal((24, 400))
-    score = benchmark(PrecomputedFeatures(recordings(list(assembly["stimulus_id"].values), features), 9))
+    model = PrecomputedFeatures(recordings(list(assembly["stimulus_id"].values), features), 9)
+    score = benchmark(model)
     assert float(score.attrs["raw"]) < -0.1
     assert float(score) == 0
     assert score.attrs["unclamped"] < 0
+    assert "undetermined" not in score.attrs
+    benchmark.ceiling.attrs["ci"] = (-0.1, 0.9)
+    assert benchmark(model).attrs["undetermined"].endswith("-0.100 to 0.900, includes 0")
 
 
 def test_units_are_selected():

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from brainscore_core.benchmarks import BenchmarkBase, bound_score
+from brainscore_core.benchmarks import BenchmarkBase, bound_score, undetermined
 from brainscore_core.metrics import Score, attach_uncertainty, declare_no_error
 from brainscore_core.numerics import bootstrap_interval, jackknife_influence
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
@@ -122,6 +122,8 @@ def _mean_score(scores: list[Score], ceiling: Score) -> Score:
     raw = declare_no_error(Score(np.nanmean(closeness, axis=1).mean()), "see the ceiled score")
     raw.attrs.update(raw=each, scale="similarity")
     score.attrs.update(raw=raw, ceiling=ceiling, scale="ceiled")
+    if reason := undetermined(ceiling):
+        score.attrs["undetermined"] = reason
     attach_influence(score, jackknife_influence(closeness, mean), units="subjects", ids=table.index.to_numpy())
     reasons = list(dict.fromkeys(one.attrs["reason"] for one in scores if "reason" in one.attrs))
     if reasons:

@@ -6,7 +6,15 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from brainscore_core.metrics import Metric, Score, declare_no_error
+from brainscore_core.benchmarks import ceil_score, undetermined
+from brainscore_core.metrics import (
+    INFLUENCE_KEYS,
+    Metric,
+    Score,
+    attach_uncertainty,
+    declare_no_error,
+    scale_influence,
+)
 from brainscore_core.numerics.deletion import deletion_influence
 from brainscore_core.numerics.discrimination import (
     choice_counts,
@@ -135,8 +143,9 @@ class _Consistency(Metric):
         Returns
         -------
         Score
-            Mean over halves; its error is that of the score, the ceiling taken as known. NaN with a reason where a
-            ceiling is not positive.
+            Mean over halves; ``error``, ``ci`` and ``undetermined`` as of
+            :func:`~brainscore_core.benchmarks.ceil_score` with the square root. NaN with a reason where the ceiling of
+            a half is not positive.
 
         References
         ----------
@@ -149,10 +158,14 @@ class _Consistency(Metric):
                 remedy="compute both with the same number of repetitions",
             )
         if (limits > 0).all():
-            result = score * (float((ours / np.sqrt(limits)).mean()) / float(score)) if float(score) else score * 0.0
+            result = ceil_score(score, _root(ceiling))
+            if float(result):
+                result = result * (float((ours / np.sqrt(limits)).mean()) / float(result))
         else:
             result = declare_no_error(Score(np.nan), "the halves of the measurements do not correlate positively")
         result.attrs.update({Score.RAW_VALUES_KEY: score, "ceiling": ceiling, "scale": "ceiled"})
+        if reason := undetermined(ceiling):
+            result.attrs["undetermined"] = reason
         return result
 
     def _halves(self, trials: Trials) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
@@ -285,6 +298,25 @@ class _Consistency(Metric):
         if not self.one_versus_all:
             coords, dims = coords | {"choice": ("choice", trials.objects)}, [*dims, "choice"]
         return DataAssembly(values, coords=coords, dims=dims)
+
+
+def _root(ceiling: Score) -> Score:
+    """Square root of a positive ceiling, with its uncertainty; a negative limit keeps its sign."""
+    result = Score(np.sqrt(float(ceiling)))
+    slope = 0.5 / float(result)
+    for key in INFLUENCE_KEYS:
+        if key in ceiling.attrs:
+            result.attrs[key] = scale_influence(ceiling.attrs[key], slope)
+    low, high = (float(np.copysign(np.sqrt(abs(limit)), limit)) for limit in ceiling.attrs["ci"])
+    return attach_uncertainty(
+        result,
+        error=slope * ceiling.attrs["error"],
+        ci=(low, high),
+        level=ceiling.attrs.get("ci_level", 0.95),
+        estimates=ceiling.attrs.get("ci_estimates"),
+        method=ceiling.attrs.get("ci_method"),
+        reason=ceiling.attrs.get("error_reason") or ceiling.attrs.get("ci_reason"),
+    )
 
 
 def _through_others(first: _Side, second: _Side, truth: NDArray[np.intp]) -> NDArray[np.float64]:

@@ -230,9 +230,28 @@ def test_ceiled_score_divides_by_the_root_half_by_half():
     ceiled = metric.ceil_score(score, ceiling)
     ours, limits = score.attrs["raw"].values, ceiling.attrs["raw"].values
     assert float(ceiled) == pytest.approx((ours / np.sqrt(limits)).mean())
-    assert ceiled.attrs["error"] == pytest.approx(score.attrs["error"] * abs(float(ceiled) / float(score)))
+    ratio, root = float(ceiled) / float(score), np.sqrt(float(ceiling))
+    own, of_root = (one.attrs["influence"].values for one in (score, ceiling))
+    joint = ratio * (own - of_root * 0.5 / root * float(score) / root)  # the same images in both
+    assert ceiled.attrs["error"] == pytest.approx(joint.std(ddof=1) / np.sqrt(40), rel=1e-6)
+    assert ceiled.attrs["ci"][0] < float(ceiled) < ceiled.attrs["ci"][1]
+    assert "undetermined" not in ceiled.attrs
+    np.testing.assert_allclose(ceiled.attrs["influence"].values, ratio * own)
     with pytest.raises(MetricInputError, match="has 2 halves, the ceiling 3"):
         metric.ceil_score(score, load_metric("i2n", repetitions=3).ceiling(target))
+
+
+def test_score_relative_to_a_ceiling_that_may_be_0_is_undetermined():
+    source, target = _behaviour(images=40, objects=4, trials=20000)
+    metric = load_metric("i2n")
+    score, ceiling = metric(source, target), metric.ceiling(target)
+    ceiling.attrs["ci"] = (-0.1, ceiling.attrs["ci"][1])
+    ceiled = metric.ceil_score(score, ceiling)
+    assert ceiled.attrs["undetermined"].endswith("includes 0")
+    assert ceiled.attrs["undetermined"].startswith(f"the interval of the ceiling {float(ceiling):.3f}, -0.100 to")
+    assert ceiled.attrs["ci"][1] == np.inf
+    assert np.isnan(ceiled.attrs["error"])
+    assert float(ceiled) == pytest.approx(float(metric.ceil_score(score, metric.ceiling(target))))
 
 
 def test_model_without_differences_has_no_score():

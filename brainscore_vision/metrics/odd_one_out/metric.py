@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from brainscore_core.metrics import Metric, Score, attach_uncertainty
+from brainscore_core.benchmarks import ceil_score
+from brainscore_core.metrics import Metric, Score, declare_no_error
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision.metric_helpers.alignment import MetricInputError, as_table, coord_values, listed
 from brainscore_vision.metric_helpers.uncertainty import attach_influence
@@ -97,34 +98,43 @@ class OddOneOutMatch(Metric):
         Returns
         -------
         Score
-            Not clipped: below 0 the model does worse than chance. ``error`` and ``ci`` are those of the score, the
-            ceiling taken as known.
+            Not clipped: below 0 the model does worse than chance. ``error`` and ``ci`` are those of
+            :func:`~brainscore_core.benchmarks.ceil_score`: a plain number is exact, and where the ceiling's interval
+            includes chance, ``undetermined`` is the reason why the value says nothing.
 
         Raises
         ------
         MetricInputError
             If the ceiling is not above chance.
         """
-        span = float(ceiling) - chance
-        if not span > 0:
+        if not float(ceiling) > chance:
             raise MetricInputError(
                 f"the ceiling {float(ceiling):.4f} is not above chance {chance:.4f}", remedy="check the ceiling"
             )
-        result = Score((float(score) - chance) / span)
-        result.attrs.update({Score.RAW_VALUES_KEY: score, "ceiling": ceiling, "scale": "ceiled"})
-        if "influence" in score.attrs:
-            result.attrs["influence"] = (score * (1 / span)).attrs["influence"]
-        if "ci" not in score.attrs:
-            return attach_uncertainty(result, reason="the score has no error")
-        low, high = ((limit - chance) / span for limit in score.attrs["ci"])
-        return attach_uncertainty(
-            result,
-            error=score.attrs["error"] / span,
-            ci=(low, high),
-            estimates=f"{score.attrs.get('ci_estimates')}; the ceiling is taken as known",
-            method=score.attrs.get("ci_method"),
-            reason=score.attrs.get("ci_reason"),
-        )
+        limit = ceiling if isinstance(ceiling, Score) else declare_no_error(Score(ceiling), "given as a constant")
+        result = ceil_score(_less(score, chance), _less(limit, chance))
+        result.attrs.update({Score.RAW_VALUES_KEY: score, "ceiling": limit})
+        if reason := result.attrs.get("undetermined"):
+            low, high = limit.attrs.get("unclamped_ci", limit.attrs["ci"])
+            interval = f"{float(limit):.3f}, {low:.3f} to {high:.3f}"
+            found = f"the interval of the ceiling {interval}, includes chance, {chance:.3f}"
+            for key in ("undetermined", "error_reason"):
+                if key in result.attrs:
+                    result.attrs[key] = result.attrs[key].replace(reason, found)
+        return result
+
+
+def _less(score: Score, chance: float) -> Score:
+    """The score's distance from chance, with its uncertainty."""
+    result = Score(float(score) - chance)
+    result.attrs = dict(score.attrs)
+    for key in ("ci", "unclamped_ci"):
+        if key in result.attrs:
+            low, high = result.attrs[key]
+            result.attrs[key] = (low - chance, high - chance)
+    if "unclamped" in result.attrs:
+        result.attrs["unclamped"] -= chance
+    return result
 
 
 def _matching(shown: NDArray[Any], triplets: NDArray[Any]) -> NDArray[np.intp]:

@@ -3,6 +3,7 @@ import pytest
 from scipy.stats import binomtest
 from sklearn.metrics import accuracy_score
 
+from brainscore_core.metrics import Score, attach_uncertainty
 from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly
 from brainscore_vision import load_metric
 from brainscore_vision.metric_helpers.alignment import MetricInputError
@@ -47,6 +48,25 @@ def test_ceiled_score_is_0_at_chance_and_1_at_the_ceiling():
     assert float(metric.ceil_score(score, float(score))) == pytest.approx(1)
     with pytest.raises(MetricInputError, match=r"ceiling 0\.3000 is not above chance 0\.3333"):
         metric.ceil_score(score, 0.3)
+
+
+def test_the_ceilings_uncertainty_counts():
+    source, target, _ = _data()
+    metric = load_metric("odd_one_out")
+    score = metric(source, target)
+    exact = metric.ceil_score(score, 0.7)
+    about = {"estimates": "new people", "method": "t"}
+    ceiled = metric.ceil_score(score, attach_uncertainty(Score(0.7), error=0.05, ci=(0.6, 0.8), **about))
+    assert float(ceiled) == float(exact)
+    relative = [error / value for error, value in ((score.attrs["error"], float(score) - 1 / 3), (0.05, 0.7 - 1 / 3))]
+    assert ceiled.attrs["error"] == pytest.approx(float(ceiled) * np.hypot(*relative))
+    assert np.ptp(ceiled.attrs["ci"]) > np.ptp(exact.attrs["ci"])
+    np.testing.assert_allclose(ceiled.attrs["influence"], exact.attrs["influence"])
+    unsure = metric.ceil_score(score, attach_uncertainty(Score(0.4), error=0.05, ci=(0.3, 0.5), **about))
+    expected = "the interval of the ceiling 0.400, 0.300 to 0.500, includes chance, 0.333"
+    assert unsure.attrs["undetermined"] == expected
+    assert unsure.attrs["error_reason"] == f"the limits are unbounded: {expected}"
+    assert unsure.attrs["ci"][1] == np.inf
 
 
 def test_what_does_not_fit_is_refused():

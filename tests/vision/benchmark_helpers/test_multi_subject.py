@@ -69,6 +69,13 @@ def test_mean_over_subjects():
     assert "subjects, which vary" in score.attrs["ci_estimates"]
 
 
+def test_score_is_undetermined_if_the_mean_ceiling_may_be_0(monkeypatch):
+    for number, name in enumerate(RAW):
+        monkeypatch.setitem(CEILINGS, name, 0.9 if number == 0 else 0.05)
+    score = MultiSubjectNeuralBenchmark("Author2024.V4-ridge", list(RAW), Part)(candidate=None)
+    assert score.attrs["undetermined"].startswith("the interval of the ceiling 0.263, -0.4")
+
+
 def test_error_is_the_published_bootstrap():
     score = MultiSubjectNeuralBenchmark("Author2024.V4-ridge", list(RAW), Part)(candidate=None)
     ceiled = np.array([RAW[name] / CEILINGS[name] for name in RAW])

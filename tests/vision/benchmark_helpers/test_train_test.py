@@ -235,6 +235,13 @@ class TestNeuroidWiseExplainedVariance:
         np.testing.assert_allclose(result.attrs["ceiled_scores"].values, [0.25 / 0.5, -0.16 / 0.8, 0.09 / 0.9])
         assert float(result) == pytest.approx(np.mean([0.5, -0.2, 0.1]))
         assert "neuroids were resampled" in result.attrs["ci_estimates"]
+        assert "undetermined" not in result.attrs
+
+    def test_a_ceiling_that_may_be_0(self):
+        ceiling = self.of([0.1, 0.2, 0.3])
+        ceiling.attrs["ci"] = (-0.1, 0.5)
+        result = neuroid_wise_explained_var(self.of([0.5, 0.4, 0.3]), ceiling)
+        assert result.attrs["undetermined"] == "the interval of the ceiling 0.200, -0.100 to 0.500, includes 0"
 
     def test_undefined_neuroids_are_left_out_and_counted(self):
         result = neuroid_wise_explained_var(self.of([0.5, np.nan, 0.3]), self.of([0.5, 0.8, -0.1]))
