@@ -86,7 +86,7 @@ def _prepare(results: str | None, *, demonstration: bool, say: Say) -> int:
     call_command("migrate", verbosity=0)
     _collect_static()
     if demonstration and not Score.objects.exists():
-        simulate_leaderboard(models=40, benchmarks=60, versions=2, private=0)
+        simulate_leaderboard(models=40, benchmarks=60, versions=2, private=0, units=100)
     if demonstration or results is None:
         return Score.objects.count()
     from brainscore_web.leaderboard.ingest import ingest_store, sync_catalogue

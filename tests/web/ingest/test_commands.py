@@ -81,7 +81,7 @@ def test_simulate_fills_an_empty_site(db):
     assert VisionModel.objects.count() == 3
 
 
-@pytest.mark.parametrize("name", ["models", "benchmarks", "versions", "private"])
+@pytest.mark.parametrize("name", ["models", "benchmarks", "versions", "private", "units"])
 def test_simulate_refuses_nonsense(db, name):
     assert f"--{name} is" in run("simulate", f"--{name}=-1")[1]
     assert not VisionModel.objects.exists()

@@ -25,13 +25,14 @@ class Command(BaseCommand):
             ("benchmarks", 24, "number of benchmarks"),
             ("versions", 2, "number of versions of each benchmark"),
             ("private", 1, "number of private models"),
+            ("units", 100, "number of stimuli by which models can be compared; 0: none"),
             ("seed", 0, "seed of the random numbers"),
         ):
             parser.add_argument(f"--{name}", type=int, default=number, help=f"{what} ({number})")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        counts = {name: options[name] for name in ("models", "benchmarks", "versions", "private", "seed")}
-        minima = {"models": 1, "benchmarks": 1, "versions": 1, "private": 0, "seed": 0}
+        counts = {name: options[name] for name in ("models", "benchmarks", "versions", "private", "units", "seed")}
+        minima = {"models": 1, "benchmarks": 1, "versions": 1, "private": 0, "units": 0, "seed": 0}
         for name, number in minima.items():
             if counts[name] < number:
                 raise CommandError(f"--{name} is {counts[name]}; at least {number} is needed")
