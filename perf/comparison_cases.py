@@ -493,8 +493,11 @@ def _objects(regime, n):
     return np.arange(n) % 10 if regime.startswith("10") else np.arange(n)
 
 
-def _ranked_accuracy(n=100):
-    """Models that are right equally often, on images that are easy or hard for all of them."""
+def _ranked_accuracy(name, benchmarks, *, n=100):
+    """Models that are right equally often, on images that are easy or hard for all of them, and for each in its way.
+
+    Where there are several benchmarks, they ask for the same images, which a model finds as hard in all of them.
+    """
     metric = load_metric("accuracy")
 
     def draw(rng, regime, same):
@@ -505,12 +508,14 @@ def _ranked_accuracy(n=100):
             columns["object_name"] = [f"object{group}" for group in groups]
             partial = 0.8 * rng.standard_normal((MODELS, 10))[:, groups]
         hard = (2.5 if regime == "shared noise" else 1.0) * rng.standard_normal(n)
+        own = 2.0 * rng.standard_normal((MODELS, n)) if len(benchmarks) > 1 else 0.0
         skill = np.zeros((MODELS, 1)) if same else 0.6 * np.arange(MODELS)[:, None]
-        right = rng.random((MODELS, n)) < 1 / (1 + np.exp(-(0.8 + skill + hard + partial)))
+        share = 1 / (1 + np.exp(-(0.8 + skill + hard + own + partial)))
+        right = rng.random((MODELS, len(benchmarks), n)) < share[:, None]
         truth = _choices_of(np.full(n, "cat"), **columns)
-        return [[metric(_choices_of(np.where(one, "cat", "dog"), **columns), truth)] for one in right]
+        return [[metric(_choices_of(np.where(each, "cat", "dog"), **columns), truth) for each in one] for one in right]
 
-    return RankCase("`accuracy`", ["Ranked2026-accuracy"], f"{n} images", draw)
+    return RankCase(name, benchmarks, f"{n} images", draw)
 
 
 def _experiment(rng, regime, n, neuroids, recordings, *, same):
@@ -552,10 +557,11 @@ def _ranked_regions(name, metric, regions, *, n=60, neuroids=30, options=None):
 
 
 RANKS = [
-    _ranked_accuracy(),
+    _ranked_accuracy("`accuracy`", ["Ranked2026-accuracy"]),
     _ranked_regions("`rdm`", "rdm", ["IT-rdm"]),
     _ranked_regions(
         "`ridge`", "ridge", ["IT-ridge"], options={"crossvalidation_kwargs": {"stratification_coord": None}}
     ),
+    _ranked_accuracy("mean of four `accuracy` on the same images", [f"Ranked2026.{task}-accuracy" for task in "abcd"]),
     _ranked_regions("mean of four `rdm` on the same stimuli", "rdm", ["V1-rdm", "V2-rdm", "V4-rdm", "IT-rdm"]),
 ]

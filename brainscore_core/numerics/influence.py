@@ -284,10 +284,10 @@ def shared_variances(scores: Sequence[ScoreInfluence | None]) -> list[SharedVari
             ceilings.setdefault(score.ceiling_id, []).append((at, score.ceiling))
     found = []
     for listed in parts.values():
-        places = sorted({at for at, _ in listed})
-        rows = {at: row for row, at in enumerate(places)}
-        table = _table([(rows[at], part) for at, part in listed], len(places))
-        found.append(SharedVariance(np.array(places, dtype=np.intp), table @ table.T, float(table.shape[1])))
+        of_units = sorted({at for at, _ in listed})
+        rows = {at: row for row, at in enumerate(of_units)}
+        table = _table([(rows[at], part) for at, part in listed], len(of_units))
+        found.append(SharedVariance(np.array(of_units, dtype=np.intp), table @ table.T, float(table.shape[1])))
     for of_ceiling in ceilings.values():
         changes = np.array([change for _, change in of_ceiling])
         of_scores = np.array([at for at, _ in of_ceiling], dtype=np.intp)

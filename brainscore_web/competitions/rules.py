@@ -431,7 +431,8 @@ class StandingRow:
     cells : tuple of Cell
         The results, in the order of `Rule.listed`.
     mean, error : float or None
-        Mean of the scores that count, and its standard error if all of them have one; otherwise None.
+        Mean of the scores that count, and its standard error if only one of them is uncertain; otherwise None: scores
+        on the same stimuli are not independent.
     n_counted : int
         Number of scores in the mean.
     place : int or None
@@ -519,8 +520,9 @@ def _row(entry: Entered, rule: Rule, cells: tuple[Cell, ...]) -> StandingRow:
         values = [_at_least(cell.value or 0.0, rule.floor) for cell in counted]
         mean = math.fsum(values) / len(values)
         errors = [cell.error for cell in counted]
-        if all(value is not None and math.isfinite(value) for value in errors):
-            error = math.sqrt(math.fsum((value or 0.0) ** 2 for value in errors)) / len(errors)
+        known = [value for value in errors if value is not None and math.isfinite(value)]
+        if len(known) == len(errors) and sum(value != 0 for value in known) <= 1:  # several are not independent
+            error = sum(known) / len(known)
         remarks = _remarks(rule, cells)
     why = [*missing]
     standing = Standing.INCOMPLETE if missing else Standing.RANKED

@@ -99,6 +99,8 @@ def test_the_published_table_holds_what_is_required(scripts):
 
     store = json.loads(scripts[2].STORE.read_text())
     for name, sizes in store.items():
+        if name == "ranks":  # see above
+            continue
         for n, counts in sizes.items():
             if int(n) < 50 or not counts["tests"]:
                 continue

@@ -1,6 +1,5 @@
 """The rules, by tables."""
 
-import math
 from datetime import UTC, date, datetime
 from decimal import Decimal
 
@@ -208,9 +207,11 @@ def test_reasons_of_receipts_are_told():
     assert row.why == ("failed: a, b (out of memory)", "failed: c (NaN)")
 
 
-def test_errors_propagate():
-    row = run({"x": "0.2 0.4"})["x"]
-    assert row.error == pytest.approx(math.sqrt(0.1**2 + 0.1**2) / 2)
+def test_only_the_error_of_one_score_is_that_of_the_mean():
+    assert run({"x": "0.2 0.4"})["x"].error is None  # which may be on the same stimuli
+    one = [Cell("scored", 0.2, 0.1), Cell("scored", 0.4, 0.0)]
+    row = standings([Entered("1", "t", "x")], Rule(Direction.LOWEST, ("a", "b")), lambda _: one)[0]
+    assert row.error == pytest.approx(0.1 / 2)
     bare = standings([Entered("1", "t", "x")], Rule(Direction.LOWEST, ("a",)), lambda _: [Cell("scored", 0.2)])
     assert bare[0].error is None
 
