@@ -66,7 +66,7 @@ OWN = {
 @pytest.fixture
 def shown(transactional_db):
     """Simulated scores, all public."""
-    return simulate_leaderboard(models=40, benchmarks=60, versions=2, private=0)
+    return simulate_leaderboard(models=40, benchmarks=60, versions=2, private=0, units=100)
 
 
 @pytest.fixture
@@ -129,7 +129,7 @@ def test_pages_of_submissions_have_a_picture(submitted, new_page):
 
 
 DRAWN = """() => [...document.images].every((one) => one.loading === "lazy" || one.complete)
-    && !document.querySelector("#leaderboard:not(.live), td.waiting")"""
+    && !document.querySelector("#leaderboard:not(.live), #leaderboard.busy, td.waiting")"""
 
 
 def take(page, name, address, size, scheme):
