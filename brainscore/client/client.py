@@ -160,8 +160,9 @@ class Client:
 
         Notes
         -----
-        Intervals treat the errors of the two models as independent, although both saw the same stimuli: they tend to be
-        too wide. `brainscore_core.statistics.comparison.compare` computes the paired test from receipts.
+        The site tests differences on the stimuli, neuroids and subjects that both scores share, if it stores their
+        influences on the scores; others are ``'untested'``, as are those of private models.
+        `brainscore_core.statistics.comparison.compare` tests receipts.
         """
         if not first or not second:
             raise UserError("the name of a model is empty", remedy="name two models")
