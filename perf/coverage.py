@@ -3,6 +3,7 @@
     python perf/coverage.py                 all metrics and ceilings; an hour on one core
     python perf/coverage.py rdm cka --simulations 100 --print
     python perf/coverage.py rdm: "cka: 8 neuroids"      all regimes of a metric, and one
+    python perf/coverage.py halves          differences of halves that share neither stimuli nor neuroids
 
 Results are kept in perf/coverage.json, and written as tables into docs/metrics_coverage.md; `--print` only prints them.
 Everything is seeded: the same versions give the same counts. Set OMP_NUM_THREADS=1 where several run side by side.
@@ -10,18 +11,20 @@ Everything is seeded: the same versions give the same counts. Set OMP_NUM_THREAD
 
 import json
 import math
+import statistics
 import sys
 import time
 from pathlib import Path
 
 from _tables import between, keep, simulation_options
-from coverage_cases import GROUPS, REGIMES, Case, Result, simulate
+from coverage_cases import GROUPS, REGIMES, Case, Result, halves, simulate
 
 HERE = Path(__file__).parent
 STORE = HERE / "coverage.json"
 PAGE = HERE.parent / "docs" / "metrics_coverage.md"
 BEGIN, END = "<!-- begin: written by perf/coverage.py -->", "<!-- end -->"
 SIZES = (10, 20, 50, 100, 200)
+HALVES = "halves"
 
 
 def cases(names: list[str]) -> list[Case]:
@@ -71,7 +74,40 @@ def tables(store: dict) -> str:
                 error = 100 * math.sqrt(0.95 * 0.05 / counts["simulations"])
                 lines.append(f"| `{name}` | {regime} | {n} | {percent(counts)} | {error:.1f} |")
         parts.append("\n".join(lines))
-    return "\n\n".join(parts)
+    return "\n\n".join([*parts, table_of_halves(store.get(HALVES, {}))])
+
+
+def table_of_halves(store: dict) -> str:
+    """Markdown table of the differences of halves."""
+
+    def cell(found: dict, more: str = "") -> str:
+        published = "" if found["published"] is None else f" ({found['published']:.1f})"
+        return f"{found['z']:.2f}{more}{published}"
+
+    drawn = f"{halves.EXPERIMENTS} experiments of {halves.STIMULI} stimuli and {halves.NEUROIDS} neuroids"
+    fewest, most = sorted(set(halves.HALVINGS.values()))
+    text = f"""Stimuli and neuroids of an experiment are divided at random into two halves, which share neither, and a
+model is scored on each: z = (a − b) / √(error_a² + error_b²). If errors are right, z has a standard deviation of 1.
+All recordings are simulated: `Simulated2026` (800 stimuli, 96 neuroids a region; `internal_consistency` takes no
+model), and {drawn} that are drawn anew. Stimuli and neuroids are taken as
+independent, without groups, as they are divided. In parentheses: with the published spread over splits in place of the
+error.
+
+Halvings of the same recordings ({fewest}, of `ridge` and `rdm` {most}; {halves.HALVINGS_OF_EACH} of each drawn
+experiment) share their data, so that their standard deviation is that over new data only approximately: *scatter* is
+the standard deviation of this value over single drawn experiments. *Drawn experiments* are independent of each other;
+± is their standard error."""
+    labels = [f"{region}, {model}" for region in ("V1", "IT") for model in ("gabor", "small-edges")]
+    head = f"| identifier | {' | '.join(labels)} | together | drawn experiments | scatter |"
+    lines = ["## Halves of one experiment", "", text, "", head, "|---" * 8 + "|"]
+    for name in (name for name in halves.METRICS if name in store):
+        found = store[name]
+        cells = [cell(found[label]) if label in found else "" for label in labels]
+        together = math.sqrt(statistics.fmean(found[label]["z"] ** 2 for label in labels if label in found))
+        independent = cell(found["drawn"], f" ± {found['drawn']['z_error']:.2f}")
+        cells += [f"{together:.2f}", independent, f"{found['drawn']['scatter']:.2f}"]
+        lines.append(f"| `{name}` | {' | '.join(cells)} |")
+    return "\n".join(lines)
 
 
 def page_with(text: str, page: str) -> str:
@@ -81,7 +117,14 @@ def page_with(text: str, page: str) -> str:
 
 def main(arguments: list[str] | None = None) -> None:
     options = simulation_options(__doc__, arguments, metavar="METRIC", names="identifiers, as in load_metric")
-    for case in [] if options.tables else cases(options.names):
+    names = [name for name in options.names if name != HALVES]
+    if HALVES in options.names or not (options.names or options.tables):
+        for name in halves.METRICS:
+            for label, found in halves.measure(name, options.simulations):
+                print(f"{name:22} {label:16} {found}", flush=True)
+                if not options.print:
+                    keep(STORE, (HALVES, name, label), found)
+    for case in [] if options.tables or (options.names and not names) else cases(names):
         for n in options.sizes or case.sizes:
             start = time.perf_counter()
             result: Result = simulate(case, n, options.simulations)

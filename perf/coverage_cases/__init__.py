@@ -1,5 +1,6 @@
 """Simulated experiments, one case for each kind of interval: what is drawn, and what the interval should hold."""
 
+from . import halves
 from .attainable import CASES as ATTAINABLE
 from .behaviour import CASES as BEHAVIOUR
 from .behaviour_units import CASES as BEHAVIOUR_UNITS
@@ -13,7 +14,7 @@ from .properties import CASES as PROPERTIES
 from .regression import CASES as REGRESSION
 from .regression_units import CASES as REGRESSION_UNITS
 
-__all__ = ["GROUPS", "REGIMES", "Case", "Result", "simulate"]
+__all__ = ["GROUPS", "REGIMES", "Case", "Result", "halves", "simulate"]
 
 GROUPS = {
     "Regression": REGRESSION,

@@ -7,6 +7,7 @@ import sys
 import numpy as np
 import pytest
 
+from brainscore_core.metrics import Score
 from brainscore_core.statistics.comparison import compare_scores
 from brainscore_vision import metric_registry
 
@@ -172,6 +173,42 @@ def test_a_regime_can_be_simulated(simulated, name):
     result = cases.simulate(case, min(case.sizes), 12)
     assert result.intervals == 12
     assert result.held > 7
+
+
+def test_halves_that_share_nothing_differ_as_a_right_error_says(simulated, monkeypatch):
+    halves = sys.modules["coverage_cases.halves"]
+    monkeypatch.setattr(halves, "STIMULI", 60)
+    experiment = halves.drawn(0)
+    noise = np.random.default_rng(0).standard_normal(experiment.averaged.shape)
+    experiment = experiment._replace(averaged=experiment.averaged.copy(data=noise))
+    seen = []
+
+    def mean_of_noise(source, target):
+        assert set(source["stimulus_id"].values) == set(target["stimulus_id"].values)
+        seen.append((set(target["stimulus_id"].values), set(target["neuroid_id"].values)))
+        return Score(
+            target.values.mean(), attrs={"error": target.values.std() / np.sqrt(target.size), "split_error": 1}
+        )
+
+    monkeypatch.setattr(halves, "load_metric", lambda name, **options: mean_of_noise)
+    found = halves.compare_halves("a mean", experiment, 300)
+    assert all(len(ids) == 30 and len(neuroids) == 48 for ids, neuroids in seen)
+    assert not any(
+        one & other for pair in zip(seen[::2], seen[1::2], strict=True) for one, other in zip(*pair, strict=True)
+    )
+    assert found["z"] == pytest.approx(1, abs=0.15)
+    assert found["published"] == pytest.approx(found["z"] * found["error"], rel=0.05)
+
+
+def test_published_halves_differ_as_required(simulated):
+    script, _ = simulated
+    store = json.loads(script.STORE.read_text())["halves"]
+    assert set(store) == set(script.halves.METRICS)
+    for name, found in store.items():
+        drawn = found["drawn"]
+        assert 0.85 - 2 * drawn["z_error"] < drawn["z"] < 1.15 + 2 * drawn["z_error"], name
+        together = np.sqrt(np.mean([one["z"] ** 2 for label, one in found.items() if label != "drawn"]))
+        assert 0.85 < together < 1.15, name
 
 
 @pytest.mark.slow(reason="estimates coverage from many simulations")

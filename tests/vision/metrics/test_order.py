@@ -12,6 +12,9 @@ from brainscore_core.supported_data_standards.brainio.assemblies import (
     NeuroidAssembly,
 )
 from brainscore_vision import load_metric, metric_registry
+from brainscore_vision.benchmark_helpers.measurements import average_repetition
+from brainscore_vision.metric_helpers.alignment import canonical_rows
+from brainscore_vision.testing import stand_in
 
 CEILINGS = [
     *(f"{name}.ceiling" for name in ("i1", "i1n", "i2", "i2n", "o1", "o2", "error_consistency", "accuracy_distance")),
@@ -232,3 +235,11 @@ def test_any_order_has_the_same_score(score_of, name):
             for key, values in expected.items():
                 np.testing.assert_allclose(found[key], values, rtol=1e-8, atol=1e-8, err_msg=key)
             assert np.isfinite(found["value"]).all()
+
+
+@pytest.mark.parametrize("name", ["MajajHong2015.public", "MajajHong2015.private", "FreemanZiemba2013.public"])
+def test_published_averages_are_in_the_order_of_their_folds(name, tmp_path, monkeypatch):
+    """Stand-ins have the coordinates of the published data: the folds of their averages stay."""
+    monkeypatch.setenv("BRAINSCORE_HOME", str(tmp_path))
+    averaged = average_repetition(stand_in(name))
+    np.testing.assert_array_equal(canonical_rows(averaged), np.arange(averaged.sizes["presentation"]))
