@@ -46,7 +46,7 @@ def cell(counts: dict | None) -> str:
 
 def table(store: dict) -> str:
     """Markdown table of all cases."""
-    lines = [f"| compared | varies | {' | '.join(map(str, SIZES))} | ± |", "|---" * 8 + "|"]
+    lines = [f"| compared | varies | {' | '.join(map(str, SIZES))} | s.e. |", "|---" * 8 + "|"]
     for title, group in GROUPS.items():
         lines.append(f"| *{title}* | | | | | | | |")
         for case in group:
@@ -62,7 +62,7 @@ def table(store: dict) -> str:
 
 def table_of_ranks(store: dict) -> str:
     """Markdown table of ranks."""
-    lines = ["| ranked by | varies | regime | false positives | of independent errors | power | ± |", "|---" * 7 + "|"]
+    lines = ["| ranked by | varies | regime | false positives | of independent errors | power | s.e. |", "|---" * 7 + "|"]
     for case in RANKS:
         for regime in REGIMES:
             counts = store.get("ranks", {}).get(case.name, {}).get(regime)

@@ -53,7 +53,7 @@ def tables(store: dict) -> str:
     parts = []
     for title, group in GROUPS.items():
         lines = [f"## {title}", ""]
-        lines += [f"| identifier | units | {' | '.join(map(str, SIZES))} | ± | true value |", "|---" * 9 + "|"]
+        lines += [f"| identifier | units | {' | '.join(map(str, SIZES))} | s.e. | true value |", "|---" * 9 + "|"]
         for case in group:
             entry = store.get(case.names[0])
             if entry is None:
@@ -65,7 +65,7 @@ def tables(store: dict) -> str:
             lines.append(f"| {names} | {case.units} | {' | '.join(cells)} | {error:.1f} | {case.truth} |")
         parts.append("\n".join(lines))
     for title, group in REGIMES.items():
-        lines = [f"## {title}: what else varies", "", "| identifier | regime | images or stimuli | covered | ± |"]
+        lines = [f"## {title}: what else varies", "", "| identifier | regime | images or stimuli | covered | s.e. |"]
         lines.append("|---" * 5 + "|")
         for case in group:
             name, regime = case.names[0].split(": ")
