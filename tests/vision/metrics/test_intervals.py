@@ -131,17 +131,20 @@ def test_published_tables_are_those_of_the_script(simulated):
         assert set(store[case.names[0]]["sizes"]) == set(map(str, case.sizes)), case.names
     named = [name for case in every for name in case.names]
     assert len(named) == len(set(named))
-    assert {name for name in named if " ÷ " not in name} == {*metric_registry, *CEILINGS}
+    simulated_models = {name for name in named if ", reliability " in name}
+    assert {name for name in named if " ÷ " not in name} - simulated_models == {*metric_registry, *CEILINGS}
 
 
 def test_published_coverage_is_as_required(simulated):
     """92 to 98 % from 50 units on, but for what chance does to so many simulations.
 
-    Where two kinds of units vary, what they have in common counts twice, and the intervals may be wider.
+    Where two kinds of units vary, what they have in common counts twice, and the intervals may be wider. What a perfect
+    model would reach is a simulation of its own, whose intervals are only measured.
     """
     script, cases = simulated
     store = json.loads(script.STORE.read_text())
-    for case in (case for group in cases.GROUPS.values() for case in group):
+    required = [case for group in cases.GROUPS.values() for case in group if ", reliability " not in case.names[0]]
+    for case in required:
         for n in (size for size in case.sizes if size >= 50):
             counts = store[case.names[0]]["sizes"][str(n)]
             # a reliability near 0 is sometimes estimated below it, and nothing can be divided by that
