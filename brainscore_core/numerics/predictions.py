@@ -38,7 +38,7 @@ Transform = Callable[[Array], Array]
 Codes = NDArray[np.intp]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Predictivity:
     """Median correlation of predicted and measured responses, and the influence of stimuli and neuroids on it.
 
@@ -81,7 +81,7 @@ class Predictivity:
         return self.correlations.shape[-1]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PredictivityOfUnits:
     """A predictivity whose stimuli and neuroids have names, so that it can be matched with another one.
 
