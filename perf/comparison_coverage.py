@@ -62,7 +62,10 @@ def table(store: dict) -> str:
 
 def table_of_ranks(store: dict) -> str:
     """Markdown table of ranks."""
-    lines = ["| ranked by | varies | regime | false positives | of independent errors | power | s.e. |", "|---" * 7 + "|"]
+    lines = [
+        "| ranked by | varies | regime | false positives | of independent errors | power | s.e. |",
+        "|---" * 7 + "|",
+    ]
     for case in RANKS:
         for regime in REGIMES:
             counts = store.get("ranks", {}).get(case.name, {}).get(regime)
