@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
-from brainscore_core.formatting import estimate_text, number_text
+from brainscore_core.formatting import estimate_text, number_text, population
 from brainscore_web.leaderboard.board import STATES, Board, BoardNode
 from brainscore_web.leaderboard.cards.formatting import estimate, limits
 from brainscore_web.leaderboard.filters import benchmark_facets, model_facets, tree_checkboxes
@@ -126,6 +126,9 @@ def _benchmark_facts(board: Board, row: int, place: int, score: dict[str, Any]) 
         facts = [_value(board, row, place, score.get("level"), score.get("estimates"))]
         if math.isnan(board.errors[row, place]):
             facts.append(f"no standard error: {score.get('error_reason') or 'not given'}")
+        estimates = score.get("estimates") or ""
+        if estimates and not population(estimates):  # of a receipt of an earlier version, or of another program
+            facts.append(f"the interval is about: {estimates}")
         raw, ceiled = snapshot.raw[at], snapshot.value[at]
         other, name = (raw, "raw") if board.state.values == "ceiled" else (ceiled, "ceiled")
         if math.isfinite(other):

@@ -270,6 +270,7 @@ def test_a_scored_cell_says_its_interval_and_links_on(board, client):
     assert f"ceiled {made.values[row, place]:.3f} (95 %: {made.low[row, place]:.3f}–" in facts
     assert "ceiling " in facts
     assert "(reliability)" in facts
+    assert "the interval is about: simulated | " in facts
     assert f"rank {made.rank_of(place)[row]} of " in facts
     assert "version 2 of the benchmark, " in facts
     assert [text for text, _ in told["links"]] == ["Model", "Benchmark", "Receipt"]
