@@ -115,7 +115,7 @@ def _consistency(name, subjects, sizes, *, trials=60, differ=0.6):
         )
         return metric(model, people)
 
-    return Case([f"{name}: {subjects} subjects"], "images", "mean of the scores", draw, average, sizes, 300)
+    return Case([f"{name}: {subjects} subjects"], "images", "mean of the scores", draw, average, sizes, 400)
 
 
 CASES = [

@@ -25,8 +25,11 @@ def _two_animals():
     return np.random.default_rng(2).standard_normal((2, FEATURES))
 
 
-def experiment(rng, stimuli, neuroids, *, groups=None, animals=None, shared=0.0, noise=0.7):
-    """Model and recording; stimuli of a group, and neuroids of an animal, resemble each other."""
+def experiment(rng, stimuli, neuroids, *, groups=None, animals=None, shared=0.0, noise=0.7, unequal=False):
+    """Model and recording; stimuli of a group, and neuroids of an animal, resemble each other.
+
+    With `unequal`, responses are averaged over 1 to 8 presentations of a stimulus.
+    """
     features = rng.standard_normal((stimuli, FEATURES))
     columns = {"stimulus_id": [f"s{i:05}" for i in range(stimuli)]}
     if groups:
@@ -39,6 +42,8 @@ def experiment(rng, stimuli, neuroids, *, groups=None, animals=None, shared=0.0,
         centres = _two_animals() if animals == 2 else rng.standard_normal((animals, FEATURES))
         of_animal = np.arange(neuroids) % animals
         weights = (centres[of_animal] + weights) / np.sqrt(2)
+    if unequal:
+        noise = noise * np.sqrt(3 / rng.integers(1, 9, (stimuli, 1)))
     responses = features @ weights.T / np.sqrt(FEATURES) + noise * rng.standard_normal((stimuli, neuroids))
     if shared:  # noise of 3 factors that all neuroids share
         responses += shared * rng.standard_normal((stimuli, 3)) @ rng.standard_normal((3, neuroids))
@@ -67,7 +72,7 @@ CASES = [
     case
     for name in ("rdm", "cka")
     for case in (
-        _case(name, "50 neuroids", 50, (60, 100)),
+        _case(name, "50 neuroids", 50, (60, 100, 640)),
         _case(name, "8 neuroids", 8, (60, 100)),
         _case(name, "168 neuroids", 168, (60, 100)),
         _case(name, "8 groups of stimuli", 50, (96,), groups=8),
@@ -76,5 +81,6 @@ CASES = [
         _case(name, "5 animals", 50, (100,), animals=5),
         _case(name, "10 animals", 50, (100,), animals=10),
         _case(name, "shared noise", 50, (100,), shared=0.4),
+        _case(name, "unequal repetitions", 50, (100,), unequal=True),
     )
 ]

@@ -18,14 +18,14 @@ def _case(name, regime, neuroids, sizes, **options):
     def draw(rng, n) -> Score:
         return metric(*experiment(rng, n, neuroids, **options))
 
-    return Case([f"{name}: {regime}"], "stimuli", "mean of the scores", draw, average, sizes=sizes, simulations=300)
+    return Case([f"{name}: {regime}"], "stimuli", "mean of the scores", draw, average, sizes=sizes, simulations=400)
 
 
 CASES = [
     case
     for name in ("ridge", "pls")
     for case in (
-        _case(name, "50 neuroids", 50, (60, 100)),
+        _case(name, "50 neuroids", 50, (60, 100, 640)),
         _case(name, "8 neuroids", 8, (60, 100)),
         _case(name, "168 neuroids", 168, (100,)),
         _case(name, "reliability .1", 50, (100,), noise=3.0),
@@ -36,5 +36,6 @@ CASES = [
         _case(name, "5 animals", 50, (100,), animals=5),
         _case(name, "10 animals", 50, (100,), animals=10),
         _case(name, "shared noise", 50, (100,), shared=0.4),
+        _case(name, "unequal repetitions", 50, (100,), unequal=True),
     )
 ]
