@@ -61,8 +61,9 @@ def complete_job(lease: Lease[Job], store: ResultsStore, receipt: Receipt) -> bo
                 reason=text(f"the receipt cannot be stored: {problem.message}", _LONGEST_REASON),
             )
         if influence is not None:
-            influence.score = Score.objects.filter(receipt=receipt.id, influence=None).first()
-            if influence.score is not None:
+            score = Score.objects.filter(receipt=receipt.id, influence=None).first()
+            if score is not None:  # an interrupted attempt, or the results folder, may have brought it
+                influence.score = score
                 write_influences([influence])
         notify_submissions([lease.row.pk])
     return True

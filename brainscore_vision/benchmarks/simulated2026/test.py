@@ -42,7 +42,7 @@ def test_the_truth_reaches_the_ceiling_and_pixels_do_not(identifier, benchmarks)
     assert pixels.attrs["ci"][1] < 0.1
     found = compare_scores(truth, pixels)
     assert found.p < 0.01
-    assert 0.8 < found.ci[0] < found.difference < found.ci[1]
+    assert 0.6 < found.ci[0] < found.difference < found.ci[1]  # over eight objects
 
 
 @SLOW

@@ -6,7 +6,7 @@ import xarray as xr
 
 from brainscore_core.receipts.attachments import Arrays
 from brainscore_core.scoring import BenchmarkInfo, ErrorInfo, Estimate, ModelInfo, PluginCode, Receipt, ResultsStore
-from brainscore_web.leaderboard.models import Ingestion, Score, VisionModel
+from brainscore_web.leaderboard.models import Ingestion, Score, StoredInfluence, VisionModel
 from brainscore_web.scoring.claims import JOBS, claim_job
 from brainscore_web.scoring.completion import complete_job, give_up_after_attempts, usable_receipt
 from brainscore_web.scoring.live_plugins import current_live_plugins
@@ -120,6 +120,9 @@ def test_influences_of_units_are_kept_with_the_score(claimed, settings):
     assert complete_job(claimed, store, made)
     ((kind, data, n, blocked, paired),) = Score.objects.get().influence.parts
     assert (kind, data, n, blocked, paired) == ("subjects", "Simulated2026", 12, False, True)
+    Job.objects.update(claim=claimed.row.claim, state="running")  # the score is known to a second attempt
+    assert complete_job(claimed, store, made)
+    assert StoredInfluence.objects.count() == 1
 
 
 def test_who_lost_a_job_writes_nothing(claimed, settings):
