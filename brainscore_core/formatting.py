@@ -7,13 +7,15 @@ import math
 __all__ = ["estimate_text", "number_text", "population", "range_text"]
 
 
-def number_text(value: float | None, *, plus: bool = False) -> str:
-    """Write a number with three decimals; – if there is none.
+def number_text(value: float | None, places: int = 3, *, plus: bool = False) -> str:
+    """Write a number; – if there is none.
 
     Parameters
     ----------
     value : float or None
         NaN counts as None.
+    places : int
+        Decimals.
     plus : bool
         Whether a positive number has a sign, as differences have.
 
@@ -26,7 +28,7 @@ def number_text(value: float | None, *, plus: bool = False) -> str:
         return "–"
     if math.isinf(value):
         return "∞" if value > 0 else "−∞"
-    text = f"{value:.3f}" if abs(value) < 1000 else f"{value:.3g}"
+    text = f"{value:.{places}f}" if abs(value) < 1000 else f"{value:.3g}"
     if float(text) == 0:
         return text.lstrip("-")
     return ("+" if plus and value > 0 else "") + text.replace("-", "−")

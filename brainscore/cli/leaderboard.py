@@ -58,9 +58,9 @@ def command(
 ) -> None:
     """Show the leaderboard of a site in the terminal.
 
-    Without --benchmark, the outermost means and the means directly below them are shown. The interval of a rank
-    contains the ranks that are compatible with the standard errors. Your private models are included after
-    brainscore login, or with BRAINSCORE_TOKEN.
+    Without --benchmark, the outermost means and the means directly below them are shown. Beside a rank
+    stands the range of ranks that the model may have, if it could be tested against others. Your private models are
+    included after brainscore login, or with BRAINSCORE_TOKEN.
     """
     from brainscore.client import Client
 

@@ -15,6 +15,8 @@ from brainscore_core.supported_data_standards.brainio.assemblies import DataAsse
 
 __all__ = [
     "INFLUENCE_KEYS",
+    "NEUROID_GROUPS",
+    "STIMULUS_GROUPS",
     "Ceiling",
     "Meaning",
     "Metric",
@@ -37,6 +39,12 @@ UNCERTAINTY_KEYS = (
 
 INFLUENCE_KEYS = ("influence", "further_influence")
 """Attributes with the influence of units on a value."""
+
+STIMULUS_GROUPS = "object_name"
+"""Coordinate of stimuli that resemble each other, unless another one is declared."""
+
+NEUROID_GROUPS = "subject"
+"""Coordinate of neuroids that resemble each other, unless another one is declared."""
 
 ScoreT = TypeVar("ScoreT", bound=Any)
 

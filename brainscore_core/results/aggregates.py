@@ -34,7 +34,6 @@ __all__ = [
     "aggregate",
     "averages",
     "counting",
-    "mean_weights",
     "results_of",
 ]
 
@@ -184,29 +183,6 @@ def averages(
     if influences is not None:
         _set_errors_of_means(error, df, (below, leaf), np.isfinite(scores), influences, over)
     return Averages(nodes, value.T, error.T, df.T, n_all, n_scored.T)
-
-
-def mean_weights(tree: Tree) -> NDArray[np.float64]:
-    """Weight of each benchmark in the mean of each node, over all benchmarks.
-
-    Parameters
-    ----------
-    tree : Tree
-        Benchmarks and the nodes above them.
-
-    Returns
-    -------
-    array (nodes, benchmarks)
-        Nodes and benchmarks in the order of :func:`averages`.
-
-    Examples
-    --------
-    >>> tree = Tree([TreeNode(identifier="V1"), TreeNode(identifier="IT"),
-    ...              *(TreeNode(identifier=f"{name}2026-pls", parent="IT", benchmark=True) for name in "ABC")])
-    >>> mean_weights(tree).round(2).tolist()
-    [[0.33, 0.33, 0.33], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
-    """
-    return _weights(*_structure(tree), None)
 
 
 def _weights(

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brainscore_core.errors import UserError
+from brainscore_core.metrics import NEUROID_GROUPS, STIMULUS_GROUPS
 from brainscore_core.numerics.influence import ScoreInfluence, UnitInfluence, unit_influence
 from brainscore_core.numerics.predictions import (
     FEWEST_GROUPS,
@@ -41,7 +42,7 @@ __all__ = [
 ]
 
 _UNIT_COORDINATES = ("stimulus_id", "subject", "neuroid_id", "truth")
-_UNIT_UNIT_COORDINATES = {
+_KINDS_OF_UNITS = {
     "stimulus_id": "stimuli",
     "subject": "subjects",
     "neuroid_id": "neuroids",
@@ -76,7 +77,7 @@ class Predicted:
     @property
     def stimulus_kind(self) -> str:
         """What is left out of the stimuli."""
-        return f"groups of stimuli ({_STIMULUS_GROUPS})" if self.grouped else "stimuli"
+        return f"groups of stimuli ({STIMULUS_GROUPS})" if self.grouped else "stimuli"
 
     @property
     def n_neuroid_units(self) -> int:
@@ -381,7 +382,7 @@ def _influence(array: Any, further: Any = None) -> Influence:
     return Influence(
         values,
         tuple(ids),
-        tuple(_UNIT_UNIT_COORDINATES.get(name, name) for name in names),
+        tuple(_KINDS_OF_UNITS.get(name, name) for name in names),
         float(array.attrs.get("estimate", math.nan)),
         float(array.attrs.get("bias", 0.0)),
         bool(array.attrs.get("paired", 1)),
@@ -430,13 +431,13 @@ def _predicted(predictions: Any, targets: Any, receipt: Receipt) -> Predicted:
     neuroids = np.arange(x.shape[1]).astype(str)
     if "neuroid_id" in predictions.coords:
         neuroids = predictions["neuroid_id"].values.astype(str)
-    groups_of_stimuli = _groups_along(predictions, _STIMULUS_GROUPS, stimuli)
+    groups_of_stimuli = _groups_along(predictions, STIMULUS_GROUPS, stimuli)
     rows = np.lexsort((stimuli, splits))
     paired = predictions.attrs.get("units") != "model neuroids"
     columns = np.argsort(neuroids, kind="stable") if paired else np.arange(len(neuroids))
     name = predictions.attrs.get("groups")
     groups = None if name is None else predictions[str(name)].values[columns]
-    clusters = _groups_along(predictions, _NEUROID_GROUPS, neuroids, fewest=2) if paired else None
+    clusters = _groups_along(predictions, NEUROID_GROUPS, neuroids, fewest=2) if paired else None
     x, y = x[rows][:, columns], y[rows][:, columns]
     units = (stimuli if groups_of_stimuli is None else groups_of_stimuli)[rows]
     try:
@@ -454,9 +455,6 @@ def _predicted(predictions: Any, targets: Any, receipt: Receipt) -> Predicted:
         y,
         paired,
     )
-
-
-_STIMULUS_GROUPS, _NEUROID_GROUPS = "object_name", "subject"  # coordinates that group units unless others are declared
 
 
 def _groups_along(array: Any, name: str, entries: NDArray[Any], *, fewest: int = FEWEST_GROUPS) -> NDArray[Any] | None:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from brainscore_core.metrics import Score, attach_uncertainty
+from brainscore_core.metrics import NEUROID_GROUPS, STIMULUS_GROUPS, Score, attach_uncertainty
 from brainscore_core.numerics import Interval, bootstrap_interval
 from brainscore_core.numerics.deletion import deletion_influence
 from brainscore_core.numerics.predictions import (
@@ -37,12 +37,6 @@ __all__ = [
     "unit_ids",
     "units_along",
 ]
-
-STIMULUS_GROUPS = "object_name"
-"""Coordinate whose values group stimuli, unless a metric is given another one."""
-
-NEUROID_GROUPS = "subject"
-"""Coordinate whose values group neuroids, unless a metric is given another one."""
 
 _MANY_GROUPS = 10
 """Number of groups from which the interval is not labelled as one of few groups."""

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from brainscore_core.errors import UserError
 from brainscore_core.figures import Point, Scatter, Svg, scatter
+from brainscore_core.formatting import number_text
 from brainscore_core.numerics.correlation import Association, association
-from brainscore_web.compare.question import Column, Note, Question, column, model_href, node_names, pick, signed
+from brainscore_web.compare.question import Column, Note, Question, column, model_href, node_names, pick
 from brainscore_web.leaderboard.board import Board
 from brainscore_web.leaderboard.snapshot import ModelRow
 
@@ -82,8 +83,8 @@ class TwoBenchmarks:
         return [
             (
                 name,
-                "–" if value is None else signed(value),
-                "–" if ci is None else f"{signed(ci[0])} to {signed(ci[1])}",
+                "–" if value is None else number_text(value),
+                "–" if ci is None else f"{number_text(ci[0])} to {number_text(ci[1])}",
             )
             for name, value, ci in (
                 ("Pearson’s r", association.pearson, association.pearson_ci),

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from brainscore_core.errors import UserError
 from brainscore_core.figures import CELLS_WITH_TEXT, Matrix, MatrixGroup, Svg, matrix
+from brainscore_core.formatting import number_text
 from brainscore_core.numerics.correlation import association_matrix
-from brainscore_web.compare.question import Note, Question, benchmark_href, group_of, signed
+from brainscore_web.compare.question import Note, Question, benchmark_href, group_of
 from brainscore_web.leaderboard.board import Board, BoardNode
 
 __all__ = ["Correlations", "Pair", "correlations"]
@@ -32,7 +33,7 @@ class Pair:
     @property
     def text(self) -> str:
         """The correlation."""
-        return signed(self.value, 2)
+        return number_text(self.value, 2)
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from brainscore_core.errors import UserError
 from brainscore_core.figures import Dots, DotsRow, Svg, dots_with_intervals
+from brainscore_core.formatting import number_text
 from brainscore_core.numerics.significance import Outcome, PairedTest
 from brainscore_core.statistics.means import NOT_TESTED, compare_means
-from brainscore_web.compare.question import Note, Question, benchmark_href, group_of, model_row, signed
+from brainscore_web.compare.question import Note, Question, benchmark_href, group_of, model_row
 from brainscore_web.leaderboard.board import Board, influences_on, mean_parts
 from brainscore_web.leaderboard.snapshot import STATES, BenchmarkRow, ModelRow
 
@@ -185,8 +186,10 @@ class TwoModels:
     def mean(self) -> tuple[str, str]:
         """The mean difference over the benchmarks and its interval."""
         mean = self.summary.mean
-        interval = "–" if np.isnan(mean.low) else f"{signed(mean.low, plus=True)} to {signed(mean.high, plus=True)}"
-        return signed(mean.difference, plus=True), interval
+        interval = (
+            "–" if np.isnan(mean.low) else f"{number_text(mean.low, plus=True)} to {number_text(mean.high, plus=True)}"
+        )
+        return number_text(mean.difference, plus=True), interval
 
     @property
     def command(self) -> str:
@@ -198,7 +201,13 @@ class TwoModels:
     def rows(self) -> list[tuple[str, str, str, str, str]]:
         """Return all differences as text."""
         return [
-            (row.title, signed(row.first), signed(row.second), signed(row.difference, plus=True), row.outcome)
+            (
+                row.title,
+                number_text(row.first),
+                number_text(row.second),
+                number_text(row.difference, plus=True),
+                row.outcome,
+            )
             for differences in (self.means, *(group.differences for group in self.groups))
             for row in differences
         ]
@@ -209,7 +218,7 @@ class TwoModels:
         return (
             f"{summary.n} benchmarks: {summary.wins} wins, {summary.ties} ties, {summary.losses} losses of "
             f"{self.first.title}, {summary.untested} untested. "
-            f"Mean difference {signed(summary.mean.difference, plus=True)}."
+            f"Mean difference {number_text(summary.mean.difference, plus=True)}."
         )
 
     def svg(self) -> Svg:
@@ -232,8 +241,8 @@ class TwoModels:
         )
 
     def _row(self, row: Difference) -> DotsRow:
-        text = signed(row.difference, plus=True)
-        interval = "" if np.isnan(row.low) else f" [{signed(row.low)}, {signed(row.high)}]"
+        text = number_text(row.difference, plus=True)
+        interval = "" if np.isnan(row.low) else f" [{number_text(row.low)}, {number_text(row.high)}]"
         return DotsRow(
             label=row.title,
             value=row.difference,
@@ -242,7 +251,7 @@ class TwoModels:
             href=benchmark_href(row.identifier) if row.benchmark else None,
             text=text,
             hint=f"{row.title}: {row.outcome}\n{text}{interval}\n"
-            f"{self.first.title}: {signed(row.first)}\n{self.second.title}: {signed(row.second)}",
+            f"{self.first.title}: {number_text(row.first)}\n{self.second.title}: {number_text(row.second)}",
             kind=_KIND[row.outcome],
         )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -32,7 +31,6 @@ __all__ = [
     "model_row",
     "node_names",
     "pick",
-    "signed",
 ]
 
 
@@ -42,22 +40,6 @@ class Note(NamedTuple):
     text: str
     remedy: str = ""
     query: str = ""
-
-
-def signed(value: float, places: int = 3, *, plus: bool = False) -> str:
-    """Format a number with a typographic minus sign; – for NaN.
-
-    Examples
-    --------
-    >>> signed(-0.5), signed(0.25, 2, plus=True), signed(float("nan"))
-    ('−0.500', '+0.25', '–')
-    """
-    if not math.isfinite(value):
-        return "–"
-    text = f"{value:+.{places}f}" if plus else f"{value:.{places}f}"
-    if float(text) == 0:
-        text = text.lstrip("+-")
-    return text.replace("-", "−")
 
 
 def model_href(identifier: str) -> str:

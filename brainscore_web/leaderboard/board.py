@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtrit
 
 from brainscore_core.errors import UserError
 from brainscore_core.numerics.influence import ScoreInfluence
@@ -299,24 +298,20 @@ class _Arrays:
         self.n_scored[:, self.at], self.n_all[self.at] = leaf_states == _SCORED, 1
         if self.has_mean:
             in_tree = [number for number, row in enumerate(benchmarks) if row.in_tree]  # in the tree's order
+            self._columns = columns[in_tree].tolist()
+            self._influences = influences_on(snapshot, state, rows, columns[in_tree])
             means = averages(
-                tree,
-                arrays[0][:, in_tree],
-                arrays[1][:, in_tree],
-                influences=influences_on(snapshot, state, rows, columns[in_tree]),
-                over=state.over,
+                tree, arrays[0][:, in_tree], arrays[1][:, in_tree], influences=self._influences, over=state.over
             )
             at = [self.place[identifier] for identifier in means.nodes]
             self.values[:, at], self.errors[:, at] = means.values, means.errors
             self.n_scored[:, at], self.n_all[at] = means.n_scored, means.n_all
-            half = stdtrit(means.df, 0.975) * means.errors
-            limits = [averages(tree, side[:, in_tree], arrays[1][:, in_tree], over=state.over) for side in arrays[2:]]
             one = (means.n_scored == 1) & np.isfinite(means.errors)  # a mean of one score has its interval
-            for array, side, limit in zip((self.low, self.high), limits, (-half, half), strict=True):
-                array[:, at] = np.where(one, side.values, means.values + limit)
+            for array, limit, side in zip((self.low, self.high), means.limits(), arrays[2:], strict=True):
+                of_one = averages(tree, side[:, in_tree], arrays[1][:, in_tree], over=state.over).values
+                array[:, at] = np.where(one, of_one, limit)
         for array, of_leaves in zip((self.values, self.errors, self.low, self.high), arrays, strict=True):
             array[:, self.at] = of_leaves
-        self._snapshot, self._state, self._rows = snapshot, state, rows
         self._fill_means()
         if state.values == "ceiled":
             self._hide(snapshot.undetermined[np.ix_(rows, columns)])
@@ -349,8 +344,8 @@ class _Arrays:
         if not self.has_mean:
             return rank_means(np.full(len(self.values), np.nan), [[] for _ in self.values], [])
         columns, weights = mean_parts(self.nodes, 0)
-        influences = influences_on(self._snapshot, self._state, self._rows, columns)
-        return rank_means(self.values[:, 0], influences, weights)
+        places = [self._columns.index(column) for column in columns.tolist()]
+        return rank_means(self.values[:, 0], [[of[place] for place in places] for of in self._influences], weights)
 
     def ceilings(self) -> Floats:
         ceilings = np.full(len(self.nodes), np.nan)

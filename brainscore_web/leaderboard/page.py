@@ -285,7 +285,7 @@ def page_context(board: Board, *, errors: bool, typed: Mapping[str, Any] | None 
     board : Board
         The board to show.
     errors : bool
-        Whether cells show standard errors.
+        Whether cells show intervals.
     typed : mapping, optional
         The submitted query, if it was invalid.
     """

@@ -58,7 +58,7 @@ class BoardState:
     open : tuple of str or None
         Nodes whose children are shown; None: the default.
     errors : bool
-        Whether standard errors are shown in the cells.
+        Whether intervals are shown in the cells.
     page : int
         Page number from 1; used only without JavaScript.
     """
