@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import threading
 from collections import OrderedDict
@@ -24,6 +25,7 @@ __all__ = ["clear_influences", "influences_of", "keep_influences", "pack", "read
 MOST_BYTES = 64_000
 """Largest content of a row; units of which there are more than 512 are summed in blocks, so few come near it."""
 
+_log = logging.getLogger(__name__)
 _CACHED_BYTES = 200_000_000
 _PARAMETERS_PER_QUERY = 500  # SQLite limits them
 _KINDS_WITH_UNITS = {"influence", "predictions"}
@@ -48,7 +50,7 @@ def pack(influence: ScoreInfluence | None) -> StoredInfluence:
 
 
 def unpack(row: StoredInfluence, value: float) -> ScoreInfluence | None:
-    """Read a row; None if it has no parts.
+    """Read a row; None if it has no parts, or is damaged, so that its score is not tested.
 
     Parameters
     ----------
@@ -60,6 +62,11 @@ def unpack(row: StoredInfluence, value: float) -> ScoreInfluence | None:
     if not row.parts:
         return None
     content, start, parts = bytes(row.content), 0, []
+    if len(content) != 12 * sum(n for _, _, n, *_ in row.parts):
+        _log.error(
+            "The influences of score %d are damaged: delete the row, and ingest its results again.", row.score_id
+        )
+        return None
     for kind, data, n, blocked, paired in row.parts:
         codes = _codes(content[start : start + 8 * n])
         values = np.frombuffer(content, "<f4", n, start + 8 * n).astype(np.float64)

@@ -114,3 +114,13 @@ def test_too_much_is_not_kept():
     parts = tuple(unit_influence(f"kind {number}", "A2026", range(400), np.ones(400)) for number in range(20))
     assert pack(ScoreInfluence(0.5, parts)).parts == []
     assert pack(ScoreInfluence(0.5, parts[:2], bias=float("nan"))).parts == []
+
+
+def test_a_damaged_row_leaves_its_score_untested(store, write, caplog):
+    write("a", np.arange(40.0))
+    ingest_store(store.address)
+    StoredInfluence.objects.update(content=b"half")
+    score = Score.objects.get()
+    assert unpack(score.influence, score.value) is None
+    assert influences_of({score.pk: score.value}) == {}
+    assert "damaged" in caplog.text
