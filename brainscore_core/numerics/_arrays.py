@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.linalg.blas import dsyrk
+from scipy.linalg.blas import dgemm, dsyrk
 
 from brainscore_core.errors import UserError
 
@@ -94,6 +94,17 @@ def chunks(length: int, other: int) -> Iterator[slice]:
 def column_means(X: NDArray) -> Array:
     """Mean of each column, accumulated in float64."""
     return np.asarray(X.mean(axis=0, dtype=np.float64))
+
+
+def product(A: Array, B: Array) -> Array:
+    """A · B with SciPy's BLAS.
+
+    NumPy and SciPy have a BLAS each, whose threads wait actively for about a tenth of a second: code that also needs
+    SciPy's triangular solutions is slow if it uses both in turn.
+    """
+    rows, columns = (side.flags.c_contiguous for side in (A, B))  # DGEMM works in columns: BᵀAᵀ
+    left, right = B.T if columns else B, A.T if rows else A
+    return np.asarray(dgemm(1.0, left, right, trans_a=not columns, trans_b=not rows).T)
 
 
 @np.errstate(invalid="ignore", over="ignore")  # callers check the result and report the row

@@ -21,6 +21,7 @@ from brainscore_core.numerics._arrays import (
     column_means,
     gram,
     moments,
+    product,
     require_finite,
 )
 
@@ -139,8 +140,8 @@ class LeftOut(ABC):
         self, hat: Array, slopes: Array, residuals: Array, tested: NDArray[np.intp], trained: NDArray[np.intp]
     ) -> Array:
         """Σ slopes · hat · residuals (q,) of some test and some training rows."""
-        product = hat[np.ix_(tested, trained)] @ residuals[trained]
-        return np.asarray(np.einsum("tj,tj->j", slopes[tested], product))
+        effects = product(hat[np.ix_(tested, trained)], residuals[trained])
+        return np.asarray(np.einsum("tj,tj->j", slopes[tested], effects))
 
     def effects(self, slopes: Array, *, trained: NDArray[np.intp], tested: NDArray[np.intp]) -> TrainingEffects:
         """Effects of each group of training rows on Σ slopes · predictions of the test rows of other groups.
@@ -168,11 +169,11 @@ class LeftOut(ABC):
             rows, own = np.flatnonzero(tested == group), np.flatnonzero(trained == group)
             values[group] -= self.through(hat, slopes, residuals, rows, own)
             hat[np.ix_(rows, own)] = 0.0
-        pairs = hat * (slopes @ residuals.T)
-        cells = hat**2 * (slopes**2 @ (residuals**2).T)
+        pairs = hat * product(slopes, residuals.T)
+        cells = hat**2 * product(slopes**2, (residuals**2).T)
         if len(values) < len(trained):
             members = (trained[:, None] == np.arange(len(values))).astype(np.float64)
-            return TrainingEffects(values, pairs @ members, cells @ members)
+            return TrainingEffects(values, product(pairs, members), product(cells, members))
         order = np.argsort(trained)
         return TrainingEffects(values, pairs[:, order], cells[:, order])
 
@@ -227,11 +228,12 @@ def scaled_residuals(
     result = responses / np.sqrt(diagonal)[:, None]
     order = np.argsort(groups, kind="stable")
     for rows in np.split(order, np.flatnonzero(np.diff(groups[order])) + 1):
-        if len(rows) > 1:
-            values, vectors = np.linalg.eigh(block(rows))
-            kept = values > 1e-12 * values[-1]
-            inner = vectors[:, kept] / np.sqrt(values[kept])
-            result[rows] = inner @ (vectors[:, kept].T @ responses[rows])
+        if len(rows) == 1:
+            continue
+        values, vectors, _ = lapack.dsyevd(block(rows))
+        kept = values > 1e-12 * values[-1]
+        inner = product(vectors[:, kept] / np.sqrt(values[kept]), vectors[:, kept].T)
+        result[rows] = product(inner, responses[rows])
     return result
 
 

@@ -1,5 +1,6 @@
 """Ridge regression: fits, and predictions of held-out stimuli from one fit to all stimuli."""
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
@@ -7,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh, lapack
+from scipy.linalg.blas import dgemm, dsyrk, dtrsm
 
 from brainscore_core.numerics import _arrays, linear_regression
 from brainscore_core.numerics._arrays import (
@@ -19,6 +21,7 @@ from brainscore_core.numerics._arrays import (
     gram_on,
     import_torch,
     moments_on,
+    product,
     require_finite,
     resolve_device,
     to_device,
@@ -74,8 +77,6 @@ class DualHeldOut:
     """
 
     def __init__(self, K: Array, Y: Array, alpha: float) -> None:
-        from scipy.linalg import lapack
-
         n = len(K)
         # the constant's eigenvalue 0 is replaced by a typical one, so that subtracting its part loses no digits
         constant = float(np.trace(K)) / n
@@ -94,12 +95,13 @@ class DualHeldOut:
 
     def predict(self, rows: NDArray[np.intp]) -> Array | None:
         """Predictions of `rows` (sorted) by a fit to all other rows; None if they are not precise."""
-        solved = _solve_or_none(self.block(rows, rows), self.responses[rows])
+        inner = self._inverse[np.maximum.outer(rows, rows), np.minimum.outer(rows, rows)] - self._constant
+        solved = _solve_or_none(inner, self.responses[rows])
         return None if solved is None else self._Y[rows] - solved
 
-    def block(self, rows: Rows, columns: Rows) -> Array:
-        """Entries of M."""
-        return self._inverse[np.maximum.outer(rows, columns), np.minimum.outer(rows, columns)] - self._constant
+    def rows(self, rows: Rows) -> Array:
+        """Rows of M."""
+        return np.asarray(self._whole[rows])
 
     @cached_property
     def square_diagonal(self) -> Array:
@@ -109,7 +111,7 @@ class DualHeldOut:
     def square(self, rows: Rows) -> Array:
         """Entries of M² of these rows and columns."""
         part = self._whole[rows]
-        return np.asarray(part @ part.T)
+        return product(part, part.T)
 
     @cached_property
     def _whole(self) -> Array:
@@ -145,9 +147,7 @@ class PrimalHeldOut:
     # here, M is I − H without the constant: alpha times that of the dual form
 
     def __init__(self, X: NDArray, Y: Array, x_mean: Array, C: Array, B: Array, alpha: float) -> None:
-        from scipy.linalg import lapack
-
-        self._X, self._Y, self._x_mean = X, Y, x_mean
+        self._X, self._Y, self._x_mean, self._alpha = X, Y, x_mean, alpha
         system = C.copy().T
         system.flat[:: len(C) + 1] += alpha
         norm = lapack.dlange("1", system)
@@ -165,10 +165,7 @@ class PrimalHeldOut:
 
     def predict(self, rows: NDArray[np.intp]) -> Array | None:
         """Predictions of `rows` by a fit to all other rows; None if they are not precise."""
-        from scipy.linalg.blas import dsyrk
-
         half, residuals = self._of(rows) if self._parts is None else (part[rows] for part in self._parts)
-        # SciPy's product, not NumPy's: each library has its own threads, which wait actively while the other works
         system = dsyrk(-1.0, half.T, trans=1, lower=1)
         system -= 1 / len(self._X)
         system.T.flat[:: len(rows) + 1] += 1
@@ -180,51 +177,52 @@ class PrimalHeldOut:
         """M Y: residuals of a fit to all stimuli."""
         return (self._of(slice(None)) if self._parts is None else self._parts)[1]
 
+    # with leverages H and the system A, H − H² = alpha · X A⁻² Xᵀ, so that no product of the vectors is needed
+
     @cached_property
     def square_diagonal(self) -> Array:
         """Diagonal of M²."""
         n = len(self._X)
-        parts = (self._square_half(np.arange(n)[rows]) for rows in chunks(n, self._X.shape[1]))
-        return 1 - 1 / n - np.concatenate([np.einsum("ij,ij->i", part, part) for part in parts])
+        parts = (
+            sum(np.einsum("ij,ij->i", vectors, vectors) for vectors in self._square_halves(rows))
+            for rows in ([slice(None)] if self._parts is not None else chunks(n, self._X.shape[1]))
+        )
+        return np.asarray(1 - 1 / n - np.concatenate(list(parts)))
 
     def square(self, rows: Rows) -> Array:
         """Entries of M² of these rows and columns."""
-        part = self._square_half(rows)
-        return np.asarray(np.eye(len(rows)) - 1 / len(self._X) - part @ part.T)
+        products = sum(product(vectors, vectors.T) for vectors in self._square_halves(rows))
+        return np.asarray(np.eye(len(rows)) - 1 / len(self._X) - products)
 
-    def _square_half(self, rows: Rows) -> Array:
-        """Vectors whose inner products are H + H − H², with H without the constant."""
+    def _square_halves(self, rows: Rows | slice) -> tuple[Array, Array]:
+        """Two sets of vectors; the sums of their inner products are H + H − H², with H without the constant."""
         if self._parts is not None:
-            return self._square_halves[rows]
-        return np.asarray(self._of(rows)[0] @ self._square_root)
+            return self._parts[0][rows], self._solved_twice[rows]
+        half = self._of(rows)[0]
+        return half, self._solve_again(half)
 
     @cached_property
-    def _square_halves(self) -> Array:
-        return np.asarray(self._parts[0] @ self._square_root) if self._parts is not None else np.empty(0)
+    def _solved_twice(self) -> Array:
+        return self._solve_again(self._parts[0]) if self._parts is not None else np.empty(0)
 
-    @cached_property
-    def _square_root(self) -> Array:
-        p = self._X.shape[1]
-        products = np.zeros((p, p))
-        for rows in chunks(len(self._X), p):
-            half = self._of(rows)[0] if self._parts is None else self._parts[0][rows]
-            products += half.T @ half
-        return np.asarray(np.linalg.cholesky(2 * np.eye(p) - products), dtype=np.float64)
+    def _solve_again(self, half: Array) -> Array:
+        return np.asarray(dtrsm(math.sqrt(self._alpha), self._factor, half.T, lower=1, trans_a=1).T)
 
-    def block(self, rows: Rows, columns: Rows) -> Array:
-        """Entries of M; `rows` and `columns` are the same object, or have no row in common."""
-        left, right = (self._of(part)[0] if self._parts is None else self._parts[0][part] for part in (rows, columns))
-        result = left @ right.T
-        result += 1 / len(self._X)
+    def rows(self, rows: Rows) -> Array:
+        """Rows of M."""
+        n = len(self._X)
+        if self._parts is not None:
+            result = product(self._parts[0][rows], self._parts[0].T)
+        else:
+            some, blocks = self._of(rows)[0], chunks(n, self._X.shape[1])
+            result = np.concatenate([product(some, self._of(block)[0].T) for block in blocks], axis=1)
+        result += 1 / n
         np.negative(result, out=result)
-        if rows is columns:
-            result.flat[:: len(rows) + 1] += 1
-        return np.asarray(result)
+        result[np.arange(len(rows)), rows] += 1
+        return result
 
     def _of(self, rows: NDArray[np.intp] | slice) -> tuple[Array, Array]:
         """Vectors whose inner products are the leverages, and residuals."""
-        from scipy.linalg.blas import dgemm, dtrsm
-
         X = np.subtract(self._X[rows], self._x_mean, dtype=np.float64)
         residuals = self._Y[rows] - self._y_mean - dgemm(1.0, X.T, self._weights, trans_a=1)
         return dtrsm(1.0, self._factor, X.T, lower=1, overwrite_b=1).T, residuals
@@ -243,23 +241,20 @@ class _LeftOutOfAll(LeftOut):
         self._tested = np.searchsorted(rest, test)
 
     @cached_property
-    def _cross(self) -> Array:
-        return self._held_out.block(self._train, self._rest)
-
-    @cached_property
     def _solved(self) -> Array:
-        return np.asarray(np.linalg.solve(self._held_out.block(self._rest, self._rest), self._cross.T))
+        rows = self._held_out.rows(self._rest)
+        return np.asarray(lapack.dgesv(rows[:, self._rest], rows[:, self._train])[2])
 
     def hat(self) -> Array:
         return np.asarray(-self._solved[self._tested])
 
     def hat_transposed(self, slopes: Array) -> Array:
-        return self.hat().T @ slopes
+        return -product(self._solved[self._tested].T, slopes)
 
     def residuals(self, groups: NDArray[np.intp]) -> Array:
         train = self._train
         responses = self._held_out.responses
-        responses = responses[train] - self._solved.T @ responses[self._rest]
+        responses = responses[train] - product(self._solved.T, responses[self._rest])
         diagonal = self._held_out.square_diagonal[train]
         return scaled_residuals(responses, diagonal, lambda rows: self._held_out.square(train[rows]), groups)
 
@@ -283,24 +278,22 @@ class _LeftOutOfSplit(LeftOut):
         return self._parts[1].copy()
 
     def hat_transposed(self, slopes: Array) -> Array:
-        return self._parts[1].T @ slopes
+        return product(self._parts[1].T, slopes)
 
     def residuals(self, groups: NDArray[np.intp]) -> Array:
         inverse, _ = self._parts
         return scaled_residuals(
-            inverse @ self._Y[self._train],
+            product(inverse, self._Y[self._train]),
             np.einsum("ij,ij->i", inverse, inverse),
-            lambda rows: inverse[rows] @ inverse[rows].T,
+            lambda rows: product(inverse[rows], inverse[rows].T),
             groups,
         )
 
 
 def _solve_or_none(system: Array, right: Array) -> Array | None:
-    """Solution of a symmetric system; None if it is singular."""
-    try:
-        return np.asarray(np.linalg.solve(system, right))
-    except np.linalg.LinAlgError:
-        return None
+    """Solution of a system; None if it is singular."""
+    _, _, solution, info = lapack.dgesv(system, right)
+    return None if info else np.asarray(solution)
 
 
 def _solve_precisely(system: Array, right: Array) -> Array | None:
@@ -308,8 +301,6 @@ def _solve_precisely(system: Array, right: Array) -> Array | None:
 
     None if the smallest eigenvalue is too small. The system is overwritten.
     """
-    from scipy.linalg import lapack
-
     factor, info = lapack.dpotrf(system, lower=1, clean=0, overwrite_a=1)
     # with 1 as the norm of the system, the result is 1 / the norm of its inverse
     if info != 0 or lapack.dpocon(factor, 1.0, uplo="L")[0] < _LEVERAGE_LIMIT:

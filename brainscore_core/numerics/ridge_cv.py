@@ -20,6 +20,7 @@ from brainscore_core.numerics._arrays import (
     column_means,
     gram_on,
     import_torch,
+    product,
     resolve_device,
     to_device,
     to_numpy,
@@ -119,7 +120,7 @@ def errors_dual(K: Any, Y: Any, whole: tuple[Any, Any], folds: Folds, alphas: Ar
     values, vectors = whole
     low, high = float(values.min()) if len(values) else 0.0, float(values.max()) if len(values) else 0.0
     few, mixing = _support_penalties(alphas, low, high)
-    Q = _product(vectors.T, Y) if xp is np else vectors.T @ Y
+    Q = product(vectors.T, Y) if xp is np else vectors.T @ Y
     n = len(K)
     condition = (high + alphas.min()) / (low + alphas.min())
     errors = np.zeros((len(alphas), Y.shape[1]))
@@ -200,13 +201,6 @@ def _left_out(values: Any, basis: Any, Q: Any, alphas: Array, xp: Any) -> Any:
     return xp.stack(results)
 
 
-def _product(A: Array, B: Array) -> Array:
-    """A · B with SciPy's BLAS, as its threads and those of NumPy's BLAS would wait for each other."""
-    from scipy.linalg.blas import dgemm
-
-    return np.asarray(dgemm(1.0, B.T, A.T)).T
-
-
 def _solve(half: Array, Q: Array) -> Array | None:
     """Solution of half · halfᵀ · X = half · Q; None if there is none."""
     from scipy.linalg import blas, lapack
@@ -236,9 +230,9 @@ def _squared(part: Any, targets: Any, mixing: Array, xp: Any) -> Array:
     n, q = targets.shape
     weights = as_array_like(mixing.T, targets, xp)
     errors = np.empty((len(weights), q))
-    product = _product if xp is np else xp.matmul
+    multiply = product if xp is np else xp.matmul
     for columns in _columns(len(weights) * n, q, targets, xp):
-        deviations = product(weights, part[:, :, columns].reshape(len(part), -1)).reshape(len(weights), n, -1)
+        deviations = multiply(weights, part[:, :, columns].reshape(len(part), -1)).reshape(len(weights), n, -1)
         deviations -= targets[:, columns]
         errors[:, columns] = to_numpy(xp.einsum("aij,aij->aj", deviations, deviations)) / n
     return errors
@@ -282,20 +276,20 @@ class _LeftOutOfChoice(LeftOut):
         self._alphas = np.broadcast_to(alpha, responses.shape[1])
 
     def hat_transposed(self, slopes: Array) -> Array:
-        inner = (self._tested.T @ slopes) / (self._values[:, None] + self._alphas)
-        return np.asarray(self._basis @ inner + slopes.sum(axis=0) / len(self._basis))
+        inner = product(self._tested.T, slopes) / (self._values[:, None] + self._alphas)
+        return np.asarray(product(self._basis, inner) + slopes.sum(axis=0) / len(self._basis))
 
     def through(
         self, hat: Array, slopes: Array, residuals: Array, tested: NDArray[np.intp], trained: NDArray[np.intp]
     ) -> Array:
         slopes, residuals = slopes[tested], residuals[trained]
-        inner = (self._tested[tested].T @ slopes) * (self._basis[trained].T @ residuals)
+        inner = product(self._tested[tested].T, slopes) * product(self._basis[trained].T, residuals)
         constant = slopes.sum(axis=0) * residuals.sum(axis=0) / len(self._basis)
         return np.asarray(np.sum(inner / (self._values[:, None] + self._alphas), axis=0) + constant)
 
     def hat(self) -> Array:
         shrinkage = np.mean(1 / (self._values[:, None] + self._alphas), axis=1)
-        return np.asarray((self._tested * shrinkage) @ self._basis.T + 1 / len(self._basis))
+        return product(self._tested * shrinkage, self._basis.T) + 1 / len(self._basis)
 
     def residuals(self, groups: NDArray[np.intp]) -> Array:
         n, squares, result = len(self._basis), self._basis**2, np.empty_like(self._responses)
@@ -305,8 +299,8 @@ class _LeftOutOfChoice(LeftOut):
             weights = self._values * shrinkage**2 - 2 * shrinkage if self._primal else shrinkage**2
 
             def block(rows: NDArray[np.intp], weights: Array = weights) -> Array:
-                product = (self._basis[rows] * weights) @ self._basis[rows].T
-                return np.eye(len(rows)) - 1 / n + product if self._primal else product
+                square = product(self._basis[rows] * weights, self._basis[rows].T)
+                return np.eye(len(rows)) - 1 / n + square if self._primal else square
 
             diagonal = squares @ weights
             diagonal = 1 - 1 / n + diagonal if self._primal else diagonal

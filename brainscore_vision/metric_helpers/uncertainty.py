@@ -197,8 +197,10 @@ def attach_predictivity_interval(
         What else is kept, for ``ci_estimates``.
     """
     if stimuli.names is not None and neuroids.names is not None:
-        # a group is named by one of its members
-        names = np.asarray(pd.Series(stimuli.names).groupby(stimuli.codes).min())
+        names = stimuli.names
+        if stimuli.grouped:  # a group is named by one of its members
+            order = np.argsort(names, kind="stable")
+            names = names[order][np.unique(stimuli.codes[order], return_index=True)[1]]
         score.attrs["predictivity"] = PredictivityOfUnits(found, names, neuroids.names, neuroids.clusters)
     interval = predictivity_interval(found, clusters=neuroids.clusters)
     if math.isfinite(interval.low):

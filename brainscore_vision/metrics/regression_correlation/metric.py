@@ -55,7 +55,7 @@ __all__ = [
 _WHAT = "the correlation of predicted and measured responses"
 
 
-_ENOUGH = 500
+_ENOUGH = 250
 """Number of test stimuli, over splits, from which effects of the training stimuli are known well enough."""
 
 
