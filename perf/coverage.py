@@ -65,14 +65,14 @@ def tables(store: dict) -> str:
             lines.append(f"| {names} | {case.units} | {' | '.join(cells)} | {error:.1f} | {case.truth} |")
         parts.append("\n".join(lines))
     for title, group in REGIMES.items():
-        lines = [f"## {title}: what else varies", "", "| identifier | regime | images or stimuli | covered | s.e. |"]
-        lines.append("|---" * 5 + "|")
+        head = "| identifier | regime | images or stimuli | covered | s.e. | power |"
+        lines = [f"## {title}: what else varies", "", head, "|---" * 6 + "|"]
         for case in group:
             name, regime = case.names[0].split(": ")
             sizes = store.get(case.names[0], {"sizes": {}})["sizes"]
-            for n, counts in sorted(sizes.items(), key=lambda item: int(item[0])):
+            for n, counts in ((n, sizes[str(n)]) for n in case.sizes if str(n) in sizes):
                 error = 100 * math.sqrt(0.95 * 0.05 / counts["simulations"])
-                lines.append(f"| `{name}` | {regime} | {n} | {percent(counts)} | {error:.1f} |")
+                lines.append(f"| `{name}` | {regime} | {n} | {percent(counts)} | {error:.1f} | {counts['power']:.0%} |")
         parts.append("\n".join(lines))
     return "\n\n".join([*parts, table_of_halves(store.get(HALVES, {}))])
 
@@ -131,7 +131,8 @@ def main(arguments: list[str] | None = None) -> None:
             counts = result._asdict()
             print(
                 f"{case.names[0]:32} {n:4} {percent(counts):>14} above {result.above} below {result.below} "
-                f"truth {result.truth:.4f} mean {result.mean:.4f} {time.perf_counter() - start:.1f} s",
+                f"power {result.power:.2f} truth {result.truth:.4f} mean {result.mean:.4f} "
+                f"{time.perf_counter() - start:.1f} s",
                 flush=True,
             )
             if not options.print:
