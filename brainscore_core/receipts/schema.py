@@ -234,8 +234,12 @@ def validate(data: dict[str, Any], *, origin: str = "") -> None:
     ReceiptError
         If not; the message names the fields and their problems.
     """
-    if _quick()(data):
-        return
+    if not _quick()(data):
+        _explain(data, origin)
+
+
+def _explain(data: dict[str, Any], origin: str) -> None:
+    """Raise an error that names what the schema rejects; the quick check may be stricter than the schema."""
     from jsonschema.exceptions import best_match
 
     errors = sorted(_validator().iter_errors(data), key=lambda error: error.json_path)

@@ -16,7 +16,6 @@ import numpy as np
 from brainscore_core.errors import BrainScoreError, DataUnavailable, NotApplicable, UserError
 from brainscore_core.metrics import Score, declare_no_error
 from brainscore_core.provenance import Record, recording
-from brainscore_core.receipts.attachments import Arrays, arrays_of
 from brainscore_core.receipts.environment import current_environment, describe_plugin
 from brainscore_core.receipts.output import kept_log
 from brainscore_core.receipts.privacy import scrub_text, scrub_traceback, scrub_url
@@ -37,7 +36,7 @@ from brainscore_core.receipts.receipt import (
     Timings,
     WeightsItem,
 )
-from brainscore_core.results.store import ResultsStore
+from brainscore_core.results.store import Arrays, ResultsStore, arrays_of
 
 __all__ = ["Outcome", "PairRecorder", "PluginFolders", "import_scorer", "run_info", "run_pair", "split_scorer"]
 

@@ -21,10 +21,9 @@ from brainscore_core.numerics.ranks import (
     tie_groups,
 )
 from brainscore_core.numerics.significance import Correction, PairedTest, corrected
-from brainscore_core.receipts.attachments import arrays_of
 from brainscore_core.receipts.receipt import BenchmarkInfo, CeilingEstimate, Estimate, ModelInfo, Receipt
 from brainscore_core.receipts.schema import ReceiptError
-from brainscore_core.results.store import ResultsStore
+from brainscore_core.results.store import ResultsStore, arrays_of
 from brainscore_core.statistics.units import Incomparable, Side, compare_sides, influence_of, read_side, units_of
 
 __all__ = ["Comparison", "Comparisons", "RankedModel", "Ranking", "compare", "compare_scores", "side_of"]

@@ -21,10 +21,9 @@ from brainscore_core.numerics.predictions import (
     predictivity,
 )
 from brainscore_core.numerics.significance import PairedTest, paired_test, with_ceiling
-from brainscore_core.receipts.attachments import Arrays
 from brainscore_core.receipts.receipt import Receipt
 from brainscore_core.receipts.schema import ReceiptError
-from brainscore_core.results.store import ResultsStore
+from brainscore_core.results.store import Arrays, ResultsStore
 from brainscore_core.results.tree import data_set_of
 
 __all__ = [

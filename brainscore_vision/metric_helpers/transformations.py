@@ -9,8 +9,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from brainscore_core.metrics import Score, attach_uncertainty
+from brainscore_core.numerics.splits import k_folds, shuffle_splits
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, coords_for_dim
-from brainscore_vision.metric_helpers._draws import k_folds, shuffle_splits
 from brainscore_vision.metric_helpers.alignment import (
     MetricInputError,
     canonical_rows,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from brainscore_vision.model_helpers.activations.preprocessing import ImagePreprocessing
 from brainscore_vision.model_helpers.activations.pytorch import PytorchWrapper
 from brainscore_vision.model_helpers.brain_transformation import ModelCommitment
-from brainscore_vision.model_helpers.brain_transformation.regions import load_region_layer_map
+from brainscore_vision.model_helpers.brain_transformation.layers import load_region_layer_map
 from brainscore_vision.model_helpers.hub import HubFile, read_weights
 from brainscore_vision.model_helpers.libraries import library
 from brainscore_vision.model_helpers.weights import WeightFile, load_state_dict, load_weights

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from brainscore_core.metrics import Score
-from brainscore_core.receipts.attachments import arrays_of
+from brainscore_core.results.store import arrays_of
 from brainscore_core.scoring import BenchmarkInfo, Estimate, ModelInfo, Receipt, ResultsStore
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 

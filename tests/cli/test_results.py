@@ -285,7 +285,7 @@ def test_a_score_is_not_superseded_by_a_failure(store):
 
 
 def test_rm_takes_what_lies_beside_a_receipt(tmp_path):
-    from brainscore_core.receipts.attachments import Arrays
+    from brainscore_core.results.store import Arrays
     from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 
     store = ResultsStore(tmp_path / "store")

@@ -7,7 +7,7 @@ from click.testing import CliRunner
 
 from brainscore.cli.results import command
 from brainscore_core.errors import UserError
-from brainscore_core.receipts.attachments import Arrays
+from brainscore_core.results.store import Arrays
 from brainscore_core.scoring import BenchmarkInfo, ErrorInfo, Estimate, ModelInfo, Receipt, ResultsStore
 from brainscore_vision.leaderboard import leaderboard_tree
 

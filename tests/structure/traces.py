@@ -3,8 +3,10 @@
 A file counts if one of its functions is called by a function of another file. Not counted:
 
 - what runs while a module is imported, including ``__getattr__`` of a module, which imports a name at its first use;
-- files in plugin folders;
-- helpers: files of which at most 25 lines run (without docstrings), and which call no other file.
+- files in plugin folders, and those that only they call and that call no file that counts: a plugin's own computation;
+- libraries, which know nothing of models, benchmarks and scores, and which are called as NumPy and xarray are: the
+  numerics, the data standard, and the modules of the core for files, memory and the formatting of numbers;
+- helpers: files of which at most 25 lines run (without docstrings), and which call no file that counts.
 """
 
 import ast
@@ -24,6 +26,7 @@ PACKAGES = ("brainio", "brainscore", "brainscore_core", "brainscore_vision", "br
 STARTS = tuple(f"{ROOT / package}{os.sep}" for package in PACKAGES)
 PAIR = ("gabor", "Simulated2026.V1-pls")
 PLUGIN = re.compile(r"brainscore_vision/(benchmarks|data|metrics|models)/[^/]+/")
+LIBRARY = re.compile(r"brainscore_core/((numerics|supported_data_standards)/.*|(files|memory|formatting)\.py)")
 MOST_LINES_OF_A_HELPER = 25
 PAGE = ROOT / "docs/design.md"
 
@@ -116,7 +119,7 @@ def _score_twice(folder):
 
 def files_of(calls):
     """Files that count, in the order in which they are entered, each with its functions that other files call."""
-    entered, leaving, ran = {}, set(), {}
+    entered, callers, called_by, ran = {}, {}, {}, {}
     for caller, called in calls:
         ran.setdefault(called.file, set()).add(called.line)
         if caller is None or caller.file != called.file:
@@ -124,12 +127,20 @@ def files_of(calls):
             if called.name not in names:
                 names.append(called.name)
         if caller is not None and caller.file != called.file:
-            leaving.add(caller.file)
-    return {
-        file: names
-        for file, names in entered.items()
-        if not PLUGIN.match(file) and (file in leaving or _lines(file, ran[file]) > MOST_LINES_OF_A_HELPER)
-    }
+            callers.setdefault(called.file, set()).add(caller.file)
+            called_by.setdefault(caller.file, set()).add(called.file)
+    counted = {file for file in entered if not PLUGIN.match(file) and not LIBRARY.match(file)}
+    while True:
+        ends = {file for file in counted if not called_by.get(file, set()) & counted}
+        uncounted = {
+            file
+            for file in ends
+            if _lines(file, ran[file]) <= MOST_LINES_OF_A_HELPER
+            or (callers.get(file) and all(PLUGIN.match(caller) for caller in callers[file]))
+        }
+        if not uncounted:
+            return {file: names for file, names in entered.items() if file in counted}
+        counted -= uncounted
 
 
 def _lines(file, starts):

@@ -24,13 +24,14 @@ from brainscore_vision.model_helpers.activations.assemblies import (
 )
 from brainscore_vision.model_helpers.activations.fingerprints import Unhashable, calling_plugin, fingerprint
 from brainscore_vision.model_helpers.activations.microsaccades import EXTENT_DEGREES, spiral
-from brainscore_vision.model_helpers.activations.networks import Recorder, plain_recorder
 from brainscore_vision.model_helpers.activations.passes import (
     Loader,
     OutputFormat,
     Pass,
+    Recorder,
     Timeline,
     Workers,
+    plain_recorder,
     stack_images,
 )
 from brainscore_vision.model_helpers.activations.recording import RecordedLayers, Recording, first_responses
@@ -92,7 +93,7 @@ class LayerReader:
         state of `get_activations`; if these cannot be hashed, activations are not stored.
     recorder : callable or None
         Instead of `get_activations`: called once per extraction, it returns a
-        :data:`~brainscore_vision.model_helpers.activations.networks.Recorder`, so that outputs need not be kept in
+        :data:`~brainscore_vision.model_helpers.activations.passes.Recorder`, so that outputs need not be kept in
         memory together.
     resolve : callable or None
         List of requested layers → list of their names.

@@ -4,7 +4,7 @@ import copy
 import fnmatch
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from difflib import get_close_matches
@@ -14,54 +14,25 @@ from threading import Lock, RLock
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-import numpy as np
-from numpy.typing import NDArray
-
 from brainscore_core.errors import UserError
+from brainscore_vision.model_helpers.activations.passes import Forward, TakeOutput, tensor_of
 
 if TYPE_CHECKING:
     import torch
 
 __all__ = [
-    "Forward",
     "LayerNames",
     "Listener",
-    "Recorder",
-    "TakeOutput",
     "across_devices",
-    "as_rows",
     "autocast_type",
     "autocasting",
     "choose_devices",
-    "plain_recorder",
-    "tensor_of",
     "to_input",
 ]
 
 _locks: "WeakKeyDictionary[torch.nn.Module, Any]" = WeakKeyDictionary()
 _registering = Lock()
 _CALL = re.compile(r"(?P<module>.+)-t(?P<call>\d+)")
-
-TakeOutput = Callable[[str, Any], None]
-#: runs inputs through the model and passes each layer's output to `take` as soon as it is available, since the outputs
-#: of all layers may not fit into memory together
-Forward = Callable[[Any, TakeOutput], None]
-#: prepares a model for recording from layers
-Recorder = Callable[[Sequence[str]], AbstractContextManager[Forward]]
-
-
-def plain_recorder(get_activations: Callable[[Any, list[str]], Mapping[str, Any]]) -> Recorder:
-    """Recorder of a function that returns each layer's output."""
-
-    @contextmanager
-    def recorder(layers: Sequence[str]) -> Iterator[Forward]:
-        def forward(images: Any, take: TakeOutput) -> None:
-            for layer, output in get_activations(images, list(layers)).items():
-                take(layer, output)
-
-        yield forward
-
-    return recorder
 
 
 class LayerNames:
@@ -315,34 +286,3 @@ def across_devices(
                 take(layer, torch.cat([output[layer] for output in outputs]))
 
         yield forward
-
-
-def as_rows(output: Any) -> NDArray[Any]:
-    """Convert a tensor to an array on the CPU, without copying if possible; bfloat16 becomes float32."""
-    if isinstance(output, np.ndarray):
-        return output
-    if hasattr(output, "detach"):
-        import torch
-
-        tensor = output.detach()
-        if tensor.dtype == torch.bfloat16:
-            tensor = tensor.float()
-        return tensor.cpu().resolve_conj().resolve_neg().numpy()
-    return np.asarray(output)
-
-
-def tensor_of(output: Any, layer: str) -> Any:
-    """The tensor in a layer's output: itself, the first of several, or ``last_hidden_state`` of a model output."""
-    while not hasattr(output, "shape"):
-        named = getattr(output, "last_hidden_state", None)
-        if named is not None:
-            return named
-        members = list(output.values()) if hasattr(output, "values") else output
-        usable = [member for member in members if member is not None] if isinstance(members, list | tuple) else []
-        if not usable:
-            raise UserError(
-                f"layer {layer!r} returns a {type(output).__name__} without a tensor",
-                remedy="choose another layer",
-            )
-        output = usable[0]
-    return output

@@ -1,4 +1,4 @@
-"""Passes of stimuli through a model: batches read ahead, trials, and out-of-memory handling."""
+"""Passes of stimuli through a model: batches read ahead, trials, outputs of layers, out-of-memory handling."""
 
 import gc
 import os
@@ -6,7 +6,7 @@ import sys
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, Literal, Protocol
@@ -16,15 +16,49 @@ from numpy.typing import NDArray
 
 from brainscore_core.errors import UserError
 from brainscore_vision.model_helpers.activations.microsaccades import Shifts, shift_images
-from brainscore_vision.model_helpers.activations.networks import Forward, Recorder, as_rows, tensor_of
 from brainscore_vision.model_helpers.activations.preprocessing import ImagePreprocessing, as_image_preprocessing
 from brainscore_vision.model_helpers.activations.reduction import Pooling
 
-__all__ = ["Loader", "OutputFormat", "Pass", "Timeline", "Workers", "stack_images"]
+__all__ = [
+    "Forward",
+    "Loader",
+    "OutputFormat",
+    "Pass",
+    "Recorder",
+    "TakeOutput",
+    "Timeline",
+    "Workers",
+    "as_rows",
+    "plain_recorder",
+    "stack_images",
+    "tensor_of",
+]
 
 Workers = Literal["threads", "processes"]
 _BATCHES_AHEAD = 2  # batches that are read while one is in the network
 _MAX_WORKERS = 16  # threads or processes, by default
+
+
+TakeOutput = Callable[[str, Any], None]
+#: runs inputs through the model and passes each layer's output to `take` as soon as it is available, since the outputs
+#: of all layers may not fit into memory together
+Forward = Callable[[Any, TakeOutput], None]
+#: prepares a model for recording from layers
+Recorder = Callable[[Sequence[str]], AbstractContextManager[Forward]]
+
+
+def plain_recorder(get_activations: Callable[[Any, list[str]], Mapping[str, Any]]) -> Recorder:
+    """Recorder of a function that returns each layer's output."""
+
+    @contextmanager
+    def recorder(layers: Sequence[str]) -> Iterator[Forward]:
+        def forward(images: Any, take: TakeOutput) -> None:
+            for layer, output in get_activations(images, list(layers)).items():
+                take(layer, output)
+
+        yield forward
+
+    return recorder
 
 
 class Loader:
@@ -377,3 +411,34 @@ def _progress(batches: Iterator[tuple[slice, Any]], stimuli: int, name: str) -> 
         for batch, images in batches:
             yield batch, images
             progress.update(task, completed=batch.stop)
+
+
+def as_rows(output: Any) -> NDArray[Any]:
+    """Convert a tensor to an array on the CPU, without copying if possible; bfloat16 becomes float32."""
+    if isinstance(output, np.ndarray):
+        return output
+    if hasattr(output, "detach"):
+        import torch
+
+        tensor = output.detach()
+        if tensor.dtype == torch.bfloat16:
+            tensor = tensor.float()
+        return tensor.cpu().resolve_conj().resolve_neg().numpy()
+    return np.asarray(output)
+
+
+def tensor_of(output: Any, layer: str) -> Any:
+    """The tensor in a layer's output: itself, the first of several, or ``last_hidden_state`` of a model output."""
+    while not hasattr(output, "shape"):
+        named = getattr(output, "last_hidden_state", None)
+        if named is not None:
+            return named
+        members = list(output.values()) if hasattr(output, "values") else output
+        usable = [member for member in members if member is not None] if isinstance(members, list | tuple) else []
+        if not usable:
+            raise UserError(
+                f"layer {layer!r} returns a {type(output).__name__} without a tensor",
+                remedy="choose another layer",
+            )
+        output = usable[0]
+    return output

@@ -19,19 +19,15 @@ from brainscore_vision.model_helpers.activations.fingerprints import (
     weights_fingerprint,
 )
 from brainscore_vision.model_helpers.activations.networks import (
-    Forward,
     LayerNames,
     Listener,
-    Recorder,
-    TakeOutput,
     across_devices,
-    as_rows,
     autocast_type,
     autocasting,
     choose_devices,
-    tensor_of,
     to_input,
 )
+from brainscore_vision.model_helpers.activations.passes import Forward, Recorder, TakeOutput, as_rows, tensor_of
 from brainscore_vision.model_helpers.activations.preprocessing import (
     load_image,
     load_images,

@@ -8,8 +8,8 @@ from brainscore_vision.model_helpers.brain_transformation.behavior import (
     ProbabilitiesMapping,
 )
 from brainscore_vision.model_helpers.brain_transformation.commitment import ModelCommitment
+from brainscore_vision.model_helpers.brain_transformation.layers import RegionLayerMap
 from brainscore_vision.model_helpers.brain_transformation.neural import LayerMappedModel
-from brainscore_vision.model_helpers.brain_transformation.regions import RegionLayerMap
 from brainscore_vision.model_helpers.brain_transformation.selection import LayerSelection
 from brainscore_vision.model_helpers.brain_transformation.temporal import TemporalAligned
 

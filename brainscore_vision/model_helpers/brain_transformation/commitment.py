@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,11 +22,12 @@ from brainscore_vision.model_helpers.brain_transformation.behavior import (
 )
 from brainscore_vision.model_helpers.brain_transformation.layers import (
     ActivationsModel,
+    RegionLayerMap,
     layer_names,
+    layers_of_regions,
     resolve_layers,
     time_step,
 )
-from brainscore_vision.model_helpers.brain_transformation.regions import RegionLayerMap, layers_of_regions
 from brainscore_vision.model_helpers.brain_transformation.temporal import (
     checked_time_bins,
     in_time_bins,
@@ -136,7 +138,7 @@ class ModelCommitment(BrainModel):
             identifier, self.layers, known=known, given=region_layer_map, select=self._select
         )
         self.selected: dict[tuple[str, str], SelectedLayer] = {}  # by region and benchmark
-        self.behavior_model = BehaviorArbiter(self._behaviors(similarity, readout_stimuli))
+        self._similarity, self._readout_stimuli = similarity, readout_stimuli
         self.layer_model = _Recordings(self)
         self._record: Look | None = None
         self._look: Look | None = None
@@ -222,6 +224,22 @@ class ModelCommitment(BrainModel):
         shown = stimuli if isinstance(stimuli, StimulusSet) else StimulusSet.from_paths(stimuli)
         return self._look(shown, number_of_trials, require_variance)
 
+    @cached_property
+    def behavior_model(self) -> BehaviorArbiter:
+        """Performs the tasks."""
+        tasks: dict[str, TaskBehavior] = {
+            BrainModel.Task.label: LabelBehavior(
+                self.identifier, _SubjectActivations(self), layer=self._readout, readout_stimuli=self._readout_stimuli
+            ),
+            BrainModel.Task.probabilities: ProbabilitiesMapping(
+                self.identifier, _SubjectActivations(self), self._readout
+            ),
+            BrainModel.Task.odd_one_out: OddOneOut(
+                self.identifier, _SubjectActivations(self), self._readout, similarity=self._similarity
+            ),
+        }
+        return BehaviorArbiter(tasks)
+
     @property
     def do_behavior(self) -> bool:
         """Whether a task was started, so that `look_at` returns behavior; subclasses may set it."""
@@ -273,19 +291,6 @@ class ModelCommitment(BrainModel):
         set_degrees = getattr(self.activations_model, "set_visual_degrees", None)
         if callable(set_degrees):
             set_degrees(self._visual_degrees)
-
-    def _behaviors(self, similarity: Similarity, readout_stimuli: ReadoutStimuli | None) -> dict[str, TaskBehavior]:
-        return {
-            BrainModel.Task.label: LabelBehavior(
-                self.identifier, _SubjectActivations(self), layer=self._readout, readout_stimuli=readout_stimuli
-            ),
-            BrainModel.Task.probabilities: ProbabilitiesMapping(
-                self.identifier, _SubjectActivations(self), self._readout
-            ),
-            BrainModel.Task.odd_one_out: OddOneOut(
-                self.identifier, _SubjectActivations(self), self._readout, similarity=similarity
-            ),
-        }
 
     def _recordings(
         self,

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from brainscore_core.errors import UserError
 from brainscore_core.identifiers import from_folder_name, to_folder_name
-from brainscore_core.receipts.attachments import Arrays
+from brainscore_core.results.store import Arrays
 from brainscore_core.scoring import ReceiptError, ResultsStore, default_results_address
 
 

@@ -7,8 +7,8 @@ import pytest
 
 from brainscore_core.errors import UserError
 from brainscore_core.files import STALE
-from brainscore_core.receipts.attachments import Arrays
 from brainscore_core.results import folder as folder_module
+from brainscore_core.results.store import Arrays
 from brainscore_core.scoring import ReceiptError, ResultsStore, StoreError
 
 

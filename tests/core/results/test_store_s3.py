@@ -6,9 +6,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from brainscore_core.errors import UserError
-from brainscore_core.receipts.attachments import Arrays
 from brainscore_core.results import bucket as s3_module
 from brainscore_core.results.bucket import Bucket
+from brainscore_core.results.store import Arrays
 from brainscore_core.scoring import ReceiptError, ResultsStore, StoreError
 
 exceptions = pytest.importorskip("botocore.exceptions")

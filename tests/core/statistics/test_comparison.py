@@ -347,7 +347,7 @@ def test_predictions_that_are_not_the_scores_own(store, scored):
     ],
 )
 def test_receipts_of_something_else(store, scored, values, changed, reason, note):
-    from brainscore_core.receipts.attachments import Arrays
+    from brainscore_core.results.store import Arrays
 
     first = scored({"good": lambda: mean_of(values["good"]), "bad": lambda: mean_of(values["bad"])})
     for receipt, change in zip(first, (lambda one: one, changed), strict=True):

@@ -8,7 +8,7 @@ import torch
 
 from brainscore_vision import model_registry
 from brainscore_vision.model_helpers.activations.networks import LayerNames
-from brainscore_vision.model_helpers.brain_transformation.regions import load_region_layer_map
+from brainscore_vision.model_helpers.brain_transformation.layers import load_region_layer_map
 from brainscore_vision.model_helpers.metadata import ModelMetadata
 from brainscore_vision.models.untrained import TRAINED
 

@@ -5,7 +5,7 @@ import pytest
 import xarray as xr
 
 from brainscore_core.numerics.influence import BLOCKS, ScoreInfluence, influence_of_difference, unit_influence
-from brainscore_core.receipts.attachments import Arrays
+from brainscore_core.results.store import Arrays
 from brainscore_core.scoring import ResultsStore
 from brainscore_core.statistics.units import read_influence
 from brainscore_web.leaderboard.influence import MOST_BYTES, influences_of, pack, unpack

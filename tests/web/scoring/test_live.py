@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from brainscore_core.receipts.attachments import Arrays
+from brainscore_core.results.store import Arrays
 from brainscore_core.scoring import BenchmarkInfo, ErrorInfo, Estimate, ModelInfo, PluginCode, Receipt, ResultsStore
 from brainscore_web.leaderboard.models import Ingestion, Score, StoredInfluence, VisionModel
 from brainscore_web.scoring.claims import JOBS, claim_job

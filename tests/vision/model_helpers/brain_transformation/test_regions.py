@@ -3,7 +3,7 @@
 import pytest
 
 from brainscore_core.errors import NotApplicable, UserError
-from brainscore_vision.model_helpers.brain_transformation.regions import RegionLayerMap, layers_of_regions
+from brainscore_vision.model_helpers.brain_transformation.layers import RegionLayerMap, layers_of_regions
 
 KNOWN = ["conv1", "conv2", "fc"]
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.model_selection import KFold, ShuffleSplit, StratifiedKFold, StratifiedShuffleSplit
 
-from brainscore_vision.metric_helpers._draws import k_folds, shuffle_splits
+from brainscore_core.numerics.splits import k_folds, shuffle_splits
 
 
 def _strata(n, seed, number=5):
