@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["dumps", "plain"]
+__all__ = ["dumps", "loads", "plain"]
 
 
 def plain(value: Any) -> Any:
@@ -42,3 +42,18 @@ def plain(value: Any) -> Any:
 def dumps(value: Any) -> str:
     """Write plain values as indented JSON without NaN."""
     return json.dumps(plain(value), indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def loads(text: str | bytes) -> Any:
+    """Read JSON; raise a ValueError for NaN and infinities, too.
+
+    Examples
+    --------
+    >>> loads('{"score": 0.5}')
+    {'score': 0.5}
+    """
+    return json.loads(text, parse_constant=_refuse_constant)
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is not valid in JSON")

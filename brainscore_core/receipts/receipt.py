@@ -3,7 +3,6 @@
 It is strict JSON. A number that is not available is None, with its reason in another field.
 """
 
-import json
 import math
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
@@ -16,7 +15,7 @@ import numpy as np
 from brainscore_core.formatting import estimate_text, number_text, range_text
 from brainscore_core.numerics.ratios import Uncertain, undetermined_by
 from brainscore_core.receipts.schema import SCHEMA_VERSION, ReceiptError, migrated, validate
-from brainscore_core.strict_json import dumps, plain
+from brainscore_core.strict_json import dumps, loads, plain
 
 __all__ = [
     "AttachmentInfo",
@@ -469,7 +468,7 @@ class Receipt:
             If the text is not JSON, does not follow the schema, or was written by a newer version.
         """
         try:
-            data = json.loads(text, parse_constant=_refuse_constant)
+            data = loads(text)
         except (ValueError, RecursionError) as error:
             raise ReceiptError(f"not valid JSON: {error}") from error
         return cls.from_dict(data)
@@ -504,10 +503,6 @@ class Receipt:
         fields["attachments"] = tuple(AttachmentInfo(**item) for item in data["attachments"])
         fields["notes"] = tuple(data["notes"])
         return cls(**fields)
-
-
-def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is not valid in JSON")
 
 
 def _with_plugin(data: dict[str, Any]) -> dict[str, Any]:
