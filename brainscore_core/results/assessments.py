@@ -4,7 +4,6 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 
-from brainscore_core.errors import UserError
 from brainscore_core.identifiers import to_folder_name
 from brainscore_core.paths import default_results_address
 from brainscore_core.receipts.assessment import Assessment, Part
@@ -42,9 +41,9 @@ class AssessmentStore:
     """
 
     def __init__(self, results: str | os.PathLike[str] | ResultsStore | None = None) -> None:
-        address = (
-            results.address if isinstance(results, ResultsStore) else os.fspath(results or default_results_address())
-        )
+        if isinstance(results, ResultsStore):
+            results = results.address
+        address = os.fspath(default_results_address() if results is None else results)
         self._results = address
         self._backend = backend_of(f"{address.rstrip('/')}/{_FOLDER}")
 
@@ -139,7 +138,4 @@ class AssessmentStore:
 
 
 def _place(benchmark: str, part: str) -> str:
-    folder = to_folder_name(benchmark)
-    if not folder:
-        raise UserError("a benchmark without a name cannot be assessed")
-    return f"{folder}/{part}"
+    return f"{to_folder_name(benchmark)}/{part}"

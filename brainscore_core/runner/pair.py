@@ -38,13 +38,21 @@ from brainscore_core.receipts.receipt import (
 )
 from brainscore_core.results.store import Arrays, ResultsStore, arrays_of
 
-__all__ = ["Outcome", "PairRecorder", "PluginFolders", "import_scorer", "run_info", "run_pair", "split_scorer"]
+__all__ = [
+    "Outcome",
+    "PairRecorder",
+    "PluginFolders",
+    "describe_error",
+    "import_scorer",
+    "run_info",
+    "run_pair",
+    "split_scorer",
+]
 
 PluginFolders = Mapping[str, Path | None] | Callable[[str, str], Path | None]
 """Folders of the ``'model'`` and the ``'benchmark'``; or a function of (kind, identifier), also called for data."""
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
-_NOT_DATA = {"file", "weights", "seed", "device", "cache", "time", "remark", "readout"}
 
 
 class Outcome(NamedTuple):
@@ -206,13 +214,7 @@ class PairRecorder:
 
     def data(self) -> list[tuple[str, str]]:
         """Kind and identifier of the data sets, stimulus sets and metrics that were used, sorted."""
-        return sorted(
-            {
-                (str(item["kind"]), str(item["identifier"]))
-                for item in self._record.items
-                if item["kind"] not in _NOT_DATA and item.get("identifier")
-            }
-        )
+        return self._record.data()
 
     def outcome(
         self,
@@ -257,15 +259,8 @@ class PairRecorder:
             self._notes.append(f"the ceiling was not recorded: it has shape {np.shape(ceiling)}, not a single value")
 
     def _set_failed(self, error: Exception) -> None:
-        message = error.message if isinstance(error, UserError) else str(error)
-        name = type(error).__qualname__
         self.state, self._raised, self._result = "failed", error, None
-        self._error = ErrorInfo(type=name, message=scrub_text(message), traceback=scrub_traceback(error))
-        if isinstance(error, DataUnavailable) and error.remedy:
-            self._reason = scrub_text(error.remedy)
-        else:
-            first = next((line for line in message.splitlines() if line.strip()), "")
-            self._reason = scrub_text(f"{name}: {first}".rstrip(": "))
+        self._error, self._reason = describe_error(error)
 
     def _receipt(self, code: Mapping[tuple[str, str], Path | None], run: RunInfo | None) -> Receipt:
         items = self._record.items
@@ -428,6 +423,17 @@ def _cache_use(items: list[dict[str, Any]]) -> CacheUse:
 
 def _remarks(items: list[dict[str, Any]]) -> list[str]:
     return [str(item["text"]) for item in items if item["kind"] in ("remark", "readout")]
+
+
+def describe_error(error: Exception) -> tuple[ErrorInfo, str]:
+    """Describe an error for a receipt, with the reason in one line; both without paths and names."""
+    message = error.message if isinstance(error, UserError) else str(error)
+    name = type(error).__qualname__
+    described = ErrorInfo(type=name, message=scrub_text(message), traceback=scrub_traceback(error))
+    if isinstance(error, DataUnavailable) and error.remedy:
+        return described, scrub_text(error.remedy)
+    first = next((line for line in message.splitlines() if line.strip()), "")
+    return described, scrub_text(f"{name}: {first}".rstrip(": "))
 
 
 def _finder(plugins: PluginFolders | None) -> Callable[[str, str], Path | None]:

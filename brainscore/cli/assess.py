@@ -1,0 +1,117 @@
+"""``brainscore assess``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from brainscore.cli._options import json_option, results_option
+from brainscore.cli._output import echo_json
+from brainscore_core.receipts.assessment import PARTS
+
+if TYPE_CHECKING:
+    from brainscore_vision.assessment.tasks import Finished, Started, Task
+
+__all__ = ["command"]
+
+
+@click.command("assess")
+@click.argument("benchmarks", nargs=-1, required=True, metavar="BENCHMARK...")
+@click.option(
+    "--model", "models", multiple=True, metavar="MODEL",
+    help="Assess this model's score, too, and let it take part in the recovery. May be repeated.",
+)  # fmt: skip
+@click.option(
+    "--part", "parts", multiple=True, type=click.Choice(PARTS), help="Only this part. May be repeated.  [default: all]"
+)
+@click.option("--again", is_flag=True, help="Compute parts anew that are stored already.")
+@click.option("--workers", type=click.IntRange(min=1), help="Number of parts computed at the same time.  [default: 1]")
+@click.option("--scheduler", metavar="ADDRESS", help="Use an existing Dask scheduler, such as tcp://host:8786.")
+@click.option("--slurm", metavar="PROFILE", help="Run as SLURM jobs, described by this YAML file.")
+@results_option
+@json_option
+@click.pass_context
+def command(
+    ctx: click.Context,
+    benchmarks: Sequence[str],
+    models: Sequence[str],
+    parts: Sequence[Any],
+    again: bool,
+    workers: int | None,
+    scheduler: str | None,
+    slurm: str | None,
+    results: str | None,
+    json_: bool,
+) -> None:
+    """Tell what scores on benchmarks are worth.
+
+    \b
+    brainscore assess MajajHong2015public.IT-pls --model alexnet
+
+    The audit looks for duplicates, groups and trends in the data that make scores too high; the controls score
+    features that are simpler than a model; the recovery simulates whether the benchmark finds the true model among
+    candidates. Results are stored beside the receipts of scores; parts that are stored and whose code has not changed
+    are not computed again.
+    """  # noqa: D301 - click needs the character \b
+    from brainscore_core.results.assessments import AssessmentStore
+    from brainscore_vision.assessment.tasks import assess, plan
+
+    tasks = plan(benchmarks, models=models, parts=parts or PARTS)
+    store = AssessmentStore(results)
+    progress = _Progress(tasks, quiet=json_)
+    cluster = None
+    if workers is not None or scheduler is not None or slurm is not None:
+        from brainscore.runs import cluster_options
+
+        cluster = cluster_options(workers=workers, scheduler=scheduler, slurm=slurm)
+    assessments = assess(tasks, store, again=again, cluster=cluster, on_event=progress)
+    if json_:
+        echo_json([assessment.to_dict() for assessment in assessments])
+    if any(assessment.state == "failed" for assessment in assessments):
+        ctx.exit(1)
+
+
+class _Progress:
+    """Prints a line when a task begins, steps of long tasks on a terminal, and each result."""
+
+    def __init__(self, tasks: Sequence[Task], *, quiet: bool) -> None:
+        self._total, self._quiet = len(tasks), quiet
+        self._number = 0
+        self._shown = ""
+
+    def __call__(self, event: Started | Finished) -> None:
+        from brainscore_vision.assessment.tasks import Started
+
+        self._clear()
+        if isinstance(event, Started):
+            if not event.step:
+                self._number += 1
+                click.echo(f"[{self._number}/{self._total}] {_name(event.task)} …", err=True)
+            elif sys.stderr.isatty():
+                share = "" if event.share is None else f" {event.share:.0%}"
+                self._shown = f"  {event.step}{share}"
+                click.echo(self._shown, err=True, nl=False)
+            return
+        assessment = event.assessment
+        if event.stored:
+            self._total -= 1
+        if assessment is None:
+            click.echo(f"{_name(event.task)}: another process is computing it", err=True)
+        elif not self._quiet:
+            stored = f" (stored, {assessment.created})" if event.stored else f" ({assessment.seconds:.1f} s)"
+            click.echo(f"{_name(event.task)}{stored}")
+            shown = assessment.text if assessment.state == "assessed" else f"{assessment.state}: {assessment.reason}"
+            click.echo("\n".join(f"  {line}".rstrip() for line in shown.splitlines()))
+
+    def _clear(self) -> None:
+        if self._shown:
+            click.echo("\r" + " " * len(self._shown) + "\r", err=True, nl=False)
+            self._shown = ""
+
+
+def _name(task: Task) -> str:
+    models = f", {', '.join(task.models)}" if task.models else ""
+    return f"{task.benchmark}{models}: {task.part}"

@@ -1,0 +1,287 @@
+"""Assessment of benchmarks: what has to be computed, and its receipts."""
+
+from __future__ import annotations
+
+import importlib
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from brainscore_core.errors import NotApplicable, UserError
+from brainscore_core.provenance import recording
+from brainscore_core.receipts.assessment import PARTS, Assessment, Part, Used
+from brainscore_core.receipts.environment import current_environment, describe_plugin, platform_code
+from brainscore_core.receipts.privacy import scrub_text
+from brainscore_core.results.assessments import AssessmentStore
+from brainscore_core.runner.pair import describe_error
+from brainscore_vision.registries import (
+    benchmark_registry,
+    load_benchmark,
+    registered_folder,
+    require_registered_model,
+    resolve_benchmark,
+    suggesting_public_variants,
+)
+
+if TYPE_CHECKING:
+    from brainscore_core.runner import ClusterOptions
+
+__all__ = ["CANDIDATES", "Finished", "Started", "Task", "assess", "plan", "run_task"]
+
+CANDIDATES: Final = ("pixels", "gabor")
+"""Models that take part in every recovery."""
+
+_FUNCTIONS: Final[dict[Part, tuple[str, str]]] = {
+    "audit": ("audit", "audit"),
+    "controls": ("controls", "score_controls"),
+    "recovery": ("recovery", "recover"),
+}
+
+
+@dataclass(frozen=True)
+class Task:
+    """One part of the assessment of a benchmark.
+
+    Attributes
+    ----------
+    benchmark : str
+        Its identifier.
+    part : {'audit', 'controls', 'recovery'}
+        Which part.
+    models : tuple of str
+        The scored model, if one is assessed with the benchmark; the candidates of a recovery.
+    settings : dict
+        Further arguments of the part's function.
+    """
+
+    benchmark: str
+    part: Part
+    models: tuple[str, ...] = ()
+    settings: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Started:
+    """A task begins, or has made progress (`step`, with its share of the work if known)."""
+
+    task: Task
+    step: str = ""
+    share: float | None = None
+
+
+@dataclass(frozen=True)
+class Finished:
+    """A task has an assessment.
+
+    Attributes
+    ----------
+    task : Task
+        The task.
+    assessment : Assessment or None
+        None if another process is computing it.
+    stored : bool
+        Whether it was there before.
+    """
+
+    task: Task
+    assessment: Assessment | None
+    stored: bool = False
+
+
+def plan(
+    benchmarks: Sequence[str],
+    *,
+    models: Sequence[str] = (),
+    parts: Sequence[Part] = PARTS,
+) -> list[Task]:
+    """List the tasks of an assessment.
+
+    Parameters
+    ----------
+    benchmarks : sequence of str
+        Identifiers.
+    models : sequence of str
+        Identifiers of registered models. Audit and controls are computed for each, or once without a model; all of
+        them are candidates of the recovery, with :data:`CANDIDATES`.
+    parts : sequence of str
+        Parts to compute.
+
+    Raises
+    ------
+    UnknownIdentifier
+        If a benchmark or model does not exist.
+
+    Examples
+    --------
+    >>> [task.part for task in plan(["Simulated2026.V1-rdm"])]
+    ['audit', 'controls', 'recovery']
+    >>> plan(["Simulated2026.V1-rdm"], models=["simulated-truth"], parts=["recovery"])[0].models
+    ('pixels', 'gabor', 'simulated-truth')
+    """
+    for model in models:
+        require_registered_model(model, None, None)
+    tasks = []
+    for name in dict.fromkeys(resolve_benchmark(benchmark) for benchmark in benchmarks):
+        for part in PARTS:
+            if part not in parts:
+                continue
+            if part == "recovery":
+                tasks.append(Task(name, part, tuple(dict.fromkeys((*CANDIDATES, *models)))))
+            else:
+                tasks += [Task(name, part, (model,)) for model in models] or [Task(name, part)]
+    return tasks
+
+
+def assess(
+    tasks: Sequence[Task],
+    store: AssessmentStore,
+    *,
+    again: bool = False,
+    cluster: ClusterOptions | None = None,
+    on_event: Callable[[Started | Finished], Any] | None = None,
+) -> list[Assessment]:
+    """Compute what the store lacks, or has for other code.
+
+    Parameters
+    ----------
+    tasks : sequence of Task
+        From :func:`plan`.
+    store : AssessmentStore
+        Where assessments are read and written.
+    again : bool
+        Whether to compute what is stored already, too.
+    cluster : ClusterOptions, optional
+        Cluster that computes the tasks; by default this process does, one after the other.
+    on_event : callable, optional
+        Receives a `Started` and a `Finished` for each task.
+
+    Returns
+    -------
+    list of Assessment
+        In the order of the tasks, without those that another process is computing.
+    """
+    report = on_event or (lambda event: None)
+    found: dict[int, Assessment | None] = {}
+    missing = []
+    for number, task in enumerate(tasks):
+        stored = None if again else current(task, store)
+        if stored is None:
+            missing.append(number)
+        else:
+            found[number] = stored
+            report(Finished(task, stored, stored=True))
+    if missing:
+        store.require_writable()
+    if cluster is None or not missing:
+        for number in missing:
+            report(Started(tasks[number]))
+            found[number] = run_task(tasks[number], store, on_event=report)
+            report(Finished(tasks[number], found[number]))
+    else:
+        from brainscore_core.runner.cluster import open_cluster
+
+        with open_cluster(cluster, tasks=len(missing)) as opened:
+            from distributed import as_completed
+
+            futures = {opened.client.submit(run_task, tasks[number], store, pure=False): number for number in missing}
+            for number in missing:
+                report(Started(tasks[number]))
+            for future in as_completed(futures):
+                number = futures[future]
+                found[number] = future.result()
+                report(Finished(tasks[number], found[number]))
+    ordered = (found[number] for number in range(len(tasks)))
+    return [assessment for assessment in ordered if assessment is not None]
+
+
+def current(task: Task, store: AssessmentStore) -> Assessment | None:
+    """The stored assessment of a task, unless it failed or the code of its plugins has changed since."""
+    stored = store.latest(task.benchmark, task.part, task.models)
+    if stored is None or stored.state == "failed" or stored.settings != task.settings:
+        return None
+    used = [stored.benchmark, *stored.models, *stored.data]
+    unchanged = all(_hash(item.kind, item.identifier) == item.sha256 for item in used)
+    return stored if unchanged else None
+
+
+def run_task(
+    task: Task, store: AssessmentStore, *, on_event: Callable[[Started], Any] | None = None
+) -> Assessment | None:
+    """Compute a task and store its assessment; None if another process is computing it.
+
+    An error becomes the state of the assessment. An interrupt leaves nothing behind.
+    """
+    with _claimed(task, store) as claimed:
+        if not claimed:
+            return None
+        start = time.perf_counter()
+        outcome: dict[str, Any] = {}
+        version: int | str | None = None
+        with recording() as record:
+            try:
+                with suggesting_public_variants(task.benchmark, benchmark_registry):
+                    benchmark = load_benchmark(task.benchmark)
+                version = getattr(benchmark, "version", None)
+                result = _compute(task, benchmark, on_event)
+                outcome = {"state": "assessed", "result": result.to_dict(), "text": result.text()}
+            except NotApplicable as error:
+                outcome = {"state": "not applicable", "reason": scrub_text(error.reason)}
+            except UserError as error:
+                reason = f"{error.message} ({error.remedy})" if error.remedy else error.message
+                outcome = {"state": "not applicable", "reason": scrub_text(reason)}
+            except Exception as error:  # noqa: BLE001 - any error of a model or metric is an outcome
+                described, reason = describe_error(error)
+                outcome = {"state": "failed", "reason": reason, "error": described}
+        version = version if version is None or isinstance(version, int | str) else str(version)
+        return store.write(
+            Assessment(
+                part=task.part,
+                benchmark=_used("benchmark", task.benchmark, version),
+                models=tuple(_used("model", model) for model in task.models),
+                data=tuple(_used(kind, identifier) for kind, identifier in record.data()),
+                settings=task.settings,
+                environment=asdict(current_environment()),
+                code=platform_code(),
+                seconds=time.perf_counter() - start,
+                **outcome,
+            )
+        )
+
+
+@contextmanager
+def _claimed(task: Task, store: AssessmentStore) -> Iterator[bool]:
+    claim = store.claim(task.benchmark, task.part, owner="assess")
+    if claim is None:
+        yield False
+        return
+    with claim:
+        yield True
+
+
+def _compute(task: Task, benchmark: Any, on_event: Callable[[Started], Any] | None) -> Any:
+    module, name = _FUNCTIONS[task.part]
+    function = getattr(importlib.import_module(f"brainscore_vision.assessment.{module}"), name)
+    if task.part == "recovery":
+
+        def progress(state: Any) -> None:
+            if on_event is not None:
+                on_event(Started(task, state.step, state.done / max(state.total, 1)))
+
+        return function(benchmark, list(task.models), on_progress=progress, **task.settings)
+    return function(benchmark, model=task.models[0] if task.models else None, **task.settings)
+
+
+def _used(kind: str, identifier: str, version: int | str | None = None) -> Used:
+    return Used(kind=kind, identifier=identifier, version=version, sha256=_hash(kind, identifier))
+
+
+def _hash(kind: str, identifier: str) -> str | None:
+    """Hash of a plugin's code; None if no plugin registers the object."""
+    try:
+        folder = registered_folder(kind, identifier)
+    except UserError:
+        return None
+    return None if folder is None else describe_plugin(Path(folder)).sha256
