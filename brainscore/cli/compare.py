@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 _NOTE = (
-    "Untested: the site stores nothing by which the models can be compared. With their receipts: brainscore compare "
-    "without --site."
+    "Untested: the site does not store the data to compare the models. To compare them by receipts, run brainscore "
+    "compare without --site."
 )
 
 
@@ -33,8 +33,8 @@ def compare_on(site: str, models: Sequence[str], benchmarks: Sequence[str], *, j
     from brainscore.client import Client
 
     if len(models) != 2:
-        remedy = "name two: brainscore compare FIRST SECOND --site URL"
-        raise UserError(f"a site compares two models; {len(models) or 'none'} named", remedy=remedy)
+        remedy = "run brainscore compare FIRST SECOND --site URL"
+        raise UserError(f"--site compares exactly two models; {len(models) or 'none'} given", remedy=remedy)
     with Client(site) as client:
         found = _only(client.compare(*models), benchmarks)
         if json_:

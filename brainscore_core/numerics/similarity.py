@@ -203,7 +203,8 @@ def _pair(a: ArrayLike, b: ArrayLike) -> tuple[Array, Array, int]:
     first, second = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
     if first.shape != second.shape or first.ndim != 1:
         raise ValueError(
-            f"the RDMs have the shapes {first.shape} and {second.shape}; they must be two equal upper triangles"
+            f"the RDMs have the shapes {first.shape} and {second.shape}; pass their upper triangles, as vectors of the "
+            "same length"
         )
     return first, second, number_of_stimuli(len(first))
 

@@ -26,7 +26,7 @@ LEAST_WEIGHT = 0.5
 LEAST_DATA_SETS = 3
 """Number of data sets that they must be from, unless the mean is over fewer."""
 
-NOT_TESTED = "not tested: nothing is stored by which the models can be compared"
+NOT_TESTED = "not tested: the stored results lack the data to compare the models"
 """Text that pages and the API show for scores without influence of units."""
 
 

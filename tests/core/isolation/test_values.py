@@ -378,7 +378,7 @@ def test_text_that_grows_in_an_array_is_refused(monkeypatch):
 
 def test_a_payload_is_read_once():
     body = {"~": "array", "payload": 0}
-    with pytest.raises(WireError, match="payload 0 twice"):
+    with pytest.raises(WireError, match="payload 0 is used twice"):
         Decoder([npy(np.arange(4.0))], KINDS).decode([body, body])
     shared = np.arange(4.0)
     one, other = there_and_back([shared, shared])  # the same array twice is two payloads
