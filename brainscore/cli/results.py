@@ -156,7 +156,7 @@ def remove(
 
 def _chosen(store: ResultsStore, receipt_ids: Sequence[str], filters: Filters, superseded: bool) -> tuple[Receipt, ...]:
     if receipt_ids and (filters or superseded):
-        raise UserError("receipts are selected both by ids and by options", remedy="use two commands")
+        raise UserError("receipt ids and options that select receipts cannot be combined", remedy="use two commands")
     if receipt_ids:
         by_id = {receipt.id: receipt for receipt in map(store.load, receipt_ids)}
         return tuple(by_id.values())

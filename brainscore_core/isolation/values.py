@@ -339,10 +339,10 @@ class Decoder:
         if not expect(value["plain"], bool):
             items = [self.decode(item) for item in items]
         elif not set(map(type, items)) <= _PLAIN:
-            raise WireError("objects that are not as plain as announced")
+            raise WireError("an array announced as plain values has other objects")
         shape = _shape(value["shape"])
         if math.prod(shape) != len(items):
-            raise WireError(f"{len(items)} objects for the shape {shape}")
+            raise WireError(f"an array of shape {shape} has {len(items)} objects")
         if expect(value["text"], bool):
             return text_array(items).reshape(shape)
         return np.fromiter(items, dtype=object, count=len(items)).reshape(shape)

@@ -96,4 +96,4 @@ class ModelMetadata:
         require_bibtex(self)
         require_notes(self, "notes")
         if not self.runnable and not self.notes:
-            raise ValueError("runnable is False, and notes do not say what is missing")
+            raise ValueError("runnable is False, but notes do not say what is missing")
