@@ -362,9 +362,9 @@ def _place(source: Path, ratio: float, stream: IO[bytes]) -> None:
     placed = np.round(ratio * size).astype(int)
     if placed.min() < 1:
         raise UserError(
-            f"{source} ({size[0]} × {size[1]} pixels) would be smaller than a pixel if scaled by {ratio:.3g} to fit "
-            "the visual angle of the model",
-            remedy="check the visual angles of the stimuli and the model: they are in degrees",
+            f"{source} ({size[0]} × {size[1]} pixels) would be cropped to less than one pixel: the screen spans only "
+            f"{ratio:.3g} times its visual angle",
+            remedy="check the visual angles of the stimuli and the screen: they are in degrees",
         )
     width, height = (int(length) for length in placed)
     if ratio >= 1:
