@@ -26,7 +26,7 @@ GOOD = {
         ({"bibtex": "A. Author, 2020"}, "is not a BibTeX entry"),
         ({"bibtex": "@misc{a, title = {A}"}, "is not a BibTeX entry"),
         ({"parameters": True}, "parameters is True"),
-        ({"total_parameters": 2}, "total_parameters is 2, of which 3 are trained"),
+        ({"total_parameters": 2}, "total_parameters is 2, less than parameters"),
         ({"size_mb": 0.0}, "size_mb is 0.0"),
         ({"size_mb": float("nan")}, "size_mb is nan"),
         ({"image_size": 224.5}, "image_size is 224.5"),
