@@ -181,7 +181,7 @@ def submission_page(
         "files": [{"path": path, "size": file.size, "anchor": anchor_of(path)} for path, file in files.items()],
         "findings": _shown_findings(revision, files),
         "hidden_findings": max(len(revision.findings) - _MAX_FINDINGS, 0),
-        "counts": _counts(revision),
+        "counts": _severity_counts(revision),
         "revisions": list(submission.revisions.defer("archive", "findings", "plugins").order_by("-number")),
         "reviews": list(revision.reviews.select_related("reviewer").order_by("created", "pk")),
         "open_comments": revision.comments.filter(resolved=None).count(),
@@ -195,23 +195,23 @@ def _progress(request: HttpRequest, submission: Submission, revision: Revision) 
     latest = revision_of(submission) if request.GET.get("revision") else revision
     if latest.pk == revision.pk:
         latest = revision
-    rows = list(revision.steps.order_by("order"))
-    for row in rows:  # attributes that only the template uses
-        row.symbol = _SYMBOLS[row.state]  # type: ignore[attr-defined]
-        row.shown_log = row.log[-_MAX_LOG:]  # type: ignore[attr-defined]
-        row.log_is_cut = len(row.log) > _MAX_LOG  # type: ignore[attr-defined]
-    current = latest is revision
-    status = status_of(submission, latest, rows if current else latest.steps.order_by("order"))
+    steps = list(revision.steps.order_by("order"))
+    for step in steps:  # attributes that only the template uses
+        step.symbol = _SYMBOLS[step.state]  # type: ignore[attr-defined]
+        step.shown_log = step.log[-_MAX_LOG:]  # type: ignore[attr-defined]
+        step.log_is_cut = len(step.log) > _MAX_LOG  # type: ignore[attr-defined]
+    is_latest = latest is revision
+    status = status_of(submission, latest, steps if is_latest else latest.steps.order_by("order"))
     own = submission.owner_id == current_user(request).pk
     context: dict[str, Any] = {
         "submission": submission,
         "revision": revision,
         "latest": latest,
-        "current": current,
-        "steps": rows,
+        "is_latest": is_latest,
+        "steps": steps,
         "status": status,
-        "poll": status.seconds if current else 0,
-        "seen": _page_fingerprint(submission, rows),
+        "poll_seconds": status.seconds if is_latest else 0,
+        "seen": _page_fingerprint(submission, steps),
         "own": own,
         "has_models": any(plugin["kind"] == PluginKind.MODELS for plugin in revision.plugins),
         "may_revise": own and takes_revisions(submission),
@@ -219,7 +219,7 @@ def _progress(request: HttpRequest, submission: Submission, revision: Revision) 
         "may_cancel": own and submission.state in (_STATES.QUEUED, _STATES.SCORING),
         "poll_url": reverse("submissions:progress", args=[submission.pk]),
     }
-    if current and submission.state in (_STATES.SCORING, _STATES.DONE):
+    if is_latest and submission.state in (_STATES.SCORING, _STATES.DONE):
         context |= jobs_of(request, submission)
         context["with_jobs"] = True
     return context
@@ -234,18 +234,18 @@ def _page_fingerprint(submission: Submission, steps: list[Step]) -> str:
 def _shown_findings(revision: Revision, files: Mapping[str, FileText]) -> list[_ShownFinding]:
     shown = revision.findings[:_MAX_FINDINGS]
     paths = {finding["file"] for finding in shown if finding["line"] and finding["file"] in files}
-    marked = highlighted({path: files[path].lines for path in paths})
+    highlighted_lines = highlighted({path: files[path].lines for path in paths})
     findings = []
     for finding in shown:
         path, line = finding["file"], finding["line"]
         source: SafeString | str = ""
-        if line and path in marked:
-            source = marked[path][line - 1] if line <= len(marked[path]) else ""
+        if line and path in highlighted_lines:
+            source = highlighted_lines[path][line - 1] if line <= len(highlighted_lines[path]) else ""
         findings.append(_ShownFinding(finding, source, anchor_of(path, line) if path in files else ""))
     return findings
 
 
-def _counts(revision: Revision) -> dict[str, int]:
+def _severity_counts(revision: Revision) -> dict[str, int]:
     severities = [finding["severity"] for finding in revision.findings]
     return {f"{severity}s": severities.count(severity) for severity in ("error", "warning", "note")}
 
