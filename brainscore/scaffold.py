@@ -175,7 +175,7 @@ def _measure(identifier: str) -> dict[str, str]:
     except Exception as error:
         raise UserError(
             f"the template of {identifier!r} does not work with the registered data: {type(error).__name__}: {error}",
-            remedy="name another study, so that generated data are written; then replace them by yours",
+            remedy="choose another study name; simulated data are then generated, which you can replace with your own",
         ) from error
     return {"ceiling": f"{ceiling:.4f}", "score": f"{score:.4f}"}
 

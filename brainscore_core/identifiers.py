@@ -97,7 +97,7 @@ def to_folder_name(identifier: str) -> str:
     ('Kriegeskorte2008.IT-human-rdm', 'lab%2Fnet%3Av2', '%2E%2E')
     """
     if not identifier:
-        raise UserError("an identifier is empty", remedy="give the model and the benchmark a name")
+        raise UserError("an identifier is empty", remedy="give both the model and the benchmark an identifier")
     try:
         name = quote(identifier, safe="+=,@")
     except UnicodeEncodeError as error:

@@ -182,7 +182,7 @@ def _check_data(reference: Reference) -> tuple[Check, ...]:
 def _unavailable(error: DataUnavailable) -> Check:
     from brainscore_core.plugins import Check
 
-    explanation = f"it needs data that cannot be reached: {error.message}"
+    explanation = f"the check needs data that are not available: {error.message}"
     return Check("it can be loaded", "not applicable", explanation, error.remedy or "")
 
 

@@ -9,7 +9,7 @@ __all__ = ["require_bibtex", "require_count", "require_notes", "require_positive
 
 
 def require_texts(owner: Any, *names: str) -> None:
-    """Raise ValueError if an attribute is empty or not a text; None is allowed.
+    """Raise ValueError if an attribute is empty or not a string; None is allowed.
 
     Examples
     --------
@@ -24,7 +24,7 @@ def require_texts(owner: Any, *names: str) -> None:
         if value is None:
             continue
         if not isinstance(value, str):
-            raise ValueError(f"{name} is {value!r}, not a text")
+            raise ValueError(f"{name} is {value!r}, not a string")
         if not value.strip():
             raise ValueError(f"{name} is empty")
 
@@ -36,7 +36,7 @@ def require_count(owner: Any, *names: str) -> None:
         if value is None:
             continue
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-            raise ValueError(f"{name} is {value!r}")
+            raise ValueError(f"{name} is {value!r}, not a whole number ≥ 0")
 
 
 def require_positive(owner: Any, *names: str) -> None:
@@ -46,15 +46,15 @@ def require_positive(owner: Any, *names: str) -> None:
         if value is None:
             continue
         if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value <= 0:
-            raise ValueError(f"{name} is {value!r}")
+            raise ValueError(f"{name} is {value!r}, not a positive number")
 
 
 def require_notes(owner: Any, *names: str) -> None:
-    """Raise ValueError if an attribute is not a tuple of texts."""
+    """Raise ValueError if an attribute is not a tuple of non-empty strings."""
     for name in names:
         value = getattr(owner, name)
         if not isinstance(value, tuple) or not all(isinstance(text, str) and text.strip() for text in value):
-            raise ValueError(f"{name} is {value!r}, not a tuple of texts")
+            raise ValueError(f"{name} is {value!r}, not a tuple of non-empty strings")
 
 
 def require_url(owner: Any, name: str) -> None:
@@ -65,9 +65,9 @@ def require_url(owner: Any, name: str) -> None:
 
 
 def require_bibtex(owner: Any) -> None:
-    """Raise ValueError if ``bibtex`` is not an entry; None is allowed."""
+    """Raise ValueError if ``bibtex`` is not a BibTeX entry; None is allowed."""
     value = owner.bibtex
     if value is None:
         return
     if not isinstance(value, str) or not value.lstrip().startswith("@") or value.count("{") != value.count("}"):
-        raise ValueError(f"bibtex is not an entry: {str(value)[:60]!r}")
+        raise ValueError(f"bibtex is not a BibTeX entry, such as @article{{key, …}}: {str(value)[:60]!r}")

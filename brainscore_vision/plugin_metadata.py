@@ -254,7 +254,7 @@ class _Fields:
     def text(self, name: str) -> str | None:
         value = self.values.get(name)
         if isinstance(value, dict | list):
-            raise ValueError(f"{self.prefix}{name} is {value!r}, not a text")
+            raise ValueError(f"{self.prefix}{name} is {value!r}, not a string")
         return (str(value).strip() or None) if value is not None else None
 
     def texts(self, name: str) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Registries of benchmarks, data, metrics and models: the names that they resolve, and loading from them.
+"""Registries of benchmarks, data, metrics and models, the names that they resolve, and functions that load from them.
 
 A composed benchmark applies any metric and ceiling to the recordings of a registered benchmark; its name is
 ``<data set>.<region>:<metric>[@<ceiling>]``. Looking up a name imports no plugin.
@@ -91,15 +91,15 @@ REGISTRIES: dict[str, Registry[Any]] = {
     "model": model_registry,
     "stimulus_set": stimulus_set_registry,
 }
-"""Kind, as the provenance of a score names it → registry."""
+"""Registry of each kind of object; kinds are named as in the provenance of scores."""
 
 NAME_FORM = "<data set>.<region>:<metric>[@<ceiling>]"
 """Form of the name of a composed benchmark."""
 
 NO_CEILING = "none"
-"""Instead of a ceiling's identifier: the score of the metric is not ceiled."""
+"""Used in place of a ceiling's identifier: the score of the metric is not divided by a ceiling."""
 
-_ACCESS = re.compile("private|public", re.IGNORECASE)
+_ACCESS_WORD = re.compile("private|public", re.IGNORECASE)
 _NAME = re.compile(r"([^:@\s]+):([^:@\s]+)(?:@([^:@\s]+))?")
 _EXAMPLE = "MajajHong2015public.IT:cka_cv or MajajHong2015public.IT:ridge@internal_consistency"
 
@@ -108,7 +108,7 @@ class ComposedName(NamedTuple):
     """Parts of the identifier of a composed benchmark."""
 
     measurements: str
-    """The identifier of a registered benchmark, up to its last ``-``."""
+    """The part before the last ``-`` of a registered benchmark's identifier."""
     metric: str
     ceiling: str | None
 
@@ -119,7 +119,7 @@ def parse_name(identifier: str) -> ComposedName:
     Raises
     ------
     UserError
-        If it does not have the form.
+        If the identifier does not have the form :data:`NAME_FORM`.
 
     Examples
     --------
@@ -136,7 +136,7 @@ def parse_name(identifier: str) -> ComposedName:
 
 
 def base_keys(identifier: str) -> list[str]:
-    """Registered benchmarks that may provide the recordings, in order; no plugin is imported.
+    """Registered benchmarks that may provide the recordings of a composed benchmark; no plugin is imported.
 
     Parameters
     ----------
@@ -164,25 +164,25 @@ def base_keys(identifier: str) -> list[str]:
     metric_registry.location(name.metric)
     if name.ceiling not in {None, NO_CEILING}:
         metric_registry.location(str(name.ceiling))
-    start = f"{name.measurements}-"
-    keys = [key for key in benchmark_registry if key.startswith(start) and "-" not in key[len(start) :]]
+    prefix = f"{name.measurements}-"
+    keys = [key for key in benchmark_registry if key.startswith(prefix) and "-" not in key[len(prefix) :]]
     if not keys:
         known = sorted({key.rpartition("-")[0] for key in benchmark_registry})
         near = nearest(name.measurements, known)
         raise UserError(
-            f"no benchmark {start}<metric> is registered, from which {identifier!r} could take its recordings",
+            f"{identifier!r} needs the recordings of a benchmark {prefix}<metric>, but none is registered",
             remedy=f"nearest: {', '.join(near)}" if near else "list all benchmarks with: brainscore list benchmarks",
         )
     return keys
 
 
 def resolve_benchmark(identifier: str) -> str:
-    """Key of a registered benchmark, or the name of a composed benchmark that can be made.
+    """Return the key of a registered benchmark, or the name of a composed benchmark; no plugin is imported.
 
     Raises
     ------
     UserError
-        If it is neither. No plugin is imported.
+        If there is neither a registered benchmark nor the parts of a composed benchmark.
 
     Examples
     --------
@@ -199,7 +199,7 @@ def registered_folder(kind: str, identifier: str) -> Path | None:
     """Folder of the plugin that registers an object; None if no plugin registers it."""
     registry = REGISTRIES.get(kind)
     if registry is benchmark_registry and ":" in identifier and identifier not in registry:
-        return registry.location(base_keys(identifier)[0]).folder  # the plugin of its recordings
+        return registry.location(base_keys(identifier)[0]).folder  # the plugin that provides the recordings
     return registry.location(identifier).folder if registry is not None and identifier in registry else None
 
 
@@ -260,7 +260,7 @@ def load_stimulus_set(identifier: str) -> StimulusSet:
     from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 
     with suggesting_public_variants(identifier, stimulus_set_registry):
-        stimulus_set = _named(_make(stimulus_set_registry, identifier, StimulusSet), identifier)
+        stimulus_set = _with_identifier(_make(stimulus_set_registry, identifier, StimulusSet), identifier)
     note("stimulus_set", identifier=identifier)
     return stimulus_set
 
@@ -287,7 +287,7 @@ def load_metric(identifier: str, *args: Any, **kwargs: Any) -> Any:
     Exception
         Any error of the plugin itself.
     """
-    metric = _named(metric_registry.make(identifier, *args, **kwargs), identifier)
+    metric = _with_identifier(metric_registry.make(identifier, *args, **kwargs), identifier)
     note("metric", identifier=identifier)
     return metric
 
@@ -346,7 +346,7 @@ def load_benchmark(identifier: str) -> Benchmark:
 
         return compose(key)
     with suggesting_public_variants(key, benchmark_registry):
-        return _named(benchmark_registry.make(key), key)
+        return _with_identifier(benchmark_registry.make(key), key)
 
 
 def load_model(identifier: str) -> BrainModel:
@@ -371,21 +371,29 @@ def load_model(identifier: str) -> BrainModel:
     Exception
         Any error of the plugin itself.
     """
-    return _named(model_registry.make(identifier), identifier)
+    return _with_identifier(model_registry.make(identifier), identifier)
 
 
-def require_registered_model(model: str, identifier: str | None, how: Mapping[str, Any] | None) -> None:
-    """Raise an error if a model is not registered, or is registered and gets options; nothing is imported."""
-    superfluous = [*(["identifier"] if identifier is not None else []), *(how or {})]
+def require_registered_model(model: str, identifier: str | None, options: Mapping[str, Any] | None) -> None:
+    """Raise an error if a model is not registered, or if options are given for it; no plugin is imported.
+
+    Parameters
+    ----------
+    model : str
+        Key of `model_registry`.
+    identifier : str or None
+        The identifier requested by the caller, which only models that are not registered can have.
+    options : mapping or None
+        Options of making a model, which only models that are not registered can have.
+    """
+    superfluous = [*(["identifier"] if identifier is not None else []), *(options or {})]
     if superfluous:
-        raise UserError(
-            f"{model!r} is registered: its plugin defines how it is made", f"leave out {', '.join(superfluous)}"
-        )
+        raise UserError(f"{model!r} is a registered model, which takes no options", f"omit {', '.join(superfluous)}")
     model_registry.location(model)
 
 
 def _make(registry: Registry[Any], identifier: str, expected: type[T]) -> T:
-    """Make a registered object, and raise an error if it does not have the type of its registry."""
+    """Make a registered object; raise an error if it does not have the expected type."""
     loaded = registry.make(identifier)
     if not isinstance(loaded, expected):
         raise UserError(
@@ -396,10 +404,10 @@ def _make(registry: Registry[Any], identifier: str, expected: type[T]) -> T:
     return loaded
 
 
-def _named(loaded: T, identifier: str) -> T:
+def _with_identifier(loaded: T, identifier: str) -> T:
     """Set the identifier of an object without one, and return the object."""
     if getattr(loaded, "identifier", None) is None:
-        with contextlib.suppress(AttributeError):  # objects without a __dict__ stay unnamed
+        with contextlib.suppress(AttributeError):  # an object without a __dict__ gets no identifier
             loaded.identifier = identifier  # type: ignore[attr-defined]
     return loaded
 
@@ -411,11 +419,11 @@ LOADERS: dict[str, Callable[[str], Any]] = {
     "model": load_model,
     "stimulus_set": load_stimulus_set,
 }
-"""Key of `REGISTRIES` → the function that loads from this registry."""
+"""The function that loads from each registry, by the keys of `REGISTRIES`."""
 
 
 def public_variants(identifier: str, names: Iterable[str]) -> list[str]:
-    """Names that differ from `identifier` only in that they contain the word *public*.
+    """Names that differ from `identifier` only by containing *public*, or by *public* in place of *private*.
 
     Examples
     --------
@@ -432,19 +440,19 @@ def public_variants(identifier: str, names: Iterable[str]) -> list[str]:
 
 def _without_access(name: str) -> str:
     """The name without *public*, *private* and separators, in lower case."""
-    return re.sub(r"[._-]", "", _ACCESS.sub("", name)).lower()
+    return re.sub(r"[._-]", "", _ACCESS_WORD.sub("", name)).lower()
 
 
 @contextlib.contextmanager
 def suggesting_public_variants(identifier: str, registry: Registry[Any]) -> Iterator[None]:
-    """Add the public variants of an object to errors about denied access to data."""
+    """Suggest the public variants of an object in errors about denied access to its data."""
     try:
         yield
     except UserError as error:
         variants = public_variants(identifier, registry) if _is_access_denied(error) else []
-        remark = f"A public variant of the {registry.noun} {identifier!r}: {', '.join(map(repr, variants))}."
-        if variants and remark not in (error.remedy or ""):
-            error.remedy = f"{error.remedy}\n{remark}" if error.remedy else remark
+        hint = f"A public variant of the {registry.noun} {identifier!r}: {', '.join(map(repr, variants))}."
+        if variants and hint not in (error.remedy or ""):
+            error.remedy = f"{error.remedy}\n{hint}" if error.remedy else hint
         raise
 
 

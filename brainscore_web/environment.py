@@ -68,7 +68,7 @@ def database_settings() -> dict[str, Any]:
             importlib.import_module("psycopg")
         except ImportError:
             raise UserError(
-                "DATABASE_URL names PostgreSQL, whose driver psycopg is not installed or lacks its library",
+                "DATABASE_URL names a PostgreSQL database, but the driver psycopg cannot be imported",
                 remedy='pip install "brainscore[postgres]"',
             ) from None
     return database

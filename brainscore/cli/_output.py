@@ -1,4 +1,4 @@
-"""Output of the commands: tables, JSON, and differences between receipts."""
+"""Output of commands: tables, JSON, and differences between receipts."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ __all__ = [
     "difference_lines",
     "echo_columns",
     "echo_json",
+    "echo_lines",
     "echo_pairs",
-    "echo_rows",
     "echo_table",
     "printable",
 ]
@@ -32,7 +32,7 @@ def as_json(value: Any) -> Any:
     Parameters
     ----------
     value
-        Numbers, texts, paths, NumPy and xarray objects, mappings and sequences of such.
+        Numbers, strings, paths, NumPy and xarray objects, and mappings and sequences of these.
 
     Returns
     -------
@@ -55,8 +55,8 @@ def as_json(value: Any) -> Any:
 
 
 def printable(text: str) -> str:
-    """Replace characters that could control the terminal in a text from a site."""
-    return "".join(sign if sign.isprintable() else "�" for sign in text)
+    """Replace characters in a text from a site that could control the terminal."""
+    return "".join(character if character.isprintable() else "�" for character in text)
 
 
 def echo_json(value: Any) -> None:
@@ -65,7 +65,7 @@ def echo_json(value: Any) -> None:
 
 
 def echo_columns(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table in a terminal, else columns between tabs."""
+    """Print a table in a terminal, and tab-separated columns elsewhere."""
     if not sys.stdout.isatty():
         for row in (columns, *rows):
             click.echo("\t".join(row))
@@ -83,7 +83,7 @@ def echo_columns(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 
 def echo_pairs(pairs: Iterable[tuple[str, str]]) -> None:
-    """Print names and texts in two columns; a text of several lines is indented."""
+    """Print names and texts in two columns; further lines of a text are indented."""
     rows = list(pairs)
     width = max((len(name) for name, _ in rows), default=0)
     for name, text in rows:
@@ -94,7 +94,7 @@ def echo_pairs(pairs: Iterable[tuple[str, str]]) -> None:
 
 
 def echo_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """Print a table in a terminal, else the first column alone, a row a line, for other programs."""
+    """Print a table in a terminal, and only the first column elsewhere, one row per line, for other programs."""
     if not sys.stdout.isatty():
         for row in rows:
             click.echo(row[0])
@@ -111,44 +111,42 @@ def echo_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     Console().print(table)
 
 
-_MOST_CHANGES = 12
+_MAX_CHANGES = 12  # of one part
 
 
-def difference_lines(found: Difference) -> Iterable[str]:
-    """Tables of numbers and parts, and their explanation."""
-    if found.numbers:
+def difference_lines(difference: Difference) -> Iterable[str]:
+    """Format the differences between two receipts: numbers, arrays, other changes, and the explanation."""
+    if difference.numbers:
         rows = [
             (n.name, _number_text(n.a), _number_text(n.b), _distance_text(n.apart), _verdict_text(n))
-            for n in found.numbers
+            for n in difference.numbers
         ]
-        yield from _aligned([("", "first", "second", "apart", ""), *rows])
+        yield from _aligned([("", "first", "second", "difference", ""), *rows])
         yield ""
-    if found.arrays:
-        yield from (str(array) for array in found.arrays)
+    if difference.arrays:
+        yield from (str(array) for array in difference.arrays)
         yield ""
-    if found.changes:
-        yield from change_lines(found.changes)
+    if difference.changes:
+        yield from change_lines(difference.changes)
         yield ""
-    yield found.explanation
+    yield difference.explanation
 
 
 def change_lines(changes: Sequence[Change]) -> Iterable[str]:
-    """What differs, part by part."""
+    """Format changes as a table, grouped by the part of the receipt that changed."""
     by_part: dict[str, list[str]] = {}
     for change in changes:
         by_part.setdefault(change.part, []).append(str(change))
     rows = []
     for part, texts in by_part.items():
         shown = (
-            texts
-            if len(texts) <= _MOST_CHANGES
-            else [*texts[:_MOST_CHANGES], f"… and {len(texts) - _MOST_CHANGES} more"]
+            texts if len(texts) <= _MAX_CHANGES else [*texts[:_MAX_CHANGES], f"… and {len(texts) - _MAX_CHANGES} more"]
         )
-        rows += [(part if not number else "", text) for number, text in enumerate(shown)]
+        rows += [("" if index else part, text) for index, text in enumerate(shown)]
     return _aligned(rows)
 
 
-def echo_rows(lines: Iterable[str]) -> None:
+def echo_lines(lines: Iterable[str]) -> None:
     """Print lines."""
     for line in lines:
         click.echo(line)
@@ -164,8 +162,8 @@ def _number_text(value: float | None) -> str:
     return "–" if value is None else f"{value:.9g}"
 
 
-def _distance_text(apart: float | None) -> str:
-    return "" if not apart else f"{apart:.2g}"
+def _distance_text(distance: float | None) -> str:
+    return f"{distance:.2g}" if distance else ""
 
 
 def _verdict_text(number: NumberDifference) -> str:

@@ -22,36 +22,36 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-_NOTE = (
-    "Untested: the site stores nothing by which the models can be compared. With their receipts: brainscore compare "
-    "without --site."
+_UNTESTED_NOTE = (
+    "Untested: the site does not store the data to compare the models. To compare them by receipts, run brainscore "
+    "compare without --site."
 )
 
 
 def compare_on(site: str, models: Sequence[str], benchmarks: Sequence[str], *, json_: bool) -> bool:
-    """Print two models on the benchmarks of a site; return whether there was a difference to compute."""
+    """Print the scores and differences of two models on a site; return whether there was any difference."""
     from brainscore.client import Client
 
     if len(models) != 2:
-        remedy = "name two: brainscore compare FIRST SECOND --site URL"
-        raise UserError(f"a site compares two models; {len(models) or 'none'} named", remedy=remedy)
+        remedy = "run brainscore compare FIRST SECOND --site URL"
+        raise UserError(f"--site compares exactly two models; {len(models) or 'none'} given", remedy=remedy)
     with Client(site) as client:
-        found = _only(client.compare(*models), benchmarks)
+        rows = _select_rows(client.compare(*models), benchmarks)
         if json_:
-            echo_json([asdict(one) for one in found])
+            echo_json([asdict(row) for row in rows])
         else:
-            _print(found)
-            if found:
-                asked = {"mode": "models", "first": found[0].first_model, "second": found[0].second_model}
-                click.echo(f"See {client.url}/vision/compare/?{urlencode(asked)}", err=True)
-            if any(one.outcome == "untested" for one in found):
-                click.echo(_NOTE, err=True)
-    return any(one.difference is not None for one in found)
+            _print_rows(rows)
+            if rows:
+                query = {"mode": "models", "first": rows[0].first_model, "second": rows[0].second_model}
+                click.echo(f"See {client.url}/vision/compare/?{urlencode(query)}", err=True)
+            if any(row.outcome == "untested" for row in rows):
+                click.echo(_UNTESTED_NOTE, err=True)
+    return any(row.difference is not None for row in rows)
 
 
-def _only(found: list[Compared], benchmarks: Sequence[str]) -> list[Compared]:
-    """Select the rows of some benchmarks and means; all rows if none are given."""
-    names = [one.benchmark for one in found]
+def _select_rows(rows: list[Compared], benchmarks: Sequence[str]) -> list[Compared]:
+    """Select the rows of the given benchmarks and means; all rows if none are given."""
+    names = [row.benchmark for row in rows]
     for name in benchmarks:
         if name not in names:
             near = nearest(name, names, limit=3)
@@ -59,29 +59,29 @@ def _only(found: list[Compared], benchmarks: Sequence[str]) -> list[Compared]:
                 f"the site has no comparison on {name!r}",
                 remedy=f"did you mean {' or '.join(map(repr, near))}?" if near else "leave out --benchmark to see all",
             )
-    return [one for one in found if one.benchmark in benchmarks] if benchmarks else found
+    return [row for row in rows if row.benchmark in benchmarks] if benchmarks else rows
 
 
-def _print(found: Sequence[Compared]) -> None:
-    if not found:
+def _print_rows(rows: Sequence[Compared]) -> None:
+    if not rows:
         click.echo("There is nothing to compare.", err=True)
         return
-    rows = [
+    cells = [
         (
-            printable(one.benchmark),
-            number_text(one.first),
-            number_text(one.second),
-            estimate_text(one.difference, error=one.error, ci=(one.low, one.high), brief=True),
-            printable(one.outcome),
+            printable(row.benchmark),
+            number_text(row.first),
+            number_text(row.second),
+            estimate_text(row.difference, error=row.error, ci=(row.low, row.high), brief=True),
+            printable(row.outcome),
         )
-        for one in found
+        for row in rows
     ]
-    first, second = printable(found[0].first_model), printable(found[0].second_model)
-    echo_columns(("Benchmark", first, second, "Difference (95 % interval)", "Outcome"), rows)
+    first, second = printable(rows[0].first_model), printable(rows[0].second_model)
+    echo_columns(("Benchmark", first, second, "Difference (95 % interval)", "Outcome"), cells)
 
 
 _CORRECTIONS = ("holm", "benjamini-hochberg", "none")
-_OF_RECEIPTS = ("ranks", "each", "correction", "level", "results")
+_RECEIPT_OPTIONS = ("ranks", "each", "correction", "level", "results")
 
 
 @click.command("compare")
@@ -98,7 +98,9 @@ _OF_RECEIPTS = ("ranks", "each", "correction", "level", "results")
     is_flag=True,
     help="Rank the models, with intervals and groups of models that do not differ significantly.",
 )
-@click.option("--each", is_flag=True, help="With --ranks: intervals for each model alone, not simultaneous ones.")
+@click.option(
+    "--each", is_flag=True, help="With --ranks: intervals for each model alone instead of simultaneous intervals."
+)
 @click.option(
     "--correction",
     type=click.Choice(_CORRECTIONS),
@@ -133,15 +135,15 @@ def command(
 
     MODEL may be a pattern such as 'resnet*'. Without MODEL, all models with a receipt of the benchmarks are compared.
 
-    Differences are tested on the stimuli, neuroids or subjects that both models were scored on, from what the receipts
-    keep; p-values are corrected over all pairs and benchmarks. The exit code is 1 if nothing could be compared.
+    Differences are tested on the stimuli, neuroids or subjects that both models were scored on, with data stored beside
+    the receipts; p-values are corrected over all pairs and benchmarks. The exit code is 1 if nothing could be compared.
 
     With --site URL, two models are compared as on the site's page /vision/compare/: on all benchmarks and their means,
-    or those given with --benchmark. To see the differences of your private models, which are then not tested, log in
-    with brainscore login, or set BRAINSCORE_TOKEN.
+    or those given with --benchmark. To include your private models, log in with brainscore login, or set
+    BRAINSCORE_TOKEN; their differences are shown, but not tested.
     """
     if site is not None:
-        _refuse(context)
+        _refuse_receipt_options(context)
         if not compare_on(site, models, benchmarks, json_=json_):
             context.exit(1)
         return
@@ -151,72 +153,71 @@ def command(
     from brainscore_core.statistics.comparison import compare
 
     store = ResultsStore(results)
-    found = compare(_chosen(models, benchmarks, store), benchmarks, results=store, correction=correction, level=level)
+    selected = _select_models(models, benchmarks, store)
+    comparisons = compare(selected, benchmarks, results=store, correction=correction, level=level)
     if ranks:
-        rankings = [found.ranks(benchmark, simultaneous=not each) for benchmark in dict.fromkeys(benchmarks)]
+        rankings = [comparisons.ranks(benchmark, simultaneous=not each) for benchmark in dict.fromkeys(benchmarks)]
         if json_:
-            echo_json([_ranking(ranking) for ranking in rankings])
+            echo_json([asdict(ranking) for ranking in rankings])
         else:
             _print_ranks(rankings)
     elif json_:
-        echo_json([_comparison(one, found) for one in found])
+        echo_json([_as_dict(comparison, comparisons.correction) for comparison in comparisons])
     else:
-        _print_comparisons(found)
-    if all(one.p is None for one in found):
+        _print_comparisons(comparisons)
+    if all(comparison.p is None for comparison in comparisons):
         context.exit(1)
 
 
-def _refuse(context: click.Context) -> None:
-    """Refuse options that are about receipts."""
-    for name in _OF_RECEIPTS:
+def _refuse_receipt_options(context: click.Context) -> None:
+    """Raise an error if an option is given that has no effect with --site."""
+    for name in _RECEIPT_OPTIONS:
         if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
-            raise UserError(
-                f"--{name} is for stored receipts, not for what a site shows", remedy=f"leave out --{name} or --site"
-            )
+            raise UserError(f"--{name} is for stored receipts, not for a site", remedy=f"leave out --{name} or --site")
 
 
-def _chosen(wanted: Sequence[str], benchmarks: Sequence[str], store: ResultsStore) -> list[str]:
-    """Models that match names and patterns, each once."""
+def _select_models(wanted: Sequence[str], benchmarks: Sequence[str], store: ResultsStore) -> list[str]:
+    """Return the models that match any of the names and patterns; all models with a receipt if there are none."""
     if wanted and not any(map(_is_pattern, wanted)):
         return list(dict.fromkeys(wanted))
     known = sorted({model for model, benchmark in store.pairs() if benchmark in benchmarks})
-    chosen: list[str] = []
+    selected: list[str] = []
     for name in wanted or ("*",):
-        found = [model for model in known if fnmatch.fnmatchcase(model, name)] if _is_pattern(name) else [name]
-        if not found:
+        matching = [model for model in known if fnmatch.fnmatchcase(model, name)] if _is_pattern(name) else [name]
+        if not matching:
             which = f"no model {name!r}" if wanted else "no model"
             raise UserError(
                 f"{which} has a receipt of {' or '.join(benchmarks)} in {store.address}",
-                remedy=f"there are {', '.join(known)}" if known else "score something first: brainscore run",
+                remedy=f"models with a receipt: {', '.join(known)}" if known else "score a model first: brainscore run",
             )
-        chosen += found
-    return list(dict.fromkeys(chosen))
+        selected += matching
+    return list(dict.fromkeys(selected))
 
 
 def _is_pattern(name: str) -> bool:
     return any(character in name for character in "*?[")
 
 
-def _print_comparisons(found: Comparisons) -> None:
+def _print_comparisons(comparisons: Comparisons) -> None:
     rows = [
         (
-            one.benchmark,
-            f"{one.first} − {one.second}",
-            estimate_text(one.difference, error=one.error, ci=one.ci, brief=True) if one.difference is not None else "",
-            _p(one.p),
-            _p(one.p_corrected),
-            one.units or "",
-            one.verdict + (" (raw scores)" if one.scale == "raw" else ""),
+            pair.benchmark,
+            f"{pair.first} − {pair.second}",
+            "" if pair.difference is None else estimate_text(pair.difference, error=pair.error, ci=pair.ci, brief=True),
+            _p_text(pair.p),
+            _p_text(pair.p_corrected),
+            pair.units or "",
+            pair.verdict + (" (raw scores)" if pair.scale == "raw" else ""),
         )
-        for one in found
+        for pair in comparisons
     ]
-    adjusted = {"holm": "p (Holm)", "benjamini-hochberg": "p (BH)", "none": "p (uncorrected)"}[found.correction]
-    difference = f"Difference ({100 * found.level:g} % interval)"
-    echo_columns(("Benchmark", "Models", difference, "p", adjusted, "Resampled", "Outcome"), rows)
-    for one in found:
-        if one.reason:
-            click.echo(f"{one.benchmark}, {one.first} and {one.second}: {one.reason}", err=True)
-    for note in dict.fromkeys(f"{one.benchmark}: {note}" for one in found for note in one.notes):
+    corrected = {"holm": "p (Holm)", "benjamini-hochberg": "p (BH)", "none": "p (uncorrected)"}[comparisons.correction]
+    difference = f"Difference ({100 * comparisons.level:g} % interval)"
+    echo_columns(("Benchmark", "Models", difference, "p", corrected, "Resampled", "Outcome"), rows)
+    for pair in comparisons:
+        if pair.reason:
+            click.echo(f"{pair.benchmark}, {pair.first} and {pair.second}: {pair.reason}", err=True)
+    for note in dict.fromkeys(f"{pair.benchmark}: {note}" for pair in comparisons for note in pair.notes):
         click.echo(f"Note: {note}", err=True)
 
 
@@ -241,17 +242,15 @@ def _print_ranks(rankings: Sequence[Ranking]) -> None:
             click.echo(f"{ranking.benchmark}, not compared: {note}", err=True)
 
 
-def _p(value: float | None) -> str:
+def _p_text(value: float | None) -> str:
     if value is None:
         return ""
     return "< 0.0001" if value < 0.0001 else f"{value:.4f}"
 
 
-def _comparison(one: Comparison, found: Comparisons) -> dict[str, Any]:
-
-    return asdict(one) | {"correction": found.correction, "better": one.better, "outcome": one.verdict}
-
-
-def _ranking(ranking: Ranking) -> dict[str, Any]:
-
-    return asdict(ranking)
+def _as_dict(comparison: Comparison, correction: str) -> dict[str, Any]:
+    return asdict(comparison) | {
+        "correction": correction,
+        "better": comparison.better,
+        "outcome": comparison.verdict,
+    }

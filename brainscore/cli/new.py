@@ -80,10 +80,9 @@ def _write(kind: str, name: str, folder: Path | None, *, behavioral: bool | None
         for file in sorted(one.folder.glob("*.py")):
             click.echo(f"    {file.name}")
     click.echo("Next:")
-    if not visible:
-        click.echo(
-            f"    export {PLUGINS_VARIABLE}={shlex.quote(os.pathsep.join([*filter(None, [before]), str(root)]))}"
-        )
+    listed = [*filter(None, (before or "").split(os.pathsep))]
+    if not visible and str(root) not in listed:
+        click.echo(f"    export {PLUGINS_VARIABLE}={shlex.quote(os.pathsep.join([*listed, str(root)]))}")
     click.echo(f"    brainscore test {' '.join(shlex.quote(_short(one.folder)) for one in all_of_them)}")
     click.echo(f"    brainscore check {kind} {shlex.quote(name)}")
     if kind == "benchmark":

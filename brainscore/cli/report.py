@@ -49,7 +49,7 @@ __all__ = ["command"]
 )  # fmt: skip
 @click.option(
     "--over", type=click.Choice(["all", "scored"]), default="all", show_default=True,
-    help="In means, count missing scores as 0 (all), or omit them (scored). The page can switch.",
+    help="In means, count missing scores as 0 (all), or omit them (scored). The page can switch between both.",
 )  # fmt: skip
 @click.option(
     "--model", "models", multiple=True, metavar="NAME", help="Only this model, or a pattern; may be repeated."
@@ -60,8 +60,8 @@ __all__ = ["command"]
 )  # fmt: skip
 @click.option(
     "--ranks", is_flag=True,
-    help="Rank the models of each benchmark, with intervals, and show standard errors of means, from what is stored "
-    "with the receipts. Compares all pairs of models, which can be slow.",
+    help="Rank the models of each benchmark, with intervals, and show standard errors of means, using the data stored "
+    "with the receipts. This compares all pairs of models, which can be slow.",
 )  # fmt: skip
 @click.option("--json", "json_", is_flag=True, help="Print JSON.")
 def command(
@@ -80,8 +80,8 @@ def command(
 ) -> None:
     """Write an HTML report of scores: leaderboard, heat map, each benchmark and each model.
 
-    The page is one HTML file that opens offline. For each model and benchmark, it shows the newest receipt of the
-    benchmark's current version.
+    The report is a single HTML file that works offline. For each model and benchmark, it shows the newest receipt of
+    the benchmark's current version.
     """
     from brainscore.report import (
         find_profiles,
@@ -97,20 +97,23 @@ def command(
     from brainscore_core.scoring import ResultsStore
     from brainscore_core.statistics.units import read_influences
 
-    _require_endings(plot, table)
+    _check_file_types(plot, table)
     if place is not None and results is not None and place != results:
-        raise UserError(f"results are given twice: {place} and {results}", "name one of them")
+        raise UserError(
+            f"results are given as an argument ({place}) and as --results ({results})", "give only one of them"
+        )
     if scatter and figures is None:
         raise UserError("--scatter needs a folder to write to", "add: --figures FOLDER")
     store = ResultsStore(place or results)
     listing = listed(store, Filters(models=models, benchmarks=benchmarks))
     if not listing.receipts:
-        chosen = "".join(f" of {name}" for name in (*models, *benchmarks))
+        selection = f" of {', '.join((*models, *benchmarks))}" if models or benchmarks else ""
         raise UserError(
-            f"no receipts{chosen} in {store.address}",
-            "score something first: brainscore score MODEL BENCHMARK, or: brainscore demo",
+            f"no receipts{selection} in {store.address}",
+            "score a model first: brainscore score MODEL BENCHMARK, or: brainscore demo",
         )
-    remarks = [f"Only {kind} {', '.join(of)}." for kind, of in (("models", models), ("benchmarks", benchmarks)) if of]
+    selected = (("models", models), ("benchmarks", benchmarks))
+    remarks = [f"Only {kind} {', '.join(names)}." for kind, names in selected if names]
     report = report_of(
         listing.receipts,
         listing.problems,
@@ -123,7 +126,7 @@ def command(
     )
     if ranks:
         report = replace(report, rankings=rankings_of(report, store))
-    drawn = write_figures(report, figures, scatter=scatter) if figures is not None else ()
+    figure_files = write_figures(report, figures, scatter=scatter) if figures is not None else ()
     write_report(report, output)
     if plot is not None:
         save_plot(report.view, plot)
@@ -136,7 +139,7 @@ def command(
                 "report": output,
                 "plot": plot,
                 "table": table,
-                "figures": drawn,
+                "figures": figure_files,
                 "receipts": pairs,
                 "unreadable": len(listing.problems),
             }
@@ -147,27 +150,30 @@ def command(
         if path is not None:
             click.echo(f"{name}: {path}")
     if figures is not None:
-        click.echo(f"Figures: {len(drawn)} files in {figures}")
+        click.echo(f"Figures: {len(figure_files)} files in {figures}")
 
 
-def _require_endings(plot: Path | None, table: Path | None) -> None:
+def _check_file_types(plot: Path | None, table: Path | None) -> None:
+    """Raise an error if a file name does not have a supported extension."""
     from brainscore.report import TABLE_ENDINGS
     from brainscore_core.errors import UserError
 
     if plot is not None and plot.suffix.lower() not in {".png", ".svg", ".pdf"}:
-        raise UserError(f"cannot plot as {plot.name!r}", "end its name in .png, .svg or .pdf")
+        raise UserError(f"cannot write a plot as {plot.name!r}", "use the extension .png, .svg or .pdf")
     if table is not None and table.suffix.lower() not in TABLE_ENDINGS:
-        raise UserError(f"cannot write a table as {table.name!r}", "end its name in .tex or .md")
+        raise UserError(f"cannot write a table as {table.name!r}", "use the extension .tex or .md")
 
 
 def _tree(benchmarks: Sequence[str]) -> Tree:
-    """The leaderboard's benchmarks, without those that were not requested, whose scores are unknown."""
+    """Return the leaderboard's tree, with only the benchmarks that match the patterns; with all if there are none."""
     from brainscore_core.results.aggregates import Tree
     from brainscore_vision.leaderboard import leaderboard_tree
 
     tree = leaderboard_tree()
-    return Tree(tree[name] for name in tree if not tree[name].benchmark or _fits(name, benchmarks))
+    return Tree(tree[name] for name in tree if not tree[name].benchmark or _matches(name, benchmarks))
 
 
-def _fits(name: str, patterns: Sequence[str]) -> bool:
-    return not patterns or any(fnmatchcase(name, of) if "*" in of or "?" in of else name == of for of in patterns)
+def _matches(name: str, patterns: Sequence[str]) -> bool:
+    return not patterns or any(
+        fnmatchcase(name, pattern) if "*" in pattern or "?" in pattern else name == pattern for pattern in patterns
+    )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from brainscore.cli._options import Filters, filter_options, json_option, listed, parse_moment, results_option
-from brainscore.cli._output import difference_lines, echo_json, echo_pairs, echo_rows, echo_table
+from brainscore.cli._output import difference_lines, echo_json, echo_lines, echo_pairs, echo_table
 from brainscore_core.errors import UserError
 from brainscore_core.formatting import estimate_text, number_text
 
@@ -64,7 +64,7 @@ def diff(a: str, b: str, results: str | None, tolerance: float, tolerance_errors
     else:
         echo_pairs([("first", _title(first.receipt)), ("second", _title(second.receipt)), ("verdict", found.verdict)])
         click.echo()
-        echo_rows(difference_lines(found))
+        echo_lines(difference_lines(found))
     if found.verdict == "different":
         sys.exit(1)
 
@@ -156,7 +156,7 @@ def remove(
 
 def _chosen(store: ResultsStore, receipt_ids: Sequence[str], filters: Filters, superseded: bool) -> tuple[Receipt, ...]:
     if receipt_ids and (filters or superseded):
-        raise UserError("receipts are selected both by ids and by options", remedy="use two commands")
+        raise UserError("receipt ids and options that select receipts cannot be combined", remedy="use two commands")
     if receipt_ids:
         by_id = {receipt.id: receipt for receipt in map(store.load, receipt_ids)}
         return tuple(by_id.values())

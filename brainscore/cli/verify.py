@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from brainscore.cli._options import json_option, results_option
-from brainscore.cli._output import change_lines, difference_lines, echo_json, echo_pairs, echo_rows
+from brainscore.cli._output import change_lines, difference_lines, echo_json, echo_lines, echo_pairs
 from brainscore.cli.results import stored_receipt, tolerance_options
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def _foreseen(changes: Sequence[Change]) -> None:
     click.echo()
     if changes:
         click.echo("Known to differ here:")
-        echo_rows(f"  {line}" for line in change_lines(changes))
+        echo_lines(f"  {line}" for line in change_lines(changes))
     else:
         click.echo("Code of plugins, libraries, Python, platform and processor are as they were.")
     click.echo("Scoring again …")
@@ -111,7 +111,7 @@ def _foreseen(changes: Sequence[Change]) -> None:
 
 def _report(found: Verification, stored: str | None) -> None:
     if found.difference is not None:
-        echo_rows(difference_lines(found.difference))
+        echo_lines(difference_lines(found.difference))
         click.echo()
     if found.found is not None and found.found.error is not None:
         click.echo(found.found.error.traceback.rstrip(), err=True)

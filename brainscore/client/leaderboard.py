@@ -54,8 +54,8 @@ class Compared:
         First minus second, its standard error and 95 % interval, where the site can test it: on the stimuli, neuroids
         and subjects that both scores share.
     outcome : str
-        Of the first model: ``'win'``, ``'tie'``, ``'loss'`` or ``'untested'`` (nothing is stored by which the models
-        can be compared); else why there is no difference.
+        Of the first model: ``'win'``, ``'tie'``, ``'loss'`` or ``'untested'`` (the data needed to compare the
+        models are not stored); otherwise why there is no difference.
     """
 
     benchmark: str

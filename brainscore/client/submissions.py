@@ -1,4 +1,4 @@
-"""Submissions to a site."""
+"""Submissions of plugins, and of receipts, to a site."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _BATCH_RECEIPTS = 250
 
 @dataclass(frozen=True, kw_only=True)
 class Refused:
-    """A receipt that was rejected, the reason and the remedy."""
+    """A receipt that was rejected, with the reason and the remedy."""
 
     receipt: str
     message: str
@@ -42,7 +42,7 @@ class Refused:
 
 @dataclass(frozen=True, kw_only=True)
 class Posted:
-    """The number of new and of known receipts, and the rejected ones."""
+    """The number of new receipts, the number of receipts that the site had already, and the rejected receipts."""
 
     added: int
     known: int
@@ -57,21 +57,23 @@ def post_receipts(
     progress: Callable[[int, int], None] | None,
 ) -> Posted:
     """Send receipts: see `Client.post_receipts`."""
-    waiting, problems = _read_receipts(receipts)
+    unsent, rejected = _read_receipts(receipts)
     added = known = done = 0
-    for batch in _batches(waiting):
+    for batch in _batches(unsent):
         body = b"[" + b",".join(text for _, text in batch) + b"]"
         answer = connection.post("receipts", body, [("visibility", visibility)])
         added, known, done = added + answer["added"], known + answer["known"], done + len(batch)
-        problems += [Refused(**{name: one[name] for name in ("receipt", "message", "remedy")})
-                     for one in answer["problems"]]  # fmt: skip
+        rejected += [
+            Refused(receipt=problem["receipt"], message=problem["message"], remedy=problem["remedy"])
+            for problem in answer["problems"]
+        ]
         if progress is not None:
-            progress(done, len(waiting))
-    return Posted(added=added, known=known, problems=tuple(problems))
+            progress(done, len(unsent))
+    return Posted(added=added, known=known, problems=tuple(rejected))
 
 
 def _read_receipts(receipts: Any) -> tuple[list[tuple[str, Any]], list[Refused]]:
-    """Names and contents of all receipts, and the unreadable ones."""
+    """Return all readable receipts, each with its id (or position), and the unreadable receipts."""
     from brainscore_core.scoring import Receipt, ResultsStore
 
     if isinstance(receipts, str | os.PathLike):
@@ -80,20 +82,24 @@ def _read_receipts(receipts: Any) -> tuple[list[tuple[str, Any]], list[Refused]]
         receipts = ResultsStore(receipts)
     if isinstance(receipts, Receipt | Mapping):
         receipts = [receipts]
-    problems = []
+    unreadable = []
     if isinstance(receipts, ResultsStore):
         listing = receipts.listing()
-        problems = [Refused(receipt=one.path, message=one.message, remedy=one.remedy) for one in listing.problems]
+        unreadable = [
+            Refused(receipt=problem.path, message=problem.message, remedy=problem.remedy)
+            for problem in listing.problems
+        ]
         receipts = listing.receipts
-    return [(getattr(one, "id", "") or str(place), one) for place, one in enumerate(receipts, 1)], problems
+    named = [(getattr(receipt, "id", "") or str(position), receipt) for position, receipt in enumerate(receipts, 1)]
+    return named, unreadable
 
 
-def _batches(waiting: Iterable[tuple[str, Any]]) -> Iterator[list[tuple[str, bytes]]]:
-    """Split receipts into batches that the site accepts."""
+def _batches(receipts: Iterable[tuple[str, Any]]) -> Iterator[list[tuple[str, bytes]]]:
+    """Convert receipts to JSON, in batches that the site accepts."""
     batch: list[tuple[str, bytes]] = []
     size = 0
-    for name, one in waiting:
-        content = one if isinstance(one, Mapping) else one.to_dict()
+    for name, receipt in receipts:
+        content = receipt if isinstance(receipt, Mapping) else receipt.to_dict()
         try:
             text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
         except (TypeError, ValueError) as error:
@@ -116,15 +122,15 @@ class Submission:
     Attributes
     ----------
     id, title, url : str
-        The title names its plugins; `url` is its page.
+        The title consists of the names of its plugins; `url` is the address of its page.
     visibility : str
         Visibility of its models: ``'public'`` or ``'private'``.
     state, words, next : str
-        The state as a name and in words; what to do next.
+        The state as an identifier, the state described in words, and what to do next.
     open : bool
-        Whether it may still change.
+        Whether its state may still change.
     created, changed : datetime
-        When it was sent, and when its state last changed.
+        When it was submitted, and when its state last changed.
     revision : int
         Number of the newest revision.
     """
@@ -144,7 +150,7 @@ class Submission:
 
 @dataclass(frozen=True, kw_only=True)
 class SubmissionFinding:
-    """A finding of the checks: ``'error'``, ``'warning'`` or ``'note'``, with its place and remedy."""
+    """A finding of the automatic checks; `severity` is ``'error'``, ``'warning'`` or ``'note'``."""
 
     severity: str
     check: str
@@ -156,7 +162,7 @@ class SubmissionFinding:
 
 @dataclass(frozen=True, kw_only=True)
 class SubmissionStep:
-    """A step in processing a revision; `reason` says why it failed or was skipped."""
+    """An automatic step for a revision, such as its tests; `reason` says why it failed or was skipped."""
 
     kind: str
     name: str
@@ -170,7 +176,7 @@ class SubmissionStep:
 
 @dataclass(frozen=True, kw_only=True)
 class SubmissionRevision:
-    """One state of a submission's files; `plugins` are dictionaries with kind, name and registrations."""
+    """A version of a submission's files; `plugins` are dictionaries with kind, name and registrations."""
 
     number: int
     created: datetime
@@ -201,7 +207,7 @@ class Pairs:
 
 @dataclass(frozen=True, kw_only=True)
 class SubmissionCard(Submission):
-    """A submission, its revisions, the oldest first, and the progress of scoring (None: not started)."""
+    """A submission with its revisions, oldest first, and the progress of scoring its pairs (None: not started)."""
 
     revisions: tuple[SubmissionRevision, ...]
     pairs: Pairs | None
@@ -225,7 +231,7 @@ def submit(
 ) -> SubmissionCard:
     """Send a submission, or a revision of one: see `Client.submit`."""
     if (archive is None) == (url is None):
-        raise UserError("exactly one of `archive` and `url` is needed", remedy="pass one of them")
+        raise UserError("exactly one of `archive` and `url` must be given", remedy="pass one of them")
     fields: dict[str, Any] = {"note": note} if note else {}
     if visibility is not None and submission is None:
         fields["visibility"] = visibility

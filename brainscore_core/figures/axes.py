@@ -198,7 +198,7 @@ def nice_ticks(low: float, high: float, n: int = 5) -> tuple[float, ...]:
     (0.0, 5.0, 10.0)
     """
     if not (math.isfinite(low) and math.isfinite(high) and low < high):
-        raise ValueError(f"an axis cannot go from {low} to {high}")
+        raise ValueError(f"an axis cannot go from {low} to {high}; pass finite limits in ascending order")
     step = nice_step(high - low, n)
     first, last = math.ceil(low / step - _TINY), math.floor(high / step + _TINY)
     places = max(0, -math.floor(math.log10(step)))

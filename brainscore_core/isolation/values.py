@@ -280,16 +280,16 @@ class Decoder:
     def _payload(self, value: dict[str, Any]) -> Buffer:
         number = expect(value.get("payload"), int)
         if not 0 <= number < len(self._payloads):
-            raise WireError(f"payload {number} of {len(self._payloads)}")
+            raise WireError(f"payload {number} does not exist; there are {len(self._payloads)}")
         if number in self._read:
-            raise WireError(f"payload {number} twice")
+            raise WireError(f"payload {number} is used twice")
         self._read.add(number)
         return self._payloads[number]
 
     def _number(self, value: dict[str, Any]) -> float:
         name = expect(only(value, "~", "is")["is"], str)
         if name not in _NUMBERS:
-            raise WireError(f"not a number: {name[:40]!r}")
+            raise WireError(f"{name[:40]!r} is not one of the numbers {', '.join(_NUMBERS)}")
         return _NUMBERS[name]
 
     def _tuple(self, value: dict[str, Any]) -> tuple[Any, ...]:
@@ -339,10 +339,10 @@ class Decoder:
         if not expect(value["plain"], bool):
             items = [self.decode(item) for item in items]
         elif not set(map(type, items)) <= _PLAIN:
-            raise WireError("objects that are not as plain as announced")
+            raise WireError("an array announced as plain values has other objects")
         shape = _shape(value["shape"])
         if math.prod(shape) != len(items):
-            raise WireError(f"{len(items)} objects for the shape {shape}")
+            raise WireError(f"an array of shape {shape} has {len(items)} objects")
         if expect(value["text"], bool):
             return text_array(items).reshape(shape)
         return np.fromiter(items, dtype=object, count=len(items)).reshape(shape)
@@ -447,9 +447,9 @@ def take_over(about: Any) -> int:
     notes, warned = expect(about["notes"], list), expect(about["warnings"], list)
     peak = expect(about["peak_bytes"], int)
     if len(notes) > _MAX_NOTES:
-        raise WireError(f"{len(notes)} notes")
+        raise WireError(f"{len(notes)} notes, but only {_MAX_NOTES} are allowed")
     if len(warned) > _MAX_WARNINGS:
-        raise WireError(f"{len(warned)} warnings")
+        raise WireError(f"{len(warned)} warnings, but only {_MAX_WARNINGS} are allowed")
     for item in notes:
         fields = dict(expect(item, dict))
         kind = expect(fields.pop("kind", None), str)
@@ -462,7 +462,7 @@ def take_over(about: Any) -> int:
             raise WireError("an invalid warning")
         message, names, file, line = item
         if len(expect(message, str)) > _MAX_CHARACTERS:
-            raise WireError(f"a warning of {len(message)} characters")
+            raise WireError(f"a warning of {len(message)} characters, but only {_MAX_CHARACTERS} are allowed")
         if len(_seen) > _MAX_SEEN:
             _seen.clear()
         category = _category(expect(names, list))

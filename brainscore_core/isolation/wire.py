@@ -189,9 +189,9 @@ def text_array(items: Sequence[object]) -> np.ndarray:
     """
     texts = [item for item in items if type(item) is str]
     if len(texts) != len(items):
-        raise WireError("text that is not text")
+        raise WireError("an array of strings has an item that is not a string")
     if too_much_text(texts):
-        raise WireError(f"{len(texts)} texts that take more than {_MAX_TEXT} bytes as an array")
+        raise WireError(f"an array of {len(texts)} strings takes more than {_MAX_TEXT} bytes")
     return np.fromiter(texts, dtype=object, count=len(texts)).astype(str)
 
 

@@ -1,4 +1,4 @@
-"""Input checks, chunked products and PyTorch devices, shared by all methods."""
+"""Input checks, matrix products in chunks, and PyTorch devices, shared by all methods."""
 
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -39,7 +39,7 @@ __all__ = [
 Array = NDArray[np.float64]
 
 CHUNK_BYTES = 2**26
-"""Working memory of one chunk in bytes; the memory of a product is its result plus a few chunks."""
+"""Largest size of one chunk in bytes; a product needs memory for its result and a few chunks."""
 
 
 def as_matrix(values: ArrayLike, name: str) -> NDArray:
@@ -61,7 +61,7 @@ def require_same_rows(X: NDArray, Y: NDArray, *, names: tuple[str, str] = ("X", 
 
 
 def check_inputs(X: ArrayLike, Y: ArrayLike) -> tuple[NDArray, Array]:
-    """Features and responses as matrices of the same length, the responses finite."""
+    """Return features and responses as matrices with the same number of rows; responses must be finite."""
     X, Y = as_matrix(X, "X"), _responses(Y)
     require_same_rows(X, Y)
     return X, Y
@@ -75,18 +75,18 @@ def _responses(Y: ArrayLike) -> Array:
     return matrix
 
 
-def require_finite(product: Array, X: NDArray) -> Array:
-    """Return the product; if it is not finite, raise an error that names a row of X."""
-    if not np.isfinite(product).all():
+def require_finite(result: Array, X: NDArray) -> Array:
+    """Return a product with X; if it is not finite, raise an error that names a row of X."""
+    if not np.isfinite(result).all():
         rows = np.flatnonzero(~np.isfinite(X).all(axis=1))
         where = f"in row {rows[0]}" if len(rows) else "after squaring: its values are too large"
         raise ValueError(f"X is not finite {where}; features must be finite")
-    return product
+    return result
 
 
-def chunks(length: int, other: int) -> Iterator[slice]:
-    """Slices of `length` such that a chunk × `other` block in float64 stays below `CHUNK_BYTES`."""
-    step = max(1, CHUNK_BYTES // (8 * max(1, other)))
+def chunks(length: int, other_length: int) -> Iterator[slice]:
+    """Slices of an axis such that a float64 block of slice × `other_length` needs at most `CHUNK_BYTES`."""
+    step = max(1, CHUNK_BYTES // (8 * max(1, other_length)))
     for start in range(0, length, step):
         yield slice(start, min(start + step, length))
 
@@ -97,14 +97,15 @@ def column_means(X: NDArray) -> Array:
 
 
 def product(A: Array, B: Array) -> Array:
-    """A · B with SciPy's BLAS.
+    """A · B, computed by the BLAS library of SciPy.
 
-    NumPy and SciPy have a BLAS each, whose threads wait actively for about a tenth of a second: code that also needs
-    SciPy's triangular solutions is slow if it uses both in turn.
+    NumPy and SciPy each have their own BLAS, whose threads spin for about a tenth of a second after a call. Code that
+    alternates between NumPy products and SciPy's triangular solvers is therefore slow.
     """
-    rows, columns = (side.flags.c_contiguous for side in (A, B))  # DGEMM works in columns: BᵀAᵀ
-    left, right = B.T if columns else B, A.T if rows else A
-    return np.asarray(dgemm(1.0, left, right, trans_a=not columns, trans_b=not rows).T)
+    # DGEMM expects column-major arrays, so it computes Bᵀ · Aᵀ, the transpose of the result
+    a_row_major, b_row_major = (matrix.flags.c_contiguous for matrix in (A, B))
+    left, right = B.T if b_row_major else B, A.T if a_row_major else A
+    return np.asarray(dgemm(1.0, left, right, trans_a=not b_row_major, trans_b=not a_row_major).T)
 
 
 @np.errstate(invalid="ignore", over="ignore")  # callers check the result and report the row
@@ -132,20 +133,20 @@ def moments(X: NDArray, Y: NDArray, *, mean: Array) -> tuple[Array, Array, Array
     return square, cross, total
 
 
-_SHARE = 16
-"""Largest size of one chunk as a fraction of a device's free memory; a product needs a few chunks."""
+_MIN_CHUNKS_IN_FREE_MEMORY = 16
+"""A chunk on a GPU is at most the free memory divided by this; a product needs a few chunks."""
 
-_LARGEST = 2**30
-"""Bytes of one chunk above which products do not become faster."""
+_MAX_GPU_CHUNK_BYTES = 2**30
+"""Largest size of one chunk on a GPU; larger chunks are not faster."""
 
 
 def import_torch() -> Any:
-    """The module ``torch``.
+    """Import and return the module ``torch``.
 
     Raises
     ------
     UserError
-        If it is not installed.
+        If PyTorch is not installed.
     """
     try:
         import torch
@@ -155,7 +156,7 @@ def import_torch() -> Any:
 
 
 def resolve_device(device: "str | torch.device | None") -> "torch.device | None":
-    """The device to compute on; None stands for NumPy.
+    """Return the device to compute on; None stands for NumPy.
 
     Parameters
     ----------
@@ -210,26 +211,26 @@ def to_device(array: NDArray[Any], device: "torch.device", dtype: Any = np.float
         A type of NumPy or PyTorch, by default float64.
     """
     torch = import_torch()
-    kind = dtype if isinstance(dtype, torch.dtype) else getattr(torch, np.dtype(dtype).name)
-    values = np.array(array, copy=True, subok=False, order="C")  # PyTorch warns about read-only memory
-    return torch.from_numpy(values).to(device=device, dtype=kind)
+    torch_dtype = dtype if isinstance(dtype, torch.dtype) else getattr(torch, np.dtype(dtype).name)
+    values = np.array(array, copy=True, subok=False, order="C")  # a copy, as PyTorch warns about read-only memory
+    return torch.from_numpy(values).to(device=device, dtype=torch_dtype)
 
 
 def to_numpy(tensor: "torch.Tensor | NDArray[Any]") -> NDArray[Any]:
-    """Return a tensor as a NumPy array of the same type, and an array unchanged."""
+    """Convert a tensor to a NumPy array of the same type; return an array unchanged."""
     if isinstance(tensor, np.ndarray):
         return tensor
     return np.asarray(tensor.detach().cpu().numpy())
 
 
 def chunk_rows(n_rows: int, n_columns: int, device: "torch.device | None" = None) -> Iterator[slice]:
-    """Slices of the rows such that a block of them in float64 stays below the device's memory limit."""
+    """Slices of the rows such that a block of them in float64 fits into one chunk of the device."""
     step = max(1, _chunk_bytes(device) // (8 * max(1, n_columns)))
     return (slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step))
 
 
 def chunk_columns(n_rows: int, n_columns: int, device: "torch.device | None" = None) -> Iterator[slice]:
-    """Slices of the columns such that a block of them in float64 stays below the device's memory limit."""
+    """Slices of the columns such that a block of them in float64 fits into one chunk of the device."""
     return chunk_rows(n_columns, n_rows, device)
 
 
@@ -237,22 +238,22 @@ def _chunk_bytes(device: "torch.device | None") -> int:
     if device is None or device.type != "cuda":
         return CHUNK_BYTES
     free, _ = import_torch().cuda.mem_get_info(device)
-    return int(max(2**20, min(free // _SHARE, _LARGEST)))
+    return int(max(2**20, min(free // _MIN_CHUNKS_IN_FREE_MEMORY, _MAX_GPU_CHUNK_BYTES)))
 
 
 FLAT = 1e-13
-"""Values that differ by less than this fraction of their size count as equal."""
+"""Relative tolerance: values that differ by less than this fraction of their magnitude count as equal."""
 
 
 def centred_gram(X: NDArray, name: str = "X", *, device: "torch.device | None" = None) -> Array:
-    """(X − column means)(X − column means)ᵀ; all 0 if no column varies by more than rounding.
+    """(X − column means)(X − column means)ᵀ; all 0 if no column varies by more than rounding errors.
 
     Parameters
     ----------
     X : array, n × p
         May be a memory map: it is read once, in chunks of columns, and each chunk is converted to float64.
     name : str
-        Name in messages.
+        Name of X in error messages.
     device : torch.device, optional
         Device for the computation; by default NumPy is used.
 
@@ -266,7 +267,7 @@ def centred_gram(X: NDArray, name: str = "X", *, device: "torch.device | None" =
 
 @np.errstate(invalid="ignore", over="ignore")  # values that are not finite are reported below
 def gram_on(X: NDArray, name: str = "X", *, device: "torch.device | None" = None) -> Any:
-    """As :func:`centred_gram`, but the result stays where it was computed: an array, or a tensor on `device`."""
+    """Compute :func:`centred_gram`, and leave the result on the device: an array, or a tensor on `device`."""
     squared_mean = 0.0
 
     def centre(block: Any, _: slice) -> None:
@@ -275,7 +276,7 @@ def gram_on(X: NDArray, name: str = "X", *, device: "torch.device | None" = None
         squared_mean += float(mean @ mean)
         block -= mean
 
-    K = _products(X, centre) if device is None else _products_on(X, centre, device)
+    K = _row_products(X, centre) if device is None else _row_products_on(X, centre, device)
     trace = float(K.trace())
     if not np.isfinite(float(K.sum())):
         rows = np.flatnonzero(~np.isfinite(X).all(axis=1))
@@ -286,7 +287,7 @@ def gram_on(X: NDArray, name: str = "X", *, device: "torch.device | None" = None
     return K
 
 
-@np.errstate(invalid="ignore", over="ignore")  # NaN is passed on
+@np.errstate(invalid="ignore", over="ignore")  # NaN in X gives NaN in the result
 def row_gram(X: NDArray, *, centre: bool, device: "torch.device | None" = None) -> Array:
     """X Xᵀ; if `centre`, each row's mean is subtracted first."""
     mean: Any = X.mean(axis=1, dtype=np.float64, keepdims=True) if centre else None
@@ -297,29 +298,31 @@ def row_gram(X: NDArray, *, centre: bool, device: "torch.device | None" = None) 
         if mean is not None:
             block -= mean
 
-    return _products(X, subtract) if device is None else to_numpy(_products_on(X, subtract, device))
+    return _row_products(X, subtract) if device is None else to_numpy(_row_products_on(X, subtract, device))
 
 
 _Prepare = Callable[[Any, slice], None]
-"""Function that changes a chunk of columns in place."""
+"""Function that changes a block of columns in place, given the block and the slice of columns."""
 
 
-def _products(X: NDArray, prepare: _Prepare) -> Array:
+def _row_products(X: NDArray, prepare: _Prepare) -> Array:
+    """Products of all pairs of rows of X, whose columns are prepared in blocks."""
     n, p = X.shape
     total = np.zeros((n, n), order="F")
-    for columns in _columns(n, p):
+    for columns in _cpu_column_chunks(n, p):
         block = X[:, columns].astype(np.float64)
         prepare(block, columns)
         total = dsyrk(1.0, block.T, beta=1.0, c=total, trans=1, lower=1, overwrite_c=1)
-    for start in range(0, n, 256):  # the upper triangle, in blocks that fit into the processor's cache
+    # DSYRK computes only the lower triangle: copy it to the upper one, in blocks that fit into the processor's cache
+    for start in range(0, n, 256):
         stop = min(start + 256, n)
-        corner = total[start:stop, start:stop]
-        corner += np.tril(corner, -1).T
+        diagonal_block = total[start:stop, start:stop]
+        diagonal_block += np.tril(diagonal_block, -1).T
         total[start:stop, stop:] = total[stop:, start:stop].T
-    return np.asarray(total.T)  # the same matrix, with contiguous rows
+    return np.asarray(total.T)  # symmetric, so this is the same matrix, but with contiguous rows
 
 
-def _products_on(X: NDArray, prepare: _Prepare, device: "torch.device") -> "torch.Tensor":
+def _row_products_on(X: NDArray, prepare: _Prepare, device: "torch.device") -> "torch.Tensor":
     n, p = X.shape
     total = to_device(np.zeros((n, n)), device)
     for columns in chunk_columns(n, p, device):
@@ -329,14 +332,14 @@ def _products_on(X: NDArray, prepare: _Prepare, device: "torch.device") -> "torc
     return total
 
 
-def _columns(n: int, p: int) -> Iterator[slice]:
-    """Slices that use a quarter of the working memory: wider blocks are not faster."""
+def _cpu_column_chunks(n: int, p: int) -> Iterator[slice]:
+    """Slices of the columns that need a quarter of `CHUNK_BYTES`, since wider blocks are not faster."""
     step = max(1, CHUNK_BYTES // (32 * max(1, n)))
     return (slice(start, min(start + step, p)) for start in range(0, p, step))
 
 
 def as_array_like(values: Any, other: Any, xp: Any) -> Any:
-    """Return the values as an array of the kind of `other`, on its device."""
+    """Convert NumPy values to the library of `other` (its module is `xp`), on the device of `other`."""
     return values if xp is np else to_device(values, other.device, values.dtype)
 
 
@@ -344,25 +347,27 @@ def as_array_like(values: Any, other: Any, xp: Any) -> Any:
 def moments_on(
     X: NDArray, Y: Array, rows: NDArray[np.intp] | slice, mean: Array, scale: float, device: "torch.device | None"
 ) -> tuple[Any, Any, Any]:
-    """XᵀX, XᵀY and the column sums of rows of X, less `mean` and divided by `scale`, over chunks in float64."""
+    """ZᵀZ, ZᵀY and the column sums of Z = (X − mean) / scale for some rows, over chunks in float64."""
     Y, p = Y[rows], X.shape[1]
-    chosen = np.arange(len(X))[rows]
-    C, B, total = (on_device(np.zeros(shape), device) for shape in ((p, p), (p, Y.shape[1]), p))
+    row_numbers = np.arange(len(X))[rows]
+    square, cross, total = (on_device(np.zeros(shape), device) for shape in ((p, p), (p, Y.shape[1]), p))
     for part in chunks(len(Y), p):
-        block = scaled_features(X, part if isinstance(rows, slice) else chosen[part], mean, scale, device)
-        C += block.T @ block
-        B += block.T @ on_device(Y[part], device)
+        block = scaled_features(X, part if isinstance(rows, slice) else row_numbers[part], mean, scale, device)
+        square += block.T @ block
+        cross += block.T @ on_device(Y[part], device)
         total += block.sum(0)
-    return C, B, total
+    return square, cross, total
 
 
 def scaled_features(
     X: NDArray, rows: NDArray[np.intp] | slice, mean: Array, scale: float, device: "torch.device | None"
 ) -> Any:
+    """Return (X − mean) / scale for some rows in float64, on the device."""
     block = np.subtract(X[rows], mean, dtype=np.float64)
     block /= scale
     return on_device(block, device)
 
 
 def on_device(values: Array, device: "torch.device | None") -> Any:
+    """Copy values to a device; for None (NumPy), return them unchanged."""
     return values if device is None else to_device(values, device)

@@ -405,7 +405,7 @@ def ranks_from_influence(
         shapes = ", ".join(str(part.shape) for part in parts)
         raise ValueError(f"values have the shape {estimates.shape}, influences {shapes}; each needs a row per value")
     if len(sizes) != len(parts):
-        raise ValueError(f"there are {len(parts)} kinds of units, but numbers of units of {len(sizes)}")
+        raise ValueError(f"there are {len(parts)} arrays of influences, but {len(sizes)} numbers of units")
     if np.isinf(estimates).any():
         raise ValueError("a value is infinite; use NaN for missing values")
     if not 0 < level < 1:

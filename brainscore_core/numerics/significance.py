@@ -63,8 +63,9 @@ def corrected(p_values: ArrayLike, method: Correction = "holm") -> NDArray[np.fl
     values = np.asarray(p_values, dtype=np.float64)
     known = ~np.isnan(values)
     p = values[known]
-    if ((p < 0) | (p > 1)).any():
-        raise ValueError("a p-value is not in [0, 1]")
+    outside = p[(p < 0) | (p > 1)]
+    if outside.size:
+        raise ValueError(f"the p-value {outside[0]:g} is not in [0, 1]")
     result = values.copy()
     if method == "none" or not p.size:
         return result

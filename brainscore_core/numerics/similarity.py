@@ -191,7 +191,7 @@ def noise_ceiling(rdms: ArrayLike, *, rank: bool = True) -> NoiseCeiling:
     stack = as_matrix(rdms, "rdms")
     m = len(stack)
     if m < 2:
-        raise ValueError(f"{m} subject: a noise ceiling requires at least two")
+        raise ValueError(f"a noise ceiling requires the RDMs of at least two subjects; there is {m or 'none'}")
     ordered = mean_ranks(stack.T).T if rank else stack.astype(np.float64)
     total = ordered.sum(axis=0)
     upper = spearman(stack, np.broadcast_to(total, stack.shape), axis=1)
@@ -203,7 +203,8 @@ def _pair(a: ArrayLike, b: ArrayLike) -> tuple[Array, Array, int]:
     first, second = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
     if first.shape != second.shape or first.ndim != 1:
         raise ValueError(
-            f"the RDMs have the shapes {first.shape} and {second.shape}; they must be two equal upper triangles"
+            f"the RDMs have the shapes {first.shape} and {second.shape}; pass their upper triangles, as vectors of the "
+            "same length"
         )
     return first, second, number_of_stimuli(len(first))
 

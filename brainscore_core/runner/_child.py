@@ -1,8 +1,8 @@
-"""The scoring process: a worker starts it as a script, requests one pair after the other, and may end it.
+"""The scoring process: a worker starts it as a script, sends it pairs to score one by one, and may kill it.
 
-Requests and answers are lines of JSON over the pipes that were standard input and output. Output of plugins goes to
-standard error, which the worker reads. Only the standard library is imported before the first request, which contains
-the search path of modules.
+Requests and answers are lines of JSON, sent over the pipes that are standard input and output when the process starts.
+After that, everything that plugins print goes to standard error, which the worker reads. The first request contains
+``sys.path``; until then, only the standard library is imported.
 """
 
 import contextlib
@@ -18,14 +18,14 @@ import time
 from pathlib import Path
 from typing import Any, BinaryIO
 
-_DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG of Linux
-_OOM_SCORE = "500"  # if the system runs out of memory, it should kill this process, not the worker or the terminal
+_PR_SET_PDEATHSIG = 1  # option of prctl on Linux: the signal to receive when the parent ends
+_OOM_SCORE = "500"  # if memory runs out, the system should kill this process, not the worker or the terminal
 
 
-def main(parent: int) -> None:
-    """Answer requests until there are no more."""
-    _end_with(parent)
-    # a copy, since a scorer may redirect standard error
+def main(worker_pid: int) -> None:
+    """Answer requests until the worker asks to end or closes the pipe."""
+    _end_with_worker(worker_pid)
+    # a copy of standard error, since a scorer may redirect the original
     faulthandler.enable(file=os.fdopen(os.dup(2), "w"))
     requests = os.fdopen(os.dup(0), "rb")
     answers = os.fdopen(os.dup(1), "wb")
@@ -33,15 +33,15 @@ def main(parent: int) -> None:
         os.dup2(null.fileno(), 0)
     os.dup2(2, 1)
     lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
-    threading.Thread(target=_read, args=(requests, lines), daemon=True).start()
-    start = json.loads(lines.get())
-    sys.path[:] = start["path"]
+    threading.Thread(target=_read_requests, args=(requests, lines), daemon=True).start()
+    setup = json.loads(lines.get())
+    sys.path[:] = setup["path"]
     try:
-        score = _prepare(start)
+        score = _make_scorer(setup)
     except BaseException as error:  # noqa: BLE001 - the worker reports it
-        _answer(answers, {"unavailable": _error_fields(error)})
+        _send_answer(answers, {"unavailable": _error_fields(error)})
         return
-    _answer(answers, {"ready": True})
+    _send_answer(answers, {"ready": True})
     while True:
         request = json.loads(lines.get())
         if request.get("end"):
@@ -57,21 +57,22 @@ def main(parent: int) -> None:
             }
         except BaseException as error:  # noqa: BLE001 - a plugin may even call sys.exit
             if isinstance(error, SystemExit) and error.code == 128 + signal.SIGTERM:
-                return  # the worker ended this process
+                return  # the worker has terminated this process
             answer = {"error": _error_fields(error)}
-        _answer(answers, {**answer, "seconds": time.perf_counter() - started})
+        _send_answer(answers, {**answer, "seconds": time.perf_counter() - started})
 
 
-def _prepare(start: dict[str, Any]) -> Any:
+def _make_scorer(setup: dict[str, Any]) -> Any:
+    """Return a function that scores a pair (model, benchmark), configured by the first request."""
     from brainscore_core.results.store import ResultsStore
     from brainscore_core.runner.pair import import_scorer, run_info
 
-    scorer = import_scorer(start["scorer"])
-    store = ResultsStore(start["store"])
-    run = run_info(start["run"], isolated=start["isolated"])
+    scorer = import_scorer(setup["scorer"])
+    store = ResultsStore(setup["store"])
+    run = run_info(setup["run"], isolated=setup["isolated"])
 
     def score(model: str, benchmark: str) -> Any:
-        return scorer(model, benchmark, store=store, run=run, isolated=start["isolated"], **start["options"])
+        return scorer(model, benchmark, store=store, run=run, isolated=setup["isolated"], **setup["options"])
 
     return score
 
@@ -89,31 +90,31 @@ def _error_fields(error: BaseException) -> dict[str, Any]:
     }
 
 
-def _answer(answers: BinaryIO, content: dict[str, Any]) -> None:
+def _send_answer(answers: BinaryIO, content: dict[str, Any]) -> None:
     answers.write(json.dumps(content).encode() + b"\n")
     answers.flush()
 
 
-def _read(requests: BinaryIO, lines: "queue.SimpleQueue[bytes]") -> None:
+def _read_requests(requests: BinaryIO, lines: "queue.SimpleQueue[bytes]") -> None:
     for line in requests:
         lines.put(line)
-    # the worker has ended or closed the pipe: end this process and all that it started
+    # the worker has ended or closed the pipe: kill this process and its descendants
     with contextlib.suppress(AttributeError, OSError):
         if os.getpgrp() == os.getpid():
             os.killpg(os.getpid(), signal.SIGKILL)
     os._exit(0)
 
 
-def _end_with(parent: int) -> None:
-    """Let the system end this process together with its worker, even if it holds Python's lock."""
+def _end_with_worker(worker_pid: int) -> None:
+    """Have the system kill this process when its worker ends, even while native code holds the GIL."""
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGTERM})
     if sys.platform == "linux":
         with contextlib.suppress(OSError, AttributeError):
-            ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
+            ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         with contextlib.suppress(OSError):
             Path("/proc/self/oom_score_adj").write_text(_OOM_SCORE)
-    if hasattr(os, "getppid") and os.getppid() != parent:
+    if hasattr(os, "getppid") and os.getppid() != worker_pid:  # the worker ended before prctl took effect
         os._exit(1)
 
 

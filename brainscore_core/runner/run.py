@@ -1,4 +1,4 @@
-"""Run a plan on a cluster: every pair gets a receipt, or is left to another run."""
+"""Run a plan on a cluster: every pair gets a receipt, or is skipped because another process scores it."""
 
 from __future__ import annotations
 
@@ -57,9 +57,9 @@ class ClusterReady(Event):
     Attributes
     ----------
     workers : int
-        Present number of workers; those of a batch system start later.
+        Number of workers now; more may start later on a batch system.
     memory : int or None
-        Bytes that each may use, if known.
+        Bytes of memory that each worker may use, if known.
     """
 
     workers: int
@@ -99,7 +99,7 @@ class PairFinished(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class PairSkipped(Event):
-    """A pair is not scored, since another process is scoring it, or has finished it since the plan was made."""
+    """A pair is not scored, because another process is scoring it, or finished it after the plan was made."""
 
     model: str
     benchmark: str
@@ -117,7 +117,7 @@ class PairRetried(Event):
 
 @dataclass(frozen=True, kw_only=True)
 class WorkerLost(Event):
-    """A worker ended unexpectedly; `pairs` are those (model, benchmark) that it was scoring."""
+    """A worker ended unexpectedly; `pairs` are the pairs (model, benchmark) that it was scoring."""
 
     worker: str
     pairs: tuple[tuple[str, str], ...] = ()
@@ -130,11 +130,11 @@ class RunReport:
     Attributes
     ----------
     id : str
-        Id of the run, also in its receipts.
+        Id of the run, which its receipts contain.
     finished, skipped : tuple
-        Each pair is in exactly one of the two.
+        The last event of each pair, which is in exactly one of the two.
     retried, lost : tuple
-        Events on the way.
+        Events during the run: pairs that were retried, and lost workers.
     seconds : float
         Wall-clock time, including the start of clusters.
 
@@ -171,15 +171,15 @@ Pair = tuple[str, str]
 
 @dataclass
 class Work:
-    """A task that is not finished."""
+    """A task that is not finished: a model, and those of its benchmarks that remain."""
 
     model: str
     benchmarks: tuple[str, ...]
     memory: int | None
     gpu: int
-    floor: int = 0  # bytes that were not enough before
-    due: float = 0.0
-    losses: int = 0
+    min_memory: int = 0  # bytes that its worker must have, after an attempt with less memory failed
+    due: float = 0.0  # time.monotonic() at which the task may start
+    losses: int = 0  # consecutive losses of its worker or of the store without a finished pair
     pairs: tuple[Pair, ...] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -187,12 +187,12 @@ class Work:
 
 
 def longest_first(tasks: Iterable[ModelTask]) -> list[ModelTask]:
-    """Sort tasks by time, the longest first; before them those of unknown time, which may be the longest."""
+    """Sort tasks by expected time, longest first; before them, tasks of unknown time, which may take even longer."""
     return sorted(tasks, key=lambda task: (task.seconds is not None, -(task.seconds or 0.0)))
 
 
-def merged(works: Sequence[Work]) -> list[Work]:
-    """Merge tasks of the same model."""
+def merge_by_model(works: Sequence[Work]) -> list[Work]:
+    """Merge the tasks of each model."""
     by_model: dict[str, Work] = {}
     for work in works:
         before = by_model.get(work.model)
@@ -202,16 +202,16 @@ def merged(works: Sequence[Work]) -> list[Work]:
                 (*before.benchmarks, *work.benchmarks),
                 max(before.memory or 0, work.memory or 0) or None,
                 max(before.gpu, work.gpu),
-                max(before.floor, work.floor),
+                max(before.min_memory, work.min_memory),
             )
         by_model[work.model] = work
     return list(by_model.values())
 
 
 _TICK = 0.2  # seconds between two checks of the waiting tasks
-_CLAIM_SECONDS = 10.0  # seconds until a pair claimed by a lost worker of this run is tried again
-_STOP_SECONDS = 6.0
-_LOSSES = 3  # losses of workers or of the store, without any finished pair, after which a task is given up
+_RETRY_SECONDS = 10.0  # until a lost store, or a pair claimed by a lost worker of this run, is tried again
+_STOP_SECONDS = 6.0  # that workers have to release their claims when the run is interrupted
+_MAX_LOSSES = 3  # consecutive losses of the worker or the store, without a finished pair, before a task is abandoned
 
 
 def run_plan(
@@ -226,10 +226,11 @@ def run_plan(
 ) -> RunReport:
     """Score the pairs of a plan on workers of a Dask cluster.
 
-    A task is a model with its benchmarks; the longest start first. On a worker, each model is scored in a process of
-    its own, which may crash, hang or take too much memory without affecting others. A pair whose process dies is
-    scored a second time, on a bigger worker if it was killed for its memory; after that, it fails. A pair that takes
-    longer than `cluster.timeout` fails at once. A pair of a lost worker is moved to another one.
+    A task is a model with its benchmarks; the longest start first. On a worker, each model is scored in a separate
+    process, which may crash, hang or use too much memory without affecting others. A pair whose process dies is scored
+    a second time, on a worker with more memory if the process was killed for its memory; if that process dies, too, the
+    pair fails. A pair that takes longer than `cluster.timeout` fails at once. The pairs of a lost worker are moved to
+    another worker.
 
     Parameters
     ----------
@@ -238,14 +239,14 @@ def run_plan(
     store_address : str
         Folder or ``s3://`` address of the results, the same for all workers.
     scorer : str
-        ``'package.module:function'``, imported on the workers. Called as ``function(model, benchmark,
-        store=ResultsStore, run=RunInfo, isolated=bool, **scorer_options)``; writes a receipt and returns it.
+        ``'package.module:function'``, imported on the workers. It is called as ``function(model, benchmark,
+        store=ResultsStore, run=RunInfo, isolated=bool, **scorer_options)``, stores a receipt and returns it.
     cluster : ClusterOptions, optional
-        By default one worker on this machine.
+        By default, one worker on this machine.
     on_event : callable, optional
         Called with each event, in the calling thread.
     isolated : bool
-        Whether models run in environments and processes of their own; passed to the scorer.
+        Whether each model runs in its own environment and process; passed to the scorer.
     scorer_options : mapping, optional
         Further keyword arguments of the scorer, as JSON types.
 
@@ -270,7 +271,7 @@ def run_plan(
         options=cluster or ClusterOptions(),
         on_event=on_event or (lambda event: None),
         isolated=isolated,
-        scorer_options=_plain(scorer_options or {}),
+        scorer_options=_json_copy(scorer_options or {}),
     )
     return run.execute()
 
@@ -293,24 +294,24 @@ class _Run:
         self.id = f"{now:%Y%m%dT%H%M%SZ}-{uuid4().hex[:8]}"
         self.options = options
         self.on_event = on_event
-        self.common: dict[str, Any] = {
+        self.common_fields: dict[str, Any] = {  # of all task specifications
             "store": store_address,
             "scorer": scorer,
             "isolated": isolated,
             "options": scorer_options,
-            # workers of this machine import what was imported here
+            # workers on this machine import the same code; other workers check that theirs is the same
             "code": platform_code() if options.scheduler is not None or options.slurm is not None else "",
         }
-        # any receipt completes a pair without one; a pair that is scored again needs a newer one
+        # any receipt completes a pair that has none; a pair that is scored again needs a newer receipt
         self.missing = {tuple(pending.pair) for pending in plan.pending if pending.why == "missing"}
         self.since = plan.created or f"{now:%Y-%m-%dT%H:%M:%S.%f}Z"
         self.works = [Work(task.model, task.benchmarks, task.memory, task.gpu) for task in longest_first(plan.tasks)]
-        self.count = 0  # submitted tasks
+        self.n_submitted = 0  # tasks
         self.waiting: deque[Work] = deque()
         self.running: dict[str, tuple[Any, Work]] = {}
         self.attempts: dict[Pair, int] = {}
-        self.workers: dict[Pair, str] = {}  # of pairs that are being scored
-        self.too_large: dict[Pair, tuple[Work, int]] = {}
+        self.workers: dict[Pair, str] = {}  # addresses of the workers that score pairs now
+        self.too_large: dict[Pair, tuple[Work, int]] = {}  # with the memory limit at which their process was killed
         self.ended: dict[Pair, PairFinished | PairSkipped] = {}
         self.retried: list[PairRetried] = []
         self.lost: list[WorkerLost] = []
@@ -319,13 +320,13 @@ class _Run:
     def execute(self) -> RunReport:
         start = time.monotonic()
         if self.works:
-            works, large = self._by_size(self.works)
+            works, large = self._split_by_memory(self.works)
             if works:
-                self._round(works, bigger_than=None)
+                self._run_tasks(works, bigger_than=None)
             for pair, (work, limit) in self.too_large.items():
                 large.append(Work(work.model, (pair[1],), work.memory, work.gpu, limit + 1))
             if large:
-                self._round(merged(large), bigger_than=min(limit for limit in self._limits(large)))
+                self._run_tasks(merge_by_model(large), bigger_than=min(self._insufficient_limits()))
         return RunReport(
             id=self.id,
             finished=tuple(event for event in self.ended.values() if isinstance(event, PairFinished)),
@@ -335,8 +336,8 @@ class _Run:
             seconds=time.monotonic() - start,
         )
 
-    def _by_size(self, works: list[Work]) -> tuple[list[Work], list[Work]]:
-        """Separate tasks that need more than a worker of this machine has, if a bigger worker is possible."""
+    def _split_by_memory(self, works: list[Work]) -> tuple[list[Work], list[Work]]:
+        """Separate tasks that need more memory than a worker on this machine has, if a bigger worker is possible."""
         options = self.options
         if options.scheduler is not None or options.slurm is not None:
             return works, []
@@ -345,13 +346,14 @@ class _Run:
         large = [work for work in works if (work.memory or 0) > options.worker_memory]
         return [work for work in works if work not in large], large
 
-    def _limits(self, large: list[Work]) -> Iterator[int]:
-        """Memory of the workers that was not enough."""
+    def _insufficient_limits(self) -> Iterator[int]:
+        """Memory limits of workers that were not enough for some tasks."""
         yield from (limit for _, limit in self.too_large.values())
         if self.options.scheduler is None and self.options.slurm is None:
             yield self.options.worker_memory
 
-    def _round(self, works: list[Work], *, bigger_than: int | None) -> None:
+    def _run_tasks(self, works: list[Work], *, bigger_than: int | None) -> None:
+        """Run tasks on a cluster; with `bigger_than`, on workers with more memory than these bytes."""
         with open_cluster(self.options, tasks=len(works), bigger_than=bigger_than) as cluster:
             self.waiting.extend(works)
             client = cluster.client
@@ -370,14 +372,14 @@ class _Run:
                 raise
 
     def _submit(self, cluster: Cluster) -> None:
-        """Submit as many tasks as the cluster takes at a time, so that the longest start first."""
+        """Submit as many tasks as the cluster can run at a time, so that the longest start first."""
         now = time.monotonic()
         due = [work for work in self.waiting if work.due <= now]
         free = max(cluster.slots() - len(self.running), 0) if due else 0
         for work in due[:free]:
             self.waiting.remove(work)
-            self.count += 1
-            key = f"{self.id}-{self.count}"
+            self.n_submitted += 1
+            key = f"{self.id}-{self.n_submitted}"
             spec = TaskSpec(
                 run=self.id,
                 topic=self.id,
@@ -391,15 +393,15 @@ class _Run:
                 limit=cluster.memory,
                 largest=largest_memory(self.options, cluster.client),
                 timeout=self.options.timeout,
-                **self.common,
+                **self.common_fields,
             )
             future = cluster.client.submit(
                 run_task,
                 spec.to_dict(),
                 key=key,
                 pure=False,
-                priority=-self.count,
-                **cluster.where(max(work.memory or 0, work.floor), work.gpu),
+                priority=-self.n_submitted,
+                **cluster.where(max(work.memory or 0, work.min_memory), work.gpu),
             )
             self.running[key] = (future, work)
             future.add_done_callback(lambda _, key=key: self.inbox.put(("done", key)))
@@ -430,24 +432,24 @@ class _Run:
         self.on_event(event)
         for pair in pairs:
             if self.attempts[pair] < ATTEMPTS:
-                self._retried(pair, "its worker was lost")
+                self._record_retry(pair, "its worker was lost")
 
     def _record(self, message: Mapping[str, Any], work: Work | None = None) -> None:
-        """Record an outcome, which arrives as an event and, unless its worker was lost, in the task's result."""
+        """Record an outcome, which arrives as an event and (with its task, unless the worker was lost) in a result."""
         pair = (message["model"], message["benchmark"])
-        what = message["what"]
-        if what == "started":
+        kind = message["what"]
+        if kind == "started":
             self.attempts[pair] = message["attempt"]
             self.workers[pair] = message["worker"]
             self.on_event(
                 PairStarted(model=pair[0], benchmark=pair[1], worker=message["worker"], attempt=message["attempt"])
             )
-        elif what == "retried":
-            self._retried(pair, message["reason"])
+        elif kind == "retried":
+            self._record_retry(pair, message["reason"])
         elif pair in self.ended:
             return
-        elif what == "finished":
-            self._ended(
+        elif kind == "finished":
+            self._record_end(
                 PairFinished(
                     model=pair[0],
                     benchmark=pair[1],
@@ -458,31 +460,31 @@ class _Run:
                     reason=message["reason"],
                 )
             )
-        elif what == "skipped":
-            self._ended(PairSkipped(model=pair[0], benchmark=pair[1], reason=message["reason"]))
-        elif what == "memory" and pair not in self.too_large:
-            # on the event, since the task's result is lost if a later pair raises an error
+        elif kind == "skipped":
+            self._record_end(PairSkipped(model=pair[0], benchmark=pair[1], reason=message["reason"]))
+        elif kind == "memory" and pair not in self.too_large:
+            # recorded when the event arrives, since the task's result is lost if a later pair raises an error
             work = work or next((running for _, running in self.running.values() if pair in running.pairs), None)
             if work is None:
                 return
             self.workers.pop(pair, None)
             self.too_large[pair] = (work, message["limit"])
-            self._retried(pair, f"the scoring process {message['reason']}; it gets a bigger worker")
-        elif work is not None and what == "claimed":
-            if message["owner"] == f"{OWNER}{self.id}":  # by a lost or disconnected worker of this run
-                self._postpone(replace(work, benchmarks=(pair[1],)), _CLAIM_SECONDS)
+            self._record_retry(pair, f"the scoring process {message['reason']}; the next worker has more memory")
+        elif work is not None and kind == "claimed":
+            if message["owner"] == f"{OWNER}{self.id}":  # claimed by a lost worker of this run
+                self._postpone(replace(work, benchmarks=(pair[1],)), _RETRY_SECONDS)
             else:
                 owner = f" ({message['owner']})" if message["owner"] else ""
-                self._ended(
+                self._record_end(
                     PairSkipped(model=pair[0], benchmark=pair[1], reason=f"another process is scoring it{owner}")
                 )
 
-    def _retried(self, pair: Pair, reason: str) -> None:
+    def _record_retry(self, pair: Pair, reason: str) -> None:
         event = PairRetried(model=pair[0], benchmark=pair[1], reason=reason)
         self.retried.append(event)
         self.on_event(event)
 
-    def _ended(self, event: PairFinished | PairSkipped) -> None:
+    def _record_end(self, event: PairFinished | PairSkipped) -> None:
         pair = (event.model, event.benchmark)
         self.workers.pop(pair, None)
         self.ended[pair] = event
@@ -507,41 +509,41 @@ class _Run:
         if status != "error":
             raise UserError(
                 f"the scheduler{f' at {self.options.scheduler}' if self.options.scheduler else ''} has ended",
-                remedy="start the same run again: finished pairs stay finished",
+                remedy="start the same run again; it omits finished pairs",
             )
         error = future.exception()
         if isinstance(error, StoreError | OSError):
             self._store_lost(work, error)
             return
-        again = self._remaining(work)
+        remaining_work = self._remaining(work)
         if type(error).__name__ != "KilledWorker":
             raise error
-        if again is not None and again.losses > _LOSSES:
+        if remaining_work is not None and remaining_work.losses > _MAX_LOSSES:
             raise UserError(
                 f"workers die repeatedly while they score {work.model!r}",
-                remedy="check their logs, and whether they have the same version of brainscore",
+                remedy="check the logs of the workers, and whether all have the same version of brainscore",
             )
-        if again is not None:
-            self._postpone(again, 0.0)
+        if remaining_work is not None:
+            self._postpone(remaining_work, 0.0)
 
     def _remaining(self, work: Work) -> Work | None:
-        """Return the unfinished pairs of a task that did not complete; None if there are none."""
+        """Return a task with the unfinished pairs of a task that was lost; None if all its pairs are finished."""
         remaining = tuple(pair[1] for pair in work.pairs if pair not in self.ended and pair not in self.too_large)
-        losses = work.losses + 1 if remaining == work.benchmarks else 0  # only losses without progress add up
+        losses = work.losses + 1 if remaining == work.benchmarks else 0  # progress resets the count
         return replace(work, benchmarks=remaining, losses=losses) if remaining else None
 
     def _store_lost(self, work: Work, error: Exception) -> None:
-        """Continue a task later after the results store could not be reached, without counting an attempt."""
-        again = self._remaining(work)
-        if again is None:
+        """Postpone a task because the results store could not be reached; this does not count as an attempt."""
+        remaining_work = self._remaining(work)
+        if remaining_work is None:
             return
-        if again.losses > _LOSSES:
+        if remaining_work.losses > _MAX_LOSSES:
             raise error
-        for pair in again.pairs:
+        for pair in remaining_work.pairs:
             if self.workers.pop(pair, None) is not None:
                 self.attempts[pair] -= 1
-                self._retried(pair, f"the results store could not be reached: {error}")
-        self._postpone(again, _CLAIM_SECONDS)
+                self._record_retry(pair, f"the results store could not be reached: {error}")
+        self._postpone(remaining_work, _RETRY_SECONDS)
 
     def _stop(self, client: Any) -> None:
         """Stop running tasks, so that their claims are released before this process ends."""
@@ -551,11 +553,12 @@ class _Run:
             client.sync(client._run, stop_run, self.id, on_error="ignore", callback_timeout=_STOP_SECONDS)
 
 
-def _plain(options: Mapping[str, Any]) -> dict[str, Any]:
+def _json_copy(options: Mapping[str, Any]) -> dict[str, Any]:
     try:
         copied: dict[str, Any] = json.loads(json.dumps(dict(options)))
     except (TypeError, ValueError) as error:
         raise UserError(
-            f"options of the scorer cannot be sent to workers: {error}", remedy="use text, numbers, lists and mappings"
+            f"options of the scorer cannot be sent to workers: {error}",
+            remedy="use strings, numbers, lists and mappings",
         ) from error
     return copied

@@ -142,7 +142,7 @@ def read_side(store: ResultsStore, receipt: Receipt) -> Side:
     Raises
     ------
     Incomparable
-        If nothing is stored by which models can be compared.
+        If the data needed to compare models are not stored.
     """
     kinds = {attachment.kind for attachment in receipt.attachments}
     if "influence" in kinds:
@@ -482,7 +482,7 @@ def read_influence(store: ResultsStore, receipt: Receipt) -> ScoreInfluence:
     Raises
     ------
     Incomparable
-        If nothing is stored by which models can be compared, or it does not belong to the score.
+        If the data needed to compare models are not stored, or do not belong to the score.
     """
     return influence_of(read_side(store, receipt))
 

@@ -425,7 +425,7 @@ def _number_of_trials(assembly: DataAssembly, identifier: str) -> int:
     trials: Any = assembly.attrs.get("number_of_trials")
     if trials is None or int(trials) < 1:
         raise UserError(
-            f"the assembly of {identifier!r} has the number_of_trials {trials}",
+            f"the attribute number_of_trials of the assembly of {identifier!r} is {trials}; it must be 1 or more",
             remedy="set assembly.attrs['number_of_trials'] to the number of times that each stimulus was shown",
         )
     return int(trials)

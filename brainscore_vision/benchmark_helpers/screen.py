@@ -355,15 +355,16 @@ def _place(source: Path, ratio: float, stream: IO[bytes]) -> None:
         raise UserError(f"{source} cannot be read: {error}", remedy="only images can be placed on a screen") from error
     if image.mode not in _SHOWN_MODES:
         raise UserError(
-            f"{source} has pixels of mode {image.mode!r}, whose levels a screen of 8 bits cannot show",
-            remedy="save it with 8 bits per channel",
+            f"{source} has the image mode {image.mode!r}; a screen shows only images with 8 bits per channel",
+            remedy="save the image with 8 bits per channel",
         )
     size = np.array(image.size)
     placed = np.round(ratio * size).astype(int)
     if placed.min() < 1:
         raise UserError(
-            f"no pixel of {source} ({size[0]} × {size[1]} pixels) is left on a screen of {ratio:.3g} times its angle",
-            remedy="check the visual angles: they are in degrees",
+            f"{source} ({size[0]} × {size[1]} pixels) would be cropped to less than one pixel: the screen spans only "
+            f"{ratio:.3g} times its visual angle",
+            remedy="check the visual angles of the stimuli and the screen: they are in degrees",
         )
     width, height = (int(length) for length in placed)
     if ratio >= 1:

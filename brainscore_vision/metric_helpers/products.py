@@ -162,8 +162,8 @@ class Alignment:
         differing = differing[differing != 0]
         if len(differing):
             raise MetricInputError(
-                f"the source does not hold {listed(differing.index)} of {self._dim!r} as often as the target",
-                remedy="show the model the target's stimuli; pass repeat=True if the target contains several of one",
+                f"source and target have different numbers of entries with {self._dim!r} {listed(differing.index)}",
+                remedy="show the model the stimuli of the target; pass repeat=True if the target repeats stimuli",
             )
         return aligned
 

@@ -163,11 +163,11 @@ class XarrayRegression:
             try:
                 check(n, p)
             except ValueError as error:
-                remedy = "use more stimuli to fit on"
+                remedy = "use more training stimuli"
                 if hasattr(self._regression, "n_components"):
                     remedy = (
-                        "set it with load_metric('pls', regression_kwargs=dict(n_components=…)), or use 'ridge', "
-                        "which needs no number of components"
+                        "set the number with load_metric('pls', regression_kwargs=dict(n_components=…)), or use "
+                        "'ridge', which has no components"
                     )
                 raise MetricInputError(str(error), remedy=remedy) from error
 

@@ -19,7 +19,7 @@ _FAMILY = re.compile(r"[a-z0-9]+(?:[-_.][a-z0-9]+)*")
 
 @dataclass(frozen=True, kw_only=True)
 class ModelMetadata:
-    """Metadata of a model; a plugin's ``METADATA`` in ``__init__.py`` is a dictionary from identifier to metadata.
+    """Metadata of a model; ``METADATA`` in a plugin's ``__init__.py`` maps model identifiers to such metadata.
 
     None means *unknown* or *not applicable*; `notes` can state which.
 
@@ -32,26 +32,26 @@ class ModelMetadata:
     parameters : int or None
         Number of trainable parameters; 0 if nothing is learned.
     total_parameters : int, optional
-        Number including fixed parameters, such as the filters of a front end; not less than `parameters`.
+        Number of all parameters, including fixed ones such as the filters of a front end; at least `parameters`.
     size_mb : float, optional
-        Memory of the loaded weights, including statistics of normalisation, in megabytes of 10⁶ bytes (from a
-        ``metadata.yml``: as its author states it). The file with the weights can be larger.
+        Memory that the loaded weights take, including statistics of normalisation layers, in megabytes (10⁶ bytes); in
+        a ``metadata.yml``, as stated by its author. The file with the weights can be larger.
     image_size : int, optional
         Side of the square input image, in pixels; None if the network accepts any size.
     training_data : str or None
-        Training data; None if the model was not trained, or its data are not published (then `notes` say so).
+        Training data; None if the model was not trained, or its data are not published (as `notes` then state).
     code_licence : str or None
-        Licence of the architecture's code in this package (SPDX).
+        SPDX identifier of the licence of the architecture's code in this package.
     weights_licence : str or None
-        Licence of the weights (SPDX, or a name); None if none is stated, or there are no weights.
+        SPDX identifier or name of the licence of the weights; None if no licence is stated, or there are no weights.
     source : str or None
-        URL of the publication or of the release.
+        URL of the publication or of the release of the model.
     bibtex : str or None
-        Citation.
+        Citation of the model, as BibTeX.
     twin_of : str, optional
         For an untrained model: identifier of the trained model with the same network and layers.
     runnable : bool
-        Whether it can be run with public files. If not, `notes` state what is missing.
+        Whether the model can be run with public files. If not, `notes` state what is missing.
     notes : tuple of str
         Information for users who compare scores.
 
@@ -90,10 +90,10 @@ class ModelMetadata:
             raise ValueError(f"family is {self.family!r}, not one lower-case word such as 'resnet'")
         require_count(self, "parameters", "total_parameters", "image_size")
         if self.total_parameters is not None and self.total_parameters < (self.parameters or 0):
-            raise ValueError(f"total_parameters is {self.total_parameters}, of which {self.parameters} are trained")
+            raise ValueError(f"total_parameters is {self.total_parameters}, less than parameters ({self.parameters})")
         require_positive(self, "size_mb", "image_size")
         require_url(self, "source")
         require_bibtex(self)
         require_notes(self, "notes")
         if not self.runnable and not self.notes:
-            raise ValueError("runnable is False, and notes do not say what is missing")
+            raise ValueError("runnable is False, but notes do not say what is missing")

@@ -41,7 +41,7 @@ from brainscore_vision.submission.plugin_source import (
 __all__ = ["FindRegistration", "examine", "registered_elsewhere", "registered_here"]
 
 FindRegistration = Callable[[str, str], str | None]
-"""``taken(registry, key)`` describes the registration of an identifier, or returns None."""
+"""``taken(registry, key)`` describes who already registers an identifier, or returns None."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 _CODING = re.compile(rb"[ \t\f]*#.*?coding[:=][ \t]*(?!utf-?8\b)[-_.a-zA-Z0-9]+", re.IGNORECASE)
@@ -56,21 +56,21 @@ _MACHINE_PATHS = re.compile(
     r"(?:/home/|/Users/|/mnt/|/scratch/|/data/|/om\d?/|/gpfs/|/lustre/|/nfs/|/braintree/|[A-Za-z]:\\)[^\s'\"]*"
 )
 _WRITERS = frozenset({"write_text", "write_bytes", "mkdir", "makedirs", "to_csv", "to_netcdf", "save", "savez", "dump"})
-_NETWORK = frozenset({"requests", "urllib3", "httpx", "aiohttp", "socket", "ftplib", "gdown", "wget", "boto3"})
+_NETWORK_MODULES = frozenset({"requests", "urllib3", "httpx", "aiohttp", "socket", "ftplib", "gdown", "wget", "boto3"})
 _DOWNLOADERS = frozenset({"urlretrieve", "urlopen", "load_state_dict_from_url", "snapshot_download", "hf_hub_download"})
-_PROGRAMS = frozenset({"subprocess", "multiprocessing", "ctypes", "cffi", "pty", "pip"})
-_STARTERS = re.compile(r"os\.(system|popen|fork|forkpty|exec\w+|spawn\w+|posix_spawnp?)|subprocess\.\w+|pip\.main")
+_PROGRAM_MODULES = frozenset({"subprocess", "multiprocessing", "ctypes", "cffi", "pty", "pip"})
+_PROGRAM_CALLS = re.compile(r"os\.(system|popen|fork|forkpty|exec\w+|spawn\w+|posix_spawnp?)|subprocess\.\w+|pip\.main")
 _INSTALLER = re.compile(r"\b(pip3?|conda|mamba|uv|apt|apt-get|easy_install)\b")
 _INSTALL = re.compile(r"\binstall\b")
 _DYNAMIC_CODE = frozenset({"eval", "exec", "compile", "__import__"})
 _NO_NETWORK = (
-    "models run without a network: upload the weights, and load them with load_weight_file(bucket, path, version_id, "
-    "sha1)"
+    "models run without network access: upload the weights, and load them with "
+    "load_weight_file(bucket, path, version_id, sha1)"
 )
 
 
 def registered_here(registry: str, key: str) -> str | None:
-    """Describe where this platform registers an identifier, or a similar-looking one; None if it does not."""
+    """Describe where this platform registers an identifier, or one that looks like it; None if nowhere."""
     return _registered(registry, key, own=frozenset())
 
 
@@ -80,121 +80,121 @@ def registered_elsewhere(package: Package) -> FindRegistration:
     Parameters
     ----------
     package : Package
-        Plugins that may be discoverable here, such as in a folder of ``BRAINSCORE_PLUGINS``.
+        Submission with plugins that this platform may already find, for instance in ``BRAINSCORE_PLUGINS``.
     """
     own = frozenset(plugin.path for plugin in package.plugins)
     return lambda registry, key: _registered(registry, key, own=own)
 
 
 def _registered(registry: str, key: str, *, own: frozenset[str]) -> str | None:
+    """Describe the registration of an identifier outside the plugins ``own`` (``kind/name``)."""
     from brainscore_vision.registries import plugin_index
 
     known = plugin_index.locations(registry)
-    like = confusable_form(key)
-    for other in (key, *(name for name in known if name != key and confusable_form(name) == like)):
-        for place in known.get(other, ()):
-            folder = place.folder
+    form = confusable_form(key)
+    for other in (key, *(name for name in known if name != key and confusable_form(name) == form)):
+        for location in known.get(other, ()):
+            folder = location.folder
             if folder is None or f"{folder.parent.name}/{folder.name}" not in own:
-                where = f"{place.package} ({place.source})"
+                where = f"{location.package} ({location.source})"
                 return where if other == key else f"it looks like {other!r} of {where}"
     return None
 
 
 def examine(package: Package, *, taken: FindRegistration = registered_here) -> tuple[Finding, ...]:
-    """Find problems of a submission, from its source alone.
+    """Find problems of a submission without running its code.
 
     Parameters
     ----------
     package : Package
         The submission.
     taken : callable
-        ``taken(registry, key)`` describes the registration of an identifier, or returns None.
+        ``taken(registry, key)`` describes who already registers an identifier, or returns None.
 
     Returns
     -------
     tuple of Finding
-        Sorted by file and line. Findings of reading the submission are in `Package.findings`.
+        Sorted by file and line; without the problems found when the submission was read (`Package.findings`).
     """
     findings: list[Finding] = []
-    findings += _identifiers(package, taken)
+    findings += _check_identifiers(package, taken)
     findings += _findings_or_error("", lambda: read_declared(package)[1])
     with tempfile.TemporaryDirectory(prefix="brainscore-read-") as scratch:
         root = Path(scratch)
         write_files(package.files, root)
         for plugin in package.plugins:
-            findings += _name(plugin)
-            findings += _python(package, plugin)
-            findings += _registers(package, plugin)
-            start = f"{plugin.path}/__init__.py"
-            findings += _findings_or_error(start, partial(_check_code, package, plugin))
-            findings += _findings_or_error(start, partial(_tests, plugin, root / plugin.kind / plugin.name))
-            findings += _findings_or_error(start, partial(_check_requirements, package, plugin, root))
-            findings += _findings_or_error(start, partial(_check_metadata, package, plugin, root))
+            findings += _check_folder_name(plugin)
+            findings += _check_files(package, plugin)
+            findings += _check_registrations(package, plugin)
+            init_file = f"{plugin.path}/__init__.py"
+            findings += _findings_or_error(init_file, partial(_check_code, package, plugin))
+            findings += _findings_or_error(init_file, partial(_check_tests, plugin, root / plugin.kind / plugin.name))
+            findings += _findings_or_error(init_file, partial(_check_requirements, package, plugin, root))
+            findings += _findings_or_error(init_file, partial(_check_metadata, package, plugin, root))
             if plugin.kind == "benchmarks":
-                findings += _findings_or_error(start, partial(_check_benchmarks, package, plugin))
+                findings += _findings_or_error(init_file, partial(_check_benchmarks, package, plugin))
     return sort_findings(findings)
 
 
-def _findings_or_error(file: str, look: Callable[[], Iterable[Finding]]) -> list[Finding]:
-    """Findings of a check; code that cannot be examined is an error of its own."""
+def _findings_or_error(file: str, check: Callable[[], Iterable[Finding]]) -> list[Finding]:
+    """Return the findings of a check, or an error if the check cannot process the code."""
     try:
-        return list(look())
+        return list(check())
     except (ArithmeticError, RecursionError, ValueError) as error:
-        what = f"it cannot be examined: {type(error).__name__}: {str(error)[:200]}"
-        return [Finding("error", "syntax", file, None, what, "write the code more plainly")]
+        what = f"the code cannot be examined: {type(error).__name__}: {str(error)[:200]}"
+        return [Finding("error", "syntax", file, None, what, "simplify the code")]
 
 
-def _name(plugin: SubmittedPlugin) -> Iterator[Finding]:
+def _check_folder_name(plugin: SubmittedPlugin) -> Iterator[Finding]:
     if not _NAME.fullmatch(plugin.name):
-        what = f"{plugin.name!r} cannot be the name of a plugin's folder: Python could not import it"
-        remedy = "name it with letters, digits, '_' and '-'"
+        what = f"a plugin's folder cannot be called {plugin.name!r}: Python could not import it"
+        remedy = "use letters, digits, '_' and '-' in its name"
         yield Finding("error", "name", f"{plugin.path}/__init__.py", None, what, remedy)
 
 
-def _python(package: Package, plugin: SubmittedPlugin) -> Iterator[Finding]:
+def _check_files(package: Package, plugin: SubmittedPlugin) -> Iterator[Finding]:
     for path, content in package.of(plugin).items():
         if not path.endswith(".py"):
             continue
-        if (why := syntax_problem(content)) is not None:
-            line, reason = why
-            yield Finding("error", "syntax", path, line, f"Python cannot read it: {reason}", "fix it")
+        if (problem := syntax_problem(content)) is not None:
+            line, reason = problem
+            yield Finding("error", "syntax", path, line, f"Python cannot parse the file: {reason}", "fix it")
         for number, text in enumerate(content.split(b"\n"), 1):
             if number <= 2 and _CODING.match(text):
                 what = "an encoding other than UTF-8 hides the text"
-                yield Finding("error", "encoding", path, number, what, "save it as UTF-8, and leave the line out")
+                yield Finding("error", "encoding", path, number, what, "save the file as UTF-8, and remove the line")
             if _BIDIRECTIONAL.search(text):
-                what = (
-                    "invisible characters change the direction of the text, so that it reads differently than it runs"
-                )
-                yield Finding("error", "encoding", path, number, what, "write it as an escape: '\\u202e'")
+                what = "invisible characters change the direction of the text: it runs differently than it looks"
+                yield Finding("error", "encoding", path, number, what, "write the character as an escape: '\\u202e'")
 
 
-def _registers(package: Package, plugin: SubmittedPlugin) -> Iterator[Finding]:
-    start, noun = f"{plugin.path}/__init__.py", _NOUNS[plugin.kind]
+def _check_registrations(package: Package, plugin: SubmittedPlugin) -> Iterator[Finding]:
+    init_file, noun = f"{plugin.path}/__init__.py", _NOUNS[plugin.kind]
     scan = package.scans[plugin.path]
-    wanted = [registry for registry, kind in REGISTRIES.items() if kind == plugin.kind]
-    example = f"from brainscore_vision import {wanted[0]}, then {wanted[0]}['identifier'] = …"
-    if start not in package.files:
-        yield Finding("error", "registration", start, None, "there is no __init__.py, which would register it", example)
+    own_registries = [registry for registry, kind in REGISTRIES.items() if kind == plugin.kind]
+    example = f"from brainscore_vision import {own_registries[0]}, then {own_registries[0]}['identifier'] = …"
+    if init_file not in package.files:
+        what = "there is no __init__.py to register the plugin"
+        yield Finding("error", "registration", init_file, None, what, example)
         return
-    if scan.error is not None and syntax_problem(package.files[start]) is None:
-        what = f"its registrations cannot be read: {scan.error.partition(': ')[2]}"
-        yield Finding("error", "registration", start, None, what, example)
+    if scan.error is not None and syntax_problem(package.files[init_file]) is None:
+        what = f"registrations cannot be read: {scan.error.partition(': ')[2]}"
+        yield Finding("error", "registration", init_file, None, what, example)
     for registry, line in scan.dynamic:
         what = f"the identifier registered in {registry} is only known when the code runs"
-        remedy = f"write the identifier out: {registry}['identifier'] = …"
-        yield Finding("error", "registration", start, line, what, remedy)
+        remedy = f"write the identifier as a literal: {registry}['identifier'] = …"
+        yield Finding("error", "registration", init_file, line, what, remedy)
     for registration in plugin.registrations:
         if REGISTRIES[registration.registry] != plugin.kind:
             what = f"a {noun} plugin registers in {registration.registry}"
-            remedy = f"put it into a plugin of its own: {REGISTRIES[registration.registry]}/{plugin.name}"
-            yield Finding("error", "registration", start, registration.line, what, remedy)
-    registers = any(registration.registry in wanted for registration in plugin.registrations)
+            remedy = f"put the registration into a plugin of its own: {REGISTRIES[registration.registry]}/{plugin.name}"
+            yield Finding("error", "registration", init_file, registration.line, what, remedy)
+    registers = any(registration.registry in own_registries for registration in plugin.registrations)
     if scan.error is None and not scan.dynamic and not registers:
-        yield Finding("error", "registration", start, None, f"it registers no {noun}", example)
+        yield Finding("error", "registration", init_file, None, f"the plugin registers no {noun}", example)
 
 
-def _identifiers(package: Package, taken: FindRegistration) -> Iterator[Finding]:
+def _check_identifiers(package: Package, taken: FindRegistration) -> Iterator[Finding]:
     seen: dict[tuple[str, str], str] = {}
     for plugin in package.plugins:
         file = f"{plugin.path}/__init__.py"
@@ -206,77 +206,74 @@ def _identifiers(package: Package, taken: FindRegistration) -> Iterator[Finding]
                 )
                 yield Finding("error", "identifier", file, line, problem, remedy)
             elif ".py:" in key:
-                what = f"{key!r} reads like a file and a function in it"
-                yield Finding("error", "identifier", file, line, what, "leave '.py:' out")
+                what = f"{key!r} looks like the path of a file and the name of a function in it"
+                yield Finding("error", "identifier", file, line, what, "remove '.py:'")
             other = seen.setdefault((registry, key), file)
             if other != file:
-                what = f"{key!r} is registered in {other}, too"
+                what = f"{key!r} is also registered in {other}"
                 yield Finding("error", "identifier", file, line, what, "register each identifier once")
             if (existing := taken(registry, key)) is not None:
                 what = f"{key!r} is taken: {existing}"
                 yield Finding("error", "identifier", file, line, what, "choose another identifier")
 
 
-def _tests(plugin: SubmittedPlugin, folder: Path) -> Iterator[Finding]:
+def _check_tests(plugin: SubmittedPlugin, folder: Path) -> Iterator[Finding]:
     file, noun = f"{plugin.path}/test.py", _NOUNS[plugin.kind]
     if not folder.is_dir():
         return
     try:
         tests = read_tests(folder)
     except (SyntaxError, ValueError, RecursionError):
-        return  # another check reports it
-    own = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*.py") if is_test(path.name))
-    if tests is None or "test.py" not in own:
-        near = nearest("test.py", [path for path in own if path != "conftest.py"], limit=1)
-        there = f"; there is {near[0]}" if near else ""
-        yield Finding("error", "tests", file, None, f"there is no test.py{there}", "write its tests into test.py")
+        return  # another check reports the error
+    test_files = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*.py") if is_test(path.name))
+    if tests is None or "test.py" not in test_files:
+        near = nearest("test.py", [path for path in test_files if path != "conftest.py"], limit=1)
+        similar = f", only {near[0]}" if near else ""
+        yield Finding("error", "tests", file, None, f"there is no test.py{similar}", "write the tests into test.py")
     if tests is None:
         return
     if not tests.tests:
         severity: Severity = "warning" if plugin.kind == "models" else "error"
-        what = f"there is no test of the {noun}: no function begins with test"
+        what = f"there is no test of the {noun}: no function has a name that begins with test"
         yield Finding(severity, "tests", file, None, what, "write def test_…(): …")
         return
     if plugin.kind in _LOADERS:
         kind, loader = _LOADERS[plugin.kind]
-        also = {"metric"} if kind == "metric" else set()
-        if kind not in tests.loads and not also & tests.loads:
-            what, remedy = (
-                "no test loads it by its identifier",
-                f"write def test_loads(): …, with {loader}('identifier')",
-            )
+        if kind not in tests.loads:
+            what = f"no test loads the {noun} by its identifier"
+            remedy = f"write def test_loads(): …, with {loader}('identifier')"
             yield Finding("error", "tests", file, None, what, remedy)
     if plugin.kind == "benchmarks":
-        yield from _benchmark_tests(file, tests.ceiling, tests.runs, tests.score)
+        yield from _check_benchmark_tests(file, tests.ceiling, tests.runs, tests.score)
 
 
-def _benchmark_tests(file: str, ceiling: bool, runs: bool, score: bool) -> Iterator[Finding]:
+def _check_benchmark_tests(file: str, ceiling: bool, runs: bool, score: bool) -> Iterator[Finding]:
     if not ceiling:
         remedy = "write assert 0 < load_benchmark('identifier').ceiling <= 1"
         yield Finding("error", "tests", file, None, "no test checks the ceiling", remedy)
     if not runs:
         remedy = "write score = load_benchmark('identifier')(load_model('pixels'))"
-        yield Finding("error", "tests", file, None, "no test runs it on a model", remedy)
+        yield Finding("error", "tests", file, None, "no test runs the benchmark on a model", remedy)
     elif not score:
         remedy = "document the score of one model: assert float(score) == pytest.approx(0.212, abs=0.005)"
         yield Finding("warning", "tests", file, None, "no test compares a score with a number", remedy)
 
 
 def _check_code(package: Package, plugin: SubmittedPlugin) -> Iterator[Finding]:
-    """Find dependencies on the outside: imports of other plugins, local paths, the network, other programs."""
+    """Find use of anything outside the plugin: other plugins, local paths, the network, other programs."""
     for source in sources_of(package, plugin):
-        yield from _registries(source, plugin)
-        yield from _imports(source, plugin, package)
-        yield from _paths(source)
+        yield from _check_registries(source, plugin)
+        yield from _check_imports(source, plugin, package)
+        yield from _check_paths(source)
         if not source.is_test:
-            yield from _programs(source)
+            yield from _check_programs(source)
         if plugin.kind == "models" and not source.is_test:
-            yield from _fetches(source)
+            yield from _check_downloads(source)
 
 
-def _registries(source: Source, plugin: SubmittedPlugin) -> Iterator[Finding]:
-    """Registrations that the index does not find, and uses of registries that models must not use."""
-    start = source.path == f"{plugin.path}/__init__.py"
+def _check_registries(source: Source, plugin: SubmittedPlugin) -> Iterator[Finding]:
+    """Find registrations that the plugin index misses, and registries that models must not use."""
+    is_init_file = source.path == f"{plugin.path}/__init__.py"
     for node in ast.walk(source.tree):
         if isinstance(node, ast.Name):
             name, line = node.id, node.lineno
@@ -289,20 +286,20 @@ def _registries(source: Source, plugin: SubmittedPlugin) -> Iterator[Finding]:
         foreign = name in REGISTRIES and name != "model_registry"
         if plugin.kind == "models" and foreign and not source.is_test:
             what = f"a model must not use {name}"
-            yield Finding("error", "confinement", source.path, line, what, "leave it out of the model's code")
-    if start:
+            yield Finding("error", "confinement", source.path, line, what, "remove it from the model's code")
+    if is_init_file:
         return
     for node in ast.walk(source.tree):
         if not isinstance(node, ast.Assign | ast.Delete):
             continue
         for target in node.targets:
             if isinstance(target, ast.Subscript) and expression_text(target.value).rpartition(".")[2] in REGISTRIES:
-                what = "registrations outside __init__.py are not found"
-                yield Finding("error", "registration", source.path, node.lineno, what, "register it in __init__.py")
+                what = "a registration outside __init__.py is not found"
+                yield Finding("error", "registration", source.path, node.lineno, what, "move it to __init__.py")
 
 
-def _imports(source: Source, plugin: SubmittedPlugin, package: Package) -> Iterator[Finding]:
-    depth = source.path.count("/") - 1  # number of dots that stay within the plugin's folder
+def _check_imports(source: Source, plugin: SubmittedPlugin, package: Package) -> Iterator[Finding]:
+    depth = source.path.count("/") - 1  # relative imports with up to this many dots stay within the plugin's folder
     for node in ast.walk(source.tree):
         if isinstance(node, ast.Import):
             modules = [alias.name for alias in node.names]
@@ -313,49 +310,52 @@ def _imports(source: Source, plugin: SubmittedPlugin, package: Package) -> Itera
             ]
         elif isinstance(node, ast.ImportFrom) and node.level > depth:
             what = "a relative import leaves the plugin's folder"
-            remedy = "write from brainscore_vision.… import …, or put a copy into the folder"
+            remedy = "write from brainscore_vision.… import …, or copy the module into the folder"
             yield Finding("error", "confinement", source.path, node.lineno, what, remedy)
             continue
         else:
             continue
         for module in modules:
-            yield from _import(module, source, node.lineno, plugin, package)
+            yield from _check_import(module, source, node.lineno, plugin, package)
 
 
-def _import(module: str, source: Source, line: int, plugin: SubmittedPlugin, package: Package) -> Iterator[Finding]:
+def _check_import(
+    module: str, source: Source, line: int, plugin: SubmittedPlugin, package: Package
+) -> Iterator[Finding]:
     top, *rest = module.split(".")
     if top != "brainscore_vision" or len(rest) < 2 or rest[0] not in KIND_FOLDERS:
-        if not source.is_test and top in _PROGRAMS:
-            what = f"it uses {top}, which starts other programs or calls into them"
-            yield Finding("warning", "programs", source.path, line, what, "leave it out if it is not needed")
+        if not source.is_test and top in _PROGRAM_MODULES:
+            what = f"the code uses {top}, which starts other programs or loads native code"
+            yield Finding("warning", "programs", source.path, line, what, "remove it if it is not needed")
         return
     path = f"{rest[0]}/{rest[1]}"
     if path == plugin.path:
         return
     if plugin.kind == "models" and rest[0] in ("benchmarks", "data") and not source.is_test:
-        what = f"a model imports {path}: it must not know what it is scored on"
-        yield Finding("error", "confinement", source.path, line, what, "leave it out of the model's code")
-    elif path not in {other.path for other in package.plugins} and not _is_here(rest[0], rest[1]):
-        what = f"it imports {path}, which is neither in this submission nor part of the platform"
-        remedy = "send both together, or put a copy into its folder"
+        what = f"a model imports {path}, but must not know what it is scored on"
+        yield Finding("error", "confinement", source.path, line, what, "remove the import from the model's code")
+    elif path not in {other.path for other in package.plugins} and not _is_on_platform(rest[0], rest[1]):
+        what = f"the code imports {path}, which is neither in this submission nor part of the platform"
+        remedy = "submit both plugins together, or copy the code into this plugin"
         yield Finding("warning", "confinement", source.path, line, what, remedy)
 
 
-def _is_here(kind: str, name: str) -> bool:
+def _is_on_platform(kind: str, name: str) -> bool:
+    """Whether the platform has a plugin or module of this name, or exports this name, in the package of a kind."""
     folder = Path(__file__).resolve().parent.parent / kind
     return (folder / name).is_dir() or (folder / f"{name}.py").is_file() or _exports(folder, name)
 
 
 def _exports(folder: Path, name: str) -> bool:
-    """Whether a name occurs in the ``__init__.py`` of the kind, such as BenchmarkBase in that of benchmarks."""
+    """Whether a name occurs in the ``__init__.py`` of a folder, such as BenchmarkBase in that of ``benchmarks``."""
     try:
         return re.search(rf"\b{re.escape(name)}\b", (folder / "__init__.py").read_text(encoding="utf-8")) is not None
     except OSError:
         return False
 
 
-def _programs(source: Source) -> Iterator[Finding]:
-    """Programs that it starts, packages that it installs, and code that it generates at run time."""
+def _check_programs(source: Source) -> Iterator[Finding]:
+    """Find starts of other programs, installations of packages, and execution of text as code."""
     aliases = {
         alias.asname or alias.name: f"{node.module}.{alias.name}" if isinstance(node, ast.ImportFrom) else alias.name
         for node in ast.walk(source.tree)
@@ -368,19 +368,19 @@ def _programs(source: Source) -> Iterator[Finding]:
         text = expression_text(node.func)
         first, dot, rest = text.partition(".")
         text = f"{aliases.get(first, first)}{dot}{rest}"
-        starts = _STARTERS.fullmatch(text) is not None
-        if (starts or text.startswith("get_ipython")) and _installs(" ".join(_text_arguments(node))):
-            what, remedy = f"{text} installs packages at run time", "name them in requirements.txt"
+        starts_program = _PROGRAM_CALLS.fullmatch(text) is not None
+        if (starts_program or text.startswith("get_ipython")) and _installs_packages(" ".join(_text_arguments(node))):
+            what, remedy = f"{text} installs packages at run time", "list them in requirements.txt"
             yield Finding("error", "programs", source.path, node.lineno, what, remedy)
-        elif starts:
+        elif starts_program:
             what = f"{text} starts another program"
-            yield Finding("warning", "programs", source.path, node.lineno, what, "leave it out if it is not needed")
+            yield Finding("warning", "programs", source.path, node.lineno, what, "remove it if it is not needed")
         elif text in _DYNAMIC_CODE and text == first:
             what = f"{text} runs code that reviewers cannot see"
-            yield Finding("warning", "programs", source.path, node.lineno, what, "write the code out")
+            yield Finding("warning", "programs", source.path, node.lineno, what, "write the code directly")
 
 
-def _installs(text: str) -> bool:
+def _installs_packages(text: str) -> bool:
     installer = _INSTALLER.search(text)
     return installer is not None and _INSTALL.search(text, installer.end()) is not None
 
@@ -389,56 +389,62 @@ def _text_arguments(call: ast.Call) -> list[str]:
     return [node.value for node in ast.walk(call) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
 
 
-def _paths(source: Source) -> Iterator[Finding]:
-    documented = _docstrings(source.tree)
+def _check_paths(source: Source) -> Iterator[Finding]:
+    docstrings = _docstring_ids(source.tree)
     for node in ast.walk(source.tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documented:
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
             if match := _MACHINE_PATHS.match(node.value):
-                what = f"{match[0][:80]} is a path on a particular machine"
+                what = f"{match[0][:80]} exists only on particular machines"
                 remedy = "fetch the file by its hash, or read it from the plugin's folder: Path(__file__).parent"
                 yield Finding("warning", "paths", source.path, node.lineno, what, remedy)
-        elif isinstance(node, ast.Call) and _writes_outside(node):
-            what, remedy = "it writes to a fixed path outside its folder", "use tempfile, or BRAINSCORE_HOME"
+        elif isinstance(node, ast.Call) and _writes_to_fixed_path(node):
+            what, remedy = "the code writes to a fixed path outside its folder", "use tempfile, or BRAINSCORE_HOME"
             yield Finding("warning", "paths", source.path, node.lineno, what, remedy)
 
 
-def _docstrings(tree: ast.Module) -> set[int]:
+def _docstring_ids(tree: ast.Module) -> set[int]:
+    """Return the ids of the nodes of docstrings and other expressions without effect."""
     return {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
 
 
-def _writes_outside(call: ast.Call) -> bool:
+def _writes_to_fixed_path(call: ast.Call) -> bool:
+    """Whether a call writes to an absolute path, or one in the home folder."""
     name = called_name(call)
     first = call.args[0] if call.args else None
     if name == "open":
-        modes = [*call.args[1:2], *(word.value for word in call.keywords if word.arg == "mode")]
+        modes = [*call.args[1:2], *(keyword.value for keyword in call.keywords if keyword.arg == "mode")]
         if not any(isinstance(mode, ast.Constant) and set(str(mode.value)) & set("wax+") for mode in modes):
             return False
     elif name not in _WRITERS:
         return False
-    places = [first, *(ast.walk(call.func) if isinstance(call.func, ast.Attribute) else ())]
+    possible_paths = [first, *(ast.walk(call.func) if isinstance(call.func, ast.Attribute) else ())]
     return any(
         isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith(("/", "~"))
         and len(node.value) > 1
-        for node in places
+        for node in possible_paths
     )  # fmt: skip
 
 
-def _fetches(source: Source) -> Iterator[Finding]:
-    """What a model would fetch at run time, when there is no network."""
+def _check_downloads(source: Source) -> Iterator[Finding]:
+    """Find what a model would download at run time, when it has no network."""
     for node in ast.walk(source.tree):
         what = ""
         if isinstance(node, ast.Import | ast.ImportFrom):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else [node.module or ""]
-            used = _NETWORK.intersection(name.partition(".")[0] for name in names)
-            what = f"it uses {', '.join(sorted(used))}" if used else ""
+            used = _NETWORK_MODULES.intersection(name.partition(".")[0] for name in names)
+            what = f"the code uses {', '.join(sorted(used))}" if used else ""
         elif isinstance(node, ast.Call):
             name = called_name(node)
-            words = {word.arg: word.value for word in node.keywords}
+            keywords = {keyword.arg: keyword.value for keyword in node.keywords}
             text = expression_text(node.func)
             if name in _DOWNLOADERS or text in ("torch.hub.load", "hub.load"):
-                what = f"{text} fetches files at run time"
-            elif name == "from_pretrained" or _is_true(words.get("pretrained")) or _is_weights(words.get("weights")):
-                what = f"{text} fetches pretrained weights at run time"
+                what = f"{text} downloads files at run time"
+            elif (
+                name == "from_pretrained"
+                or _is_true(keywords.get("pretrained"))
+                or _is_weights(keywords.get("weights"))
+            ):
+                what = f"{text} downloads pretrained weights at run time"
         if what and isinstance(node, ast.stmt | ast.expr):
             yield Finding("warning", "network", source.path, node.lineno, what, _NO_NETWORK)
 
@@ -458,10 +464,10 @@ _BENCHMARK_NAME = re.compile(r"[A-Za-z0-9_]+(?:\.[A-Za-z0-9_]+)*-[A-Za-z0-9_.-]+
 _AUTHOR_YEAR = re.compile(r"[A-Z][A-Za-z]*(19|20)\d\d(?!\d)")
 _PLACEHOLDERS = ("your paper title", "your title", "journal name", "author, a. and coauthor", "your name")
 _REQUIRED_ARGUMENTS = {
-    "version": "version=1; raise it whenever scores change",
+    "version": "version=1, and increase it whenever scores change",
     "ceiling_func": "ceiling_func=lambda: …, which returns a Score",
     "parent": "parent='IT', or another region, or 'behavior'",
-    "bibtex": "bibtex='@article{…}' of the measurements",
+    "bibtex": "bibtex='@article{…}', the citation of the measurements",
 }
 _BENCHMARK_CLASSES = re.compile(r"\w*Benchmark(Base)?")
 _SEE_PAGE = "see the page on benchmarks"
@@ -469,23 +475,23 @@ _SEE_PAGE = "see the page on benchmarks"
 
 def _check_benchmarks(package: Package, plugin: SubmittedPlugin) -> Iterator[Finding]:
     """Find missing arguments of `BenchmarkBase`: identifier, version, ceiling, parent, bibtex."""
-    start = f"{plugin.path}/__init__.py"
+    init_file = f"{plugin.path}/__init__.py"
     for registration in plugin.registrations:
         if registration.registry == "benchmark_registry":
-            yield from _identifier(registration.key, start, registration.line)
+            yield from _check_benchmark_name(registration.key, init_file, registration.line)
     sources = [source for source in sources_of(package, plugin) if not source.is_test]
     calls = [(source, call) for source in sources for call in _benchmark_calls(source)]
     for source, call in calls:
-        yield from _arguments(source, call)
-    if not calls and not any(_uses_base(source) for source in sources) and plugin.registrations:
-        what = "it does not use BenchmarkBase"
+        yield from _check_arguments(source, call)
+    if not calls and not any(_uses_benchmark_base(source) for source in sources) and plugin.registrations:
+        what = "the benchmark does not use BenchmarkBase"
         remedy = f"let the benchmark inherit from brainscore_vision.benchmarks.BenchmarkBase; {_SEE_PAGE}"
-        yield Finding("warning", "benchmark", start, None, what, remedy)
+        yield Finding("warning", "benchmark", init_file, None, what, remedy)
     for source in sources:
-        yield from _left_from_templates(source)
+        yield from _check_placeholders(source)
 
 
-def _identifier(key: str, file: str, line: int) -> Iterator[Finding]:
+def _check_benchmark_name(key: str, file: str, line: int) -> Iterator[Finding]:
     if not _BENCHMARK_NAME.fullmatch(key):
         what = f"{key!r} is not written as AuthorYear-metric or AuthorYear.subset-metric"
         remedy = "use letters, digits and '_'; '.' before a subset; '-' before the metric: MajajHong2015.IT-pls"
@@ -498,13 +504,13 @@ def _identifier(key: str, file: str, line: int) -> Iterator[Finding]:
 def _benchmark_calls(source: Source) -> Iterator[ast.Call]:
     """Calls of benchmark classes, or of their ``__init__``, that pass an identifier."""
     for node in ast.walk(source.tree):
-        if not isinstance(node, ast.Call) or not any(word.arg == "identifier" for word in node.keywords):
+        if not isinstance(node, ast.Call) or not any(keyword.arg == "identifier" for keyword in node.keywords):
             continue
         if called_name(node) == "__init__" or _BENCHMARK_CLASSES.fullmatch(called_name(node)):
             yield node
 
 
-def _uses_base(source: Source) -> bool:
+def _uses_benchmark_base(source: Source) -> bool:
     return any(
         isinstance(node, ast.Name | ast.alias)
         and _BENCHMARK_CLASSES.fullmatch(node.id if isinstance(node, ast.Name) else node.name)
@@ -512,27 +518,27 @@ def _uses_base(source: Source) -> bool:
     )
 
 
-def _arguments(source: Source, call: ast.Call) -> Iterator[Finding]:
-    words = {word.arg for word in call.keywords}
-    if None in words or call.args:  # the content of **arguments is only known at run time
+def _check_arguments(source: Source, call: ast.Call) -> Iterator[Finding]:
+    keywords = {keyword.arg for keyword in call.keywords}
+    if None in keywords or call.args:  # the content of **arguments is only known at run time
         return
     for name, remedy in _REQUIRED_ARGUMENTS.items():
-        if name not in words and f"{name.removesuffix('_func')}" not in words:
-            what = f"no {name.removesuffix('_func')} is passed here"
+        if name not in keywords and f"{name.removesuffix('_func')}" not in keywords:
+            what = f"this call passes no {name.removesuffix('_func')}"
             yield Finding("warning", "benchmark", source.path, call.lineno, what, f"pass {remedy}")
-    for word in call.keywords:
-        value = word.value.value if isinstance(word.value, ast.Constant) else None
-        if word.arg == "identifier" and isinstance(value, str) and not _BENCHMARK_NAME.fullmatch(value):
-            yield from _identifier(value, source.path, word.value.lineno)
+    for keyword in call.keywords:
+        value = keyword.value.value if isinstance(keyword.value, ast.Constant) else None
+        if keyword.arg == "identifier" and isinstance(value, str) and not _BENCHMARK_NAME.fullmatch(value):
+            yield from _check_benchmark_name(value, source.path, keyword.value.lineno)
 
 
-def _left_from_templates(source: Source) -> Iterator[Finding]:
+def _check_placeholders(source: Source) -> Iterator[Finding]:
     for node in ast.walk(source.tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and "@" in node.value:
             text = " ".join(node.value.lower().split())
-            for left in _PLACEHOLDERS:
-                if left in text:
-                    what = f"the citation still holds the template's {left!r}"
+            for placeholder in _PLACEHOLDERS:
+                if placeholder in text:
+                    what = f"the citation still contains the placeholder {placeholder!r} of the template"
                     yield Finding("warning", "benchmark", source.path, node.lineno, what, "cite the paper")
                     break
 
@@ -558,20 +564,21 @@ def _check_metadata(package: Package, plugin: SubmittedPlugin, root: Path) -> It
         described = set(metadata.models if plugin.kind == "models" else metadata.benchmarks)
         if missing := sorted(keys - described):
             shown = ", ".join(missing[:5]) + (", …" if len(missing) > 5 else "")
-            if not _in_python(package, plugin):
-                yield Finding("note", "metadata", file, None, f"it does not describe {shown}", "add an entry for each")
+            if not _has_python_metadata(package, plugin):
+                what = f"{METADATA_FILE} does not describe {shown}"
+                yield Finding("note", "metadata", file, None, what, "add an entry for each")
         return
-    if keys and not _in_python(package, plugin):
-        what = f"there is no METADATA: the site cannot describe this {plugin.kind.removesuffix('s')}"
+    if keys and not _has_python_metadata(package, plugin):
+        what = f"there is no METADATA, so the site cannot describe this {plugin.kind.removesuffix('s')}"
         example = f"METADATA = {{'identifier': {_METADATA_CLASSES[plugin.kind]}(…)}}"
         remedy = f"write {example} into __init__.py, or a {METADATA_FILE}"
         yield Finding("warning", "metadata", f"{plugin.path}/__init__.py", None, what, remedy)
 
 
-def _in_python(package: Package, plugin: SubmittedPlugin) -> bool:
-    places = {f"{plugin.path}/__init__.py", f"{plugin.path}/metadata.py"}
+def _has_python_metadata(package: Package, plugin: SubmittedPlugin) -> bool:
+    paths = {f"{plugin.path}/__init__.py", f"{plugin.path}/metadata.py"}
     for source in sources_of(package, plugin):
-        if source.path in places:
+        if source.path in paths:
             for node in source.tree.body:
                 if any(isinstance(part, ast.Name) and part.id == "METADATA" for part in ast.walk(node)):
                     return True
@@ -588,11 +595,11 @@ _PLATFORM_PACKAGES = frozenset(
     | {"brainio"}
 )
 _OUR_REPOSITORY = re.compile(r"[/:]brain-score/(?:brain-score|brainscore|vision|core|brainio)(?:\.git)?(?:[@/#\s]|$)")
-_RELEASE_REMEDY = "name a released version that has wheels: name==1.2"
+_RELEASE_REMEDY = "require a released version that has wheels: name==1.2"
 
 
 def _check_requirements(package: Package, plugin: SubmittedPlugin, root: Path) -> Iterator[Finding]:
-    """Find lines that the site does not install: repositories, addresses, paths, options, invalid requirements.
+    """Find requirements that the site does not install: repositories, URLs, paths, options, invalid lines.
 
     Parameters
     ----------
@@ -601,14 +608,14 @@ def _check_requirements(package: Package, plugin: SubmittedPlugin, root: Path) -
     plugin : SubmittedPlugin
         One of its plugins.
     root : Path
-        Folder that its files were written to.
+        Folder to which the files of the submission were written.
     """
     path = f"{plugin.path}/{FILE_NAME}"
     if path not in package.files:
         for other in package.of(plugin):
             if other.rpartition("/")[2] in ("setup.py", "environment.yml", "environment.yaml", "pyproject.toml"):
-                what = f"{other.rpartition('/')[2]} is not read"
-                yield Finding("warning", "requirements", other, None, what, f"name what is required in {FILE_NAME}")
+                what = f"{other.rpartition('/')[2]} is ignored"
+                yield Finding("warning", "requirements", other, None, what, f"list the requirements in {FILE_NAME}")
         return
     refusals = Refusals(plugin.path)
     try:
@@ -616,49 +623,50 @@ def _check_requirements(package: Package, plugin: SubmittedPlugin, root: Path) -
     except (RequirementsError, OSError, RecursionError) as error:
         yield Finding("error", "requirements", path, None, str(error).splitlines()[0], "write one requirement per line")
         return
-    for line, why, remedy in refusals.entries:
-        yield Finding("error", "requirements", _place(line, root), line.number, f"{line.shown}: {why}", remedy)
+    for line, reason, remedy in refusals.entries:
+        yield Finding("error", "requirements", _file_of(line, root), line.number, f"{line.shown}: {reason}", remedy)
     if len(lines) > _MAX_LINES:
-        what = f"{len(lines)} lines of requirements; {_MAX_LINES} are allowed"
-        yield Finding("error", "requirements", path, None, what, "name only what the code imports")
+        what = f"there are {len(lines)} lines of requirements; {_MAX_LINES} are allowed"
+        yield Finding("error", "requirements", path, None, what, "list only packages that the code imports")
         return
     for line in lines:
-        for severity, what, remedy in _line(line):
+        for severity, what, remedy in _requirement_problems(line):
             message = f"{line.shown}: {what}"
-            yield Finding(severity, "requirements", _place(line, root), line.number, message, remedy)
+            yield Finding(severity, "requirements", _file_of(line, root), line.number, message, remedy)
 
 
-def _place(line: Line, root: Path) -> str:
+def _file_of(line: Line, root: Path) -> str:
+    """Return the path of a line's file in the submission."""
     try:
         return line.file.relative_to(root.absolute()).as_posix()
     except ValueError:
         return line.file.name
 
 
-def _line(line: Line) -> Iterator[tuple[Severity, str, str]]:
+def _requirement_problems(line: Line) -> Iterator[tuple[Severity, str, str]]:
     if line.option:
-        yield "error", "the site sets the options of pip", "leave the line out"
+        yield "error", "only the site sets options of pip", "remove the line"
         return
     if _OUR_REPOSITORY.search(line.text):
         yield "note", "is the platform itself, which is installed already", "leave the line out"
         return
     if line.text.startswith((".", "/", "~")) or line.text.endswith((".whl", ".tar.gz", ".zip")):
-        yield "error", "a path or a file is not a released package", _RELEASE_REMEDY
+        yield "error", "paths and files are not installed, only released packages", _RELEASE_REMEDY
         return
     if "://" in line.text or line.text.startswith("git+"):
         yield (
             "error",
-            "addresses and repositories are not installed, only wheels of the package index",
+            "URLs and repositories are not installed, only wheels from the package index",
             _RELEASE_REMEDY,
         )
         return
     try:
         requirement = Requirement(line.text)
     except InvalidRequirement as error:
-        why = " ".join(str(error).split("\n")[0].split())
-        yield "error", f"this is not a requirement: {why}", "write one requirement per line: name==1.2"
+        reason = " ".join(str(error).split("\n")[0].split())
+        yield "error", f"not a valid requirement: {reason}", "write one requirement per line: name==1.2"
         return
     if requirement.url is not None:
-        yield "error", "addresses are not installed, only wheels of the package index", _RELEASE_REMEDY
+        yield "error", "URLs are not installed, only wheels from the package index", _RELEASE_REMEDY
     elif canonicalize_name(requirement.name) in _PLATFORM_PACKAGES:
         yield "note", "is the platform itself, which is installed already", "leave the line out"

@@ -209,7 +209,7 @@ def _contents(tree: Tree, planned: Layout, budget: Budget) -> tuple[dict[str, by
         count, why = _too_much_python(content, budget.limits) if place.endswith(".py") else (0, "")
         parts += count
         if parts > budget.limits.all_nodes:
-            raise UserError("it contains too much Python code", remedy="send only the code that the plugins need")
+            raise UserError("the submission contains too much Python code", remedy="send only the code of the plugins")
         if len(content) > budget.limits.file:
             what = f"it is larger than {budget.limits.file / 1e6:g} MB, and left out"
             left.append(Finding("error", "size", place, None, what, _UPLOAD))

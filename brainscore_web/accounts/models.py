@@ -1,4 +1,4 @@
-"""Users, identified by their e-mail address, and API tokens of their programs."""
+"""Users, identified by their e-mail address, and the API tokens of their programs."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class UserManager(BaseUserManager["User"]):
 
     @classmethod
     def normalize_email(cls, email: str | None) -> str:
-        """Convert an address to lower case: providers ignore its case, and users type it inconsistently."""
+        """Convert an e-mail address to lower case: providers ignore its case, and users type it inconsistently."""
         return super().normalize_email(email).lower()
 
     def create_user(self, email: str, password: str | None = None, **fields: Any) -> User:
@@ -47,7 +47,7 @@ class UserManager(BaseUserManager["User"]):
         return user
 
     def create_superuser(self, email: str, password: str | None = None, **fields: Any) -> User:
-        """Create an administrator; the address counts as confirmed."""
+        """Create an administrator, whose e-mail address counts as confirmed."""
         from allauth.account.models import EmailAddress
 
         user = self.create_user(email, password, **{**fields, "is_staff": True, "is_superuser": True})
@@ -55,7 +55,7 @@ class UserManager(BaseUserManager["User"]):
         return user
 
     def get_by_natural_key(self, username: str | None) -> User:
-        """Find a user by address, ignoring its case."""
+        """Find a user by e-mail address, ignoring its case."""
         return self.get(email__iexact=username)
 
 
@@ -64,7 +64,7 @@ class User(AbstractBaseUser, PermissionsMixin):
 
     email = models.EmailField("e-mail address", unique=True, error_messages={"unique": "This address is taken."})
     display_name = models.CharField(
-        max_length=100, blank=True, help_text="Shown instead of the address, which never is."
+        max_length=100, blank=True, help_text="Shown to others instead of the e-mail address, which is never shown."
     )
     is_active = models.BooleanField(default=True)
     is_staff = models.BooleanField("may use the administration", default=False)
@@ -76,7 +76,7 @@ class User(AbstractBaseUser, PermissionsMixin):
     REQUIRED_FIELDS: ClassVar[list[str]] = []
 
     class Meta:
-        """Addresses are unique regardless of their case."""
+        """E-mail addresses are unique regardless of their case."""
 
         constraints = (models.UniqueConstraint(Lower("email"), name="email_whatever_its_case"),)
         permissions = (("review_submissions", "Can review submissions"),)
@@ -85,13 +85,13 @@ class User(AbstractBaseUser, PermissionsMixin):
         return self.public_name
 
     def clean(self) -> None:
-        """Normalise the address."""
+        """Normalise the e-mail address."""
         super().clean()
         self.email = type(self).objects.normalize_email(self.email)
 
     @property
     def public_name(self) -> str:
-        """The name that others see; never the address."""
+        """The name that others see; never the e-mail address."""
         return self.display_name or f"member {self.pk}"
 
     @property
@@ -103,7 +103,7 @@ class User(AbstractBaseUser, PermissionsMixin):
 
 
 def check_scopes(scopes: Any) -> None:
-    """Refuse scopes that do not exist."""
+    """Raise a validation error unless the scopes are a non-empty list of keys of `SCOPES`."""
     if not isinstance(scopes, list) or not scopes or not set(scopes) <= set(SCOPES):
         raise ValidationError(f"Scopes must be some of: {', '.join(SCOPES)}.")
 
@@ -112,7 +112,7 @@ class ApiToken(models.Model):
     """A token with which a program acts for a user; only its hash is stored."""
 
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="tokens")
-    name = models.CharField(max_length=100, help_text="What it is for.")
+    name = models.CharField(max_length=100, help_text="What the token is for.")
     prefix = models.CharField(max_length=8, editable=False)
     digest = models.CharField(max_length=64, unique=True, editable=False)
     scopes = models.JSONField(default=list, validators=[check_scopes])
@@ -122,7 +122,7 @@ class ApiToken(models.Model):
     revoked = models.BooleanField(default=False)
 
     class Meta:
-        """Newest first."""
+        """Sort tokens by date, newest first."""
 
         ordering = ("-created",)
 
@@ -133,7 +133,7 @@ class ApiToken(models.Model):
     def issue(
         cls, user: User, name: str, scopes: list[str], *, expires: datetime | None = None
     ) -> tuple[ApiToken, str]:
-        """Create a token; its text is returned only here and is not stored."""
+        """Create a token, and return it with its text, which is not stored and cannot be shown again."""
         text = f"bs_{secrets.token_urlsafe(32)}"
         token = cls(user=user, name=name, scopes=scopes, expires=expires, prefix=text[:8], digest=_digest(text))
         token.full_clean()
@@ -150,9 +150,9 @@ class ApiToken(models.Model):
 
 
 class SharedCacheRow(models.Model):
-    """Counters that all processes of the server share: login attempts, and used codes.
+    """An entry of the cache ``default``, shared by all processes of the server: login attempts, used login codes.
 
-    The cache ``default`` reads and writes the table itself; this model exists so that migrations create it.
+    The cache backend accesses the table with SQL of its own; this model exists so that migrations create the table.
     """
 
     cache_key = models.CharField(max_length=255, primary_key=True)
@@ -160,7 +160,7 @@ class SharedCacheRow(models.Model):
     expires = models.DateTimeField(db_index=True)
 
     class Meta:
-        """The table name in the settings."""
+        """The table name is the location of the cache in the settings."""
 
         db_table = "accounts_shared_cache"
 

@@ -1,4 +1,4 @@
-"""Content of the forms of the comparison page."""
+"""Content of the forms of the comparison page, as template context."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from brainscore_web.leaderboard.snapshot import Snapshot
 
 __all__ = ["Chip", "Form", "comparison_context", "form_of"]
 
-_OF_MODELS = frozenset(
+_MODEL_FILTERS = frozenset(
     {"q", "family", "architecture", "training", "parameters_min", "parameters_max", "size_min", "size_max", "runnable"}
 )
-_FIELDS_OF_FORM = frozenset({"values"})
-_OWN = {
+_NO_CHIP = frozenset({"values"})  # shown as a field of the form of each mode
+_MODE_FIELDS = {  # visible fields of the form of each mode
     "benchmarks": ("x", "y", "colour", "values"),
     "models": ("first", "second", "values"),
     "matrix": ("level", "method", "least", "values"),
@@ -25,7 +25,7 @@ _OWN = {
 
 
 class Chip(NamedTuple):
-    """An active filter, and the query without it."""
+    """An active filter, and the URL query that removes it."""
 
     text: str
     query: str
@@ -37,26 +37,26 @@ class Form(NamedTuple):
     Attributes
     ----------
     modes : list of (str, str, bool)
-        Title, query, and whether the mode is current.
+        For each mode: its title, its URL query, and whether it is current.
     nodes, models : list of (str, str)
         Identifiers and titles to choose from; empty in modes that do not need them.
-    hidden, hidden_of_filters : list of (str, str)
-        Hidden fields of the form of the mode, and of the form of the filters.
+    hidden, hidden_in_filters : list of (str, str)
+        Names and values of the hidden fields: of the form of the mode, and of the form of the filters.
     facets : tuple of Facet
-        Filters.
+        Filters to choose from.
     chips : list of Chip
         Active filters.
-    colours, levels : dict
-        Choices with their labels.
+    colours, levels : dict of str to str
+        Labels of the values to choose from: by what points are coloured, and what the matrix compares.
     board_query, query : str
-        Query of the leaderboard with the same filters, and of this page.
+        URL query of the leaderboard with the same filters, and of this page.
     """
 
     modes: list[tuple[str, str, bool]]
     nodes: list[tuple[str, str]]
     models: list[tuple[str, str]]
     hidden: list[tuple[str, str]]
-    hidden_of_filters: list[tuple[str, str]]
+    hidden_in_filters: list[tuple[str, str]]
     facets: tuple[Facet, ...]
     chips: list[Chip]
     colours: dict[str, str]
@@ -66,21 +66,21 @@ class Form(NamedTuple):
 
 
 def form_of(snapshot: Snapshot, question: Question) -> Form:
-    """Return the content of the forms for the data that the visitor sees."""
+    """Return the content of the forms for the data in a snapshot."""
     facets = benchmark_facets(snapshot, question.board)
     if question.mode != "models":
         facets = (*model_facets(snapshot, question.board), *facets)
     facets = tuple(
         facet for facet in facets if len(facet.options) > 1 or any(choice.chosen for choice in facet.options)
     )
-    of_filters = {facet.name for facet in facets} | {"q", "over", "at"}
+    filter_fields = {facet.name for facet in facets} | {"q", "over", "at"}
     pairs = question.pairs()
     return Form(
         modes=[(title, question.changed(mode=mode).query(), mode == question.mode) for mode, title in MODES.items()],
         nodes=list(node_names(snapshot).items()) if question.mode == "benchmarks" else [],
         models=[(model.identifier, model.title) for model in snapshot.models] if question.mode == "models" else [],
-        hidden=[pair for pair in pairs if pair[0] not in _OWN[question.mode]],
-        hidden_of_filters=[pair for pair in pairs if pair[0] not in of_filters],
+        hidden=[pair for pair in pairs if pair[0] not in _MODE_FIELDS[question.mode]],
+        hidden_in_filters=[pair for pair in pairs if pair[0] not in filter_fields],
         facets=facets,
         chips=_chips(question),
         colours={"architecture": "architecture", "family": "family", "training": "training data", "none": "nothing"},
@@ -91,23 +91,23 @@ def form_of(snapshot: Snapshot, question: Question) -> Form:
 
 
 def comparison_context(comparison: Comparison, question: Question) -> dict[str, Any]:
-    """Return template context: the names of the compared items, the swapped query, and links to cards."""
+    """Return the identifiers of the two compared items, the query that swaps them, and links to their pages."""
     if isinstance(comparison, TwoBenchmarks):
-        pair = [
+        items = [
             (axis.identifier, axis.title, "" if axis.is_mean else benchmark_href(axis.identifier))
             for axis in (comparison.x, comparison.y)
         ]
-        swapped = question.changed(x=pair[1][0], y=pair[0][0])
+        swapped = question.changed(x=items[1][0], y=items[0][0])
     elif isinstance(comparison, TwoModels):
         models = (comparison.first, comparison.second)
-        pair = [(model.identifier, model.title, model_href(model.identifier)) for model in models]
-        swapped = question.changed(first=pair[1][0], second=pair[0][0])
+        items = [(model.identifier, model.title, model_href(model.identifier)) for model in models]
+        swapped = question.changed(first=items[1][0], second=items[0][0])
     else:
         return {}
     return {
-        "names": [name for name, _, _ in pair],
+        "names": [name for name, _, _ in items],
         "swapped": swapped.query(),
-        "cards": [(title, href) for _, title, href in dict.fromkeys(pair) if href],
+        "cards": [(title, href) for _, title, href in dict.fromkeys(items) if href],
     }
 
 
@@ -118,7 +118,7 @@ def _chips(question: Question) -> list[Chip]:
             question.changed(board=active.without).query(),
         )
         for active in active_filters(question.board)
-        if active.field not in _FIELDS_OF_FORM
-        # filters on models have no effect if two models are chosen
-        and (question.mode != "models" or active.field not in _OF_MODELS)
+        if active.field not in _NO_CHIP
+        # in the mode that compares two chosen models, filters of models have no effect
+        and (question.mode != "models" or active.field not in _MODEL_FILTERS)
     ]

@@ -157,4 +157,4 @@ def withdraw_entry(entry: Entry, *, because: str) -> None:
             raise UserError("the standings are frozen", remedy="ask the organisers")
         changed = Entry.objects.filter(pk=entry.pk, withdrawn__isnull=True)
         if not changed.update(withdrawn=timezone.now(), withdrawn_because=because):
-            raise UserError("it is already withdrawn", remedy="see the competition's page")
+            raise UserError("the entry is already withdrawn", remedy="see the page of the competition")

@@ -37,7 +37,7 @@ def publish(competition: Competition) -> None:
     """Publish a competition; entries are accepted from its opening day on."""
     missing = missing_parts(competition)
     if missing:
-        raise UserError(f"it cannot be opened yet: {'; '.join(missing)}", remedy="complete it first")
+        raise UserError(f"the competition cannot be published yet: {'; '.join(missing)}", remedy="add what is missing")
     with transaction.atomic():
         row = lock_competition(competition)
         row.published = True
@@ -49,7 +49,9 @@ def freeze(competition: Competition, by: User) -> Snapshot:
     with transaction.atomic():
         row = lock_competition(competition)
         if row.phase not in (Phase.OPEN, Phase.CLOSED, Phase.FROZEN):
-            raise UserError(f"it is {row.phase}", remedy="standings are frozen between opening and the awards")
+            raise UserError(
+                f"the competition is {row.phase}", remedy="freeze standings after its opening, before the awards"
+            )
         return Snapshot.objects.create(competition=row, document=standings_document(row), by=by)
 
 
@@ -96,7 +98,8 @@ def announce(competition: Competition) -> None:
         empty = [track.title for track in Track.objects.filter(competition=row, awards__isnull=True)]
         if empty:
             raise UserError(
-                f"no awards in: {', '.join(empty)}", remedy="create them from the frozen standings, or enter them"
+                f"these tracks have no awards: {', '.join(empty)}",
+                remedy="create awards from the frozen standings, or enter them",
             )
         row.awarded = row.awarded or timezone.now()
         row.save(update_fields=["awarded"])

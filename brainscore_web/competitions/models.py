@@ -485,7 +485,7 @@ class Snapshot(models.Model):
     def save(self, *args: Any, **kwargs: Any) -> None:
         """Save the snapshot; it cannot be changed afterwards."""
         if not self._state.adding:
-            raise UserError("frozen standings are never changed", remedy="freeze them again")
+            raise UserError("frozen standings cannot be changed", remedy="freeze the current standings again")
         self.digest = _digest_of(self.document)
         super().save(*args, **kwargs)
 

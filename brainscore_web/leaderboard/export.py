@@ -159,7 +159,7 @@ def table(board: Board, *, form: Form = "wide") -> pyarrow.Table:
     import pyarrow
 
     if form not in FORMS:
-        raise UserError(f"form is {str(form)[:50]!r}", remedy=f"give one of: {', '.join(FORMS)}")
+        raise UserError(f"unknown form {str(form)[:50]!r}", remedy=f"use one of: {', '.join(FORMS)}")
     columns = _wide(board) if form == "wide" else _long(board)
     arrays = {name: pyarrow.array(column, _type(name, column), from_pandas=True) for name, column in columns.items()}
     metadata = {

@@ -104,7 +104,7 @@ def stimuli_of(identifier: str) -> StimulusSet:
         raise
     except Exception as error:  # plugins can raise any error
         raise UserError(f"the stimuli of {identifier!r} are not available: {type(error).__name__}: {error}") from error
-    raise UserError(f"{identifier!r} presents no stimuli")
+    raise UserError(f"benchmark {identifier!r} presents no stimuli")
 
 
 def thumbnail(path: Path) -> bytes:

@@ -1,4 +1,4 @@
-"""The leaderboard as arrays: the data that a visitor may see, loaded once per revision."""
+"""Snapshots: the data of the leaderboard that a visitor may see, as arrays, loaded once per revision of the data."""
 
 from __future__ import annotations
 
@@ -54,11 +54,11 @@ class ModelRow(NamedTuple):
     pk : int
         Primary key of the `VisionModel`.
     identifier, title : str
-        A model without a title has its identifier as the title.
+        If the model has no title, the title is its identifier.
     private : bool
         Whether the model is private.
     mine : bool
-        Whether the model is private and the visitor sees it as its owner.
+        Whether the model is private, and the visitor is its owner.
     architecture, family, training_data : str
         Empty if not known.
     parameters : int or None
@@ -83,26 +83,26 @@ class ModelRow(NamedTuple):
 
 
 class BenchmarkRow(NamedTuple):
-    """A benchmark, in the version whose scores count.
+    """A benchmark, with the version whose scores count.
 
     Attributes
     ----------
     pk : int
         Primary key of the `Benchmark`.
     identifier, title : str
-        A benchmark without a title has its identifier as the title.
+        If the benchmark has no title, the title is its identifier.
     version : str
-        The version whose scores count; empty: all versions.
+        The version whose scores count; empty if all versions count.
     parent : str
-        Identifier of the mean that it counts in; empty outside the tree.
+        Identifier of the mean that includes it; empty for a benchmark outside the tree.
     region, species, task, stimuli, metric : str
         Empty if not known.
     access : str
         Access to stimuli and measurements: ``'public'`` or ``'private'``.
     control : bool
-        Whether it is a control, which checks the method and counts in no mean.
+        Whether it is a control, which tests the method of scoring and is not included in means.
     in_tree : bool
-        Whether it counts in means.
+        Whether means include it.
     ceiling, ceiling_error, ceiling_low, ceiling_high : float
         NaN if not available.
     ceiling_meaning : str
@@ -132,22 +132,22 @@ class BenchmarkRow(NamedTuple):
 NUMBERS = ("value", "error", "low", "high", "raw", "raw_error", "raw_low", "raw_high")
 """Numeric columns of scores."""
 
-_LARGEST_SHOWN = 1e12  # larger values, stored before `clean.LARGEST` existed, are clipped to this
-_CHUNK = 2000  # rows; small chunks need little memory and keep the garbage collector idle
+_LARGEST_SHOWN = 1e12  # larger values, stored before `clean.LARGEST` was introduced, are clipped
+_CHUNK = 2000  # rows; small chunks need little memory, and cause few runs of the garbage collector
 _log = logging.getLogger(__name__)
-_MOST_PARAMETERS = 500  # SQLite limits the parameters of a query
+_MAX_PARAMETERS = 500  # SQLite limits the parameters of a query
 _STATE_CODES = {state: code for code, state in enumerate(LEAF_STATES)}
 
 
 class Structure(NamedTuple):
-    """The tree, and all benchmarks: those of the tree in its order, those outside the tree, controls."""
+    """The tree, and all benchmarks: those of the tree in its order, then those outside the tree, then controls."""
 
     tree: Tree
     benchmarks: tuple[BenchmarkRow, ...]
 
 
 class Scores(NamedTuple):
-    """Columns with one row per receipt, oldest first; receipts of a pair with the same time are sorted by their ids.
+    """Columns with one row per receipt, oldest first; receipts of one pair with equal times are sorted by id.
 
     `numbers` has the shape (:data:`NUMBERS`, receipts), with NaN for missing or invalid numbers.
     """
@@ -162,8 +162,8 @@ class Scores(NamedTuple):
     numbers: NDArray[np.float64]
 
 
-def load_models(visitor: Visitor, *, all_seen: bool) -> list[ModelRow]:
-    """Load the models that the visitor may see, sorted by identifier."""
+def load_models(visitor: Visitor, *, sees_all: bool) -> list[ModelRow]:
+    """Load the models that the visitor may see, sorted by identifier; `sees_all` is true for administrators."""
     fields = (
         "pk", "identifier", "title", "visibility", "architecture", "family", "parameters", "size_mb",
         "training_data", "runnable",
@@ -173,12 +173,12 @@ def load_models(visitor: Visitor, *, all_seen: bool) -> list[ModelRow]:
     for row in rows:
         private = row.pop("visibility") != Visibility.PUBLIC
         row["title"] = row["title"] or row["identifier"]
-        models.append(ModelRow(private=private, mine=private and not all_seen, **row))
+        models.append(ModelRow(private=private, mine=private and not sees_all, **row))
     return sorted(models, key=lambda row: row.identifier)  # independent of the database's collation
 
 
 def load_structure(until: datetime | None) -> Structure:
-    """Load the benchmarks and their tree, with today's versions or those at a time."""
+    """Load the benchmarks and their tree, with the current versions or, if `until` is given, those at that time."""
     rows = list(
         Benchmark.objects.order_by().values(
             "pk", "identifier", "title", "version", "parent_id", "is_mean", "order", "control", "in_tree", "access",
@@ -187,10 +187,10 @@ def load_structure(until: datetime | None) -> Structure:
     )  # fmt: skip
     versions = _versions(rows, until)
     names = {row["pk"]: row["identifier"] for row in rows}
-    above = {row["pk"]: row["parent_id"] for row in rows if row["is_mean"]}
-    means = {names[pk] for pk in above if _has_root(pk, above)}
-    misplaced = {names[pk] for pk in above} - means
-    misplaced |= {row["identifier"] for row in rows if row["parent_id"] is not None and row["parent_id"] not in above}
+    parents = {row["pk"]: row["parent_id"] for row in rows if row["is_mean"]}
+    means = {names[pk] for pk in parents if _has_root(pk, parents)}
+    misplaced = {names[pk] for pk in parents} - means
+    misplaced |= {row["identifier"] for row in rows if row["parent_id"] is not None and row["parent_id"] not in parents}
     if misplaced:
         _log_broken_tree(tuple(sorted(misplaced)))
     nodes = [
@@ -236,29 +236,29 @@ def load_structure(until: datetime | None) -> Structure:
     return Structure(tree, (*(benchmarks[name] for name in tree.benchmarks), *outside))
 
 
-def _has_root(pk: int, above: Mapping[int, int | None]) -> bool:
+def _has_root(pk: int, parents: Mapping[int, int | None]) -> bool:
     """Whether the ancestors of a mean end at a root, that is, do not form a cycle."""
-    passed: set[int] = set()
-    at: int | None = pk
-    while at is not None and at in above:
-        if at in passed:
+    visited: set[int] = set()
+    current: int | None = pk
+    while current is not None and current in parents:
+        if current in visited:
             return False
-        passed.add(at)
-        at = above[at]
+        visited.add(current)
+        current = parents[current]
     return True
 
 
-@lru_cache(maxsize=16)  # once in each process
+@lru_cache(maxsize=16)  # log each problem only once per process
 def _log_broken_tree(names: tuple[str, ...]) -> None:
     _log.error(
-        "The tree is broken: parents form a cycle, or are not means. Correct the parents of %s; until then, benchmarks "
-        "below them count in no mean.",
+        "The benchmark tree is invalid: parents form a cycle, or are not means. Correct the parents of %s; until then, "
+        "benchmarks below them are not included in means.",
         ", ".join(names[:20]) + (" and others" if len(names) > 20 else ""),
     )
 
 
-class _Moment(Func):
-    """A UTC time in the fastest form of the database: text in SQLite, microseconds since 1970 in PostgreSQL."""
+class _FastTime(Func):
+    """A UTC time in the form that is fastest to read: text from SQLite, microseconds since 1970 from PostgreSQL."""
 
     template = "CAST(%(expressions)s AS text)"
     arity = 1
@@ -270,48 +270,49 @@ class _Moment(Func):
 
 
 def load_scores() -> Scores:
-    """Load all scores. Callers must select those of models that their visitor may see."""
+    """Load all scores. Callers must select the scores of models that the visitor may see."""
     query = Score.objects.order_by().values_list(
-        "pk", "model_id", "benchmark_id", "version", "state", _Moment("created"), "undetermined", *NUMBERS
+        "pk", "model_id", "benchmark_id", "version", "state", _FastTime("created"), "undetermined", *NUMBERS
     )
     sql, parameters = query.query.sql_with_params()
     chunks: list[Scores] = []
-    versions: dict[str, str] = {}  # rows with the same version share one string
-    with connections[query.db].cursor() as cursor:  # the conversions of the ORM would take most of the time
+    versions: dict[str, str] = {}  # so that rows with the same version share one string
+    with connections[query.db].cursor() as cursor:  # the ORM would take most of the time for conversions
         cursor.execute(sql, parameters)
         while rows := cursor.fetchmany(_CHUNK):
             chunks.append(_columns(rows, versions))
     if not chunks:
         chunks = [_columns([], versions)]
     scores = Scores._make(np.concatenate(columns, axis=-1) for columns in zip(*chunks, strict=True))
-    order = np.lexsort((scores.pk, _ties(scores), scores.created))
+    order = np.lexsort((scores.pk, _tie_ranks(scores), scores.created))
     return Scores._make(column[..., order] for column in scores)
 
 
-def _ties(scores: Scores) -> NDArray[np.int64]:
-    """Return the order, by receipt id, among receipts of the same pair and time; 0 for all others."""
+def _tie_ranks(scores: Scores) -> NDArray[np.int64]:
+    """Rank the receipts with the same pair and time by receipt id; 0 for all others."""
     keys = scores.created, scores.model, scores.benchmark
     order = np.lexsort(keys)
     equal = np.logical_and.reduce([key[order][1:] == key[order][:-1] for key in keys])
     tied = order[np.append(equal, False) | np.append(False, equal)] if len(order) else order
     receipts: dict[int, str] = {}
-    keys_of_tied = scores.pk[tied].tolist()
-    for start in range(0, len(tied), _MOST_PARAMETERS):
-        some = Score.objects.order_by().filter(pk__in=keys_of_tied[start : start + _MOST_PARAMETERS])
-        receipts.update(some.values_list("pk", "receipt"))
-    places = {receipt: place for place, receipt in enumerate(sorted(receipts.values()))}
-    ties = np.zeros(len(order), dtype=np.int64)
-    ties[tied] = [places.get(receipts.get(pk, ""), 0) for pk in keys_of_tied]
-    return ties
+    tied_keys = scores.pk[tied].tolist()
+    for start in range(0, len(tied), _MAX_PARAMETERS):
+        query = Score.objects.order_by().filter(pk__in=tied_keys[start : start + _MAX_PARAMETERS])
+        receipts.update(query.values_list("pk", "receipt"))
+    rank_of = {receipt: rank for rank, receipt in enumerate(sorted(receipts.values()))}
+    ranks = np.zeros(len(order), dtype=np.int64)
+    ranks[tied] = [rank_of.get(receipts.get(pk, ""), 0) for pk in tied_keys]
+    return ranks
 
 
 def _columns(rows: Sequence[tuple[Any, ...]], versions: dict[str, str]) -> Scores:
+    """Convert rows of the database to columns, with strings of versions from `versions`, which grows as needed."""
     columns = list(zip(*rows, strict=True)) or [()] * (7 + len(NUMBERS))
     pk, model, benchmark, version, state, created, undetermined = columns[:7]
-    texts = np.empty(len(rows), dtype=object)
-    texts[:] = [versions.setdefault(text, text) for text in version]
-    are_texts = any(isinstance(moment, str) for moment in created[:1])
-    moments = np.array(created, dtype="datetime64[us]" if are_texts else np.int64).astype("datetime64[us]")
+    shared_versions = np.empty(len(rows), dtype=object)
+    shared_versions[:] = [versions.setdefault(text, text) for text in version]
+    is_text = any(isinstance(time_read, str) for time_read in created[:1])
+    times = np.array(created, dtype="datetime64[us]" if is_text else np.int64).astype("datetime64[us]")
     numbers = np.array(columns[7:], dtype=np.float64).reshape(len(NUMBERS), len(rows))
     numbers[~np.isfinite(numbers)] = np.nan
     np.clip(numbers, -_LARGEST_SHOWN, _LARGEST_SHOWN, out=numbers)
@@ -322,16 +323,19 @@ def _columns(rows: Sequence[tuple[Any, ...]], versions: dict[str, str]) -> Score
         pk=np.array(pk, dtype=np.int64),
         model=np.array(model, dtype=np.int64),
         benchmark=np.array(benchmark, dtype=np.int64),
-        version=texts,
+        version=shared_versions,
         state=np.array([_STATE_CODES[name] for name in state], dtype=np.int8),
-        created=moments,
+        created=times,
         undetermined=np.array(undetermined, dtype=bool),
         numbers=numbers,
     )
 
 
 def _versions(rows: Sequence[dict[str, Any]], until: datetime | None) -> dict[int, tuple[str, dict[str, Any]]]:
-    """Return, for each benchmark that exists at the time, the version that counts and its ceiling."""
+    """Return the version that counts and its ceiling for each benchmark, by primary key.
+
+    If `until` is given, these are the versions at that time, and benchmarks that did not exist are omitted.
+    """
     known: dict[int, list[dict[str, Any]]] = {}
     fields = ("ceiling", "ceiling_error", "ceiling_low", "ceiling_high")
     query = BenchmarkVersion.objects.order_by("since", "version")
@@ -347,9 +351,9 @@ def _versions(rows: Sequence[dict[str, Any]], until: datetime | None) -> dict[in
         if until is not None:
             if min([row["created"], *(version["since"] for version in versions)]) > until:
                 continue
-            numbered = enumerate(versions)
-            place = next((place for place, version in numbered if version["version"] == counts), len(versions))
-            versions = [version for version in versions[: place + 1] if version["since"] <= until]
+            names = [version["version"] for version in versions]
+            end = names.index(counts) + 1 if counts in names else len(versions)  # later versions do not count
+            versions = [version for version in versions[:end] if version["since"] <= until]
             counts = versions[-1]["version"] if counts and versions else counts
         matching = (version for version in reversed(versions) if version["version"] == counts or not counts)
         ceiling = next(matching, no_ceiling)
@@ -358,13 +362,14 @@ def _versions(rows: Sequence[dict[str, Any]], until: datetime | None) -> dict[in
 
 
 STATES = (*LEAF_STATES, "undetermined")
-"""Results of a model on a benchmark; the index of a state is its code.
+"""States of a model on a benchmark; arrays contain indices into this tuple.
 
-A score whose ceiling may be 0 is scored in a snapshot; boards of scores relative to ceilings show it as undetermined.
+A snapshot does not use *undetermined*: a score whose ceiling may be 0 has the state *scored*. Boards of scores relative
+to ceilings show it as *undetermined*.
 """
 
 _SCORED = STATES.index("scored")
-_OUTSIDE_NODE = "\x00outside"  # parent of the benchmarks outside the tree while scores are selected
+_OUTSIDE_NODE = "\x00outside"  # temporary parent of benchmarks outside the tree, while scores are selected
 
 
 class SnapshotKey(NamedTuple):
@@ -377,18 +382,20 @@ class SnapshotKey(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Snapshot:
-    """The data that one kind of visitor may see, as read-only arrays of models × benchmarks.
+    """The data that an audience may see, as read-only arrays of models × benchmarks.
+
+    An audience is all visitors who may see the same data.
 
     Attributes
     ----------
     revision : int
-        Revision of the site's data that was read.
+        Revision number of the site's data.
     audience : str
         ``'public'``; ``'all'`` for administrators; otherwise a digest of the private models that the visitor sees.
     at : date or None
-        The day (UTC) whose end it shows; None: now.
+        The snapshot shows the end of this day (UTC); None: the current data.
     models : tuple of ModelRow
-        Models with at least one receipt, by identifier.
+        Models with at least one receipt, sorted by identifier.
     benchmarks : tuple of BenchmarkRow
         Benchmarks of the tree in its order, then those outside the tree, then controls.
     tree : Tree
@@ -398,15 +405,15 @@ class Snapshot:
     value, error, low, high : array
         Ceiled scores with standard errors and confidence limits; NaN if not available.
     raw, raw_error, raw_low, raw_high : array
-        The same before normalisation by the ceiling.
+        The same numbers before normalisation by the ceiling.
     undetermined : array of bool
-        Whether the ceiling of a score may be 0, so that the score relative to it says nothing.
+        Whether the ceiling of a score may be 0, so that the score relative to the ceiling is meaningless.
     score : array of int64
         Primary key of the `Score` that is shown, including failed and outdated ones; -1 if there is none.
     comparable : array of bool
-        Whether there is a score of which the influences of units are stored, by which models are compared.
+        Whether there is a score, and the influences of units on it, which comparisons of models need, are stored.
     model_index, benchmark_index : dict
-        Rows and columns by identifier.
+        Row of each model, and column of each benchmark, by identifier.
     """
 
     revision: int
@@ -436,7 +443,7 @@ class Snapshot:
 
     @cached_property
     def digest(self) -> str:
-        """Hash of everything except the revision: it is the same as long as this audience sees the same data."""
+        """Hash of everything except the revision: it stays the same while this audience sees the same data."""
         digest = hashlib.sha256(repr((self.audience, self.at, self.models, self.benchmarks)).encode())
         for identifier in self.tree:
             digest.update(repr(self.tree[identifier]).encode())
@@ -450,51 +457,52 @@ class Snapshot:
         return SnapshotKey(self.revision, self.audience, self.at)
 
     def influences(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> list[list[ScoreInfluence | None]]:
-        """Return how units influence some scores (models × benchmarks); None where nothing is stored."""
-        at = np.ix_(rows, columns)
-        known, pk, value = self.comparable[at], self.score[at], self.value[at]
-        found = influences_of(dict(zip(pk[known].tolist(), value[known].tolist(), strict=True)))
+        """Return the influences of units on the scores of some models and benchmarks; None if they are not stored."""
+        block = np.ix_(rows, columns)
+        stored, keys, values = self.comparable[block], self.score[block], self.value[block]
+        influences = influences_of(dict(zip(keys[stored].tolist(), values[stored].tolist(), strict=True)))
         return [
-            [found.get(key) if there else None for key, there in zip(keys, theirs, strict=True)]
-            for keys, theirs in zip(pk.tolist(), known.tolist(), strict=True)
+            [influences.get(key) if is_stored else None for key, is_stored in zip(*row, strict=True)]
+            for row in zip(keys.tolist(), stored.tolist(), strict=True)
         ]
 
 
 _scores: Cache[int, Scores] = Cache(most=2)
 _snapshots: Cache[SnapshotKey, Snapshot] = Cache(most=8)
-_past: Cache[SnapshotKey, Snapshot] = Cache(most=4)  # separate: past days do not displace the current leaderboard
+_past: Cache[SnapshotKey, Snapshot] = Cache(most=4)  # separate, so that past days do not displace current snapshots
 
 
 def snapshot_for(visitor: Visitor, *, at: date | None = None) -> Snapshot:
-    """Return all data that this visitor may see; cached until something changes.
+    """Return the snapshot for a visitor; it is cached until the data change.
 
     Parameters
     ----------
     visitor : User or AnonymousUser
         The visitor; private models of others are not included.
     at : date, optional
-        Show the leaderboard as of the end of this day (UTC): receipts made until then, with the benchmark versions of
-        that day. Permissions and the tree are those of today.
+        The leaderboard as of the end of this day (UTC): receipts created until then, with the benchmark versions of
+        that day, but current permissions and the current tree. By default, the current leaderboard.
     """
     key = SnapshotKey(revision.current(), _audience(visitor), at)
 
-    def make() -> Snapshot:
-        _scores.drop(lambda known: known < key.revision)
+    def load() -> Snapshot:
+        _scores.drop(lambda cached_revision: cached_revision < key.revision)
         for cache in (_snapshots, _past):
-            cache.drop(lambda known: known.revision < key.revision)
+            cache.drop(lambda cached_key: cached_key.revision < key.revision)
         return _load(visitor, key)
 
-    return (_snapshots if at is None else _past).get(key, make)
+    return (_snapshots if at is None else _past).get(key, load)
 
 
 def clear_snapshots() -> None:
-    """Clear the cached snapshots and scores of this process; `board.clear_caches` also clears the boards."""
+    """Clear the cached snapshots, scores and influences of this process; `board.clear_caches` also clears boards."""
     for cache in (_scores, _snapshots, _past):
         cache.clear()
     clear_influences()
 
 
 def _audience(visitor: Visitor) -> str:
+    """Return `Snapshot.audience` of a visitor."""
     if not visitor.is_authenticated:
         return "public"
     if visitor.is_active and visitor.has_perm("leaderboard.view_private"):
@@ -506,50 +514,52 @@ def _audience(visitor: Visitor) -> str:
 
 def _load(visitor: Visitor, key: SnapshotKey) -> Snapshot:
     until = None if key.at is None else datetime.combine(key.at, time.max, UTC)
-    models = load_models(visitor, all_seen=key.audience == "all")
+    models = load_models(visitor, sees_all=key.audience == "all")
     tree, benchmarks = load_structure(until)
     scores = _scores.get(key.revision, load_scores)
     numbers = dict(zip(NUMBERS, scores.numbers, strict=True))
-    n_made = len(scores.pk) if until is None else int(np.searchsorted(scores.created, _moment(until), side="right"))
+    n_scores = (
+        len(scores.pk) if until is None else int(np.searchsorted(scores.created, _datetime64(until), side="right"))
+    )
 
-    of_model = _places(scores.model[:n_made], [model.pk for model in models])
-    of_benchmark = _places(scores.benchmark[:n_made], [benchmark.pk for benchmark in benchmarks])
+    rows = _indices(scores.model[:n_scores], [model.pk for model in models])
+    columns = _indices(scores.benchmark[:n_scores], [benchmark.pk for benchmark in benchmarks])
     has_receipt = np.zeros(len(models), dtype=bool)
-    has_receipt[of_model[of_model >= 0]] = True
+    has_receipt[rows[rows >= 0]] = True
     models = [model for model, shown in zip(models, has_receipt.tolist(), strict=True) if shown]
-    known = np.flatnonzero((of_model >= 0) & (of_benchmark >= 0))
-    of_model, of_benchmark = (np.cumsum(has_receipt) - 1)[of_model[known]], of_benchmark[known]
+    visible = np.flatnonzero((rows >= 0) & (columns >= 0))  # scores of models and benchmarks of this snapshot
+    rows, columns = (np.cumsum(has_receipt) - 1)[rows[visible]], columns[visible]
 
     outside = [
         TreeNode(
-            identifier=row.identifier, parent=_OUTSIDE_NODE, benchmark=True, version=row.version or None, order=place
+            identifier=row.identifier, parent=_OUTSIDE_NODE, benchmark=True, version=row.version or None, order=order
         )
-        for place, row in enumerate(benchmarks)
+        for order, row in enumerate(benchmarks)
         if not row.in_tree
     ]
     everything = tree.extended([TreeNode(identifier=_OUTSIDE_NODE, order=2**62), *outside])
     selected = counting(
         everything,
-        of_model,
-        of_benchmark,
+        rows,
+        columns,
         n_models=len(models),
-        versions=scores.version[known],
-        states=scores.state[known],
-        created=known,  # oldest first
-        scores=numbers["value"][known],
-        errors=numbers["error"][known],
+        versions=scores.version[visible],
+        states=scores.state[visible],
+        created=visible,  # scores are sorted by time, so their indices can replace it
+        scores=numbers["value"][visible],
+        errors=numbers["error"][visible],
     )
-    exists, counts = selected.rows >= 0, selected.states == _SCORED
+    exists, is_scored = selected.rows >= 0, selected.states == _SCORED
     arrays: dict[str, NDArray[np.float64]] = {}
     for name in NUMBERS:
         arrays[name] = np.full(selected.rows.shape, np.nan)
-        arrays[name][counts] = numbers[name][known[selected.rows[counts]]]
+        arrays[name][is_scored] = numbers[name][visible[selected.rows[is_scored]]]
     score = np.full(selected.rows.shape, -1, dtype=np.int64)
-    score[exists] = scores.pk[known[selected.rows[exists]]]
+    score[exists] = scores.pk[visible[selected.rows[exists]]]
     undetermined = np.zeros(selected.rows.shape, dtype=bool)
-    undetermined[counts] = scores.undetermined[known[selected.rows[counts]]]
-    stored = StoredInfluence.objects.order_by().exclude(parts=[]).values_list("score_id", flat=True)
-    comparable = counts & np.isin(score, np.fromiter(stored, dtype=np.int64))
+    undetermined[is_scored] = scores.undetermined[visible[selected.rows[is_scored]]]
+    with_influences = StoredInfluence.objects.order_by().exclude(parts=[]).values_list("score_id", flat=True)
+    comparable = is_scored & np.isin(score, np.fromiter(with_influences, dtype=np.int64))
     all_arrays: list[NDArray[Any]] = [*arrays.values(), score, undetermined, comparable, selected.states]
     for array in all_arrays:
         array.flags.writeable = False
@@ -564,21 +574,22 @@ def _load(visitor: Visitor, key: SnapshotKey) -> Snapshot:
         undetermined=undetermined,
         score=score,
         comparable=comparable,
-        model_index={model.identifier: place for place, model in enumerate(models)},
-        benchmark_index={benchmark.identifier: place for place, benchmark in enumerate(benchmarks)},
+        model_index={model.identifier: row for row, model in enumerate(models)},
+        benchmark_index={benchmark.identifier: column for column, benchmark in enumerate(benchmarks)},
         **arrays,
     )
 
 
-def _places(keys_to_find: NDArray[np.int64], known: list[int]) -> NDArray[np.intp]:
-    """Return the index of each key in `known`; -1 if it is not there."""
+def _indices(keys_to_find: NDArray[np.int64], known: list[int]) -> NDArray[np.intp]:
+    """Return the index of each key in `known`; -1 for a key that is not in it."""
     if not known:
         return np.full(len(keys_to_find), -1, dtype=np.intp)
     keys = np.array(known, dtype=np.int64)
     order = np.argsort(keys)
-    at = np.minimum(np.searchsorted(keys[order], keys_to_find), len(keys) - 1)
-    return np.where(keys[order][at] == keys_to_find, order[at], -1).astype(np.intp)
+    nearest = np.minimum(np.searchsorted(keys[order], keys_to_find), len(keys) - 1)
+    return np.where(keys[order][nearest] == keys_to_find, order[nearest], -1).astype(np.intp)
 
 
-def _moment(moment: datetime) -> np.datetime64:
-    return np.datetime64(moment.astimezone(UTC).replace(tzinfo=None), "us")
+def _datetime64(time_: datetime) -> np.datetime64:
+    """Convert a time with a time zone to UTC."""
+    return np.datetime64(time_.astimezone(UTC).replace(tzinfo=None), "us")

@@ -1,4 +1,4 @@
-"""Pages of submissions: lists, status, code and changes, and the actions of submitters."""
+"""Pages of submissions (list, status, code, changes), and the actions of their submitters."""
 
 from __future__ import annotations
 
@@ -65,15 +65,15 @@ __all__ = [
 ]
 
 _PAGE_SIZE = 50
-_FINDINGS = 300  # on one page
+_MAX_FINDINGS = 300  # on one page
 _SYMBOLS = {"waiting": "○", "running": "◐", "passed": "✓", "failed": "✗", "skipped": "–", "cancelled": "⊘"}
-_LONGEST_LOG = 200_000  # characters that a page shows of a log: its end
+_MAX_LOG = 200_000  # characters; of longer logs, pages show the end
 _STATES = Submission.State
 
 
 @dataclass(frozen=True)
 class _ShownFinding:
-    """A finding, with the source line that it concerns."""
+    """A finding, with the highlighted source line that it concerns, and the id of that line on the page of the code."""
 
     finding: dict[str, Any]
     source: SafeString | str
@@ -92,7 +92,7 @@ def home(request: HttpRequest) -> HttpResponse:
 @confirmed_only
 @require_safe
 def show(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
-    """Show a submission, at its newest revision or at another."""
+    """Show a submission: its newest revision, or the requested one."""
     requested = request.GET.get("revision", "")
     number = int(requested) if requested.isdecimal() and len(requested) < 10 else None
     return submission_page(request, visible_submission(request, key), number=number)
@@ -101,10 +101,10 @@ def show(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
 @confirmed_only
 @require_safe
 def progress(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
-    """Return the progress for pages that poll it; status 204 if nothing has changed."""
+    """Return the progress as HTML for pages that poll it; status 204 if nothing has changed."""
     submission = visible_submission(request, key)
     context = _progress(request, submission, revision_of(submission))
-    if request.GET.get("seen") == context["seen"] and context["standing"].seconds:
+    if request.GET.get("seen") == context["seen"] and context["status"].seconds:
         return HttpResponse(status=204)
     return render(request, "submissions/_progress.html", context)
 
@@ -120,13 +120,13 @@ def code(request: HttpRequest, key: uuid.UUID, number: int) -> HttpResponse:
     context = discussion(revision, current_user(request), back=request.get_full_path(), **options)
     if only and not context["files"]:
         raise Http404("this file does not exist")
-    more = {
+    context |= {
         "submission": submission,
-        "only": only,
-        "whole": request.path,
+        "only_path": only,
+        "code_url": request.path,
         "own": submission.owner_id == current_user(request).pk,
     }
-    return render(request, "submissions/code.html", {**context, **more})
+    return render(request, "submissions/code.html", context)
 
 
 @confirmed_only
@@ -147,7 +147,7 @@ def changes(request: HttpRequest, key: uuid.UUID, number: int) -> HttpResponse:
     requested = request.GET.get("since", "")
     since = int(requested) if requested.isdecimal() and len(requested) < 10 else number - 1
     if not 0 < since < number:
-        raise Http404("there is no earlier revision of this number")
+        raise Http404("there is no earlier revision with this number")
     after = revision_of(submission, number, files=True)
     before = revision_of(submission, since, files=True)
     context = {
@@ -161,7 +161,7 @@ def changes(request: HttpRequest, key: uuid.UUID, number: int) -> HttpResponse:
 
 
 def quota_context(request: HttpRequest) -> dict[str, Any]:
-    """Return the visitor's use and the limits."""
+    """Return how much of the quota the visitor uses, and the limits."""
     return {"use": use_of(current_user(request)), "limits": limits()}
 
 
@@ -173,78 +173,79 @@ def file_name(revision: Revision) -> str:
 def submission_page(
     request: HttpRequest, submission: Submission, *, number: int | None = None, problem: Any = None, status: int = 200
 ) -> HttpResponse:
-    """Render the page of a submission; `problem` says why a requested action was refused."""
+    """Render the page of a submission; `problem` is the error with which an action was refused."""
     revision = revision_of(submission, number, files=True)
     files = texts_of(revision)
     context = {
         **_progress(request, submission, revision),
         "files": [{"path": path, "size": file.size, "anchor": anchor_of(path)} for path, file in files.items()],
-        "found": _shown_findings(revision, files),
-        "left_out": max(len(revision.findings) - _FINDINGS, 0),
-        "counts": _counts(revision),
+        "findings": _shown_findings(revision, files),
+        "hidden_findings": max(len(revision.findings) - _MAX_FINDINGS, 0),
+        "counts": _severity_counts(revision),
         "revisions": list(submission.revisions.defer("archive", "findings", "plugins").order_by("-number")),
         "reviews": list(revision.reviews.select_related("reviewer").order_by("created", "pk")),
-        "comments": revision.comments.filter(resolved=None).count(),
+        "open_comments": revision.comments.filter(resolved=None).count(),
         "problem": problem,
     }
     return render(request, "submissions/show.html", context, status=status)
 
 
 def _progress(request: HttpRequest, submission: Submission, revision: Revision) -> dict[str, Any]:
+    """Return the template context of the status, steps and jobs of a submission."""
     latest = revision_of(submission) if request.GET.get("revision") else revision
     if latest.pk == revision.pk:
         latest = revision
-    rows = list(revision.steps.order_by("order"))
-    for row in rows:  # these attributes are for the template only
-        row.symbol = _SYMBOLS[row.state]  # type: ignore[attr-defined]
-        row.shown_log = row.log[-_LONGEST_LOG:]  # type: ignore[attr-defined]
-        row.left_out = len(row.log) > _LONGEST_LOG  # type: ignore[attr-defined]
-    current = latest is revision
-    standing = status_of(submission, latest, rows if current else latest.steps.order_by("order"))
+    steps = list(revision.steps.order_by("order"))
+    for step in steps:  # attributes that only the template uses
+        step.symbol = _SYMBOLS[step.state]  # type: ignore[attr-defined]
+        step.shown_log = step.log[-_MAX_LOG:]  # type: ignore[attr-defined]
+        step.log_is_cut = len(step.log) > _MAX_LOG  # type: ignore[attr-defined]
+    is_latest = latest is revision
+    status = status_of(submission, latest, steps if is_latest else latest.steps.order_by("order"))
     own = submission.owner_id == current_user(request).pk
     context: dict[str, Any] = {
         "submission": submission,
         "revision": revision,
         "latest": latest,
-        "current": current,
-        "steps": rows,
-        "standing": standing,
-        "poll": standing.seconds if current else 0,
-        "seen": _page_fingerprint(submission, rows),
+        "is_latest": is_latest,
+        "steps": steps,
+        "status": status,
+        "poll_seconds": status.seconds if is_latest else 0,
+        "seen": _page_fingerprint(submission, steps),
         "own": own,
         "has_models": any(plugin["kind"] == PluginKind.MODELS for plugin in revision.plugins),
         "may_revise": own and takes_revisions(submission),
         "may_withdraw": own and (takes_revisions(submission) or submission.state == _STATES.PUBLISHING),
         "may_cancel": own and submission.state in (_STATES.QUEUED, _STATES.SCORING),
-        "poll_at": reverse("submissions:progress", args=[submission.pk]),
+        "poll_url": reverse("submissions:progress", args=[submission.pk]),
     }
-    if current and submission.state in (_STATES.SCORING, _STATES.DONE):
+    if is_latest and submission.state in (_STATES.SCORING, _STATES.DONE):
         context |= jobs_of(request, submission)
         context["with_jobs"] = True
     return context
 
 
 def _page_fingerprint(submission: Submission, steps: list[Step]) -> str:
-    """Return a short hash of what the page shows, to detect changes."""
+    """Return a short hash of the data that the page shows, to detect changes."""
     shown = [(step.state, step.attempts, step.started, step.ended, step.reason, len(step.log)) for step in steps]
     return hashlib.sha256(repr((submission.state, submission.visibility, shown)).encode()).hexdigest()[:16]
 
 
 def _shown_findings(revision: Revision, files: Mapping[str, FileText]) -> list[_ShownFinding]:
-    shown = revision.findings[:_FINDINGS]
+    shown = revision.findings[:_MAX_FINDINGS]
     paths = {finding["file"] for finding in shown if finding["line"] and finding["file"] in files}
-    marked = highlighted({path: files[path].lines for path in paths})
+    highlighted_lines = highlighted({path: files[path].lines for path in paths})
     findings = []
     for finding in shown:
         path, line = finding["file"], finding["line"]
         source: SafeString | str = ""
-        if line and path in marked:
-            source = marked[path][line - 1] if line <= len(marked[path]) else ""
+        if line and path in highlighted_lines:
+            source = highlighted_lines[path][line - 1] if line <= len(highlighted_lines[path]) else ""
         findings.append(_ShownFinding(finding, source, anchor_of(path, line) if path in files else ""))
     return findings
 
 
-def _counts(revision: Revision) -> dict[str, int]:
+def _severity_counts(revision: Revision) -> dict[str, int]:
     severities = [finding["severity"] for finding in revision.findings]
     return {f"{severity}s": severities.count(severity) for severity in ("error", "warning", "note")}
 
@@ -253,7 +254,7 @@ View = TypeVar("View", bound=Callable[..., HttpResponse])
 
 
 def _limited_size(view: View) -> View:
-    """Check a form's length and sender before reading it; then its CSRF token, which is part of the form."""
+    """Check the length and the sender of a request before its body is read, and only then its CSRF token."""
     protected = confirmed_only(csrf_protect(view))
 
     @csrf_exempt
@@ -261,7 +262,7 @@ def _limited_size(view: View) -> View:
     def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         length = request.META.get("CONTENT_LENGTH") or "0"
         if request.method == "POST" and (not length.isdecimal() or int(length) > max_form_size()):
-            # the body was not read, so the sender is unknown; the server closes the connection
+            # the body, with its CSRF token, is not read; the server then closes the connection
             return render(request, "submissions/too_large.html", {"problem": too_large_error()}, status=413)
         return protected(request, *args, **kwargs)
 
@@ -289,27 +290,27 @@ def revise(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
     """Send a new revision."""
     submission = own_submission(request, key)
     form = RevisionForm(*_form_data(request), initial=_initial_source(submission))
-    more = {"submission": submission, "takes": takes_revisions(submission)}
+    extra_context = {"submission": submission, "accepts_revisions": takes_revisions(submission)}
     if request.method == "POST" and form.is_valid():
         try:
             receive(current_user(request), form.source, note=form.cleaned_data["note"], submission=submission)
         except Refused as error:
-            return _form_with_error(request, form, error, more)
+            return _form_with_error(request, form, error, extra_context)
         return redirect("submissions:show", submission.pk)
-    return _render_form(request, form, more, status=400 if request.method == "POST" else 200)
+    return _render_form(request, form, extra_context, status=400 if request.method == "POST" else 200)
 
 
 @confirmed_only
 @require_http_methods(["GET", "HEAD", "POST"])
 def withdraw(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
-    """Withdraw a submission after confirmation."""
+    """Ask for confirmation, then withdraw a submission."""
     submission = own_submission(request, key)
     if request.method != "POST":
         return render(request, "submissions/withdraw.html", {"submission": submission})
     try:
         pipeline.withdraw(submission, current_user(request))
     except UserError as error:
-        return _refused_action(request, submission, error)
+        return _page_with_error(request, submission, error)
     messages.success(request, f"{submission} is withdrawn.")
     return redirect("submissions:home")
 
@@ -323,7 +324,7 @@ def retry(request: HttpRequest, key: uuid.UUID, step: str) -> HttpResponse:
     try:
         pipeline.retry(row, current_user(request))
     except UserError as error:
-        return _refused_action(request, submission, error)
+        return _page_with_error(request, submission, error)
     return redirect("submissions:show", submission.pk)
 
 
@@ -335,14 +336,14 @@ def cancel(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
     try:
         pipeline.cancel(submission, current_user(request))
     except UserError as error:
-        return _refused_action(request, submission, error)
+        return _page_with_error(request, submission, error)
     return redirect("submissions:show", submission.pk)
 
 
 @confirmed_only
 @require_POST
 def visibility(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
-    """Set the visibility of models before their publication; after it, the profile page does."""
+    """Set the visibility of a submission's models before publication; afterwards, use the profile page."""
     submission = own_submission(request, key)
     chosen = request.POST.get("visibility", "")
     if chosen not in Visibility.values:
@@ -355,9 +356,10 @@ def visibility(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
             messages.success(request, f"Models of {submission} will be {chosen}.")
             return redirect("submissions:show", submission.pk)
     error = UserError(
-        "its models are already published, or will not be", "change the visibility of published models in your profile"
+        "the models of this submission are already published, or will not be published",
+        "change the visibility of published models in your profile",
     )
-    return _refused_action(request, row, error)
+    return _page_with_error(request, row, error)
 
 
 def _form_data(request: HttpRequest) -> tuple[Any, Any]:
@@ -365,20 +367,25 @@ def _form_data(request: HttpRequest) -> tuple[Any, Any]:
 
 
 def _initial_source(submission: Submission) -> dict[str, str]:
-    """Return the address of the newest revision, to fill in the form."""
+    """Return the repository URL of the newest revision, to prefill the form."""
     last = revision_of(submission)
     return {} if last.origin == Submission.Origin.ZIP else {"address": last.address}
 
 
-def _render_form(request: HttpRequest, form: RevisionForm, more: dict[str, Any], *, status: int) -> HttpResponse:
-    return render(request, "submissions/new.html", {"form": form, **more, **quota_context(request)}, status=status)
+def _render_form(
+    request: HttpRequest, form: RevisionForm, extra_context: dict[str, Any], *, status: int
+) -> HttpResponse:
+    context = {"form": form, **extra_context, **quota_context(request)}
+    return render(request, "submissions/new.html", context, status=status)
 
 
-def _form_with_error(request: HttpRequest, form: RevisionForm, error: Refused, more: dict[str, Any]) -> HttpResponse:
+def _form_with_error(
+    request: HttpRequest, form: RevisionForm, error: Refused, extra_context: dict[str, Any]
+) -> HttpResponse:
     form.add_error(None, f"{error.message[:1].upper()}{error.message[1:]} → {error.remedy}.")
-    return _render_form(request, form, more, status=error.status)
+    return _render_form(request, form, extra_context, status=error.status)
 
 
-def _refused_action(request: HttpRequest, submission: Submission, error: UserError) -> HttpResponse:
+def _page_with_error(request: HttpRequest, submission: Submission, error: UserError) -> HttpResponse:
     submission.refresh_from_db()
     return submission_page(request, submission, problem=error, status=409)

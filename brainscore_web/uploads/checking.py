@@ -146,7 +146,7 @@ def begin_checks(upload: Upload) -> None:
             return
         files = {file.kind: file for file in row.files.all()}
         if any(file.streaming for file in files.values()):
-            raise UserError("a file is still being uploaded", remedy="wait until it has arrived")
+            raise UserError("a file is still being uploaded", remedy="wait until the transfer is complete")
         kinds = {kind for kind, file in files.items() if file.size is not None}
         if "zip" in kinds and "csv" not in kinds:
             raise UserError(

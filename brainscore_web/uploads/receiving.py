@@ -148,7 +148,7 @@ def reserve_file(upload: Upload, kind: str, announced: int, *, sent_as: str = ""
         slot = UploadedFile.objects.get_or_create(upload=current, kind=kind)[0]
         if slot.streaming:
             raise Refused(
-                f"this {kind.upper()} file is already being uploaded", "wait until it has arrived", status=409
+                f"this {kind.upper()} file is already being uploaded", "wait until the transfer is complete", status=409
             )
         _require_room(owner, slot, announced)
         dead = slot.claim  # of an interrupted request

@@ -82,9 +82,9 @@ def withdraw(upload: Upload, *, while_checked: bool = False) -> None:
         if row.state == Upload.State.WITHDRAWN:
             return
         if row.state == Upload.State.CHECKING and not while_checked:
-            raise UserError("it is being checked", remedy="wait until that is done")
+            raise UserError("the upload is being checked", remedy="wait until the checks are complete")
         if used := uses_of(row):
-            raise UserError(f"it is used by {', '.join(used)}", remedy="ask the administrators")
+            raise UserError(f"the upload is used by {', '.join(used)}", remedy="ask the administrators")
         files = list(row.files.all())
         row.state, row.changed = Upload.State.WITHDRAWN, timezone.now()
         row.save(update_fields=["state", "changed"])

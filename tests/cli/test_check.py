@@ -176,5 +176,8 @@ def test_data_that_cannot_be_reached_are_no_fault(cli, tmp_path):
     for kind in ("data", "benchmark"):
         result = cli("check", kind, f"{tmp_path}/mine.py:make")
         assert result.exit_code == 0, result.output
-        assert "– it can be loaded\n    it needs data that cannot be reached: the bucket is private" in result.output
+        assert (
+            "– it can be loaded\n    the check needs data that are not available: the bucket is private"
+            in result.output
+        )
         assert "    → ask for access" in result.output

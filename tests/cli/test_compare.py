@@ -90,4 +90,4 @@ def test_a_pattern_without_a_model(cli, results):
     found = cli("compare", "x*", "-b", "Some2026-accuracy", "--results", results)
     assert found.exit_code == 2
     assert "no model 'x*' has a receipt" in found.stderr
-    assert "there are high, low, middle" in found.stderr
+    assert "models with a receipt: high, low, middle" in found.stderr

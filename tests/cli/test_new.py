@@ -85,6 +85,14 @@ def test_a_benchmark_of_data_that_are_there(cli, shell, here):
     assert "export" not in result.output
 
 
+def test_a_folder_that_is_already_listed_is_not_listed_twice(cli, here):
+    os.environ["BRAINSCORE_PLUGINS"] = str(here)  # still empty, so that no plugin can be found there
+    result = cli("new", "metric", "agreement")
+    assert result.exit_code == 0, result.output
+    assert "brainscore test" in result.output
+    assert "export" not in result.output
+
+
 def test_data_that_do_not_suit_the_template_leave_nothing_behind(cli, here):
     assert cli("new", "data", "Smith2026", "--neural").exit_code == 0
     os.environ["BRAINSCORE_PLUGINS"] = str(here)

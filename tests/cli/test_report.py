@@ -54,7 +54,7 @@ def test_the_place_of_the_results(store, tmp_path, monkeypatch):
     assert "Report of 3 scores" in run(store.folder, "--output", page).stdout
     monkeypatch.setenv("BRAINSCORE_RESULTS", str(store.folder))
     assert "Report of 3 scores" in run("--output", page).stdout
-    with pytest.raises(UserError, match="given twice"):
+    with pytest.raises(UserError, match=r"as an argument .* and as --results"):
         run(store.folder, "--results", tmp_path, "--output", page)
 
 

@@ -306,7 +306,7 @@ def test_rm_takes_what_lies_beside_a_receipt(tmp_path):
 def test_rm_needs_to_be_told_what(mixed):
     with pytest.raises(UserError, match="no receipts are selected"):
         run("rm", "--results", mixed.folder, "--yes")
-    with pytest.raises(UserError, match="both by ids and by options"):
+    with pytest.raises(UserError, match="receipt ids and options"):
         run("rm", listed(mixed)[0], "--model", "net-1", "--results", mixed.folder, "--yes")
     with pytest.raises(UserError, match="no receipt"):
         run("rm", listed(mixed)[0], "20990101", "--results", mixed.folder, "--yes")

@@ -83,7 +83,7 @@ def test_dry_run_tells_findings_as_linters_do(cli, plugin):
     lines = found.stdout.splitlines()
     assert lines[0] == "models/tiles_9: tiles-9"
     number = len(files["models/tiles_9/model.py"].splitlines())
-    assert lines[1] == f"lab/models/tiles_9/model.py:{number}: warning[network] it uses requests"
+    assert lines[1] == f"lab/models/tiles_9/model.py:{number}: warning[network] the code uses requests"
     assert lines[2].startswith("    → ")
     assert lines[3].startswith("lab/models/tiles_9/requirements.txt:2: error[requirements] git+https://example.org/x: ")
     assert lines[-1] == "1 error, 1 warning"

@@ -124,7 +124,7 @@ def test_nothing_in_it(read, text):
         ("{total_parameter_count: 1.5}", "total_parameter_count is 1.5, not a whole number"),
         ("{model_size_mb: -3}", "size_mb is -3"),
         ("{runnable: maybe}", "runnable is 'maybe', not true or false"),
-        ("{architecture: [DCNN]}", "architecture is ['DCNN'], not a text"),
+        ("{architecture: [DCNN]}", "architecture is ['DCNN'], not a string"),
         ("{model_family: 'a+b'}", "family is 'a+b', not one lower-case word"),
         ("[DCNN]", "models: a is a list, not fields with values"),
         ("{brainscore_link: nowhere}", "source 'nowhere' is not a URL"),

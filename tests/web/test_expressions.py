@@ -30,11 +30,11 @@ MANY = (
     "C:\\",
 )
 CASES = {
-    "installing": (examination._installs, ("pip ", "pip install")),
+    "installing": (examination._installs_packages, ("pip ", "pip install")),
     "coding": (lambda text: examination._CODING.match(text.encode()), ("#coding:utf8 ", "# ", "#coding:")),
     "pull request": (repositories._PULL.fullmatch, ("file:///", "/pull/1", "https://github.com/a/a")),
-    "fields of BibTeX": (checklist._FIELD.findall, ("\n", " ", "a", " \n", "a \n")),
-    "expected score": (checklist._SCORE.search, ("score ", "1", "score 1")),
+    "fields of BibTeX": (checklist._BIBTEX_FIELD.findall, ("\n", " ", "a", " \n", "a \n")),
+    "expected score": (checklist._EXPECTED_SCORE.search, ("score ", "1", "score 1")),
     "version of a file": (reviewed_code._VERSION.findall, ("version_id", "version_id = '", " ")),
     "hash of a file": (reviewed_code._HASH.findall, ("a", "a ")),
     "log": (logs.without_secrets, MANY),
@@ -67,11 +67,11 @@ def test_long_texts(name):
 
 
 def test_what_they_find():
-    assert examination._installs("import os; pip3 -q install torch")
-    assert not examination._installs("install it with pip")
-    assert checklist._FIELD.findall("@misc{a,\n  title = {x},\n\tyear= 2026") == ["title", "year"]
+    assert examination._installs_packages("import os; pip3 -q install torch")
+    assert not examination._installs_packages("install it with pip")
+    assert checklist._BIBTEX_FIELD.findall("@misc{a,\n  title = {x},\n\tyear= 2026") == ["title", "year"]
     assert (
-        checklist._SCORE.search("The expected score of pixels is about 0.47.").group()
+        checklist._EXPECTED_SCORE.search("The expected score of pixels is about 0.47.").group()
         == "expected score of pixels is about 0.47"
     )
     assert logs.without_secrets("to postgres://me:pw@host/x") == "to postgres://<secret>@host/x"

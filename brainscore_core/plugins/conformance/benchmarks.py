@@ -16,7 +16,7 @@ from brainscore_core.plugins.bibtex import BibtexError, missing_fields, parse_bi
 from brainscore_core.plugins.conformance.outcomes import Failed, Unusual
 from brainscore_core.plugins.declared_tests import TestsRead, read_tests
 
-__all__ = ["CHECKS", "Circumstances", "require_tests", "tests_load"]
+__all__ = ["CHECKS", "BenchmarkContext", "require_tests", "tests_load"]
 
 _NAME = re.compile(r"(?P<study>[A-Za-z0-9_]+)(?:\.[A-Za-z0-9_]+)*-[A-Za-z0-9_.-]+")
 _AUTHOR_YEAR = re.compile(r"[A-Z][A-Za-z]*(19|20)\d\d(?!\d)")
@@ -24,15 +24,15 @@ _PLACEHOLDERS = ("your paper title", "your title", "journal name", "author, a. a
 
 
 @dataclass(frozen=True)
-class Circumstances:
-    """Arguments of the checks of a benchmark."""
+class BenchmarkContext:
+    """What the checks of a benchmark need besides the benchmark."""
 
     model: Any
     parents: Collection[str] | None
     folder: Path | None
 
 
-def _identifier(benchmark: Any, given: Circumstances) -> None:
+def _identifier(benchmark: Any, given: BenchmarkContext) -> None:
     identifier = getattr(benchmark, "identifier", None)
     if not isinstance(identifier, str) or not identifier.strip():
         raise Failed(f"identifier is {identifier!r}", "set identifier='AuthorYear-metric'")
@@ -49,7 +49,7 @@ def _identifier(benchmark: Any, given: Circumstances) -> None:
         )
 
 
-def _version(benchmark: Any, given: Circumstances) -> None:
+def _version(benchmark: Any, given: BenchmarkContext) -> None:
     version = getattr(benchmark, "version", None)
     if isinstance(version, str) and version.strip():
         return
@@ -57,7 +57,7 @@ def _version(benchmark: Any, given: Circumstances) -> None:
         raise Failed(f"version is {version!r}", "set version=1; raise it whenever scores change")
 
 
-def _parent(benchmark: Any, given: Circumstances) -> None:
+def _parent(benchmark: Any, given: BenchmarkContext) -> None:
     parent = getattr(benchmark, "parent", None)
     if not isinstance(parent, str) or not parent.strip():
         raise Failed(
@@ -79,7 +79,7 @@ def _own_prefix(study: str) -> str:
     return match[0] if match else study
 
 
-def _citation(benchmark: Any, given: Circumstances) -> None:
+def _citation(benchmark: Any, given: BenchmarkContext) -> None:
     bibtex = getattr(benchmark, "bibtex", None)
     if bibtex is None and getattr(benchmark, "control", False):
         raise NotApplicable("a control stands for no measurements")
@@ -100,7 +100,7 @@ def _citation(benchmark: Any, given: Circumstances) -> None:
         raise Unusual(f"the citation still holds the template's {left[0]!r}", "cite the paper")
 
 
-def _ceiling(benchmark: Any, given: Circumstances) -> None:
+def _ceiling(benchmark: Any, given: BenchmarkContext) -> None:
     ceiling = benchmark.ceiling
     if not isinstance(ceiling, Score):
         raise Failed(
@@ -121,7 +121,7 @@ def _ceiling(benchmark: Any, given: Circumstances) -> None:
         )
 
 
-def _ceiling_differs_from_zero(benchmark: Any, given: Circumstances) -> None:
+def _ceiling_differs_from_zero(benchmark: Any, given: BenchmarkContext) -> None:
     ceiling = benchmark.ceiling
     if isinstance(ceiling, Score) and (reason := undetermined(ceiling)):
         raise Failed(
@@ -131,7 +131,7 @@ def _ceiling_differs_from_zero(benchmark: Any, given: Circumstances) -> None:
         )
 
 
-def _ceiling_error(benchmark: Any, given: Circumstances) -> None:
+def _ceiling_error(benchmark: Any, given: BenchmarkContext) -> None:
     ceiling = benchmark.ceiling
     if isinstance(ceiling, Score):
         _require_error(ceiling, "ceiling")
@@ -151,7 +151,7 @@ def _require_error(score: Score, what: str) -> None:
         )
 
 
-def _runs(benchmark: Any, given: Circumstances) -> None:
+def _runs(benchmark: Any, given: BenchmarkContext) -> None:
     if given.model is None:
         raise NotApplicable("no model is given to run it on")
     name = getattr(given.model, "identifier", "the model")
@@ -194,21 +194,21 @@ def tests_load(folder: Path | None, kind: str) -> None:
         raise Failed("no test loads it by its identifier", f"write def test_loads(): …, with {loader}('identifier')")
 
 
-def _tests_load(_: Any, given: Circumstances) -> None:
+def _tests_load(_: Any, given: BenchmarkContext) -> None:
     tests_load(given.folder, "benchmark")
 
 
-def _tests_ceiling(_: Any, given: Circumstances) -> None:
+def _tests_ceiling(_: Any, given: BenchmarkContext) -> None:
     if not require_tests(given.folder).ceiling:
         raise Failed("no test looks at the ceiling", "write assert 0 < load_benchmark('identifier').ceiling <= 1")
 
 
-def _tests_run(_: Any, given: Circumstances) -> None:
+def _tests_run(_: Any, given: BenchmarkContext) -> None:
     if not require_tests(given.folder).runs:
         raise Failed("no test runs it on a model", "write score = load_benchmark('identifier')(load_model('pixels'))")
 
 
-def _tests_reference(_: Any, given: Circumstances) -> None:
+def _tests_reference(_: Any, given: BenchmarkContext) -> None:
     if not require_tests(given.folder).score:
         raise Failed(
             "no test compares a score with a number",
@@ -216,7 +216,7 @@ def _tests_reference(_: Any, given: Circumstances) -> None:
         )
 
 
-CHECKS: dict[str, Callable[[Any, Circumstances], None]] = {
+CHECKS: dict[str, Callable[[Any, BenchmarkContext], None]] = {
     "its identifier is AuthorYear-metric": _identifier,
     "its version is set": _version,
     "its parent is known": _parent,

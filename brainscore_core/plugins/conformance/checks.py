@@ -1,4 +1,4 @@
-"""Checks that a plugin meets the requirements of its kind, which its author can run."""
+"""Conformance checks, which authors can run on their own plugins: models, benchmarks, data and metrics."""
 
 from __future__ import annotations
 
@@ -20,17 +20,19 @@ __all__ = ["check_benchmark", "check_data", "check_metric", "check_model", "exam
 def check_model(model: Any, *, stimuli: StimulusSet | None = None, raise_errors: bool = True) -> tuple[Check, ...]:
     """Check that a model meets the requirements of models.
 
-    It names itself and the visual angle of its input; it can be recorded from or does a task, and refuses with
-    `NotApplicable` what it cannot do; its recordings hold each stimulus once, in order, with the coordinates that
-    metrics need and without NaN; its responses repeat, and depend neither on the order of the stimuli nor on which
-    others are shown; tasks answer in the form the interface describes; recording after a task records.
+    A model has an identifier, and states the visual angle of its input. It supports recording or a task, and raises
+    `NotApplicable` for whatever it does not support. Its recordings contain each stimulus once, in order, with the
+    coordinates that metrics need, and no NaN. Its responses are reproducible, and depend neither on the order of the
+    stimuli nor on which other stimuli are shown. Tasks return results in the form described by `BrainModel`. Recording
+    still works after a task.
 
     Parameters
     ----------
     model : BrainModel
         The model.
     stimuli : StimulusSet, optional
-        At least six, with ``image_label`` of two kinds or more; by default :func:`example_stimuli`.
+        At least six stimuli, with at least two different values of ``image_label``; by default
+        :func:`example_stimuli`.
     raise_errors : bool
         Whether to raise an error if a check fails.
 
@@ -46,7 +48,7 @@ def check_model(model: Any, *, stimuli: StimulusSet | None = None, raise_errors:
 
     Notes
     -----
-    Stored activations are not used meanwhile: the network itself is checked.
+    Stored activations are not used during the checks, so that the network itself is checked.
 
     Examples
     --------
@@ -59,7 +61,9 @@ def check_model(model: Any, *, stimuli: StimulusSet | None = None, raise_errors:
     with TemporaryDirectory() as folder, _without_stored_activations():
         shown = example_stimuli(Path(folder)) if stimuli is None else stimuli
         checks = _run(CHECKS, model, shown)
-    return _finish(checks, getattr(model, "identifier", None) or type(model).__name__, raise_errors=raise_errors)
+    return _raise_or_return(
+        checks, getattr(model, "identifier", None) or type(model).__name__, raise_errors=raise_errors
+    )
 
 
 def check_benchmark(
@@ -70,20 +74,20 @@ def check_benchmark(
     folder: str | Path | None = None,
     raise_errors: bool = True,
 ) -> tuple[Check, ...]:
-    """Check that a benchmark meets the requirements of benchmarks: the checklist of a submission.
+    """Check that a benchmark meets the requirements of benchmarks, which reviewers of submissions also check.
 
-    It is named ``AuthorYear-metric``, has a version, a known parent and a complete citation; its ceiling is a `Score`
-    in (0, 1] with a standard error; it scores a model, and its score has the raw score and the ceiling. Its tests load
-    it, use the ceiling, run it, and compare one score with a number.
+    A benchmark is named ``AuthorYear-metric``; it has a version, a known parent and a complete citation. Its ceiling is
+    a `Score` in (0, 1] with a standard error. It scores a model, and the score contains the raw score and the ceiling.
+    Its tests load it, use the ceiling, run it, and compare a score with an expected number.
 
     Parameters
     ----------
     benchmark : Benchmark
         The benchmark.
     model : BrainModel, optional
-        A model to run it on; without one, it is not run.
+        A model to score; by default, the benchmark is not run.
     parents : collection of str, optional
-        Valid parents; by default any name is valid. A group of the benchmark's own study is always valid.
+        Valid parents; by default, any name is valid. A parent named after the benchmark's own study is always valid.
     folder : path, optional
         The plugin's folder, whose ``test.py`` is read, not run; without it, tests are not checked.
     raise_errors : bool
@@ -106,12 +110,12 @@ def check_benchmark(
     >>> [check.name for check in checks if check.result == "failed"]
     []
     """
-    from brainscore_core.plugins.conformance.benchmarks import CHECKS, Circumstances
+    from brainscore_core.plugins.conformance.benchmarks import CHECKS, BenchmarkContext
 
-    where = None if folder is None else Path(folder)
-    checks = _run(CHECKS, benchmark, Circumstances(model=model, parents=parents, folder=where))
+    context = BenchmarkContext(model=model, parents=parents, folder=None if folder is None else Path(folder))
+    checks = _run(CHECKS, benchmark, context)
     name = getattr(benchmark, "identifier", None) or type(benchmark).__name__
-    return _finish(checks, name, raise_errors=raise_errors)
+    return _raise_or_return(checks, name, raise_errors=raise_errors)
 
 
 def check_data(
@@ -119,18 +123,19 @@ def check_data(
 ) -> tuple[Check, ...]:
     """Check that an assembly or a stimulus set meets the requirements of data.
 
-    An assembly has the dimensions and coordinates of its class, no NaN (or says why), and its stimuli; each of its
-    ``stimulus_id`` is one of theirs. A stimulus set has unique ids, and files that exist and can be decoded. Both are
-    named ``AuthorYear``. Fetched files are registered with their sha1, and the plugin's tests load the data.
+    An assembly has the dimensions and coordinates of its class, no NaN (or a reason for it), and a stimulus set that
+    contains all its values of ``stimulus_id``. A stimulus set has unique ids, and files that exist and can be decoded.
+    Both are named ``AuthorYear``. The plugin declares the SHA-1 hashes of the files that it fetches, and its tests load
+    the data.
 
     Parameters
     ----------
     data : DataAssembly or StimulusSet
         The loaded data.
     identifier : str, optional
-        Identifier of the registration; by default that of the data.
+        Identifier under which the data are registered; by default, the identifier of the data.
     folder : path, optional
-        The plugin's folder, whose source is read for hashes and tests; without it, they are not checked.
+        The plugin's folder, whose source code is searched for hashes and tests; without it, they are not checked.
     raise_errors : bool
         Whether to raise an error if a check fails.
 
@@ -151,11 +156,11 @@ def check_data(
     >>> sorted({check.result for check in checks})
     ['not applicable', 'passed']
     """
-    from brainscore_core.plugins.conformance.data import DataInQuestion, checks_for
+    from brainscore_core.plugins.conformance.data import DataUnderTest, checks_for
 
-    where = None if folder is None else Path(folder)
-    in_question = DataInQuestion.of(data, identifier=identifier, folder=where)
-    return _finish(_run(checks_for(data), in_question), in_question.identifier or "data", raise_errors=raise_errors)
+    subject = DataUnderTest.of(data, identifier=identifier, folder=None if folder is None else Path(folder))
+    checks = _run(checks_for(data), subject)
+    return _raise_or_return(checks, subject.identifier or "data", raise_errors=raise_errors)
 
 
 def check_metric(
@@ -168,18 +173,19 @@ def check_metric(
 ) -> tuple[Check, ...]:
     """Check that a metric meets the requirements of metrics.
 
-    It is a `Metric` that declares its scale (or a `Ceiling` that declares its meaning) and returns a `Score` with
-    ``raw`` and ``error``, the same each time. It matches presentations by ``stimulus_id``: their order does not
-    matter, and other stimuli are refused; nor does the order of dimensions, on either side. A neuroid of NaN is
-    refused, left out or makes the score NaN, but is never counted as 0. Its arguments are not changed.
+    A metric is a `Metric` that declares its scale, or a `Ceiling` that declares its meaning. It returns a `Score` with
+    ``raw`` and ``error``, the same for each call with the same arguments, which it does not modify. It matches
+    presentations by ``stimulus_id``, and raises an error if the stimuli differ; neither the order of presentations nor
+    that of dimensions matters. A neuroid with NaN raises an error, is omitted, or makes the score NaN; it never counts
+    as 0.
 
     Parameters
     ----------
     metric : Metric or Ceiling
         The metric.
     source, target : DataAssembly, optional
-        Its arguments; a ceiling takes only `target`. By default examples are used: recordings, choices,
-        probabilities.
+        The assemblies to compare; a ceiling takes only `target`. By default, the first suitable example is used:
+        recordings, choices or probabilities.
     folder : path, optional
         The plugin's folder, whose ``test.py`` is read, not run; without it, tests are not checked.
     raise_errors : bool
@@ -188,7 +194,7 @@ def check_metric(
     Returns
     -------
     tuple of Check
-        One for each check. Without suitable arguments, most are not applicable.
+        One for each check. If no example is suitable, most checks are not applicable.
 
     Raises
     ------
@@ -202,12 +208,11 @@ def check_metric(
     >>> sorted({check.result for check in checks})
     ['not applicable', 'passed']
     """
-    from brainscore_core.plugins.conformance.metrics import CHECKS, MetricInQuestion
+    from brainscore_core.plugins.conformance.metrics import CHECKS, MetricUnderTest
 
-    where = None if folder is None else Path(folder)
-    in_question = MetricInQuestion.of(metric, source, target, folder=where)
+    subject = MetricUnderTest.of(metric, source, target, folder=None if folder is None else Path(folder))
     name = getattr(metric, "identifier", None) or type(metric).__name__
-    return _finish(_run(CHECKS, in_question), name, raise_errors=raise_errors)
+    return _raise_or_return(_run(CHECKS, subject), name, raise_errors=raise_errors)
 
 
 def example_stimuli(folder: Path) -> StimulusSet:
@@ -216,12 +221,12 @@ def example_stimuli(folder: Path) -> StimulusSet:
     Parameters
     ----------
     folder : Path
-        Folder of the files.
+        Existing folder, to which the files are written.
 
     Returns
     -------
     StimulusSet
-        Columns ``stimulus_id``, ``image_label``, ``object_name``.
+        With columns ``stimulus_id``, ``image_label`` and ``object_name``.
     """
     import numpy as np
     from PIL import Image
@@ -229,11 +234,11 @@ def example_stimuli(folder: Path) -> StimulusSet:
     from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 
     rng = np.random.default_rng(0)
-    across, down = np.meshgrid(np.linspace(-1, 1, 64), np.linspace(-1, 1, 64))
+    x, y = np.meshgrid(np.linspace(-1, 1, 64), np.linspace(-1, 1, 64))
     patterns = {
-        "rings": np.cos(12 * np.hypot(across, down)),
-        "stripes": np.cos(12 * across),
-        "checks": np.sign(np.cos(9 * across) * np.cos(9 * down)),
+        "rings": np.cos(12 * np.hypot(x, y)),
+        "stripes": np.cos(12 * x),
+        "checks": np.sign(np.cos(9 * x) * np.cos(9 * y)),
     }
     rows, paths = [], {}
     for label, pattern in patterns.items():
@@ -252,26 +257,26 @@ def example_stimuli(folder: Path) -> StimulusSet:
 
 
 def _run(checks: Mapping[str, Callable[..., None]], *arguments: Any) -> tuple[Check, ...]:
-    return tuple(_run_one(name, check, *arguments) for name, check in checks.items())
+    return tuple(_run_check(name, check, *arguments) for name, check in checks.items())
 
 
-def _run_one(name: str, check: Callable[..., None], *arguments: Any) -> Check:
+def _run_check(name: str, check: Callable[..., None], *arguments: Any) -> Check:
     try:
         check(*arguments)
     except NotApplicable as error:
         return Check(name, "not applicable", error.reason)
     except DataUnavailable as error:
-        return Check(name, "not applicable", f"it needs data that cannot be reached: {error.message}")
+        return Check(name, "not applicable", f"the check needs data that are not available: {error.message}")
     except Unusual as error:
         return Check(name, "warning", str(error), error.remedy)
     except Failed as error:
         return Check(name, "failed", str(error), error.remedy)
-    except Exception as error:  # noqa: BLE001 - any error of a plugin is a finding
-        return Check(name, "failed", f"it raised {type(error).__name__}: {error}")
+    except Exception as error:  # noqa: BLE001 - any error of a plugin fails the check
+        return Check(name, "failed", f"{type(error).__name__} was raised: {error}")
     return Check(name, "passed")
 
 
-def _finish(checks: tuple[Check, ...], name: str, *, raise_errors: bool) -> tuple[Check, ...]:
+def _raise_or_return(checks: tuple[Check, ...], name: str, *, raise_errors: bool) -> tuple[Check, ...]:
     failed = [check for check in checks if check.result == "failed"]
     if failed and raise_errors:
         problems = ("; ".join(text for text in (check.explanation, check.remedy) if text) for check in failed)

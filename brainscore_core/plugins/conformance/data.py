@@ -23,7 +23,7 @@ from brainscore_core.supported_data_standards.brainio.validation import (
     validate_stimulus_set,
 )
 
-__all__ = ["DataInQuestion", "checks_for"]
+__all__ = ["DataUnderTest", "checks_for"]
 
 _SHA1 = re.compile(r"[0-9a-f]{40}")
 # arguments of loaders for hashes and versions, with their positions
@@ -58,7 +58,7 @@ _OF_LOADING = frozenset({"'filename' column"})  # packaged tables have this colu
 
 
 @dataclass(frozen=True)
-class DataInQuestion:
+class DataUnderTest:
     """Data to check, and the findings of validation."""
 
     data: Any
@@ -67,7 +67,7 @@ class DataInQuestion:
     findings: tuple[Finding, ...]
 
     @classmethod
-    def of(cls, data: Any, *, identifier: str | None, folder: Path | None) -> DataInQuestion:
+    def of(cls, data: Any, *, identifier: str | None, folder: Path | None) -> DataUnderTest:
         """Validate `data`."""
         own = data.attrs.get("identifier") if isinstance(data, xr.DataArray) else getattr(data, "identifier", None)
         name = identifier or (own if isinstance(own, str) else None)
@@ -78,12 +78,12 @@ class DataInQuestion:
         return cls(data, name, folder, tuple(finding for finding in findings if finding.check not in _OF_LOADING))
 
 
-def checks_for(data: Any) -> Mapping[str, Callable[[DataInQuestion], None]]:
+def checks_for(data: Any) -> Mapping[str, Callable[[DataUnderTest], None]]:
     """Checks of an assembly, or of a stimulus set."""
     return _OF_ASSEMBLIES if isinstance(data, xr.DataArray) else _OF_STIMULI
 
 
-def _raise_among(given: DataInQuestion, kinds: Collection[str]) -> None:
+def _raise_among(given: DataUnderTest, kinds: Collection[str]) -> None:
     findings = [finding for finding in given.findings if finding.check in kinds]
     if not findings:
         return
@@ -94,19 +94,19 @@ def _raise_among(given: DataInQuestion, kinds: Collection[str]) -> None:
     raise (Failed if errors else Unusual)(explanation, remedy)
 
 
-def _name(given: DataInQuestion) -> None:
+def _name(given: DataUnderTest) -> None:
     _raise_among(given, _NAMES)
 
 
-def _values(given: DataInQuestion) -> None:
+def _values(given: DataUnderTest) -> None:
     _raise_among(given, _VALUES)
 
 
-def _assembly_form(given: DataInQuestion) -> None:
+def _assembly_form(given: DataUnderTest) -> None:
     _raise_among(given, {finding.check for finding in given.findings} - _NAMES - _VALUES - _ALIGNMENT)
 
 
-def _aligned(given: DataInQuestion) -> None:
+def _aligned(given: DataUnderTest) -> None:
     if not isinstance(given.data.attrs.get("stimulus_set"), pd.DataFrame):
         raise Failed(
             "attrs['stimulus_set'] is missing, so the shown stimuli are unknown",
@@ -115,19 +115,19 @@ def _aligned(given: DataInQuestion) -> None:
     _raise_among(given, _ALIGNMENT)
 
 
-def _unique_ids(given: DataInQuestion) -> None:
+def _unique_ids(given: DataUnderTest) -> None:
     _raise_among(given, _IDS)
 
 
-def _files(given: DataInQuestion) -> None:
+def _files(given: DataUnderTest) -> None:
     _raise_among(given, _FILES)
 
 
-def _table(given: DataInQuestion) -> None:
+def _table(given: DataUnderTest) -> None:
     _raise_among(given, {finding.check for finding in given.findings} - _NAMES - _IDS - _FILES)
 
 
-def _hashes(given: DataInQuestion) -> None:
+def _hashes(given: DataUnderTest) -> None:
     folder = given.folder
     if folder is None:
         raise NotApplicable("the plugin's folder is not given")
@@ -177,11 +177,11 @@ def _argument(call: ast.Call, name: str, place: int | None) -> ast.expr | None:
     return call.args[place] if place is not None and place < len(call.args) else None
 
 
-def _tests(given: DataInQuestion) -> None:
+def _tests(given: DataUnderTest) -> None:
     tests_load(given.folder, "data")
 
 
-_OF_ASSEMBLIES: Mapping[str, Callable[[DataInQuestion], None]] = {
+_OF_ASSEMBLIES: Mapping[str, Callable[[DataUnderTest], None]] = {
     "it is named AuthorYear": _name,
     "its dimensions and coordinates are those of its class": _assembly_form,
     "its values are there, none is NaN": _values,
@@ -189,7 +189,7 @@ _OF_ASSEMBLIES: Mapping[str, Callable[[DataInQuestion], None]] = {
     "what is fetched has its sha1": _hashes,
     "its tests load it": _tests,
 }
-_OF_STIMULI: Mapping[str, Callable[[DataInQuestion], None]] = {
+_OF_STIMULI: Mapping[str, Callable[[DataUnderTest], None]] = {
     "it is named AuthorYear": _name,
     "its stimulus ids are unique": _unique_ids,
     "its files are there and can be read": _files,

@@ -22,7 +22,7 @@ from brainscore_core.supported_data_standards.brainio.assemblies import (
     walk_coords,
 )
 
-__all__ = ["CHECKS", "Arguments", "MetricInQuestion"]
+__all__ = ["CHECKS", "Arguments", "MetricUnderTest"]
 
 _STIMULI, _FEATURES, _NEUROIDS, _REPETITIONS, _SUBJECTS = 60, 40, 30, 4, 5
 _LABELS = np.array(["cat", "dog"])
@@ -147,7 +147,7 @@ _REFUSALS = (UserError, ValueError, KeyError)
 
 
 @dataclass(frozen=True)
-class MetricInQuestion:
+class MetricUnderTest:
     """A metric, example arguments, and its score for them."""
 
     metric: Any
@@ -159,7 +159,7 @@ class MetricInQuestion:
     @classmethod
     def of(
         cls, metric: Any, source: DataAssembly | None, target: DataAssembly | None, *, folder: Path | None
-    ) -> MetricInQuestion:
+    ) -> MetricUnderTest:
         """Find example arguments that the metric accepts."""
         if target is not None:
             arguments = Arguments(source, target)
@@ -196,7 +196,7 @@ def _first_line(error: Exception) -> str:
     return (str(error).splitlines() or [""])[0]
 
 
-def _is_metric(given: MetricInQuestion) -> None:
+def _is_metric(given: MetricUnderTest) -> None:
     metric = given.metric
     if isinstance(metric, Metric):
         if metric.scale not in get_args(Scale):
@@ -217,7 +217,7 @@ def _is_metric(given: MetricInQuestion) -> None:
         )
 
 
-def _takes_examples(given: MetricInQuestion) -> None:
+def _takes_examples(given: MetricUnderTest) -> None:
     if given.arguments is None:
         raise Unusual(
             "it takes none of the examples: " + "; ".join(given.refusals),
@@ -225,7 +225,7 @@ def _takes_examples(given: MetricInQuestion) -> None:
         )
 
 
-def _returns_score(given: MetricInQuestion) -> None:
+def _returns_score(given: MetricUnderTest) -> None:
     given.sides()
     score = given.score
     if not isinstance(score, Score):
@@ -242,12 +242,12 @@ def _returns_score(given: MetricInQuestion) -> None:
         raise Failed("attrs['error'] is NaN and no reason is given", "set attrs['error_reason']")
 
 
-def _repeats(given: MetricInQuestion) -> None:
+def _repeats(given: MetricUnderTest) -> None:
     given.sides()
     _require_same(given, given.changed(), "the same arguments gave another score", "seed what is random")
 
 
-def _leaves_arguments(given: MetricInQuestion) -> None:
+def _leaves_arguments(given: MetricUnderTest) -> None:
     sides = given.sides()
     before = {name: side.copy(deep=True) for name, side in sides.items()}
     given.changed()
@@ -260,7 +260,7 @@ def _leaves_arguments(given: MetricInQuestion) -> None:
             raise Failed(f"it changed the {name} that it was given", "work on a copy: assembly.copy()")
 
 
-def _order(given: MetricInQuestion) -> None:
+def _order(given: MetricUnderTest) -> None:
     for name, side in given.sides().items():
         if "presentation" not in side.dims:
             raise NotApplicable("its arguments have no presentations")
@@ -273,7 +273,7 @@ def _order(given: MetricInQuestion) -> None:
         )
 
 
-def _dimensions(given: MetricInQuestion) -> None:
+def _dimensions(given: MetricUnderTest) -> None:
     sides = {name: side for name, side in given.sides().items() if side.ndim > 1}
     if not sides:
         raise NotApplicable("its arguments have one dimension")
@@ -290,7 +290,7 @@ def _dimensions(given: MetricInQuestion) -> None:
         )
 
 
-def _other_stimuli(given: MetricInQuestion) -> None:
+def _other_stimuli(given: MetricUnderTest) -> None:
     sides = given.sides()
     if "source" not in sides:
         raise NotApplicable("it compares nothing: it takes one assembly")
@@ -316,7 +316,7 @@ def _other_stimuli(given: MetricInQuestion) -> None:
     )
 
 
-def _nan_neuroids(given: MetricInQuestion) -> None:
+def _nan_neuroids(given: MetricUnderTest) -> None:
     sides = {name: side for name, side in given.sides().items() if "neuroid" in side.dims and side.dtype.kind == "f"}
     if not sides:
         raise NotApplicable("its arguments have no neuroids")
@@ -349,17 +349,17 @@ def _number(score: Any) -> float:
     return float(np.nanmean(np.asarray(score, dtype=float))) if np.isfinite(np.asarray(score)).any() else math.nan
 
 
-def _require_same(given: MetricInQuestion, score: Any, problem: str, remedy: str) -> None:
+def _require_same(given: MetricUnderTest, score: Any, problem: str, remedy: str) -> None:
     first, second = np.asarray(given.score, dtype=float), np.asarray(score, dtype=float)
     if first.shape != second.shape or not np.allclose(first, second, rtol=0, atol=_SAME, equal_nan=True):
         raise Failed(f"{problem}: {_number(second):.4g} in place of {_number(first):.4g}", remedy)
 
 
-def _tests(given: MetricInQuestion) -> None:
+def _tests(given: MetricUnderTest) -> None:
     tests_load(given.folder, "metric")
 
 
-def _tests_reference(given: MetricInQuestion) -> None:
+def _tests_reference(given: MetricUnderTest) -> None:
     if not require_tests(given.folder).reference:
         raise Failed(
             "no test compares a score with a number",
@@ -367,7 +367,7 @@ def _tests_reference(given: MetricInQuestion) -> None:
         )
 
 
-CHECKS: Mapping[str, Callable[[MetricInQuestion], None]] = {
+CHECKS: Mapping[str, Callable[[MetricUnderTest], None]] = {
     "it is a Metric with a scale, or a Ceiling with a meaning": _is_metric,
     "it takes one of the examples": _takes_examples,
     "it returns a Score with raw and error": _returns_score,

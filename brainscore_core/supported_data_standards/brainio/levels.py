@@ -1,7 +1,7 @@
-"""Coordinates of assemblies, and selection by them.
+"""Coordinates of assemblies, and selection by their values.
 
-A *level* is any one-dimensional coordinate: every coordinate of a dimension is a level of that dimension's
-index. The coordinate that holds the tuples of a MultiIndex is not a level.
+A *level* is any one-dimensional coordinate: all coordinates along a dimension are levels of the dimension's index.
+The coordinate that holds the tuples of a MultiIndex is not a level.
 """
 
 import re
@@ -42,7 +42,7 @@ Array = TypeVar("Array", bound=xr.DataArray)
 
 
 _STIMULUS_IDS = ("stimulus_id", "image_id")
-_ENDS = re.compile(r"_(start|end)\b")
+_START_OR_END = re.compile(r"_(start|end)\b")
 
 
 class GatheredCoords(NamedTuple):
@@ -56,13 +56,13 @@ def holds_tuples(array: xr.DataArray, name: Hashable) -> bool:
     """Whether the coordinate ``name`` holds the tuples of a MultiIndex."""
     if name in array.dims:
         return isinstance(array.xindexes.get(name), PandasMultiIndex)
-    # a scalar tuple remains of such a coordinate after selection by an integer
+    # selection of one position reduces such a coordinate to a scalar tuple
     variable = array.coords.variables[name]
     return variable.ndim == 0 and variable.dtype == object and isinstance(variable.values.item(), tuple)
 
 
 def named_coords(array: xr.DataArray) -> dict[Hashable, xr.Variable]:
-    """Every coordinate except those that hold tuples of other coordinates."""
+    """All coordinates except those that hold the tuples of a MultiIndex."""
     return {name: variable for name, variable in array.coords.variables.items() if not holds_tuples(array, name)}
 
 
@@ -72,7 +72,7 @@ def level_dims(array: xr.DataArray) -> dict[Hashable, Hashable]:
 
 
 def walk_coords(assembly: xr.DataArray) -> Iterator[tuple[Any, tuple[Any, ...], np.ndarray]]:
-    """Walk over all coordinates, levels of indexes included.
+    """Walk over all coordinates, including levels of indexes.
 
     Parameters
     ----------
@@ -144,21 +144,21 @@ def get_metadata(
     assembly : DataArray
         The array with the coordinates.
     dims : sequence of str or None, optional
-        Only coordinates along these dimensions; None in the list selects coordinates along no or several dimensions.
-        By default all.
+        Yield only coordinates along these dimensions; None selects coordinates along no dimension or several ones. By
+        default, all coordinates are yielded.
     names_only : bool
         Yield names instead of ``(name, dims, values)``.
     include_coords : bool
         Whether to yield coordinates that belong to no index.
     include_indexes : bool
-        Whether to yield coordinates that are the index of their dimension by themselves.
+        Whether to yield coordinates that alone are the index of their dimension.
     include_levels : bool
-        Whether to yield levels of indexes made of several coordinates.
+        Whether to yield levels of indexes that consist of several coordinates.
 
     Yields
     ------
     str or tuple
-        Name, or name, dims and values.
+        The name, or the tuple ``(name, dims, values)``.
     """
     wanted = (*assembly.dims, None) if dims is None else tuple(dims)
     indexes = assembly.xindexes
@@ -178,9 +178,9 @@ def get_metadata(
 
 
 def normalise_coords(coords: Mapping[Any, Any], dims: Any = None) -> dict[Hashable, Any]:
-    """Convert coordinates as callers write them into an unambiguous form for xarray.
+    """Convert the coordinates that a caller passes into an unambiguous form for xarray.
 
-    A MultiIndex is replaced by its levels, and an array with coordinates by its dims and values.
+    A MultiIndex is replaced by its levels, and an array by its dims, values and attributes.
     """
     normalised: dict[Hashable, Any] = {}
     for name, value in coords.items():
@@ -205,7 +205,7 @@ def normalise_coords(coords: Mapping[Any, Any], dims: Any = None) -> dict[Hashab
 
 
 def _values(values: Any) -> np.ndarray:
-    """Return values as a NumPy array; strings become Python objects of any length."""
+    """Return values as a NumPy array, with strings as Python objects, which can have any length."""
     if isinstance(values, xr.Variable | xr.DataArray):
         values = values.values
     if not isinstance(values, np.ndarray):
@@ -220,18 +220,21 @@ def _values(values: Any) -> np.ndarray:
 
 
 def index_order(names: Iterable[Hashable]) -> list[Hashable]:
-    """Sort levels by name, but put a start before its end, so that time bins are (start, end).
+    """Sort levels by name, but put ``…_start`` before ``…_end``, so that time bins are (start, end).
 
-    With this common order, assemblies with the same coordinates can be compared, added and concatenated, whatever the
-    order in which their coordinates were defined.
+    Because of this common order, assemblies with the same coordinates can be compared, added and concatenated even if
+    their coordinates were defined in different orders.
     """
-    return sorted(names, key=lambda name: (_ENDS.sub(lambda end: f"_{'se'.index(end[1][0])}", str(name)), str(name)))
+    return sorted(
+        names,
+        key=lambda name: (_START_OR_END.sub(lambda match: "_0" if match[1] == "start" else "_1", str(name)), str(name)),
+    )
 
 
 def gather_coords(coords: Mapping[Hashable, Any], dims: Sequence[Hashable]) -> GatheredCoords:
     """Make every one-dimensional coordinate a level of its dimension's index.
 
-    Inside an index, levels are ordered by name, see :func:`index_order`.
+    The order of the levels in an index is that of :func:`index_order`.
 
     Parameters
     ----------
@@ -252,15 +255,15 @@ def gather_coords(coords: Mapping[Hashable, Any], dims: Sequence[Hashable]) -> G
         if not names:
             continue
         if dim in names:
-            # in xarray, a level cannot have the name of its dimension: such a coordinate is the index on its own
+            # in xarray, a level cannot have the name of its dimension: such a coordinate must be the index by itself
             index: Any = PandasIndex(_pandas_index(dim, variables[dim]), dim)
-            made = index.create_variables({dim: variables[dim]})
+            index_variables = index.create_variables({dim: variables[dim]})
         else:
-            # the type is required: without it, both True and a missing value would be read back as True
+            # without these types, a boolean level would convert missing values to True when read
             types = {name: variables[name].dtype for name in index_order(names)}
             index = PandasMultiIndex(_multi_index(names, variables), dim, types)
-            made = index.create_variables({name: variables[name] for name in names})
-        for name, variable in made.items():
+            index_variables = index.create_variables({name: variables[name] for name in names})
+        for name, variable in index_variables.items():
             variables[name] = variable
             indexes[name] = index
     # the coordinate with the tuples comes before its levels, as in xarray
@@ -281,26 +284,26 @@ def _multi_index(names: Sequence[Hashable], variables: Mapping[Hashable, xr.Vari
             for value in variables[name].values:
                 if not isinstance(value, Hashable):
                     raise TypeError(
-                        f"coordinate {name!r} contains a {type(value).__name__} ({value!r}): its values must be "
-                        f"scalars, such as strings or numbers"
+                        f"coordinate {name!r} contains a {type(value).__name__} ({value!r}), but its values must "
+                        f"be scalars, such as strings or numbers"
                     ) from error
         raise
 
 
 def gathered_coords_of(array: xr.DataArray) -> GatheredCoords:
-    """Coordinates of an array, all as levels."""
+    """Coordinates and indexes of an array, after making every one-dimensional coordinate a level."""
     if is_canonical(array):
         return GatheredCoords(dict(array.coords.variables), dict(array.xindexes))
     return gather_coords(named_coords(array), array.dims)
 
 
 def build_array(cls: type[Array], variable: xr.Variable, gathered: GatheredCoords, name: Hashable | None) -> Array:
-    """Array of class ``cls``, unchecked, since parts and reductions may lack dimensions of the class."""
+    """Make an array of class ``cls`` without checks, since parts and reductions may lack dimensions of the class."""
     return cls(variable, coords=gathered.variables, name=name, indexes=gathered.indexes, fastpath=True)
 
 
 def is_canonical(array: xr.DataArray) -> bool:
-    """Whether every level is in the index of its dimension, in the standard order."""
+    """Whether every level is in the index of its dimension, in the order of :func:`index_order`."""
     indexes = array.xindexes
     for dim in array.dims:
         names = list(coords_for_dim(array, dim))
@@ -315,7 +318,7 @@ def is_canonical(array: xr.DataArray) -> bool:
 def level_codes(array: xr.DataArray, name: Hashable) -> tuple[np.ndarray, pd.Index]:
     """Encode a level as positions in an index of its distinct values, with −1 for missing values.
 
-    The index may contain values that do not occur.
+    The index may contain values that do not occur in the level.
     """
     index = array.xindexes.get(name)
     if isinstance(index, PandasMultiIndex):
@@ -326,15 +329,15 @@ def level_codes(array: xr.DataArray, name: Hashable) -> tuple[np.ndarray, pd.Ind
 
 
 def group_codes(array: xr.DataArray, names: Sequence[Hashable], size: int) -> tuple[np.ndarray, np.ndarray]:
-    """Number the groups of entries with equal values in all given levels, sorted by these levels in the given order.
+    """Number the groups of positions that have equal values in all given levels; groups are sorted by these levels.
 
     Missing values count as equal and come last. Numbers come before text. Stimulus ids that are integers written as
-    text are sorted as numbers.
+    text are sorted as numbers. All levels belong to the same dimension, which has ``size`` positions.
 
     Returns
     -------
     codes : array of int, of length ``size``
-        Group of each position.
+        Number of the group of each position.
     first : array of int
         Position of each group's first member.
     """
@@ -344,7 +347,7 @@ def group_codes(array: xr.DataArray, names: Sequence[Hashable], size: int) -> tu
         ranks = _ranks(_as_numbers(values) if name in _STIMULUS_IDS else values)
         ranks = np.append(ranks, len(values))  # the last rank is for missing values, whose code is -1
         combined = combined * (len(values) + 1) + ranks[codes]
-        # renumber the groups, as otherwise the product of the numbers of values could overflow
+        # renumber the groups, because the product of the numbers of values of many levels could overflow
         combined = np.unique(combined, return_inverse=True)[1]
     _, first = np.unique(combined, return_index=True)
     return combined, first
@@ -360,7 +363,7 @@ def _as_numbers(values: pd.Index) -> pd.Index:
 
 
 def _ranks(values: pd.Index) -> np.ndarray:
-    """Ranks of distinct values."""
+    """Rank of each of several distinct values."""
     if values.is_monotonic_increasing:
         return np.arange(len(values))
     try:
@@ -385,14 +388,14 @@ def is_missing(value: Any) -> bool:
 
 
 class SelectionPlan(NamedTuple):
-    """The steps of a selection."""
+    """The parts of a selection: positions by dimension, and selections to pass to the ``sel`` of xarray."""
 
-    positions: dict[Hashable, np.ndarray]  # by dimension
-    native: dict[Hashable, Any]  # selections that are passed to xarray
+    positions: dict[Hashable, np.ndarray]
+    native: dict[Hashable, Any]
 
 
 def plan_selection(array: xr.DataArray, wanted: Mapping[Hashable, Any]) -> SelectionPlan:
-    """Translate ``array.sel(wanted)`` into positions and selections by xarray."""
+    """Translate ``array.sel(wanted)`` into positions, and selections that xarray supports."""
     dims = level_dims(array)
     by_dim: dict[Hashable, list[tuple[Hashable, Any]]] = {}
     plan = SelectionPlan({}, {})
@@ -402,8 +405,8 @@ def plan_selection(array: xr.DataArray, wanted: Mapping[Hashable, Any]) -> Selec
                 value = value.values
             if is_mask(value, array.sizes[name]) and not _is_boolean(array, name):
                 plan.positions[name] = np.flatnonzero(np.asarray(value))
-            elif parts := _by_parts(array, name, value):
-                by_dim.setdefault(name, []).extend(parts)
+            elif selections := _selections_on_levels(array, name, value):
+                by_dim.setdefault(name, []).extend(selections)
             else:
                 plan.native[name] = value
         elif name in dims:
@@ -412,9 +415,11 @@ def plan_selection(array: xr.DataArray, wanted: Mapping[Hashable, Any]) -> Selec
             _check_scalar(array, name, value)
         else:
             raise unknown_name_error(array, name, what="sel")
-    for dim, pairs in by_dim.items():
-        found = positions_of(array, pairs)
-        plan.positions[dim] = found[np.isin(found, plan.positions[dim])] if dim in plan.positions else found
+    for dim, selections in by_dim.items():
+        positions = positions_of(array, selections)
+        if dim in plan.positions:
+            positions = positions[np.isin(positions, plan.positions[dim])]
+        plan.positions[dim] = positions
     return plan
 
 
@@ -422,8 +427,8 @@ def _is_boolean(array: xr.DataArray, name: Hashable) -> bool:
     return name in array.coords.variables and array.coords.variables[name].dtype.kind == "b"
 
 
-def _by_parts(array: xr.DataArray, dim: Hashable, value: Any) -> list[tuple[Hashable, Any]]:
-    """Split a selection on an index of several levels into selections on its levels; empty for other indexes."""
+def _selections_on_levels(array: xr.DataArray, dim: Hashable, value: Any) -> list[tuple[Hashable, Any]]:
+    """Split a selection on a MultiIndex into selections on its levels; empty if this is left to xarray."""
     index = array.xindexes.get(dim)
     if not isinstance(index, PandasMultiIndex):
         return []
@@ -436,14 +441,15 @@ def _by_parts(array: xr.DataArray, dim: Hashable, value: Any) -> list[tuple[Hash
 
 
 def _check_scalar(array: xr.DataArray, name: Hashable, value: Any) -> None:
+    """Raise an error if a scalar coordinate does not have the wanted value."""
     present = array.coords.variables[name].values.item()
     wanted = list(value) if np.ndim(value) else [value]
-    if isinstance(value, slice) or not any(one == present or (pd.isna(one) and pd.isna(present)) for one in wanted):
+    if isinstance(value, slice) or not any(item == present or (pd.isna(item) and pd.isna(present)) for item in wanted):
         raise KeyError(f"coordinate {name!r} has the single value {present!r}, not {value!r}")
 
 
 def sorted_positions(array: xr.DataArray, names: Sequence[Hashable], *, ascending: bool) -> dict[Hashable, np.ndarray]:
-    """Order of each dimension when sorted by those of the levels ``names`` that belong to it; missing values last."""
+    """Positions that sort each dimension by those of the given levels that belong to it; missing values come last."""
     dims = level_dims(array)
     keys: dict[Hashable, list[np.ndarray]] = {}
     for name in names:
@@ -454,7 +460,7 @@ def sorted_positions(array: xr.DataArray, names: Sequence[Hashable], *, ascendin
         except TypeError as error:
             raise TypeError(f"cannot sort by {name!r}: its values have different types") from error
         rank = rank if ascending else -rank
-        rank[-1] = len(values)  # code −1: missing
+        rank[-1] = len(values)  # missing values, whose code is −1
         keys.setdefault(dims[name], []).append(rank[codes])
     return {dim: np.lexsort(columns[::-1]) for dim, columns in keys.items()}
 
@@ -475,7 +481,7 @@ def format_values(values: Iterable[Any], *, most: int = 10) -> str:
 
 
 def unknown_name_error(array: xr.DataArray, name: Hashable, *, what: str) -> UnknownIdentifier:
-    """Error for a name that is neither dimension nor level."""
+    """Make the error for a name that is neither a dimension nor a level; `what` is the name of the method."""
     levels = list(level_dims(array))
     near = get_close_matches(str(name), [str(known) for known in (*array.dims, *levels)], n=1)
     return UnknownIdentifier(
@@ -493,18 +499,18 @@ def positions_of(array: xr.DataArray, wanted: Sequence[tuple[Hashable, Any]]) ->
     array : DataArray
         The array with the levels, which belong to the same dimension.
     wanted : sequence of (level, value)
-        Each value is a single value; several values, which also give the order (except in a set); a slice of values,
-        both ends included; or a boolean array with one entry for each position.
+        Each value is a single value; several values, which also determine the order (unless they are a set); a slice of
+        values, which includes both ends; or a boolean array with one entry for each position.
 
     Returns
     -------
     array of int
-        In the order given for the first level, otherwise as in the array.
+        In the order of the values wanted for the first level; otherwise in the order of the array.
 
     Raises
     ------
     UnknownIdentifier
-        A KeyError: a wanted value does not occur.
+        (A KeyError.) If a wanted value, or the combination of wanted values, does not occur.
     """
     size = array.sizes[level_dims(array)[wanted[0][0]]]
     positions = np.arange(size)
@@ -522,13 +528,13 @@ def positions_of(array: xr.DataArray, wanted: Sequence[tuple[Hashable, Any]]) ->
             unordered = isinstance(value, set | frozenset)
             several = unordered or (np.ndim(value) > 0 and not isinstance(value, tuple))
             values = list(value) if several else [value]
-            found = [(one, _codes_for(uniques, one)) for one in values]
+            codes_of_values = [_codes_for(uniques, item) for item in values]
             occurs = np.zeros(len(uniques) + 1, dtype=bool)
-            occurs[codes] = True  # code −1, missing, is the last one
-            absent = [one for one, those in found if not occurs[those].any()]
+            occurs[codes] = True  # the last entry is for missing values, whose code is −1
+            absent = [item for item, own in zip(values, codes_of_values, strict=True) if not occurs[own].any()]
             if absent:
                 raise _unknown_value_error(name, absent, codes, uniques)
-            chosen = _in_order(codes[positions], [code for _, those in found for code in those])
+            chosen = _in_order(codes[positions], [code for own in codes_of_values for code in own])
             chosen = np.sort(chosen) if unordered else chosen
             if not len(chosen) and values:
                 raise _no_combination_error(array, name, wanted)
@@ -547,24 +553,27 @@ def _codes_for(uniques: pd.Index, value: Any) -> list[int]:
         found = uniques.get_loc(value)
     except (KeyError, TypeError, pd.errors.InvalidIndexError):
         return []
-    # a date may be selected by a part of it, such as a year, which can match several dates
+    # in an index of dates, a partial date such as a year can match several values
     return [found] if isinstance(found, int) else list(np.arange(len(uniques))[found])
 
 
 def _in_order(codes: np.ndarray, wanted: list[int]) -> np.ndarray:
+    """Positions of the wanted codes: all positions of the first code, then those of the second, and so on."""
     if len(wanted) == 1:
         return np.flatnonzero(codes == wanted[0])
     order = np.argsort(codes, kind="stable")
-    inorder = codes[order]
-    starts = np.searchsorted(inorder, wanted, side="left")
-    ends = np.searchsorted(inorder, wanted, side="right")
+    sorted_codes = codes[order]
+    starts = np.searchsorted(sorted_codes, wanted, side="left")
+    ends = np.searchsorted(sorted_codes, wanted, side="right")
     parts = [order[start:end] for start, end in zip(starts, ends, strict=True)]
     return np.concatenate(parts) if parts else np.zeros(0, dtype=np.intp)
 
 
 def _in_slice(name: Hashable, codes: np.ndarray, uniques: pd.Index, wanted: slice) -> np.ndarray:
     inside = np.ones(len(uniques) + 1, dtype=bool)
-    inside[-1] = wanted.start is None and wanted.stop is None  # code −1: missing values are not in any interval
+    inside[-1] = (
+        wanted.start is None and wanted.stop is None
+    )  # missing values, whose code is −1, are not in any interval
     try:
         if wanted.start is not None:
             inside[:-1] &= np.asarray(uniques >= wanted.start)
@@ -573,7 +582,7 @@ def _in_slice(name: Hashable, codes: np.ndarray, uniques: pd.Index, wanted: slic
     except TypeError as error:
         raise TypeError(
             f"level {name!r} cannot be sliced by {wanted}: "
-            f"its values ({format_values(uniques)}) cannot be compared with the ends"
+            f"its values ({format_values(uniques)}) cannot be compared with the ends of the slice"
         ) from error
     return np.flatnonzero(inside[codes])[:: wanted.step]
 

@@ -197,9 +197,7 @@ def reduce_groups(
         rows = order[starts[groups][:, np.newaxis] + np.arange(size)]
         block = reduce(xr.Variable((_GROUP, _MEMBER, *rest), values[rows], variable.attrs))
         if _MEMBER in block.dims:
-            raise ValueError(
-                "only reductions, such as a mean, are possible over a level: this function keeps the shape"
-            )
+            raise ValueError("groups can only be reduced, for example by a mean, but this function keeps the dimension")
         reduced.append(block)
         numbers.append(groups)
     order = np.argsort(np.concatenate(numbers))

@@ -290,7 +290,7 @@ def spatial_frequency_tuning(
             f"there is no smoothing {smoothing!r}", remedy=f"choose {', '.join(_FREQUENCY_KERNELS)} or None"
         )
     if mode not in ("ratio", "oct"):
-        raise UserError(f"there is no mode {mode!r}", remedy="choose 'ratio' or 'oct'")
+        raise UserError(f"unknown mode {mode!r}", remedy="choose 'ratio' or 'oct'")
     octaves = np.log2(frequencies)
     grid = np.linspace(octaves[0], octaves[-1], _POINTS)
     at_grid, at_stimuli = _frequency_interpolation(

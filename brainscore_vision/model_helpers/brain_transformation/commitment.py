@@ -371,7 +371,7 @@ class _Recordings:
 
     def __getattr__(self, name: str) -> Any:
         if name not in ("identifier", "activations_model", "region_layer_map", "visual_degrees"):
-            raise AttributeError(name)
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         return getattr(self._model, name)
 
 
@@ -386,7 +386,7 @@ class _SubjectActivations:
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
-            raise AttributeError(name)
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         return getattr(self._model.activations_model, name)
 
 

@@ -1,4 +1,4 @@
-"""Profiles of layers: the score of each on a benchmark, and on held-out halves of its stimuli."""
+"""Layer profiles: scores of all layers of a model on a benchmark, and on random halves of its stimuli."""
 
 import json
 import math
@@ -29,6 +29,7 @@ __all__ = [
 ]
 
 SCHEMA = 1
+"""Version of the format of stored profiles."""
 
 
 @dataclass(frozen=True)
@@ -42,15 +43,15 @@ class LayerScore:
     features : int
         Number of its features.
     score : float
-        The benchmark's score, but not clamped; NaN if it is not defined.
+        The benchmark's score, not clamped to [0, 1]; NaN if it is not defined.
     error : float
-        Its standard error, or NaN.
+        Standard error of the score, or NaN.
     ci : tuple of float
-        Its confidence interval, or NaN.
+        Confidence interval of the score, or NaN.
     raw : float
         Score before division by the ceiling.
     halves : tuple of (float, float)
-        Raw score on both halves of the stimuli, for each division.
+        For each random division of the stimuli, the raw scores on its two halves.
     reason : str or None
         Why the metric cannot score this layer; all numbers are then NaN.
     """
@@ -66,18 +67,18 @@ class LayerScore:
 
 
 class HeldOut(NamedTuple):
-    """Selection on half of the stimuli, scored on the other half, over random divisions.
+    """Result of choosing the best layer on one half of the stimuli and scoring it on the other, over random divisions.
 
     Attributes
     ----------
     value, sd : float
-        Mean and standard deviation of the raw score on one half, for the layer with the highest raw score on the other.
+        Mean and standard deviation of the raw score, on one half, of the layer with the highest raw score on the other.
     optimism : float
-        Mean difference between the raw scores of the same layers on the half that they were chosen on and the other.
+        Mean raw score of chosen layers on the half on which they were chosen, minus that on the other half.
     chosen : dict of str to float
-        Share of choices of each layer; layers that were never chosen are left out.
+        How often each layer was chosen, as a share of all choices; without layers that were never chosen.
     times : int
-        Number of choices.
+        Number of choices: two for each division.
     """
 
     value: float
@@ -104,9 +105,9 @@ class LayerProfile:
     ceiling : float
         Ceiling of the benchmark, or NaN.
     components : int or None
-        Principal components to which larger layers were reduced, if there were more stimuli.
+        Number of principal components to which layers with more features were reduced, if there were more stimuli.
     scores : tuple of LayerScore
-        In the network's order.
+        Scores of the layers, in the order of the network.
     no_halves : str or None
         Why layers were not scored on halves of the stimuli.
     """
@@ -124,7 +125,7 @@ class LayerProfile:
 
     @property
     def best(self) -> str | None:
-        """The layer with the highest score, the earlier of equal ones; None if no score is defined."""
+        """The layer with the highest score, the first of several equal ones; None if no score is defined."""
         values = np.array([score.score for score in self.scores], dtype=np.float64)
         if not len(values) or np.isnan(values).all():
             return None
@@ -132,32 +133,32 @@ class LayerProfile:
 
     @property
     def held_out(self) -> HeldOut | None:
-        """Selection and score on different stimuli; None if halves were not scored."""
+        """Result of choosing and scoring layers on different stimuli; None if layers were not scored on halves."""
         if self.best is None or not all(score.halves for score in self.scores):
             return None
         values = np.array([score.halves for score in self.scores], dtype=np.float64)  # layers × divisions × halves
         values = np.where(np.isnan(values), -np.inf, values)
-        inside, outside, names = [], [], []
+        selection_scores, held_out_scores, names = [], [], []
         for chosen_on, scored_on in ((0, 1), (1, 0)):
             chosen = values[:, :, chosen_on].argmax(axis=0)
             divisions = np.arange(values.shape[1])
-            inside += values[chosen, divisions, chosen_on].tolist()
-            outside += values[chosen, divisions, scored_on].tolist()
-            names += [self.scores[number].layer for number in chosen]
+            selection_scores += values[chosen, divisions, chosen_on].tolist()
+            held_out_scores += values[chosen, divisions, scored_on].tolist()
+            names += [self.scores[index].layer for index in chosen]
         counts = Counter(names)
         order = [score.layer for score in self.scores if score.layer in counts]
         return HeldOut(
-            value=float(np.mean(outside)),
-            sd=float(np.std(outside)),
-            optimism=float(np.mean(inside) - np.mean(outside)),
+            value=float(np.mean(held_out_scores)),
+            sd=float(np.std(held_out_scores)),
+            optimism=float(np.mean(selection_scores) - np.mean(held_out_scores)),
             chosen={layer: counts[layer] / len(names) for layer in order},
             times=len(names),
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Convert to plain JSON types, NaN as None; with ``best`` and ``held_out``."""
+        """Convert to plain JSON types, including ``best`` and ``held_out``; NaN becomes None."""
         held_out = self.held_out
-        return _without_nan(
+        return _nan_to_none(
             asdict(self) | {"best": self.best, "held_out": None if held_out is None else held_out._asdict()}
         )
 
@@ -169,16 +170,16 @@ class LayerProfile:
             LayerScore(
                 layer=score["layer"],
                 features=score["features"],
-                score=_number(score["score"]),
-                error=_number(score["error"]),
-                ci=(_number(score["ci"][0]), _number(score["ci"][1])),
-                raw=_number(score["raw"]),
-                halves=tuple((_number(a), _number(b)) for a, b in score["halves"]),
+                score=_none_to_nan(score["score"]),
+                error=_none_to_nan(score["error"]),
+                ci=(_none_to_nan(score["ci"][0]), _none_to_nan(score["ci"][1])),
+                raw=_none_to_nan(score["raw"]),
+                halves=tuple((_none_to_nan(a), _none_to_nan(b)) for a, b in score["halves"]),
                 reason=score["reason"],
             )
             for score in data["scores"]
         )
-        return cls(**fields | {"scores": scores, "ceiling": _number(fields["ceiling"])})
+        return cls(**fields | {"scores": scores, "ceiling": _none_to_nan(fields["ceiling"])})
 
 
 def profile_file(key: str) -> Path:
@@ -202,42 +203,45 @@ def write_profile(key: str, profile: LayerProfile) -> None:
         stream.write(text.encode())
 
 
-def _without_nan(value: Any) -> Any:
+def _nan_to_none(value: Any) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, dict):
-        return {key: _without_nan(item) for key, item in value.items()}
+        return {key: _nan_to_none(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_without_nan(item) for item in value]
+        return [_nan_to_none(item) for item in value]
     return value
 
 
-def _number(value: float | None) -> float:
+def _none_to_nan(value: float | None) -> float:
     return math.nan if value is None else float(value)
 
 
-Part = NDArray[np.bool_]
+Mask = NDArray[np.bool_]
+"""Which stimuli belong to a part."""
+
 PartScorer = Callable[[NeuroidAssembly, NDArray[Any]], float]
+"""Function of recordings and the stimulus ids of a part; returns the raw score."""
 
 
 def part_scorer(benchmark: Benchmark) -> tuple[NDArray[Any], PartScorer] | None:
-    """Stimuli of a benchmark, and a function that scores recordings on a part of them; None if this is not possible.
+    """Stimulus ids of a benchmark, and a function that scores recordings on a part of them; None if not supported.
 
-    The score is that of the metric, before division by the ceiling.
+    The function returns the raw score, before division by the ceiling.
     """
     from brainscore_vision.benchmark_helpers.neural_common import NeuralBenchmark
     from brainscore_vision.benchmarks.kriegeskorte2008 import benchmark as kriegeskorte2008
 
     if isinstance(benchmark, NeuralBenchmark):
-        return _of_responses(benchmark)
+        return _response_scorer(benchmark)
     if isinstance(benchmark, kriegeskorte2008.Kriegeskorte2008HumanRDM | kriegeskorte2008.Kriegeskorte2008MonkeyRDM):
-        return _of_dissimilarities(benchmark)
+        return _dissimilarity_scorer(benchmark)
     return None
 
 
-def random_halves(number: int, times: int, seed: int) -> list[tuple[Part, Part]]:
+def random_halves(number: int, times: int, seed: int) -> list[tuple[Mask, Mask]]:
     """Divide `number` stimuli into two random halves, `times` times."""
-    random = np.random.RandomState(seed)  # its stream never changes between versions of NumPy
+    random = np.random.RandomState(seed)  # gives the same numbers in all versions of NumPy
     halves = []
     for _ in range(times):
         first = np.zeros(number, dtype=bool)
@@ -247,27 +251,27 @@ def random_halves(number: int, times: int, seed: int) -> list[tuple[Part, Part]]
 
 
 def half_scores(
-    stimuli: NDArray[Any], score: PartScorer, recordings: NeuroidAssembly, halves: list[tuple[Part, Part]]
+    stimuli: NDArray[Any], score: PartScorer, recordings: NeuroidAssembly, halves: list[tuple[Mask, Mask]]
 ) -> list[list[float]]:
-    """Score of one layer on both halves of each division."""
-    return [[score(recordings, stimuli[part]) for part in pair] for pair in halves]
+    """Score the recordings of one layer on both halves of each division."""
+    return [[score(recordings, stimuli[half]) for half in pair] for pair in halves]
 
 
-def _of_responses(benchmark: Any) -> tuple[NDArray[Any], PartScorer]:
+def _response_scorer(benchmark: Any) -> tuple[NDArray[Any], PartScorer]:
     measured = benchmark._assembly
     if "time_bin" in measured.dims and measured.sizes["time_bin"] == 1:
         measured = measured.isel(time_bin=0, drop=True)
     shown = measured["stimulus_id"].values
 
     def score(recordings: NeuroidAssembly, stimuli: NDArray[Any]) -> float:
-        theirs = recordings.isel(presentation=np.flatnonzero(np.isin(recordings["stimulus_id"].values, stimuli)))
-        ours = measured.isel(presentation=np.flatnonzero(np.isin(shown, stimuli)))
-        return float(benchmark._similarity_metric(theirs, ours))
+        recorded_part = recordings.isel(presentation=np.flatnonzero(np.isin(recordings["stimulus_id"].values, stimuli)))
+        measured_part = measured.isel(presentation=np.flatnonzero(np.isin(shown, stimuli)))
+        return float(benchmark._similarity_metric(recorded_part, measured_part))
 
     return np.array(list(dict.fromkeys(shown)), dtype=object), score
 
 
-def _of_dissimilarities(benchmark: Any) -> tuple[NDArray[Any], PartScorer]:
+def _dissimilarity_scorer(benchmark: Any) -> tuple[NDArray[Any], PartScorer]:
     from brainscore_core.numerics import compare_rdms, rdm
     from brainscore_core.numerics.dissimilarity import condensed, expanded
     from brainscore_vision.benchmarks.kriegeskorte2008.benchmark import subject_rdms
@@ -279,10 +283,10 @@ def _of_dissimilarities(benchmark: Any) -> tuple[NDArray[Any], PartScorer]:
 
     def score(recordings: NeuroidAssembly, stimuli: NDArray[Any]) -> float:
         rows = {name: row for row, name in enumerate(recordings["stimulus_id"].values)}
-        here = np.flatnonzero(np.isin(shown, stimuli))
-        patterns = recordings.transpose("presentation", "neuroid").values[[rows[name] for name in shown[here]]]
-        dissimilarities = rdm(np.asarray(patterns, dtype=np.float64))
-        parts = [condensed(square[np.ix_(here, here)]) for square in squares]
-        return float(np.mean([compare_rdms(dissimilarities, part).value for part in parts]))
+        part = np.flatnonzero(np.isin(shown, stimuli))
+        patterns = recordings.transpose("presentation", "neuroid").values[[rows[name] for name in shown[part]]]
+        model_rdm = rdm(np.asarray(patterns, dtype=np.float64))
+        measured_rdms = [condensed(square[np.ix_(part, part)]) for square in squares]
+        return float(np.mean([compare_rdms(model_rdm, measured_rdm).value for measured_rdm in measured_rdms]))
 
     return shown, score

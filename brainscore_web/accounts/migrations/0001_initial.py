@@ -43,7 +43,9 @@ class Migration(migrations.Migration):
                 (
                     "display_name",
                     models.CharField(
-                        blank=True, help_text="Shown instead of the address, which never is.", max_length=100
+                        blank=True,
+                        help_text="Shown to others instead of the e-mail address, which is never shown.",
+                        max_length=100,
                     ),
                 ),
                 ("is_active", models.BooleanField(default=True)),
@@ -80,7 +82,7 @@ class Migration(migrations.Migration):
             name="ApiToken",
             fields=[
                 ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("name", models.CharField(help_text="What it is for.", max_length=100)),
+                ("name", models.CharField(help_text="What the token is for.", max_length=100)),
                 ("prefix", models.CharField(editable=False, max_length=8)),
                 ("digest", models.CharField(editable=False, max_length=64, unique=True)),
                 ("scopes", models.JSONField(default=list, validators=[brainscore_web.accounts.models.check_scopes])),

@@ -181,7 +181,7 @@ def models(request: HttpRequest) -> HttpResponse:
     """All models, with search and filters."""
     state = BoardState.from_query(request.GET)
     snapshot = snapshot_for(request.user, at=state.at)
-    known = load_models(request.user, all_seen=snapshot.audience == "all") if state.at is None else []
+    known = load_models(request.user, sees_all=snapshot.audience == "all") if state.at is None else []
     others = unscored(known, snapshot, state)
 
     def make() -> HttpResponse:

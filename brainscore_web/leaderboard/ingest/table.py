@@ -282,7 +282,7 @@ def _opened(path: Path) -> ParquetFile:
         from pyarrow.parquet import ParquetFile
     except ImportError as error:
         raise UserError(
-            "Parquet files need pyarrow, which is not installed", remedy='pip install "brainscore[tables]"'
+            "Parquet files require pyarrow, which is not installed", remedy='pip install "brainscore[tables]"'
         ) from error
     try:
         return ParquetFile(path)

@@ -1,6 +1,6 @@
 """The review checklist of a submission, computed from its code, its automatic steps and its uploads.
 
-What a program cannot decide is left to the reviewer, with the evidence found. No submitted code runs here.
+Items that cannot be decided automatically are left to the reviewer, with the evidence. No submitted code runs here.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["Item", "Material", "checklist_of", "compute_checklist", "material_of
 
 @dataclass(frozen=True)
 class Evidence:
-    """A piece of evidence: fine, not fine, or for a reviewer to judge (None)."""
+    """A piece of evidence: for the item (`fine` is True), against it (False), or to be judged by a reviewer (None)."""
 
     text: str
     path: str = ""
@@ -31,35 +31,36 @@ class Evidence:
 
 
 def evidence_for(text: str, path: str = "", line: int | None = None) -> Evidence:
-    """Evidence that the item is fulfilled."""
+    """Make evidence that the item is fulfilled."""
     return Evidence(text, path, line, True)
 
 
 def evidence_against(text: str, path: str = "", line: int | None = None) -> Evidence:
-    """Evidence that the item is not fulfilled."""
+    """Make evidence that the item is not fulfilled."""
     return Evidence(text, path, line, False)
 
 
 def needs_judgement(text: str, path: str = "", line: int | None = None) -> Evidence:
-    """Evidence that a reviewer must judge."""
+    """Make evidence that a reviewer must judge."""
     return Evidence(text, path, line, None)
 
 
 _BENCHMARKS, _TEST = str(PluginKind.BENCHMARKS), str(Step.Kind.TEST)
-_NAME = re.compile(r"[A-Z][A-Za-z]*(?:19|20)\d\d[A-Za-z0-9_]*(?:\.[A-Za-z0-9_]+)*-[A-Za-z0-9_.-]+")
-_FIELD = re.compile(r"^[ \t]*(\w+)[ \t]*=", re.MULTILINE)
+_IDENTIFIER = re.compile(r"[A-Z][A-Za-z]*(?:19|20)\d\d[A-Za-z0-9_]*(?:\.[A-Za-z0-9_]+)*-[A-Za-z0-9_.-]+")
+_BIBTEX_FIELD = re.compile(r"^[ \t]*(\w+)[ \t]*=", re.MULTILINE)
 _PARENTS = frozenset({"V1", "V2", "V4", "IT", "behavior", "behavior_vision", "neural", "neural_vision", "engineering"})
-_CONSTRUCTOR = frozenset({"identifier", "version", "ceiling_func", "parent", "bibtex"})
-_BASES = frozenset({"Benchmark", "BenchmarkBase", "NeuralBenchmark", "TrainTestNeuralBenchmark", "RSABenchmark"})
+_CONSTRUCTOR_KEYWORDS = frozenset({"identifier", "version", "ceiling_func", "parent", "bibtex"})
+_BASE_CLASSES = frozenset({"Benchmark", "BenchmarkBase", "NeuralBenchmark", "TrainTestNeuralBenchmark", "RSABenchmark"})
 
 
-def _each(material: Material, rule: Callable[[str, PluginCode], list[Evidence]]) -> list[Evidence]:
+def _for_each_benchmark(material: Material, rule: Callable[[str, PluginCode], list[Evidence]]) -> list[Evidence]:
+    """Collect the evidence of a rule about the name and code of a benchmark plugin."""
     return [evidence for name, code in material.benchmarks.items() for evidence in rule(name, code)]
 
 
 def _constructor_calls(code: PluginCode) -> list[Call]:
-    """Calls that construct a benchmark."""
-    return [call for call in code.calls if len(_CONSTRUCTOR & set(call.keywords)) >= 2]
+    """Return the calls that look like constructing a benchmark, by their keyword arguments."""
+    return [call for call in code.calls if len(_CONSTRUCTOR_KEYWORDS & set(call.keywords)) >= 2]
 
 
 def _inherits(material: Material) -> list[Evidence]:
@@ -75,30 +76,31 @@ def _inherits(material: Material) -> list[Evidence]:
             evidence_against(f"{name}: neither a subclass of BenchmarkBase nor a helper function was found")
         ]
 
-    return _each(material, rule)
+    return _for_each_benchmark(material, rule)
 
 
 def _is_base(name: str) -> bool:
-    return name in _BASES or name.endswith(("Benchmark", "BenchmarkBase", "_benchmark"))
+    """Whether a name is that of a base class, or of a helper function, of benchmarks."""
+    return name in _BASE_CLASSES or name.endswith(("Benchmark", "BenchmarkBase", "_benchmark"))
 
 
 def _identifier(material: Material) -> list[Evidence]:
     found = []
-    for _, made in material.registered(_BENCHMARKS):
-        key, line = str(made.get("key", "")), made.get("line")
-        fine = _NAME.fullmatch(key)
+    for _, registration in material.registered(_BENCHMARKS):
+        key, line = str(registration.get("key", "")), registration.get("line")
         found.append(
             evidence_for(key, line=line)
-            if fine
+            if _IDENTIFIER.fullmatch(key)
             else evidence_against(f"{key} is not written as AuthorYear-metric", line=line)
         )
-    return [*(found or [evidence_against("no benchmark is registered")]), *material.ran("its identifier")]
+    return [
+        *(found or [evidence_against("no benchmark is registered")]),
+        *material.evidence_from_checks("its identifier"),
+    ]
 
 
-def _keyword(
-    name: str, judge: Callable[[Any], bool | None], *, needed: bool = True
-) -> Callable[[Material], list[Evidence]]:
-    """Make a rule about a keyword argument of the constructors of benchmarks."""
+def _keyword_rule(name: str, judge: Callable[[Any], bool | None]) -> Callable[[Material], list[Evidence]]:
+    """Make a rule about a keyword argument of benchmark constructors; `judge` returns `Evidence.fine` of a value."""
 
     def rule(plugin: str, code: PluginCode) -> list[Evidence]:
         given = [(call.keywords[name], call) for call in _constructor_calls(code) if name in call.keywords]
@@ -107,14 +109,14 @@ def _keyword(
             fine = None if value is None else judge(value)
             shown = f"{name} is {_short(value)}" if value is not None else f"{name} is computed"
             found.append(Evidence(shown, call.path, call.line, fine))
-        if not found and _constructor_calls(code) and needed:
+        if not found and _constructor_calls(code):
             return [
                 evidence_against(f"{plugin}: no {name} is given", call.path, call.line)
                 for call in _constructor_calls(code)[:1]
             ]
         return found or [needs_judgement(f"{plugin}: no {name} was found in the code")]
 
-    return lambda material: _each(material, rule)
+    return lambda material: _for_each_benchmark(material, rule)
 
 
 def _short(value: Any) -> str:
@@ -123,21 +125,25 @@ def _short(value: Any) -> str:
 
 
 def _version_rule(material: Material) -> list[Evidence]:
-    static = _keyword("version", lambda value: isinstance(value, int) and not isinstance(value, bool) and value >= 1)
-    return static(material) + material.ran("its version")
+    static = _keyword_rule(
+        "version", lambda value: isinstance(value, int) and not isinstance(value, bool) and value >= 1
+    )
+    return static(material) + material.evidence_from_checks("its version")
 
 
 def _ceiling(material: Material) -> list[Evidence]:
     def rule(name: str, code: PluginCode) -> list[Evidence]:
         given = [call for call in _constructor_calls(code) if {"ceiling_func", "ceiling"} & set(call.keywords)]
         found = [evidence_for("ceiling_func is set", call.path, call.line) for call in given]
-        own = [(name, place) for name, place in code.defined.items() if "ceiling" in name.lower()]
-        found = found or [evidence_for(f"{defined} is defined", *place) for defined, place in own]
+        defined = [(function, place) for function, place in code.defined.items() if "ceiling" in function.lower()]
+        found = found or [evidence_for(f"{function} is defined", *place) for function, place in defined]
         return found or [evidence_against(f"{name}: no ceiling was found in the code")]
 
-    ran = material.ran("its ceiling")
-    static = _each(material, rule)
-    return static + (ran or [needs_judgement("it was not computed; judge from the code whether it is a valid Score")])
+    computed = material.evidence_from_checks("its ceiling")
+    static = _for_each_benchmark(material, rule)
+    return static + (
+        computed or [needs_judgement("the ceiling was not computed; judge from the code whether it is a valid Score")]
+    )
 
 
 def _bibtex(material: Material) -> list[Evidence]:
@@ -157,14 +163,14 @@ def _bibtex(material: Material) -> list[Evidence]:
             return [evidence_against(f"{name}: no bibtex")]
         return [_citation(text, path, line) for text, path, line in dict.fromkeys(texts)]
 
-    return _each(material, rule) + material.ran("its citation")
+    return _for_each_benchmark(material, rule) + material.evidence_from_checks("its citation")
 
 
 def _citation(text: str, path: str, line: int) -> Evidence:
-    fields = {name.lower() for name in _FIELD.findall(text.replace("{", "{\n", 1).replace(",", ",\n"))}
+    fields = {name.lower() for name in _BIBTEX_FIELD.findall(text.replace("{", "{\n", 1).replace(",", ",\n"))}
     missing = [name for name in ("title", "author", "year") if name not in fields]
     if "@" not in text:
-        return evidence_against("bibtex has no entry", path, line)
+        return evidence_against("bibtex contains no entry", path, line)
     return (
         evidence_against(f"bibtex lacks {', '.join(missing)}", path, line)
         if missing
@@ -180,36 +186,39 @@ def _parent(material: Material) -> list[Evidence]:
         if isinstance(call.keywords.get("parent"), str)
     }
     known = set(Benchmark.objects.filter(identifier__in=given).values_list("identifier", flat=True)) | _PARENTS
-    study = {
-        str(made.get("key", "")).partition("-")[0].partition(".")[0] for _, made in material.registered("benchmarks")
-    }
+    studies = {_study_of(str(registration.get("key", ""))) for _, registration in material.registered(_BENCHMARKS)}
 
     def judge(value: Any) -> bool | None:
         if not isinstance(value, str):
             return False
-        return True if value in known or value.partition("-")[0].partition(".")[0] in study else None
+        return True if value in known or _study_of(value) in studies else None
 
-    return _keyword("parent", judge)(material) + material.ran("its parent")
+    return _keyword_rule("parent", judge)(material) + material.evidence_from_checks("its parent")
 
 
-def _tests(what: str, wanted: Callable[[Test], bool], check: str) -> Callable[[Material], list[Evidence]]:
-    """Make a rule about the tests of a plugin."""
+def _study_of(identifier: str) -> str:
+    """Return the ``AuthorYear`` of an identifier such as ``AuthorYear.subset-metric``."""
+    return identifier.partition("-")[0].partition(".")[0]
+
+
+def _test_rule(action: str, is_wanted: Callable[[Test], bool], check: str) -> Callable[[Material], list[Evidence]]:
+    """Make a rule that some test performs an action, according to the code and to an automatic check of the tests."""
 
     def rule(name: str, code: PluginCode) -> list[Evidence]:
-        found = [test for test in code.tests if wanted(test)]
-        private = {True: ", with private data only"}
-        evidence = [
-            evidence_for(f"{test.name}{private.get(test.private, '')}", test.path, test.line) for test in found[:3]
+        found = [
+            evidence_for(f"{test.name}{', with private data only' if test.private else ''}", test.path, test.line)
+            for test in code.tests
+            if is_wanted(test)
         ]
-        return evidence or [evidence_against(f"{name}: no test {what}")]
+        return found[:3] or [evidence_against(f"{name}: no test {action}")]
 
-    return lambda material: _each(material, rule) + material.ran(check)
+    return lambda material: _for_each_benchmark(material, rule) + material.evidence_from_checks(check)
 
 
 def _all_pass(material: Material) -> list[Evidence]:
     step = material.steps.get(_TEST)
     if step is None or step.state in (Step.State.WAITING, Step.State.RUNNING, Step.State.CANCELLED):
-        return [needs_judgement("tests have not been run yet" if step is None else f"tests: {step.state}")]
+        return [needs_judgement("the tests have not been run yet" if step is None else f"the tests are {step.state}")]
     result = material.result(_TEST)
     counts = [f"{result[name]} {name}" for name in ("passed", "failed", "skipped") if isinstance(result.get(name), int)]
     summary = ", ".join(counts) or step.reason or step.state
@@ -220,9 +229,7 @@ def _all_pass(material: Material) -> list[Evidence]:
     ]
     private = result.get("skipped_private")
     if isinstance(private, int) and private:
-        found.append(
-            needs_judgement(f"{private} tests that need private data were not run; judge them from their code")
-        )
+        found.append(needs_judgement(f"{private} tests that need private data were not run; judge them by their code"))
     return found
 
 
@@ -235,75 +242,78 @@ BENCHMARK_RULES: Mapping[str, Callable[[Material], list[Evidence]]] = {
     "parent is set correctly": _parent,
 }
 TESTING_RULES: Mapping[str, Callable[[Material], list[Evidence]]] = {
-    "Unit tests verify benchmark loads": _tests(
-        "loads it", lambda test: bool(test.calls & {"load_benchmark"}), "its tests load it"
+    "Unit tests verify benchmark loads": _test_rule(
+        "loads the benchmark", lambda test: bool(test.calls & {"load_benchmark"}), "its tests load it"
     ),
-    "Unit tests verify ceiling is valid": _tests(
+    "Unit tests verify ceiling is valid": _test_rule(
         "checks the ceiling",
         lambda test: "ceiling" in test.attributes and test.asserts,
         "its tests look at the ceiling",
     ),
-    "Unit tests verify benchmark runs with at least one model": _tests(
-        "runs it on a model", lambda test: bool(test.calls & {"load_model", "score"}), "its tests run it"
+    "Unit tests verify benchmark runs with at least one model": _test_rule(
+        "runs the benchmark on a model", lambda test: bool(test.calls & {"load_model", "score"}), "its tests run it"
     ),
     "All tests pass": _all_pass,
 }
 
 
 _DATA, _CHECK = str(PluginKind.DATA), str(Step.Kind.CHECK)
-_SCORE = re.compile(r"\b(?:score|ceiling|expected|alexnet)\b[^\n]{0,80}?\d{0,9}\.\d{1,20}", re.IGNORECASE)
-_SHORT = 80
+_EXPECTED_SCORE = re.compile(r"\b(?:score|ceiling|expected|alexnet)\b[^\n]{0,80}?\d{0,9}\.\d{1,20}", re.IGNORECASE)
+_SHORT_DESCRIPTION = 80  # characters
 _LOADERS = ("load_stimulus_set_from", "load_assembly_from", "load_file", "load_folder", "fetch", "package")
-_NAN = ("nan", "missing values")
+_NAN_WORDS = ("nan", "missing values")
 
 
-def _uploads(material: Material, remark: Callable[[Mapping[str, str]], bool], fine: str) -> list[Evidence]:
+def _upload_evidence(
+    material: Material, is_relevant: Callable[[Mapping[str, str]], bool], without_findings: str
+) -> list[Evidence]:
+    """Make evidence from the relevant findings of the checks of uploads, or a text if there are none."""
     found = []
-    for one in material.uploads:
-        name = f"{one.upload.identifier}" if not one.hidden else "a private upload of another user"
-        remarks = [finding for finding in one.findings if remark(finding)]
-        if not one.accepted:
-            found.append(evidence_against(f"{name} is {one.upload.state}"))
-        elif remarks:
+    for data_set in material.uploads:
+        name = "a private upload of another user" if data_set.hidden else f"{data_set.upload.identifier}"
+        relevant = [finding for finding in data_set.findings if is_relevant(finding)]
+        if not data_set.accepted:
+            found.append(evidence_against(f"{name} is {data_set.upload.state}"))
+        elif relevant:
             found += [
                 needs_judgement(f"{name}: {finding.get('check', '')}: {finding.get('culprit', '')}")
-                for finding in remarks
+                for finding in relevant
             ]
         else:
-            found.append(needs_judgement(name) if one.hidden else evidence_for(f"{name}: {fine}"))
+            found.append(needs_judgement(name) if data_set.hidden else evidence_for(f"{name}: {without_findings}"))
     return found
 
 
 def _stimuli(material: Material) -> list[Evidence]:
-    found = _uploads(
+    found = _upload_evidence(
         material,
         lambda finding: any(word in f"{finding.get('check', '')}".lower() for word in ("stimul", "file")),
         "checked on upload",
     )
-    return found + material.ran("its stimulus ids are unique", "its files are there", kind=_DATA) or [
-        needs_judgement("the code names no upload of this site, so ids and files were not checked here")
+    return found + material.evidence_from_checks("its stimulus ids are unique", "its files are there", kind=_DATA) or [
+        needs_judgement("the code uses no upload of this site, so stimulus ids and files were not checked")
     ]
 
 
 def _values(material: Material) -> list[Evidence]:
-    found = _uploads(
+    found = _upload_evidence(
         material,
-        lambda finding: any(word in f"{finding.get('check', '')}".lower() for word in _NAN),
+        lambda finding: any(word in f"{finding.get('check', '')}".lower() for word in _NAN_WORDS),
         "no missing values according to the checks of the upload",
     )
-    return found + material.ran("its values are there", kind=_DATA) or [
-        needs_judgement("the code names no upload of this site, so values were not checked here")
+    return found + material.evidence_from_checks("its values are there", kind=_DATA) or [
+        needs_judgement("the code uses no upload of this site, so values were not checked")
     ]
 
 
 def _hashes(material: Material) -> list[Evidence]:
     found = [
         evidence_for(
-            f"{file.name} is in storage with this hash" if not one.hidden else "a file is in storage with this hash"
+            f"{'a private file' if data_set.hidden else file.name} is stored on this site with the declared hash"
         )
-        for one in material.uploads
-        if one.accepted
-        for file in one.files
+        for data_set in material.uploads
+        if data_set.accepted
+        for file in data_set.files
     ]
     fetched = material.result(_CHECK).get("files")
     for file in fetched if isinstance(fetched, list) else ():
@@ -312,13 +322,13 @@ def _hashes(material: Material) -> list[Evidence]:
             text = f"{address}: {note}" if note else address
             verified = file.get("verified")
             found.append(
-                evidence_for(f"{text} was fetched and its hash compared")
+                evidence_for(f"{text} was fetched and has the declared hash")
                 if verified
                 else evidence_against(text)
                 if verified is False
                 else needs_judgement(text)
             )
-    found += material.ran("what is fetched has its sha1", kind=_DATA)
+    found += material.evidence_from_checks("what is fetched has its sha1", kind=_DATA)
     return found or [needs_judgement("the code declares no file with a hash")]
 
 
@@ -328,11 +338,11 @@ def _registration(material: Material) -> list[Evidence]:
         registered = [entry for plugin, entry in material.registered(_DATA) if plugin == name]
         loaders = [call for call in code.calls if call.name.startswith(_LOADERS)]
         if not registered:
-            found.append(evidence_against(f"{name} registers nothing"))
+            found.append(evidence_against(f"{name} registers no data"))
         elif not loaders:
-            found.append(needs_judgement(f"{name}: registered, but without any of the usual loaders"))
+            found.append(needs_judgement(f"{name} registers data, but does not call a standard loader"))
         found += [evidence_for(call.name, call.path, call.line) for call in loaders[:6] if registered]
-    return found or [needs_judgement("there is no data plugin, so the data are registered elsewhere")]
+    return found or [needs_judgement("there is no data plugin; the data must be registered elsewhere")]
 
 
 def _comments(material: Material) -> list[Evidence]:
@@ -340,7 +350,7 @@ def _comments(material: Material) -> list[Evidence]:
     functions, documented = sum(code.functions for code in codes), sum(code.documented for code in codes)
     found = [needs_judgement(f"{documented} of {functions} classes and functions have a docstring")]
     return found + [
-        evidence_against(f"{path} cannot be read as Python", path) for code in codes for path in code.unread
+        evidence_against(f"{path} cannot be parsed as Python", path) for code in codes for path in code.unread
     ]
 
 
@@ -348,10 +358,10 @@ def _description(material: Material) -> list[Evidence]:
     text = material.note.strip()
     if not text:
         return [evidence_against("the submitter gave no description")]
-    if len(text) < _SHORT:
+    if len(text) < _SHORT_DESCRIPTION:
         return [
             needs_judgement(
-                f"{len(text)} characters: does it say what is measured, where the data are from, and how it was tested?"
+                f"only {len(text)} characters: does it state what is measured, the source of the data, and the tests?"
             )
         ]
     wanted = {
@@ -361,17 +371,17 @@ def _description(material: Material) -> list[Evidence]:
     }
     missing = [name for name, words in wanted.items() if not re.search(words, text, re.IGNORECASE)]
     return (
-        [needs_judgement(f"does not mention: {', '.join(missing)}")]
+        [needs_judgement(f"the description does not mention: {', '.join(missing)}")]
         if missing
         else [evidence_for(f"{len(text)} characters")]
     )
 
 
 def _expected(material: Material) -> list[Evidence]:
-    found = _SCORE.search(material.note)
+    found = _EXPECTED_SCORE.search(material.note)
     stated = [evidence_for(f"“{found.group()}”")] if found else []
-    ran = material.ran("its tests know a reference score")
-    return stated or ran or [evidence_against("no expected score of a reference model is given")]
+    computed = material.evidence_from_checks("its tests know a reference score")
+    return stated or computed or [evidence_against("no expected score of a reference model is given")]
 
 
 DATA_RULES: Mapping[str, Callable[[Material], list[Evidence]]] = {
@@ -401,7 +411,7 @@ class Item:
     group, text : str
         The group that contains it, and its text.
     state : {'passed', 'failed', 'judge', 'none'}
-        The result; ``'none'`` means that it does not apply.
+        The result; ``'judge'``: the reviewer must judge; ``'none'``: the item does not apply.
     evidence : tuple of Evidence
         The evidence for the result.
     """
@@ -412,7 +422,7 @@ class Item:
     evidence: tuple[Evidence, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
-        """Return plain values."""
+        """Convert to plain types, for JSON."""
         evidence = [{"text": piece.text, "path": piece.path, "line": piece.line} for piece in self.evidence]
         return {"group": self.group, "text": self.text, "state": self.state, "evidence": evidence}
 
@@ -423,8 +433,8 @@ class Item:
 
     @property
     def places(self) -> list[tuple[Evidence, str]]:
-        """Evidence with the id of its place on the page."""
-        return [(one, anchor_of(one.path, one.line) if one.path else "") for one in self.evidence]
+        """Each piece of evidence with the id of its HTML element on the page with the code; empty if it has no file."""
+        return [(piece, anchor_of(piece.path, piece.line) if piece.path else "") for piece in self.evidence]
 
 
 @dataclass(frozen=True)
@@ -444,7 +454,7 @@ class Material:
     steps : mapping of str to Step
         The steps by kind.
     uploads : sequence of DataSet
-        The uploads that the code names.
+        The uploads whose files the code uses.
     note : str
         The submitter's note.
     """
@@ -459,9 +469,12 @@ class Material:
     note: str = ""
 
     def registered(self, kind: str) -> list[tuple[str, Mapping[str, Any]]]:
-        """The registrations of plugins of a kind, each with the plugin's name."""
+        """The registrations by plugins of a kind, each with the plugin's name."""
         return [
-            (one["name"], made) for one in self.plugins if one["kind"] == kind for made in one.get("registrations", ())
+            (plugin["name"], registration)
+            for plugin in self.plugins
+            if plugin["kind"] == kind
+            for registration in plugin.get("registrations", ())
         ]
 
     def result(self, kind: str) -> Mapping[str, Any]:
@@ -469,10 +482,10 @@ class Material:
         step = self.steps.get(kind)
         return step.result if step is not None and isinstance(step.result, dict) else {}
 
-    def ran(self, *names: str, kind: str = "benchmarks") -> list[Evidence]:
-        """The results of automatic checks of plugins of a kind, selected by the beginning of their names.
+    def evidence_from_checks(self, *names: str, kind: str = "benchmarks") -> list[Evidence]:
+        """Evidence from automatic checks of plugins of a kind, selected by the beginning of the check's name.
 
-        The test step stores them as ``"<identifier>: <name of the check>"``.
+        The test step stores these checks as ``"<identifier>: <name of the check>"``.
         """
         checks = self.result(str(Step.Kind.TEST)).get("checks")
         found = []
@@ -482,15 +495,13 @@ class Material:
             if str(check.get("name", "")).partition(": ")[2].startswith(names):
                 text = f"{check.get('plugin', '')}: {check.get('name', '')}"
                 text = f"{text} – {check['message']}" if check.get("message") else text
-                evidence = {"passed": evidence_for, "failed": evidence_against}.get(
-                    str(check.get("result")), needs_judgement
-                )
-                found.append(evidence(text))
+                fine = {"passed": True, "failed": False}.get(str(check.get("result")))
+                found.append(Evidence(text, fine=fine))
         return found
 
 
 def material_of(revision: Revision, reader: User, texts: Mapping[str, FileText] | None = None) -> Material:
-    """Collect the input of a revision's checklist."""
+    """Collect the input of a revision's checklist; only uploads that the reader may see are named."""
     texts = texts_of(revision) if texts is None else texts
 
     def code(kind: str) -> dict[str, PluginCode]:

@@ -154,7 +154,7 @@ def review_page(
         "may_reject": not case.own and not case.newer and submission.state in ("queued", "changes"),
         "reviews": _reviews(submission),
         "problem": problem,
-        "whole": reverse("review:file", args=[submission.pk, revision.number]),
+        "code_url": reverse("review:file", args=[submission.pk, revision.number]),
     }
     return render(request, "review/show.html", context, status=status)
 

@@ -503,7 +503,7 @@ class TestReductions:
             recordings().mean("repetitoin")
 
     def test_shape_keeping_function(self):
-        with pytest.raises(ValueError, match="only reductions"):
+        with pytest.raises(ValueError, match="groups can only be reduced"):
             recordings().cumsum("repetition")
 
     def test_plain_reductions_keep_class_and_attributes(self):

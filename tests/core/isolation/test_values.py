@@ -367,7 +367,7 @@ def test_object_arrays_must_be_what_they_say():
 def test_text_that_grows_in_an_array_is_refused(monkeypatch):
     items = ["x" * 1_000_000, *[""] * 10_000]
     body = {"~": "objects", "text": True, "shape": [len(items)], "plain": True, "payload": 0}
-    with pytest.raises(WireError, match="10001 texts that take more than"):
+    with pytest.raises(WireError, match="10001 strings takes more than"):
         Decoder([bytearray(json.dumps(items).encode())], KINDS).decode(body)
     assert there_and_back(np.array(items, dtype=object)).tolist() == items  # of objects each has its own length
     monkeypatch.setattr(wire, "_MAX_TEXT", 100)
@@ -378,7 +378,7 @@ def test_text_that_grows_in_an_array_is_refused(monkeypatch):
 
 def test_a_payload_is_read_once():
     body = {"~": "array", "payload": 0}
-    with pytest.raises(WireError, match="payload 0 twice"):
+    with pytest.raises(WireError, match="payload 0 is used twice"):
         Decoder([npy(np.arange(4.0))], KINDS).decode([body, body])
     shared = np.arange(4.0)
     one, other = there_and_back([shared, shared])  # the same array twice is two payloads

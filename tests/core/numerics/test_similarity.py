@@ -160,7 +160,7 @@ def test_noise_ceiling_equals_the_definition(rank):
 
 
 def test_noise_ceiling_needs_two():
-    with pytest.raises(ValueError, match="1 subject"):
+    with pytest.raises(ValueError, match="at least two subjects; there is 1"):
         noise_ceiling(np.ones((1, 3)))
 
 

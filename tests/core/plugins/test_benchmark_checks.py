@@ -105,7 +105,7 @@ RUNS = "it scores a model"
             with_ceiling(lambda: number(0.1, error=0.06, ci=(-0.01, 0.21))),
             "its ceiling's interval is above 0", "failed", "-0.010 to 0.210, includes 0: scores relative to it",
         ),
-        (with_ceiling(lambda: 1 / 0), CEILING, "failed", "it raised ZeroDivisionError"),
+        (with_ceiling(lambda: 1 / 0), CEILING, "failed", "ZeroDivisionError was raised"),
         (with_score(lambda: 0.4), RUNS, "failed", "it returned a float for 'made-up'"),
         (with_score(lambda: number(0.4)), RUNS, "failed", "neither attrs['raw'] nor attrs['ceiling']"),
         (with_score(lambda: Score(np.nan, attrs={"raw": 0})), RUNS, "failed", "is NaN and says no reason"),
@@ -117,7 +117,7 @@ def test_what_is_wrong_is_found_and_mended(benchmark, check, result, said, folde
     found = results(benchmark, folder, parents=["IT", "V1"])
     assert found[check].result == result
     assert said in found[check].explanation
-    assert found[check].remedy or "it raised" in said
+    assert found[check].remedy or "was raised" in said
 
 
 def test_a_group_of_its_own_study_is_a_parent():
@@ -151,7 +151,7 @@ def test_what_a_model_cannot_do_and_data_that_are_not_at_hand_are_no_fault():
     checks = check_benchmark(with_ceiling(unavailable), raise_errors=False)
     found = {check.name: check for check in checks}[CEILING]
     assert (found.result, found.explanation) == (
-        "not applicable", "it needs data that cannot be reached: the bucket is private",
+        "not applicable", "the check needs data that are not available: the bucket is private",
     )  # fmt: skip
 
 

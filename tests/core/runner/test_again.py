@@ -9,7 +9,7 @@ from brainscore_core.errors import UserError
 from brainscore_core.runner import ClusterOptions
 from brainscore_core.runner.plan import make_plan
 from brainscore_core.runner.process import Answer
-from brainscore_core.runner.run import _LOSSES, _Run
+from brainscore_core.runner.run import _MAX_LOSSES, _Run
 from brainscore_core.runner.worker import TaskSpec, _Task, run_task
 from brainscore_core.scoring import BenchmarkInfo, ErrorInfo, ModelInfo, Receipt, ResultsStore, RunInfo, StoreError
 from tests.optional import require_package
@@ -48,7 +48,7 @@ def finished(benchmark):
 def test_a_task_goes_on_later_where_the_results_could_not_be_reached(run, error):
     run, work = run
     run._record({"what": "started", "model": "m", "benchmark": "A", "attempt": 1, "worker": "w"})
-    for loss in range(1, _LOSSES + 1):
+    for loss in range(1, _MAX_LOSSES + 1):
         run._task_done(failed(error), work)
         work = run.waiting.pop()
         assert (work.benchmarks, work.losses) == (("A", "B"), loss)
@@ -64,7 +64,7 @@ def test_a_task_goes_on_later_where_the_results_could_not_be_reached(run, error)
 def test_losses_count_anew_when_a_task_got_on(run, name):
     run, work = run
     error = type("KilledWorker", (Exception,), {})() if name == "KilledWorker" else StoreError("no server")
-    for _ in range(_LOSSES):
+    for _ in range(_MAX_LOSSES):
         run._task_done(failed(error), work)
         work = run.waiting.pop()
     run._record(finished("A"))
@@ -78,7 +78,7 @@ def test_losses_count_anew_when_a_task_got_on(run, name):
 
 def test_workers_that_die_again_and_again_end_the_run(run):
     run, work = run
-    work.losses = _LOSSES
+    work.losses = _MAX_LOSSES
     with pytest.raises(UserError, match="workers die repeatedly while they score 'm'"):
         run._task_done(failed(type("KilledWorker", (Exception,), {})()), work)
 

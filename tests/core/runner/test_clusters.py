@@ -138,7 +138,7 @@ def test_a_scheduler_that_goes_away(runner, scheduler):
 
     with pytest.raises(UserError, match=f"the scheduler at {address} has ended") as caught:
         runner(["a"], ["plain-1", "slow-300"], on_event=kill, scheduler=address, memory=None)
-    assert caught.value.remedy == "start the same run again: finished pairs stay finished"
+    assert caught.value.remedy == "start the same run again; it omits finished pairs"
     assert set(runner.scores()) == {("a", "plain-1")}
 
 

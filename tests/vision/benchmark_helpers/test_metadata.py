@@ -20,7 +20,7 @@ CONTROLS = {key for key in benchmark_registry if key.startswith("Simulated2026")
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: StimuliMetadata(n=-1), "n is -1"),
+        (lambda: StimuliMetadata(n=-1), "n is -1, not a whole number ≥ 0"),
         (lambda: StimuliMetadata(n=1.5), "n is 1.5"),
         (lambda: StimuliMetadata(n=True), "n is True"),
         (lambda: StimuliMetadata(kind=" "), "kind is empty"),
@@ -34,7 +34,7 @@ CONTROLS = {key for key in benchmark_registry if key.startswith("Simulated2026")
         (lambda: DataMetadata(duration_ms=float("inf")), "duration_ms is inf"),
         (lambda: MetricMetadata(ceiling=""), "ceiling is empty"),
         (lambda: BenchmarkMetadata(title=" "), "title is empty"),
-        (lambda: BenchmarkMetadata(bibtex="Smith 2026"), "bibtex is not an entry"),
+        (lambda: BenchmarkMetadata(bibtex="Smith 2026"), "bibtex is not a BibTeX entry"),
         (lambda: BenchmarkMetadata(data={"species": "human"}), "data is {'species': 'human'}, not a DataMetadata"),
     ],
 )

@@ -294,7 +294,7 @@ def test_assemblies_that_do_not_fit_are_refused():
     two = _neurons([1, 2, 3]).assign_coords(region=("neuroid", ["V1", "V2", "V2"]))
     with pytest.raises(UserError, match="the regions V1, V2"):
         _benchmark(two)
-    with pytest.raises(UserError, match="number_of_trials None"):
+    with pytest.raises(UserError, match="number_of_trials of the assembly of 'Some2020-pref_or' is None"):
         _benchmark(_neurons([1, 2, 3], number_of_trials=None))
     with pytest.raises(UserError, match="no coordinate 'region'"):
         _benchmark(_neurons([1, 2, 3]).drop_vars("region"))

@@ -172,7 +172,7 @@ def test_equal_degrees_give_the_same_object(tmp_path):
         ({}, {"target_visual_degrees": float("nan"), "source_visual_degrees": 4}, "target_visual_degrees is nan"),
         ({}, {"target_visual_degrees": "wide", "source_visual_degrees": 4}, "'wide'"),
         ({"degrees": [-1]}, {"target_visual_degrees": 8}, "'im0'"),
-        ({}, {"target_visual_degrees": 0.1, "source_visual_degrees": 8}, "no pixel of"),
+        ({}, {"target_visual_degrees": 0.1, "source_visual_degrees": 8}, "cropped to less than one pixel"),
     ],
 )
 def test_wrong_angles(columns, arguments, message, tmp_path):

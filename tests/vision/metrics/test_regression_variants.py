@@ -123,7 +123,7 @@ def test_too_few_stimuli_are_refused(name):
     parts = [_assembly(values).isel(presentation=rows) for values in (X, Y) for rows in ([0], [1, 2, 3])]
     with pytest.raises(MetricInputError, match="at least two") as caught:
         load_metric(name)(*parts)
-    assert caught.value.remedy == "use more stimuli to fit on"
+    assert caught.value.remedy == "use more training stimuli"
 
 
 def test_a_feature_that_is_the_neuroid_predicts_it():

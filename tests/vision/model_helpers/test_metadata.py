@@ -21,12 +21,12 @@ GOOD = {
     [
         ({"architecture": " "}, "architecture is empty"),
         ({"weights_licence": ""}, "weights_licence is empty"),
-        ({"parameters": -1}, "parameters is -1"),
+        ({"parameters": -1}, "parameters is -1, not a whole number ≥ 0"),
         ({"source": "github.com/a"}, "is not a URL"),
-        ({"bibtex": "A. Author, 2020"}, "is not an entry"),
-        ({"bibtex": "@misc{a, title = {A}"}, "is not an entry"),
+        ({"bibtex": "A. Author, 2020"}, "is not a BibTeX entry"),
+        ({"bibtex": "@misc{a, title = {A}"}, "is not a BibTeX entry"),
         ({"parameters": True}, "parameters is True"),
-        ({"total_parameters": 2}, "total_parameters is 2, of which 3 are trained"),
+        ({"total_parameters": 2}, "total_parameters is 2, less than parameters"),
         ({"size_mb": 0.0}, "size_mb is 0.0"),
         ({"size_mb": float("nan")}, "size_mb is nan"),
         ({"image_size": 224.5}, "image_size is 224.5"),
@@ -34,7 +34,7 @@ GOOD = {
         ({"family": "ResNet"}, "family is 'ResNet', not one lower-case word"),
         ({"notes": "one text"}, "notes is 'one text', not a tuple"),
         ({"runnable": False}, "notes do not say what is missing"),
-        ({"architecture": 3}, "architecture is 3, not a text"),
+        ({"architecture": 3}, "architecture is 3, not a string"),
     ],
 )
 def test_malformed_metadata_are_refused(change, message):

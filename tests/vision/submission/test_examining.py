@@ -47,7 +47,7 @@ def test_careful_plugins(found, model, benchmark):
 def test_findings_are_told_in_json(zipped, model):
     model["models/mine/model.py"] = "def broken(:\n"
     (finding,) = examine(read_zip(zipped(model)))
-    assert str(finding) == "models/mine/model.py:1: error: Python cannot read it: invalid syntax"
+    assert str(finding) == "models/mine/model.py:1: error: Python cannot parse the file: invalid syntax"
     assert Finding.from_dict(json.loads(json.dumps(finding.as_dict()))) == finding
 
 
@@ -109,7 +109,11 @@ def test_tests(found, model, benchmark):
     test = "benchmarks/mine2026/test.py"
     assert only(found({**benchmark, test: "# none\n"}), "tests") == [("error", test)]
     said = [one[3] for one in found({**benchmark, test: "def test_it(): pass\n"})]
-    assert said == ["no test checks the ceiling", "no test loads it by its identifier", "no test runs it on a model"]
+    assert said == [
+        "no test checks the ceiling",
+        "no test loads the benchmark by its identifier",
+        "no test runs the benchmark on a model",
+    ]
     text = benchmark[test].replace("== 0.25", "> 0")
     assert found({**benchmark, test: text}) == [
         ("warning", "tests", test, "no test compares a score with a number")
@@ -124,8 +128,8 @@ def test_the_checklist_of_benchmarks(found, benchmark):
         benchmark[code].replace(" version=1,", "").replace('parent="V1", ', "").replace("={T}", "={Your Paper Title}")
     )
     assert [(one[0], one[3]) for one in found({**benchmark, code: text})] == [
-        ("warning", "the citation still holds the template's 'your paper title'")
-    ] + [("warning", f"no {name} is passed here") for name in ("parent", "version")]
+        ("warning", "the citation still contains the placeholder 'your paper title' of the template")
+    ] + [("warning", f"this call passes no {name}") for name in ("parent", "version")]
     named = {path: text.replace("Mine2026-pls", "mine") for path, text in benchmark.items()}
     assert [(one[0], one[2]) for one in found(named)] == [("warning", f"{start}:6"), ("warning", f"{code}:9")]
     own = "class Mine:\n    pass\n"

@@ -233,7 +233,7 @@ def test_leaving(client, mine, owner, mailoutbox, leftover):
     ApiToken.issue(owner, "laptop", ["read"])
     private = mine.models[-1]
     page = client.get("/accounts/delete/").content.decode()
-    assert "models (2) and benchmarks (1) stay" in page
+    assert "models (2) and benchmarks (1) remain" in page
     answer = leave(client, leftover=leftover.value)
     assert "Your account has been deleted" in answer.content.decode()
     assert mailoutbox[-1].to == ["owner@example.org"]

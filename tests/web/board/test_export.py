@@ -113,7 +113,7 @@ def test_all_nodes_are_exported_whether_open_or_not(board):
 
 
 def test_other_forms_are_refused():
-    with pytest.raises(UserError, match="form is 'tall'"):
+    with pytest.raises(UserError, match="unknown form 'tall'"):
         export.table(None, form="tall")
 
 

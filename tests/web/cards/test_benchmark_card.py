@@ -123,7 +123,7 @@ def test_no_ceiling(board, get, read):
     assert "This benchmark has no ceiling; scores are as measured." in read(get(f"/vision/benchmark/{FIRST}/"))
     BenchmarkVersion.objects.filter(benchmark__identifier=FIRST).update(ceiling_meaning="")
     revision.bump()
-    assert "Not known yet" in read(get(f"/vision/benchmark/{FIRST}/"))
+    assert "The ceiling is not known yet" in read(get(f"/vision/benchmark/{FIRST}/"))
 
 
 def test_what_it_measures_and_credit(board, get, read):

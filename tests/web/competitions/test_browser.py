@@ -102,7 +102,7 @@ def test_from_the_first_form_to_the_winners(scored, page):
     page.get_by_role("button", name="Announce the winners").click()
     page.context.clear_cookies()
     page.goto("/competitions/okapi/")
-    assert page.get_by_role("heading", name="Winners, as announced").is_visible()
+    assert page.get_by_role("heading", name="Announced winners").is_visible()
     assert page.get_by_text("Ada ($3,000)").is_visible()
     assert page.get_by_text("Frozen on").is_visible()
     assert page.get_by_role("link", name="Enter the Stripes").count() == 0

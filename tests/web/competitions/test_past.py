@@ -41,7 +41,7 @@ def test_the_page_of_2024_tells_what_the_document_does(client, db):
 def test_the_page_of_2022_says_what_is_not_known(client, db):
     text = client.get("/competition2022/").content.decode()
     assert "do not say dates, prizes, organisers" in text
-    assert text.index("1.</strong> <strong>effnetb1") < text.index("(place not known)")
+    assert text.index("1.</strong> <strong>effnetb1") < text.index("(unknown place)")
     assert "the 33" in text
     assert Award.objects.filter(track__competition__slug="2022", place=1).get().title.startswith("effnetb1_cutmixpatch")
 

@@ -176,7 +176,7 @@ def test_comments_beside_the_code(row, client, reviewer):
     Comment.objects.create(
         revision=row.latest, author=reviewer, path="models/tiles_8/model.py", line=3, text="Why <i>partial</i>?"
     )
-    assert "with 1 comment" in text_of(client.get(f"/submissions/{row.pk}/"))
+    assert "with 1 open comment" in text_of(client.get(f"/submissions/{row.pk}/"))
     page = client.get(f"/submissions/{row.pk}/1/code/").content.decode()
     assert "Why &lt;i&gt;partial&lt;/i&gt;?" in page
     assert "Rita" in page

@@ -173,7 +173,7 @@ def test_what_scores_use_is_not_withdrawn(accepted, client, board):
     score.save()
     answer = client.post(f"/uploads/{upload.pk}/withdraw/")
     assert answer.status_code == 409
-    assert "it is used by score of" in answer.content.decode()
+    assert "the upload is used by score of" in answer.content.decode()
     upload.refresh_from_db()
     assert upload.state == "accepted"
 

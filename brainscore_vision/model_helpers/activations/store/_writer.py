@@ -217,7 +217,7 @@ class LayerWriter:
                 array = array.astype(self.dtype, casting="same_kind", copy=False)
         except FloatingPointError as error:
             raise UserError(
-                f"a layer has values too large for {self.dtype}", remedy="store it as float32 or float64"
+                f"a layer has values that are too large for {self.dtype}", remedy="store them as float32 or float64"
             ) from error
         return np.ascontiguousarray(array)
 

@@ -122,7 +122,7 @@ def test_missing_rows_are_refused(store):
         (slice(1, 3), np.ones(3), ValueError, "do not fit"),
         (7, np.ones(3), IndexError, "7"),
         (1, np.ones(3, complex), TypeError, "same_kind"),
-        (1, np.full(3, 1e300), UserError, "too large for float32\nstore it as"),
+        (1, np.full(3, 1e300), UserError, "too large for float32\nstore them as"),
     ],
 )
 def test_rows_that_cannot_be(store, rows, values, error, message):
