@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from brainscore_core.benchmarks import Benchmark
 from brainscore_core.errors import BrainScoreError, UserError
-from brainscore_core.figures import Specification, Svg, specification
+from brainscore_core.figures import Specification, Svg, specification, standalone
 from brainscore_core.metrics import Score
 from brainscore_core.numerics import participation_ratio
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, NeuroidAssembly, coords_for_dim
@@ -213,7 +213,7 @@ class Multiverse:
         complete = scores.notna().all(axis=1)
         lines = [
             f"{self.benchmark}: {len(scores)} analyses of {', '.join(self.models)}; "
-            f"{int((~complete).sum())} undefined for one of them",
+            f"{int((~complete).sum())} undefined for at least one of them",
             f"reference: {', '.join(f'{name} {value}' for name, value in self.reference.items())}",
         ]
         at_reference = scores.iloc[_position(scores, self.reference)]
@@ -229,11 +229,11 @@ class Multiverse:
             for row in (_Flip(*values) for values in near.to_numpy().tolist())
         ] or ["  none"]
         lines.append("Single choices that change an order, in all analyses:")
-        ever = flips[flips["flipped"] > 0]
+        ever = flips.groupby(["choice", "model", "other"], sort=False)[["compared", "flipped"]].sum()
         lines += [
-            f"  {row.choice} {row.first} or {row.second}: {row.model} and {row.other}, in {row.flipped} of "
-            f"{row.compared} comparisons"
-            for row in (_Flip(*values) for values in ever.to_numpy().tolist())
+            f"  {choice}: {model} and {other}, in {flipped} of {compared} comparisons"
+            for (choice, model, other), (compared, flipped) in zip(ever.index, ever.to_numpy().tolist(), strict=True)
+            if flipped
         ] or ["  none"]
         lines.append(
             "Analyses share the recordings and were chosen, not drawn: their share is a description of these analyses, "
@@ -258,6 +258,10 @@ class Multiverse:
             If no analysis is defined for all models.
         """
         return _figure(self, width)
+
+    def _repr_svg_(self) -> str:
+        """Draw the result in a notebook."""
+        return standalone(self.figure())
 
 
 def multiverse(
@@ -299,7 +303,7 @@ def multiverse(
     layers : sequence of str
         ``'committed'``: recordings of the benchmark's region; ``'first'``, ``'middle'``, ``'last'``: of the layers
         that a :class:`~brainscore_vision.model_helpers.brain_transformation.ModelCommitment` selects from. Rules that
-        apply to none of the models are left out.
+        add no layer of any model are left out.
     normalisations : sequence of str
         ``'raw'``; ``'ceiling'``: relative to the benchmark's ceiling, as its scores are.
     seed : int
@@ -357,7 +361,6 @@ def multiverse(
     of_models: dict[str, list[Analysis]] = {}
     for name, model in subjects.items():
         of_layers, problem = _layers_of(model, name, loaded, recordings, layers)
-        used += [rule for rule in of_layers if rule not in used]
         of_models[name] = []
         known_layers: dict[str, str] = {}
         for rule in layers:
@@ -366,8 +369,9 @@ def multiverse(
                 of_models[name] += _copied(of_models[name], known_layers[found.layers], rule)
                 continue
             features = None if found is None else Features(found.values, seed)
-            if found is not None and found.layers is not None:
-                known_layers[found.layers] = rule
+            if found is not None:
+                used.append(rule)
+                known_layers |= {} if found.layers is None else {found.layers: rule}
             for scaling, reduction in product(scalings, reductions):
                 of_layer = None if found is None else found.layers
                 choices = {"scaling": scaling, "reduction": reduction, "layer": rule, "layers": of_layer}

@@ -304,9 +304,12 @@ class _Network:
 def test_layers_of_a_model():
     network = _Network()
     model = ModelCommitment("network", network, layers=["early", "best", "late"], region_layer_map={"IT": "late"})
+    other = ModelCommitment("other", _Network(), layers=["early", "best", "late"], region_layer_map={"IT": "best"})
     blind = RecordedDecisions("blind", dict.fromkeys(NAMES, "a"), visual_degrees=8)
     options = {"metrics": ["ridge"], "scalings": ["none"], "reductions": ["none"], "normalisations": ["raw"]}
-    result = multiverse([model, blind, PrecomputedFeatures(_assembly(_features(90)), 8)], _benchmark(), **options)
+    result = multiverse(
+        [model, other, blind, PrecomputedFeatures(_assembly(_features(90)), 8)], _benchmark(), **options
+    )
     assert network.calls == [["late"], ["early", "best", "late"]]
     rows = {
         rule: _lookup(result, "network", layer=rule, split="random")
@@ -324,7 +327,14 @@ def test_layers_of_a_model():
     assert "no region" in _reasons(result, "blind") or "cannot be recorded" in _reasons(result, "blind")
     assert "has no first layer" in _reasons(result, "precomputed-features", layer="first")
     flips = result.flips()
-    assert set(flips[flips["choice"] == "layer"]["model"]) <= {"network"}
+    assert set(flips[flips["choice"] == "layer"]["model"]) <= {"network", "other"}
+
+
+def test_layer_rules_without_another_layer_are_left_out():
+    model = ModelCommitment("network", _Network(), layers=["best"])
+    options = {"metrics": ["ridge"], "scalings": ["none"], "reductions": ["none"], "normalisations": ["raw"]}
+    result = multiverse(model, _benchmark(), **options)
+    assert {analysis.layer for analysis in result.analyses} == {"committed"}
 
 
 def _reasons(result, model, **choices):
