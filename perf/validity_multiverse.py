@@ -61,10 +61,15 @@ def cost() -> str:
         ["stimuli × neuroids", " × ".join(map(str, target.shape))],
         ["features", f"2 layers × {FEATURES:,}"],
         ["analyses", f"{number} ({compared} comparisons by a metric)"],
-        ["seconds", f"{seconds:.0f} on {len(os.sched_getaffinity(0))} cores; {processor:.0f} of processor time"],
-        ["seconds per 200 analyses", f"{200 * seconds / number:.0f}"],
+        ["processor seconds", f"{processor:.0f}; {200 * processor / number:.0f} for 200 analyses"],
+        ["seconds", f"{seconds:.0f}; {200 * seconds / number:.0f} for 200 analyses ({_circumstances()})"],
     ]
     return table(["", ""], rows)
+
+
+def _circumstances() -> str:
+    threads = os.environ.get("OMP_NUM_THREADS", "all")
+    return f"{os.cpu_count()} cores, {threads} threads, {os.getloadavg()[0]:.0f} processes at the same time"
 
 
 def scale() -> str:
