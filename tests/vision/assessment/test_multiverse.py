@@ -94,6 +94,7 @@ UNFITTED = ("rdm", "rdm_cosine", "rdm_euclidean", "cka", "cka_rbf", "procrustes"
 @pytest.mark.parametrize("number", [40, 300])
 @pytest.mark.parametrize("metrics", [FITTED[:3], FITTED[3:], UNFITTED, ("cka_cv", "rdm_cv")], ids=lambda m: m[0])
 def test_each_analysis_equals_the_metric_on_transformed_features(number, metrics):
+    """All combinations, of which there are up to 54 a case: one to three seconds."""
     benchmark, values = _benchmark(), _features(number)
     reductions = ["none", "pca:30", "projection:32"]
     result = multiverse(
