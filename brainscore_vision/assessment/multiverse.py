@@ -345,6 +345,9 @@ def multiverse(
     """
     loaded = load_benchmark(benchmark) if isinstance(benchmark, str) else benchmark
     recordings = _Recordings(loaded, metrics, groups)
+    scalings, reductions, layers, normalisations = (
+        list(dict.fromkeys(values)) for values in (scalings, reductions, layers, normalisations)
+    )
     for names, known, what in (
         (scalings, SCALINGS, "scaling"),
         (layers, LAYERS, "layer rule"),

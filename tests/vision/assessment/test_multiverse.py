@@ -372,6 +372,17 @@ def test_result_is_plain_json_and_claims_no_probability():
     assert "chosen, not drawn" in result.text()
 
 
+def test_values_that_are_named_twice_are_analysed_once():
+    options = {
+        "metrics": ["cka", "cka"],
+        "scalings": ["none", "none"],
+        "reductions": ["none"] * 2,
+        "layers": ["committed"] * 2,
+    }
+    result = multiverse({"model": _assembly(_features(30))}, _benchmark(), normalisations=["raw", "raw"], **options)
+    assert len(result.analyses) == len(result.scores) == 1
+
+
 def test_figure():
     result = multiverse(_models_that_flip(), _benchmark(), metrics=["ridge", "rdm"], reductions=["none"])
     drawn = result.scores.dropna()
