@@ -9,9 +9,10 @@ import brainscore_core  # noqa: F401 - so that earlier paths of modules work
 if TYPE_CHECKING:
     from brainscore.runs import run
     from brainscore_vision import score
+    from brainscore_vision.assessment.multiverse import multiverse
     from brainscore_vision.data_lookup import get_assembly, get_stimulus_set
 
-__all__ = ["__version__", "get_assembly", "get_stimulus_set", "run", "score"]
+__all__ = ["__version__", "get_assembly", "get_stimulus_set", "multiverse", "run", "score"]
 
 
 def __getattr__(name: str) -> Any:
@@ -23,6 +24,10 @@ def __getattr__(name: str) -> Any:
         from brainscore.runs import run
 
         return run
+    if name == "multiverse":
+        from brainscore_vision.assessment.multiverse import multiverse
+
+        return multiverse
     if name in ("get_assembly", "get_stimulus_set"):
         from brainscore_vision import data_lookup
 

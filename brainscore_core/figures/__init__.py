@@ -7,6 +7,7 @@ from brainscore_core.figures.layout import Panel, panels
 from brainscore_core.figures.line_plot import Lines, Series, lines
 from brainscore_core.figures.matrix_plot import CELLS_WITH_TEXT, Matrix, MatrixGroup, matrix
 from brainscore_core.figures.scatter_plot import Point, Scatter, scatter
+from brainscore_core.figures.specification_plot import Specification, specification
 from brainscore_core.figures.svg_file import standalone
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "Point",
     "Scatter",
     "Series",
+    "Specification",
     "Svg",
     "dots_with_intervals",
     "heat_map",
@@ -33,6 +35,7 @@ __all__ = [
     "nice_ticks",
     "panels",
     "scatter",
+    "specification",
     "standalone",
     "tick_texts",
 ]

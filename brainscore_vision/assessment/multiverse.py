@@ -1,0 +1,733 @@
+"""One benchmark's recordings, analysed in many reasonable ways: which model is ahead, and which choices decide it."""
+
+import math
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from itertools import combinations, product
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from brainscore_core.benchmarks import Benchmark
+from brainscore_core.errors import BrainScoreError, UserError
+from brainscore_core.figures import Specification, Svg, specification, standalone
+from brainscore_core.metrics import Score
+from brainscore_core.numerics import participation_ratio
+from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, NeuroidAssembly, coords_for_dim
+from brainscore_vision.assessment.features import SCALINGS, Features
+from brainscore_vision.benchmark_helpers.measurements import require_stimuli, without_single_time_bin
+from brainscore_vision.benchmark_helpers.neural_common import NeuralBenchmark, record_stimuli, relate_to_ceiling
+from brainscore_vision.benchmark_helpers.screen import place_on_screen
+from brainscore_vision.composed import (
+    Measurements,
+    check_assembly,
+    check_metric,
+    check_name,
+    measurements_of,
+    needs_repetitions,
+)
+from brainscore_vision.metric_helpers.alignment import as_table, finite_values, match_rows
+from brainscore_vision.metric_helpers.geometry import GeometryMetric, matched
+from brainscore_vision.metrics.regression_correlation.metric import (
+    CrossRegressedCorrelation,
+    SplitRegressedCorrelation,
+)
+from brainscore_vision.model_helpers.activations.reduction import make_reduction
+from brainscore_vision.model_helpers.brain_transformation import ModelCommitment
+from brainscore_vision.model_helpers.brain_transformation.temporal import in_time_bins
+from brainscore_vision.model_interface import BrainModel
+from brainscore_vision.registries import load_benchmark, load_metric, load_model, metric_registry, parse_name
+
+__all__ = [
+    "CHOICES",
+    "GROUPS",
+    "LAYERS",
+    "METRICS",
+    "NORMALISATIONS",
+    "REDUCTIONS",
+    "Analysis",
+    "Multiverse",
+    "multiverse",
+]
+
+Array = NDArray[np.float64]
+
+CHOICES = ("metric", "split", "scaling", "reduction", "layer", "normalisation")
+"""What an analysis chooses."""
+
+METRICS = ("pls", "ridge", "ridgecv", "rdm", "cka")
+"""Default metrics; the benchmark's own one comes first."""
+GROUPS = ("object_name", "category", "scene", "video", "session")
+"""Coordinates of stimuli that splits keep together by default, if the recordings have them."""
+REDUCTIONS = ("none", "pca:100", "projection:500")
+LAYERS = ("committed", "first", "middle", "last")
+NORMALISATIONS = ("raw", "ceiling")
+
+ALL_STIMULI = "all stimuli"
+"""Split of metrics that fit nothing."""
+
+_FROM_PRODUCTS = frozenset(
+    {
+        *(f"{name}{cv}" for name in ("pls", "ridge", "ridgecv", "linear_predictivity") for cv in ("", "_cv")),
+        *(f"dual_{name}{cv}" for name in ("ridge", "ridgecv") for cv in ("", "_cv")),
+        *("rdm", "rdm_cv", "rdm_cosine", "rdm_euclidean", "rdm_whitened"),
+        *("cka", "cka_cv", "cka_biased", "cka_rbf", "procrustes", "effective_dimensionality"),
+    }
+)
+"""Metrics that depend on features only by inner products of stimuli and sums over features."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Analysis:
+    """One analysis of one model.
+
+    Attributes
+    ----------
+    model : str
+        Name of the model.
+    metric, split, scaling, reduction, layer, normalisation : str
+        What was chosen.
+    score : float or None
+        Not clamped; None if undefined.
+    reason : str or None
+        Why the score is undefined.
+    layers : str or None
+        Layers of the model, if known.
+    features : int or None
+        Number of features that were compared, after reduction.
+    dimensionality : float or None
+        Their effective dimensionality (:func:`~brainscore_core.numerics.participation_ratio`).
+    """
+
+    model: str
+    metric: str
+    split: str
+    scaling: str
+    reduction: str
+    layer: str
+    normalisation: str
+    score: float | None
+    reason: str | None = None
+    layers: str | None = None
+    features: int | None = None
+    dimensionality: float | None = None
+
+
+@dataclass(frozen=True)
+class Multiverse:
+    """Scores of models in many analyses of one benchmark.
+
+    Attributes
+    ----------
+    benchmark : str
+        Identifier of the benchmark.
+    models : tuple of str
+        Names of the models.
+    reference : dict of str to str
+        The analysis that others are compared with: the first value of each choice.
+    analyses : tuple of Analysis
+        One for each analysis and model.
+    """
+
+    benchmark: str
+    models: tuple[str, ...]
+    reference: dict[str, str]
+    analyses: tuple[Analysis, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Convert to plain JSON types."""
+        return asdict(self)
+
+    @cached_property
+    def table(self) -> pd.DataFrame:
+        """Long form: one row for each analysis and model, with the fields of :class:`Analysis`; NaN if undefined."""
+        table = pd.DataFrame([asdict(analysis) for analysis in self.analyses])
+        columns = [*CHOICES, "model", "score", "reason", "layers", "features", "dimensionality"]
+        return table[columns].astype({"score": float, "features": float, "dimensionality": float})
+
+    @cached_property
+    def scores(self) -> pd.DataFrame:
+        """Wide form: analyses × models; the index has a level for each choice."""
+        wide = self.table.set_index([*CHOICES, "model"])["score"].unstack("model", sort=False)
+        return wide[list(self.models)]
+
+    @property
+    def ranks(self) -> pd.DataFrame:
+        """Analyses × models: rank, 1 for the highest score, means of ranks for equal scores; NaN if undefined."""
+        return self.scores.rank(axis=1, ascending=False)
+
+    def flips(self) -> pd.DataFrame:
+        """How often a single choice changes the order of two models.
+
+        Returns
+        -------
+        DataFrame
+            For each choice, two of its values and two models: ``compared``, the number of pairs of analyses that are
+            equal but for this choice and in which both models have different scores; ``flipped``, the number of these
+            in which the order differs; ``from_reference``, whether it differs in the pair with the reference (None if
+            that was not compared). Pairs of analyses that were not compared at all are left out.
+        """
+        wide = self.scores.reset_index()
+        rows = []
+        for choice in CHOICES:
+            values = list(dict.fromkeys(wide[choice]))
+            for first, second in combinations(values, 2):
+                pairs = _differing_in(wide, choice, first, second)
+                if len(pairs):
+                    rows += list(self._flips_of(pairs, choice, first, second))
+        return pd.DataFrame(rows, columns=list(_Flip._fields))
+
+    def _flips_of(self, pairs: pd.DataFrame, choice: str, first: str, second: str) -> "Iterator[_Flip]":
+        at_reference = self._near_reference(pairs, choice, first, second)
+        for one, other in combinations(self.models, 2):
+            before, after = (
+                np.sign(pairs[f"{one}{side}"].to_numpy() - pairs[f"{other}{side}"].to_numpy())
+                for side in ("_first", "_second")
+            )
+            compared = np.abs(before * after) == 1
+            flipped = compared & (before != after)
+            if compared.any():
+                here = compared & at_reference
+                reference = bool(flipped[here].any()) if here.any() else None
+                yield _Flip(choice, first, second, one, other, int(compared.sum()), int(flipped.sum()), reference)
+
+    def _near_reference(self, pairs: pd.DataFrame, choice: str, first: str, second: str) -> NDArray[np.bool_]:
+        """Which pairs of analyses differ from the reference only in this choice, on one side."""
+        if self.reference[choice] not in (first, second):
+            return np.zeros(len(pairs), dtype=bool)
+        side = "_first" if first == self.reference[choice] else "_second"
+        equal = np.ones(len(pairs), dtype=bool)
+        for name in CHOICES:
+            if name != choice:
+                column = f"split{side}" if choice == "metric" and name == "split" else name
+                equal &= (pairs[column] == self.reference[name]).to_numpy()
+        return equal
+
+    def text(self) -> str:
+        """A short summary."""
+        scores, ranks = self.scores, self.ranks
+        complete = scores.notna().all(axis=1)
+        lines = [
+            f"{self.benchmark}: {len(scores)} analyses of {', '.join(self.models)}; "
+            f"{int((~complete).sum())} undefined for at least one of them",
+            f"reference: {', '.join(f'{name} {value}' for name, value in self.reference.items())}",
+        ]
+        at_reference = scores.iloc[_position(scores, self.reference)]
+        for model in self.models:
+            of_model = ranks.loc[complete, model]
+            spread = f"ranks {of_model.min():g} to {of_model.max():g}" if len(of_model) else "no ranks"
+            lines.append(f"  {model}: {spread}, {at_reference[model]:.3f} in the reference")
+        flips = self.flips()
+        lines.append("Single choices that change an order of the reference:")
+        near = flips[flips["from_reference"].eq(True)]
+        lines += [
+            f"  {row.choice} {_other_than(self.reference[row.choice], row)}: {row.model} and {row.other}"
+            for row in (_Flip(*values) for values in near.to_numpy().tolist())
+        ] or ["  none"]
+        lines.append("Single choices that change an order, in all analyses:")
+        ever = flips.groupby(["choice", "model", "other"], sort=False)[["compared", "flipped"]].sum()
+        lines += [
+            f"  {choice}: {model} and {other}, in {flipped} of {compared} comparisons"
+            for (choice, model, other), (compared, flipped) in zip(ever.index, ever.to_numpy().tolist(), strict=True)
+            if flipped
+        ] or ["  none"]
+        lines.append(
+            "Analyses share the recordings and were chosen, not drawn: their share is a description of these analyses, "
+            "and says nothing about how certain an order is."
+        )
+        return "\n".join(lines)
+
+    def figure(self, *, width: float = 847) -> Svg:
+        """Draw the ranks of all models over the analyses, and the choices of each analysis below.
+
+        Analyses are sorted by the number of pairs of models whose order differs from the reference, then by choices.
+        Those that are undefined for a model are left out.
+
+        Parameters
+        ----------
+        width : float
+            Width in units; 847 are 180 mm (:func:`~brainscore_core.figures.standalone`).
+
+        Raises
+        ------
+        UserError
+            If no analysis is defined for all models.
+        """
+        return _figure(self, width)
+
+    def _repr_svg_(self) -> str:
+        """Draw the result in a notebook."""
+        return standalone(self.figure())
+
+
+def multiverse(
+    models: Sequence[str | BrainModel] | Mapping[str, Any] | str | BrainModel,
+    benchmark: str | Benchmark,
+    *,
+    metrics: Sequence[str] | None = None,
+    groups: Sequence[str] | None = None,
+    scalings: Sequence[str] = SCALINGS,
+    reductions: Sequence[str] = REDUCTIONS,
+    layers: Sequence[str] = LAYERS,
+    normalisations: Sequence[str] = NORMALISATIONS,
+    seed: int = 0,
+) -> Multiverse:
+    """Analyse one benchmark's recordings in many ways: all combinations of the choices.
+
+    Parameters
+    ----------
+    models : sequence of (str or BrainModel), or mapping
+        Identifiers or models. A mapping has names as its keys; its values are identifiers, models, precomputed features
+        (assembly, presentation × neuroid, with ``stimulus_id``; they are the committed layer), or mappings from rules
+        in `layers` to such assemblies.
+    benchmark : str or Benchmark
+        A :class:`~brainscore_vision.benchmark_helpers.neural_common.NeuralBenchmark`, registered or composed, with a
+        single time bin.
+    metrics : sequence of str, optional
+        Names of registered metrics of recordings. By default the benchmark's own one and :data:`METRICS`.
+    groups : sequence of str, optional
+        Coordinates of stimuli: splits that keep each of their values on one side, in addition to random ones. By
+        default those of :data:`GROUPS` that the recordings have.
+    scalings : sequence of str
+        ``'none'``; ``'standardised'``: each feature minus its mean, divided by its standard deviation (constant
+        features: by 1); ``'unit norm'``: the features of each stimulus divided by their Euclidean length. Means and
+        deviations are of all stimuli; responses are not used.
+    reductions : sequence of str
+        ``'none'``; ``'pca:100'``: scores on the first 100 principal components over all stimuli, with signs such that
+        the largest score by amount is positive; ``'projection:500'`` and ``'gaussian:500'``: random projections
+        (:func:`~brainscore_vision.model_helpers.activations.reduction.make_reduction`).
+    layers : sequence of str
+        ``'committed'``: recordings of the benchmark's region; ``'first'``, ``'middle'``, ``'last'``: of the layers
+        that a :class:`~brainscore_vision.model_helpers.brain_transformation.ModelCommitment` selects from. Rules that
+        add no layer of any model are left out.
+    normalisations : sequence of str
+        ``'raw'``; ``'ceiling'``: relative to the benchmark's ceiling, as its scores are.
+    seed : int
+        Seed of random projections.
+
+    Returns
+    -------
+    Multiverse
+        Scores are those of the metric, without its interval, and not clamped to [0, 1]. Where an analysis is undefined,
+        the score is None (NaN in tables) with a reason. The first value of each choice makes the reference.
+
+    Raises
+    ------
+    UserError
+        If the benchmark is of another kind, or a choice is unknown.
+
+    Notes
+    -----
+    Regressions, RDMs and kernels depend on features only by inner products of stimuli and sums over features. With more
+    features than stimuli, these are computed once for each scaling, and metrics are given at most stimuli + 1 columns
+    with the same products and sums. All choices together are a multiverse [1]_, drawn as a specification curve [2]_.
+    Analyses share the recordings and were chosen, not drawn: a share of them says nothing about how certain an order
+    is.
+
+    References
+    ----------
+    .. [1] Steegen, Tuerlinckx, Gelman & Vanpaemel (2016). Perspectives on Psychological Science 11, 702–712.
+           https://doi.org/10.1177/1745691616658637
+    .. [2] Simonsohn, Simmons & Nelson (2020). Nature Human Behaviour 4, 1208–1214.
+           https://doi.org/10.1038/s41562-020-0912-z
+
+    Examples
+    --------
+    >>> from brainscore_vision.testing import small_models
+    >>> result = multiverse(small_models(), "Simulated2026.V1-rdm", metrics=["rdm", "cka"],
+    ...                     reductions=["none"])  # doctest: +SKIP
+    >>> result.ranks.shape  # doctest: +SKIP
+    (12, 2)
+    """
+    loaded = load_benchmark(benchmark) if isinstance(benchmark, str) else benchmark
+    recordings = _Recordings(loaded, metrics, groups)
+    scalings, reductions, layers, normalisations = (
+        list(dict.fromkeys(values)) for values in (scalings, reductions, layers, normalisations)
+    )
+    for names, known, what in (
+        (scalings, SCALINGS, "scaling"),
+        (layers, LAYERS, "layer rule"),
+        (normalisations, NORMALISATIONS, "normalisation"),
+    ):
+        _check_known(names, known, what)
+    for reduction in reductions:
+        if reduction != "none":
+            make_reduction(reduction)
+    if not (scalings and reductions and layers and normalisations):
+        raise UserError("there is a choice without values", remedy="pass at least one value for each choice")
+    subjects = _subjects(models)
+    used: list[str] = []
+    of_models: dict[str, list[Analysis]] = {}
+    for name, model in subjects.items():
+        of_layers, problem = _layers_of(model, name, loaded, recordings, layers)
+        of_models[name] = []
+        known_layers: dict[str, str] = {}
+        for rule in layers:
+            found = of_layers.get(rule)
+            if found is not None and found.layers is not None and found.layers in known_layers:
+                of_models[name] += _copied(of_models[name], known_layers[found.layers], rule)
+                continue
+            features = None if found is None else Features(found.values, seed)
+            if found is not None:
+                used.append(rule)
+                known_layers |= {} if found.layers is None else {found.layers: rule}
+            for scaling, reduction in product(scalings, reductions):
+                of_layer = None if found is None else found.layers
+                choices = {"scaling": scaling, "reduction": reduction, "layer": rule, "layers": of_layer}
+                reason = problem or f"{name!r} has no {rule} layer"
+                of_models[name] += _analyses(name, recordings, features, choices, normalisations, reason)
+    kept = [rule for rule in layers if rule in used] or list(layers[:1])
+    analyses = [analysis for name in subjects for analysis in of_models[name] if analysis.layer in kept]
+    metric, split = next(iter(recordings.metrics))
+    first = (metric, split, scalings[0], reductions[0], kept[0], normalisations[0])
+    reference = dict(zip(CHOICES, first, strict=True))
+    return Multiverse(loaded.identifier, tuple(subjects), reference, tuple(analyses))
+
+
+class _Found(NamedTuple):
+    """Features of a layer rule, in the order of the recordings, and the names of the layers."""
+
+    values: NDArray[Any]
+    layers: str | None
+
+
+class _Recordings:
+    """The recordings of a benchmark, and its metrics with their splits."""
+
+    def __init__(self, benchmark: Any, metrics: Sequence[str] | None, groups: Sequence[str] | None) -> None:
+        name = benchmark.identifier
+        measurements = measurements_of(name, benchmark) if isinstance(benchmark, NeuralBenchmark) else None
+        if measurements is None:
+            raise UserError(
+                f"{name!r} cannot be analysed in other ways",
+                remedy="name a benchmark that compares averaged recordings of one set of stimuli",
+            )
+        own = _metric_of(name)
+        names = list(metrics) if metrics is not None else list(dict.fromkeys([*([own] if own else []), *METRICS]))
+        for metric in names:
+            check_name(metric)
+            check_assembly(metric, measurements)
+        self.measurements: Measurements = measurements
+        assembly = without_single_time_bin(measurements.averaged())
+        self.target = as_table(assembly, ("presentation", "neuroid"), role="recordings")
+        finite_values(self.target, role="recordings")
+        self.benchmark = benchmark
+        self.own = own
+        self.groups = self._groups(groups)
+        self.metrics = dict(self._with_splits(names))
+        self._geometries: dict[tuple[str, str], Any] = {}
+
+    def _groups(self, groups: Sequence[str] | None) -> list[str]:
+        there = {str(name) for name in self.target.coords if self.target[name].dims == ("presentation",)}
+        if groups is not None:
+            if unknown := [name for name in groups if name not in there]:
+                raise UserError(
+                    f"the recordings have no coordinate {unknown[0]!r} of stimuli",
+                    remedy=f"group by one of {', '.join(sorted(there))}",
+                )
+            return list(groups)
+        numbers = {name: len(pd.unique(pd.Series(self.target[name].values))) for name in GROUPS if name in there}
+        return [name for name, number in numbers.items() if 1 < number < len(self.target)]
+
+    def _with_splits(self, names: Sequence[str]) -> Iterator[tuple[tuple[str, str], Any]]:
+        stratified = self.measurements.stratified_by
+        random = {} if stratified is None else {"stratification_coord": stratified.coord}
+        options: dict[str, dict[str, Any]] = {"random": random}
+        # strata of groups would be the groups themselves
+        options |= {f"grouped by {name}": {"group_coord": name, "stratification_coord": None} for name in self.groups}
+        for name in names:
+            plain = load_metric(name)
+            check_metric(name, plain)
+            if isinstance(plain, SplitRegressedCorrelation):
+                raise UserError(
+                    f"{name!r} fits and tests on separate stimuli",
+                    remedy=f"use its cross-validated form, {name.removesuffix('_split')}",
+                )
+            for split, splits in options.items():
+                try:
+                    metric = load_metric(name, crossvalidation_kwargs=splits)
+                except TypeError:
+                    yield (name, ALL_STIMULI), plain
+                    break
+                yield (name, split), metric
+
+    @cached_property
+    def ceiling(self) -> Score:
+        """The benchmark's ceiling."""
+        return self.benchmark.ceiling
+
+    def compare(self, name: str, split: str, source: DataAssembly) -> tuple[float, str | None]:
+        """Score without its interval, and why it is NaN."""
+        metric = self.metrics[name, split]
+        target = self.measurements.repetitions() if needs_repetitions(name) else self.target
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            if type(metric) is CrossRegressedCorrelation:
+                return _predictivity(metric, source, target)
+            if isinstance(metric, GeometryMetric) and type(metric).__call__ is GeometryMetric.__call__:
+                pair = matched(source, target, fewest=metric.fewest, what=metric.what)
+                if (name, split) not in self._geometries:
+                    self._geometries[name, split] = metric.geometry(pair.Y)
+                similarity = metric.compare(metric.geometry(pair.X), self._geometries[name, split])
+                return similarity.value, similarity.reason
+            score = metric(source, target)
+            return float(score), score.attrs.get("error_reason")
+
+    def normalised(self, name: str, split: str, value: float) -> tuple[float, str | None]:
+        """A raw value relative to the benchmark's ceiling, and why it is NaN."""
+        scale = getattr(self.metrics[name, split], "scale", None) or "similarity"
+        ceiling = self.ceiling
+        meaning = ceiling.attrs.get("meaning", "reliability")
+        applies = scale in {"correlation", "variance"} if meaning == "reliability" else name == self.own
+        if meaning == "none" or not applies:
+            kind = "no ceiling" if meaning == "none" else f"a ceiling ({meaning}) that does not apply to {name!r}"
+            return math.nan, f"{self.benchmark.identifier!r} has {kind}"
+        raw = Score(value)
+        raw.attrs["scale"] = scale
+        try:
+            return float(relate_to_ceiling(raw, ceiling)), None
+        except ValueError as error:
+            return math.nan, str(error)
+
+
+def _predictivity(metric: CrossRegressedCorrelation, source: DataAssembly, target: DataAssembly) -> tuple[float, str]:
+    rows = metric.cross_validation.split_rows(source, target)
+    measured = np.asarray(target.values)
+    values = [
+        metric.correlation.correlate(fit.predicted, measured[split.test])
+        for split, fit in zip(rows, metric.regression.cross_fit(source, target, rows), strict=True)
+    ]
+    raw = Score(np.stack(values), dims=["split", "neuroid"])
+    reason = "predicted or measured responses are constant in every split"
+    return float(metric.cross_validation.aggregate(raw, metric.aggregate)), reason
+
+
+def _metric_of(benchmark: str) -> str | None:
+    """Name of a benchmark's own metric: ``pls`` of ``…-pls`` and ``…:pls``; None if it is not registered."""
+    name = parse_name(benchmark).metric if ":" in benchmark else benchmark.rpartition("-")[2]
+    return name if name in metric_registry else None
+
+
+def _check_known(names: Sequence[str], known: Sequence[str], what: str) -> None:
+    if unknown := [name for name in names if name not in known]:
+        raise UserError(f"there is no {what} {unknown[0]!r}", remedy=f"use one of {', '.join(map(repr, known))}")
+
+
+def _subjects(models: Any) -> dict[str, Any]:
+    """Name → model, features, or features by layer rule."""
+    if isinstance(models, str | BrainModel):
+        models = [models]
+    if isinstance(models, DataAssembly):
+        raise UserError("features without a name", remedy="pass a mapping from names to features")
+    if not isinstance(models, Mapping):
+        named = [(model if isinstance(model, str) else model.identifier, model) for model in models]
+        if len({name for name, _ in named}) < len(named):
+            raise UserError("two models have the same identifier", remedy="pass a mapping from names to models")
+        models = dict(named)
+    if not models:
+        raise UserError("there are no models", remedy="name at least one")
+    return {name: load_model(model) if isinstance(model, str) else model for name, model in models.items()}
+
+
+def _layers_of(
+    model: Any, name: str, benchmark: Any, recordings: _Recordings, rules: Sequence[str]
+) -> tuple[dict[str, _Found], str | None]:
+    """Features by layer rule, and why there are none."""
+    if isinstance(model, DataAssembly):
+        model = {"committed": model}
+    try:
+        if isinstance(model, Mapping):
+            _check_known(list(model), LAYERS, f"layer rule for the features of {name!r}")
+            return {
+                rule: _Found(_in_order(model[rule], recordings.target, name), None) for rule in rules if rule in model
+            }, None
+        return dict(_recorded(model, name, benchmark, recordings, rules)), None
+    except BrainScoreError as error:
+        if isinstance(model, Mapping):
+            raise
+        return {}, getattr(error, "message", None) or str(error)
+
+
+def _recorded(
+    model: BrainModel, name: str, benchmark: Any, recordings: _Recordings, rules: Sequence[str]
+) -> Iterator[tuple[str, _Found]]:
+    """Recordings of the benchmark's region, and activations of other layers."""
+    target = recordings.target
+    assembly = recordings.measurements.averaged()
+    require_stimuli(assembly)
+    degrees, trials = recordings.measurements.visual_degrees, recordings.measurements.number_of_trials
+    region, time_bins = benchmark.region, benchmark.timebins
+    committed: list[str] | None = None
+    if "committed" in rules:
+        model.start_recording(region, time_bins=time_bins)
+        responses = record_stimuli(
+            model,
+            assembly,
+            benchmark=benchmark.identifier,
+            region=region,
+            visual_degrees=degrees,
+            number_of_trials=trials,
+            time_bins=time_bins,
+        )
+        if "layer" in responses.coords:
+            committed = list(dict.fromkeys(responses["layer"].values.astype(str)))
+        yield "committed", _Found(_in_order(responses, target, name), ", ".join(committed) if committed else None)
+    if not isinstance(model, ModelCommitment):
+        return
+    every = model.layers
+    places = {"first": 0, "middle": len(every) // 2, "last": len(every) - 1}
+    wanted = {rule: every[places[rule]] for rule in rules if rule in places}
+    if not wanted:
+        return
+    stimuli = place_on_screen(
+        assembly.stimulus_set, target_visual_degrees=model.visual_degrees(), source_visual_degrees=degrees
+    )
+    activations = model.activations(stimuli, list(dict.fromkeys(wanted.values())), number_of_trials=trials)
+    in_bin = without_single_time_bin(in_time_bins(activations, time_bins))
+    of_neuroids = in_bin["layer"].values.astype(str)
+    for rule, layer in wanted.items():
+        part = in_bin.isel(neuroid=np.flatnonzero(of_neuroids == layer))
+        yield rule, _Found(_in_order(part, target, name), layer)
+
+
+def _in_order(features: DataAssembly, target: DataAssembly, name: str) -> NDArray[Any]:
+    """Features of the recorded stimuli, in their order."""
+    role = f"features of {name!r}"
+    table = as_table(features, ("presentation", "neuroid"), role=role)
+    known = np.isin(table["stimulus_id"].values, target["stimulus_id"].values)
+    if not known.all():  # precomputed features may be of more stimuli
+        table = table.isel(presentation=np.flatnonzero(known))
+    order = match_rows(table, target, roles=(role, "benchmark"))
+    values = finite_values(table, role=role)
+    return values if np.array_equal(order, np.arange(len(order))) else values[order]
+
+
+def _analyses(
+    name: str,
+    recordings: _Recordings,
+    features: Features | None,
+    choices: dict[str, Any],
+    normalisations: Sequence[str],
+    missing: str,
+) -> list[Analysis]:
+    """Analyses of a layer by all metrics, splits and normalisations; `missing` is the reason without features."""
+    scaling, reduction = choices["scaling"], choices["reduction"]
+    problem: str | None = missing if features is None else None
+    size: dict[str, Any] = {}
+    sources: dict[bool, DataAssembly] = {}
+    if features is not None:
+        try:
+            compact = features.compact(scaling) if reduction == "none" else features.reduced(scaling, reduction)
+            size["features"] = features.shape[1] if reduction == "none" else compact.shape[1]
+            dimensionality = participation_ratio(compact).value
+            size["dimensionality"] = dimensionality if math.isfinite(dimensionality) else None
+            sources[True] = _source(compact, recordings.target)
+        except UserError as error:
+            problem = error.message
+    made = []
+    for metric, split in recordings.metrics:
+        if features is None or problem is not None:
+            value, reason = math.nan, problem or "undefined"
+        else:
+            by_products = metric in _FROM_PRODUCTS or reduction != "none"
+            if by_products not in sources:
+                sources[by_products] = _source(features.whole(scaling), recordings.target)
+            try:
+                value, why = recordings.compare(metric, split, sources[by_products])
+                reason = why or "undefined"
+            except UserError as error:
+                value, reason = math.nan, error.message
+        for normalisation in normalisations:
+            result, why = value, reason
+            if normalisation == "ceiling" and math.isfinite(value):
+                result, found = recordings.normalised(metric, split, value)
+                why = found or "undefined"
+            given = math.isfinite(result)
+            made.append(
+                Analysis(
+                    model=name,
+                    metric=metric,
+                    split=split,
+                    normalisation=normalisation,
+                    score=result if given else None,
+                    reason=None if given else why,
+                    **choices,
+                    **size,
+                )
+            )
+    return made
+
+
+def _source(values: Array, target: DataAssembly) -> NeuroidAssembly:
+    coords = coords_for_dim(target, "presentation") | {"neuroid_id": ("neuroid", np.arange(values.shape[1]))}
+    return NeuroidAssembly(values, coords=coords, dims=["presentation", "neuroid"])
+
+
+def _copied(analyses: Sequence[Analysis], rule: str, other: str) -> list[Analysis]:
+    """Analyses of the same layer under another rule."""
+    return [Analysis(**asdict(one) | {"layer": other}) for one in analyses if one.layer == rule]
+
+
+def _differing_in(wide: pd.DataFrame, choice: str, first: str, second: str) -> pd.DataFrame:
+    """Pairs of analyses that differ in one choice; metrics that fit nothing are paired with every split of others."""
+    sides = [wide[wide[choice] == value] for value in (first, second)]
+    same = [name for name in CHOICES if name != choice and not (choice == "metric" and name == "split")]
+    pairs = sides[0].merge(sides[1], on=same, suffixes=("_first", "_second"))
+    if choice == "metric":
+        one, other = pairs["split_first"], pairs["split_second"]
+        pairs = pairs[(one == other) | (one == ALL_STIMULI) | (other == ALL_STIMULI)]
+    return pairs
+
+
+class _Flip(NamedTuple):
+    """A row of :meth:`Multiverse.flips`."""
+
+    choice: str
+    first: str
+    second: str
+    model: str
+    other: str
+    compared: int
+    flipped: int
+    from_reference: bool | None
+
+
+def _position(scores: pd.DataFrame, reference: Mapping[str, str]) -> int:
+    """Row of an analysis in a table of scores; -1 if it is not there."""
+    wanted = tuple(reference[name] for name in CHOICES)
+    return next((row for row, index in enumerate(scores.index) if index == wanted), -1)
+
+
+def _other_than(reference: str, row: _Flip) -> str:
+    return row.second if row.first == reference else row.first
+
+
+def _figure(result: Multiverse, width: float) -> Svg:
+    scores = result.scores
+    scores = scores[scores.notna().all(axis=1)]
+    if scores.empty:
+        raise UserError("no analysis is defined for all models", remedy="see the reasons in the table")
+    values = {model: scores[model].to_numpy() for model in result.models}
+    reference = max(0, _position(scores, result.reference))
+    differing = np.zeros(len(scores), dtype=int)
+    for one, other in combinations(result.models, 2):
+        order = np.sign(values[one] - values[other])
+        differing += order != order[reference]
+    scores = scores.iloc[np.argsort(differing, kind="stable")]
+    ranks = scores.rank(axis=1, ascending=False)
+    equal = int((differing == 0).sum())
+    levels = {name: scores.index.get_level_values(name).tolist() for name in CHOICES}
+    chart = Specification(
+        ranks={model: ranks[model].tolist() for model in result.models},
+        choices={name: level for name, level in levels.items() if len(set(level)) > 1},
+        divide=equal,
+        title=f"Ranks of {len(result.models)} models in {len(scores)} analyses of {result.benchmark}",
+        description=f"Analyses from left to right, sorted by how many pairs of models are not ordered as in the "
+        f"reference; {equal} keep all orders, left of the vertical line. Below, the choices of each.",
+        width=width,
+    )
+    return specification(chart)
