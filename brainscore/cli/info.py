@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from brainscore.cli._options import json_option, results_option
 from brainscore.cli._output import echo_json, echo_pairs
 from brainscore.cli.list import KINDS
 
@@ -31,14 +32,19 @@ _NAMES = {"source": "origin", "size_mb": "size (MB)", "image_size": "image size 
     is_flag=True,
     help="Also simulate what a perfect model would reach on a benchmark, after its ceiling. This takes minutes.",
 )
-@click.option("--json", "json_", is_flag=True, help="Print JSON.")
-def command(identifier: str, load: bool, ceiling: bool, attainable: bool, json_: bool) -> None:
+@results_option
+@json_option
+def command(identifier: str, load: bool, ceiling: bool, attainable: bool, results: str | None, json_: bool) -> None:
     """Show information about a model, benchmark, metric, data set or stimulus set.
 
-    For models and benchmarks, this includes the metadata of the plugin. Without --load, --ceiling and --attainable,
+    For models and benchmarks, this includes the metadata of the plugin, and for benchmarks what their stored
+    assessments say. Without --load, --ceiling and --attainable,
     nothing is loaded: neither weights nor data are read.
     """
     entries = _find(identifier)
+    for entry in entries:
+        if entry["kind"] == "benchmarks":
+            entry["assessments"] = _assessments(entry["identifier"], results)
     if load or ceiling or attainable:
         for entry in entries:
             entry.update(_loaded(entry["kind"], entry["identifier"], ceiling=ceiling, attainable=attainable))
@@ -121,9 +127,54 @@ def _rows(entry: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     for name, value in entry.items():
         if name == "metadata":
             yield from (_row(*field) for field in (value or {}).items())
+        elif name == "assessments":
+            yield "validity", None if value is None else _validity(entry["identifier"], value)
         elif name != "bibtex":
             yield name, value
     yield "bibtex", entry["bibtex"]
+
+
+def _assessments(benchmark: str, results: str | None) -> list[dict[str, Any]] | None:
+    """Stored assessments of a benchmark, the newest of each part and set of models; None if they cannot be read."""
+    from brainscore_core.errors import UserError
+    from brainscore_core.receipts.assessment import PARTS
+    from brainscore_core.results.assessments import AssessmentStore
+    from brainscore_core.results.validity import summary_of
+    from brainscore_vision.assessment.tasks import changed_plugins
+
+    try:
+        found, problems = AssessmentStore(results).newest(benchmark)
+    except UserError as error:
+        click.echo(f"Warning: assessments cannot be read: {error.message}", err=True)
+        return None
+    for problem in problems:
+        click.echo(f"Warning: an assessment cannot be read: {problem}", err=True)
+    return [
+        {
+            "part": one.part,
+            "models": [model.identifier for model in one.models],
+            "version": one.benchmark.version,
+            "created": one.created,
+            "id": one.id,
+            "state": one.state,
+            "summary": summary_of(one).sentence,
+            "changed": list(changed_plugins(one)),
+        }
+        for one in sorted(found, key=lambda one: (PARTS.index(one.part), one.id or ""))
+    ]
+
+
+def _validity(benchmark: str, assessments: list[dict[str, Any]]) -> str:
+    """One line for each stored assessment, or the command that computes one."""
+    if not assessments:
+        return f"not assessed: brainscore assess {benchmark}"
+    lines = []
+    for one in assessments:
+        about = [one["created"][:10]]
+        about += [] if one["version"] is None else [f"version {one['version']}"]
+        about += ["code changed since"] if one["changed"] else []
+        lines.append(f"{one['part']} ({', '.join(about)}): {one['summary']}")
+    return _lines(lines)
 
 
 def _row(name: str, value: Any) -> tuple[str, Any]:

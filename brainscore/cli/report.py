@@ -78,7 +78,7 @@ def command(
     ranks: bool,
     json_: bool,
 ) -> None:
-    """Write an HTML report of scores: leaderboard, heat map, each benchmark and each model.
+    """Write an HTML report of scores: leaderboard, heat map, each benchmark with its validity, and each model.
 
     The report is a single HTML file that works offline. For each model and benchmark, it shows the newest receipt of
     the benchmark's current version.
@@ -94,6 +94,7 @@ def command(
         write_table,
     )
     from brainscore_core.errors import UserError
+    from brainscore_core.results.assessments import AssessmentStore
     from brainscore_core.scoring import ResultsStore
     from brainscore_core.statistics.units import read_influences
 
@@ -114,15 +115,19 @@ def command(
         )
     selected = (("models", models), ("benchmarks", benchmarks))
     remarks = [f"Only {kind} {', '.join(names)}." for kind, names in selected if names]
+    assessments, unreadable = AssessmentStore(store).newest()
+    for problem in unreadable:
+        click.echo(f"Warning: an assessment cannot be read: {problem}", err=True)
     report = report_of(
         listing.receipts,
-        listing.problems,
+        (*listing.problems, *unreadable),
         tree=_tree(benchmarks),
         over=over,
         profiles=find_profiles({receipt.model.identifier for receipt in listing.receipts}),
         log_ends=log_ends(store, listing.receipts),
         remarks=remarks,
         influences=read_influences(store, listing.newest_of_each()) if ranks else None,
+        assessments=assessments,
     )
     if ranks:
         report = replace(report, rankings=rankings_of(report, store))
@@ -141,7 +146,8 @@ def command(
                 "table": table,
                 "figures": figure_files,
                 "receipts": pairs,
-                "unreadable": len(listing.problems),
+                "unreadable": len(listing.problems) + len(unreadable),
+                "assessed": len(report.validity),
             }
         )
         return

@@ -9,7 +9,14 @@ from pathlib import Path
 from brainscore.report._export import save_figure
 from brainscore.report._layers import layer_figure
 from brainscore.report._page import widest_pair
-from brainscore.report._plots import heat_figure, matrix_figure, scatter_figure, scores_figure
+from brainscore.report._plots import (
+    controls_figure,
+    heat_figure,
+    matrix_figure,
+    recovery_figure,
+    scatter_figure,
+    scores_figure,
+)
 from brainscore.report._report import Report
 from brainscore_core.errors import UserError
 from brainscore_core.figures import Svg
@@ -34,7 +41,8 @@ def write_figures(report: Report, folder: Path, *, scatter: tuple[str, str] | No
     Returns
     -------
     tuple of Path
-        The files: ``heat-map``, ``scores-…`` of each benchmark, ``scatter…``, ``layers-…``, each as PNG and SVG.
+        The files: ``heat-map``, ``scores-…`` of each benchmark, ``scatter…``, ``layers-…``, ``controls-…`` and
+        ``recovery-…`` of each benchmark that was assessed, each as PNG and SVG.
         The same report gives the same bytes.
 
     Raises
@@ -82,3 +90,13 @@ def _figures(report: Report, scatter: tuple[str, str] | None) -> Iterator[tuple[
         yield "scatter", matrix_figure(report)
     for profile in report.profiles:
         yield f"layers-{profile.model}-{profile.benchmark}", layer_figure(profile)
+    for _, group in report.groups:
+        validity = report.validity.get(group.benchmark)
+        if validity is None:
+            continue
+        for name, figure in (
+            ("controls", controls_figure(group, validity)),
+            ("recovery", recovery_figure(validity)),
+        ):
+            if figure is not None:
+                yield f"{name}-{group.benchmark}", figure

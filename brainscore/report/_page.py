@@ -22,12 +22,16 @@ from brainscore.report._board import OVERS, Board, coverage_text
 from brainscore.report._cards import sources_of
 from brainscore.report._formatting import duration, size
 from brainscore.report._layers import layer_rows
+from brainscore.report._plots import controls_figure
 from brainscore.report._report import Report
+from brainscore.report._validity import control_text
 from brainscore.report._view import LETTERS, STATES, scale_of
 from brainscore_core.errors import UserError
 from brainscore_core.figures.heat_plot import HEAT, cell_text, dark_text, heat_class
+from brainscore_core.figures.svg_file import STYLE
 from brainscore_core.files import replacing
-from brainscore_core.formatting import number_text
+from brainscore_core.formatting import estimate_text, number_text
+from brainscore_core.results.validity import p_text, percent_text
 from brainscore_core.scoring import Receipt, ResultsStore
 
 __all__ = ["heat_picture", "log_ends", "render_report", "widest_pair", "write_report"]
@@ -233,6 +237,7 @@ _WRITTEN_OUT = 2000  # pairs up to which everything can be read without the scri
 _MOST_CELLS = 3600  # of the heat map as a table
 _MOST_ROWS = 200  # of the leaderboard without the script
 _OPEN = 40  # pairs up to which the benchmarks' tables stand open
+_MOST_UNASSESSED = 20  # names of benchmarks without an assessment
 _TRACEBACK = 3000  # characters; the end says what happened
 
 
@@ -259,13 +264,21 @@ def render_report(report: Report) -> str:
     packed = pairs > _WRITTEN_OUT
     pack = _packed if packed else Markup
     as_table = len(board.models) * len(board.benchmarks) <= _MOST_CELLS
-    style = _file("report.css") + _heat_colours()
+    style = _file("report.css") + _heat_colours() + (_chart_style() if report.validity else "")
     script = '"use strict";\n(() => {\n' + "\n".join(_file(name) for name in _SCRIPTS) + "})();\n"
     benchmark, card = environment.get_template("benchmark.html.j2"), environment.get_template("card.html.j2")
+    assessed = environment.get_template("validity.html.j2")
+    unassessed = [group.benchmark for _, group in report.groups if group.benchmark not in report.validity]
+
+    def validity_of_model(name: str) -> dict[str, Any]:
+        return report.validity[name].by_model if name in report.validity else {}
+
     places = {board.nodes[place].identifier: place for place in board.benchmarks}
     roots = {name: board.nodes[board.nodes[place].root].title for name, place in places.items()}
     numbers = {model: place for place, model in enumerate(board.models)}
-    return environment.get_template("report.html.j2").render(
+    return environment.get_template(
+        "report.html.j2"
+    ).render(
         report=report,
         view=report.view,
         board=board,
@@ -287,8 +300,20 @@ def render_report(report: Report) -> str:
                 sources=sources_of(group),
                 numbers=numbers,
                 ranking=report.rankings.get(group.benchmark),
+                place=places[group.benchmark],
+                validity=report.validity.get(group.benchmark),
+                beside=validity_of_model(group.benchmark),
             )
         ),
+        validity_body=lambda place, group, validity: pack(
+            assessed.render(
+                group=group,
+                validity=validity,
+                # SVG that was escaped where it was drawn
+                figure=Markup(controls_figure(group, validity, identifier=f"controls-{place}") or ""),  # noqa: S704
+            )
+        ),
+        not_assessed={"n": len(unassessed), "names": unassessed[:_MOST_UNASSESSED]},
         card_body=lambda card_: pack(
             card.render(
                 card=card_,
@@ -322,6 +347,10 @@ def _environment() -> Any:
         "cell": cell_text,
         "heat": heat_class,
         "end": _end,
+        "estimate": lambda value, ci: estimate_text(value, ci=ci, brief=True),
+        "difference": control_text,
+        "p": lambda p: p_text(p).removeprefix("p ").removeprefix("= "),
+        "percent": percent_text,
     }
     return environment
 
@@ -340,6 +369,17 @@ def _heat_colours() -> str:
         f".h{number}{{background:{colour};color:{'#000' if dark_text(colour) else '#fff'}}}\n"
         for number, colour in enumerate(HEAT)
     )
+
+
+_COLOURS = {"#1b1f24": "ink", "#57606a": "muted", "#e3e6ea": "grid", "#ffffff": "paper"}
+
+
+def _chart_style() -> str:
+    """Style of figures, with the colours of the page's theme."""
+    rules = "".join(f".{name}{{{properties}}}\n" for name, properties in STYLE.items() if "cell" not in name)
+    for colour, name in _COLOURS.items():
+        rules = rules.replace(colour, f"var(--{name})")
+    return rules
 
 
 def _file(name: str) -> str:

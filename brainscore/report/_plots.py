@@ -9,6 +9,7 @@ from pathlib import Path
 from brainscore.report._export import save_figure
 from brainscore.report._formatting import printable
 from brainscore.report._report import Report
+from brainscore.report._validity import Validity
 from brainscore.report._view import LETTERS, STATES, Group, Row, View
 from brainscore_core.figures import (
     CellState,
@@ -25,10 +26,21 @@ from brainscore_core.figures import (
 )
 from brainscore_core.figures.axes import clipped
 from brainscore_core.figures.heat_plot import Pattern
-from brainscore_core.formatting import number_text
+from brainscore_core.formatting import estimate_text, number_text
 from brainscore_core.numerics.correlation import Association, association
+from brainscore_core.results.validity import percent_text
 
-__all__ = ["ONE_COLUMN", "TWO_COLUMNS", "heat_figure", "matrix_figure", "save_plot", "scatter_figure", "scores_figure"]
+__all__ = [
+    "ONE_COLUMN",
+    "TWO_COLUMNS",
+    "controls_figure",
+    "heat_figure",
+    "matrix_figure",
+    "recovery_figure",
+    "save_plot",
+    "scatter_figure",
+    "scores_figure",
+]
 
 ONE_COLUMN, TWO_COLUMNS = 400.0, 847.0
 """Widths of figures in units: 85 and 180 mm."""
@@ -255,3 +267,93 @@ def association_lines(found: Association) -> tuple[str, ...]:
             lines.append(f"{name} = {value:.2f}" + (f" [{ci[0]:.2f}, {ci[1]:.2f}]" if ci else ""))
     first = f"{lines[0]}, n = {found.n}" if lines else f"n = {found.n}"
     return tuple(line.replace("-", "−") for line in (first, *lines[1:]))
+
+
+_CONTROLS_HEADINGS = {"baseline": "Baselines", "artefact check": "Artefact checks"}
+_CONTROL_DOTS = {"baseline": 1, "artefact check": 3}
+"""Kinds of dots."""
+
+
+def controls_figure(group: Group, validity: Validity, *, identifier: str = "") -> Svg | None:
+    """Draw models, baselines and artefact checks below each other, 85 mm wide; None if no control has a score.
+
+    Scores are those before clamping; of more than 12 models the best.
+    """
+    controls = validity.control_scores
+    if not any(control.value is not None for control in controls):
+        return None
+    dot = 0 if group.ceiled else _HOLLOW
+    models = {}
+    for row in group.rows:
+        if row.value is not None and row.receipt.score is not None:
+            unclamped = row.receipt.score.unclamped
+            models[row.model] = (row.value if unclamped is None else unclamped, row.ci)
+    for model, summary in validity.by_model.items():
+        if model not in models and summary.score is not None:
+            models[model] = (summary.score, summary.ci)
+    best = sorted(models.items(), key=lambda item: -item[1][0])
+    rows = [DotsRow(label="Models", heading=True)] if best else []
+    rows += [_dots_row(model, value, ci, dot) for model, (value, ci) in best[:_MOST_PLOT_MODELS]]
+    if len(best) > _MOST_PLOT_MODELS:
+        rows.append(DotsRow(label=f"and {len(best) - _MOST_PLOT_MODELS} more models"))
+    for kind, heading in _CONTROLS_HEADINGS.items():
+        of_kind = [control for control in controls if control.kind == kind]
+        rows += [DotsRow(label=heading, heading=True)] if of_kind else []
+        rows += [_dots_row(control.name, control.value, control.ci, _CONTROL_DOTS[kind]) for control in of_kind]
+    chart = Dots(
+        rows=rows,
+        title=f"Models and controls on {printable(group.benchmark)}",
+        x_title=_axis_title(group.ceiled),
+        reference=0.0,
+        ceiling=1.0 if group.ceiled else None,
+        width=ONE_COLUMN,
+    )
+    return panels(
+        [[Panel(chart=chart, heading="" if identifier else printable(group.benchmark))]],
+        title=chart.title,
+        description="Dots are scores, bars their 95 % intervals.",
+        identifier=identifier,
+    )
+
+
+def recovery_figure(validity: Validity) -> Svg | None:
+    """Draw which candidate scores best by the one that is true, 180 mm wide; None without a recovery."""
+    summary = None if validity.recovery is None else validity.recovery.summary
+    if summary is None or not summary.recovered:
+        return None
+    names = [printable(name) for name in summary.candidates]
+    row = [
+        Panel(
+            chart=HeatMap(
+                rows=names,
+                columns=names,
+                values=one.shares,
+                states=[["undefined"] * len(names)] * len(names),
+                state_kinds={"undefined": CellState(name="no experiment", letter="", pattern="dots")},
+                title=one.generator,
+                row_title="true model",
+                column_title="model that scores best",
+                width=TWO_COLUMNS / len(summary.recovered),
+            ),
+            heading=f"{one.generator}: {percent_text(one.share, one.ci)}",
+            notes=("rows: true model; columns: model that scores best", "numbers: share of experiments"),
+        )
+        for one in summary.recovered
+    ]
+    title = f"Recovery of models on {printable(validity.benchmark)}"
+    return panels([row], title=title, description=summary.sentence)
+
+
+def _dots_row(label: str, value: float | None, ci: tuple[float, float] | None, kind: int) -> DotsRow:
+    low, high = ci or (nan, nan)
+    return DotsRow(
+        label=printable(label),
+        value=nan if value is None else value,
+        low=low,
+        high=high,
+        text="" if value is None else number_text(value, 2),
+        state="not scored" if value is None else "",
+        hint=f"{printable(label)}: {estimate_text(value, ci=ci, brief=True) if value is not None else 'not scored'}",
+        kind=kind,
+        indent=1,
+    )

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 from brainscore.report._board import Board, board_of
 from brainscore.report._cards import Card, cards_of
+from brainscore.report._validity import Validity, validity_of
 from brainscore.report._view import Group, View, view_of
 from brainscore_core.numerics.influence import ScoreInfluence
+from brainscore_core.receipts.assessment import Assessment
 from brainscore_core.results.aggregates import Over, Tree
 from brainscore_core.scoring import Problem, Receipt
 
@@ -38,6 +40,8 @@ class Report:
         Receipt's id → the last of what a failed pair printed.
     remarks : tuple of str
         What the reader should know of the choice that was made.
+    validity : dict
+        Benchmark → what its scores are worth; without benchmarks that were not assessed.
     rankings : dict
         Benchmark → ranks with intervals; from :func:`rankings_of`.
     """
@@ -48,6 +52,7 @@ class Report:
     profiles: tuple[LayerProfile, ...] = ()
     log_ends: Mapping[str, str] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
+    validity: Mapping[str, Validity] = field(default_factory=dict)
     rankings: Mapping[str, Ranking] = field(default_factory=dict)
 
     @property
@@ -67,6 +72,7 @@ def report_of(
     log_ends: Mapping[str, str] | None = None,
     remarks: Sequence[str] = (),
     influences: Mapping[str, ScoreInfluence] | None = None,
+    assessments: Iterable[Assessment] = (),
 ) -> Report:
     """Put a report together.
 
@@ -90,6 +96,9 @@ def report_of(
     influences : mapping, optional
         How units influence scores, by id of the receipt; without it, means of several scores have no standard error.
         From :func:`~brainscore_core.statistics.units.read_influences`.
+    assessments : iterable of Assessment
+        From :class:`~brainscore_core.results.assessments.AssessmentStore`; those of benchmarks without a receipt
+        are not shown.
     """
     if tree is None:
         from brainscore_vision.leaderboard import leaderboard_tree
@@ -105,4 +114,5 @@ def report_of(
         profiles=tuple(profiles),
         log_ends=dict(log_ends or {}),
         remarks=tuple(remarks),
+        validity=validity_of(assessments, [board.nodes[place].identifier for place in board.benchmarks]),
     )

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 
 from brainscore.report._formatting import printable
 from brainscore.report._report import Report
+from brainscore.report._validity import control_text
 from brainscore.report._view import STATES, Group, Row
 from brainscore_core.errors import UserError
 from brainscore_core.files import replacing
-from brainscore_core.formatting import number_text
+from brainscore_core.formatting import estimate_text, number_text
+from brainscore_core.results.validity import Summary, percent_text
 from brainscore_core.scoring import ResultsStore
 
 if TYPE_CHECKING:
@@ -93,9 +95,9 @@ def write_table(report: Report, path: Path) -> None:
 def table_text(report: Report, ending: str) -> str:
     r"""Write a report's numbers as tables: averages along the tree, then the benchmarks, three in each table.
 
-    Every number stands with its interval. The best of a column is bold, and so
-    is what equals it to the three digits that are printed; where models were ranked, all that may be the best. LaTeX
-    needs ``\usepackage{booktabs}`` and, before 2020, ``\usepackage{textcomp}``.
+    Controls and recoveries of benchmarks that were assessed come last. Every number stands with its interval. The best
+    of a column is bold, and so is what equals it to the three digits that are printed; where models were ranked, all
+    that may be the best. LaTeX needs ``\usepackage{booktabs}`` and, before 2020, ``\usepackage{textcomp}``.
 
     Parameters
     ----------
@@ -124,6 +126,7 @@ def _tables(report: Report) -> Iterator[_Table]:
     ):
         for start in range(0, len(kind), _BENCHMARKS_PER_TABLE):
             yield _benchmarks(report, kind[start : start + _BENCHMARKS_PER_TABLE])
+    yield from _validity(report)
 
 
 def _averages(report: Report, places: Sequence[int]) -> _Table:
@@ -157,6 +160,31 @@ def _benchmarks(report: Report, groups: Sequence[Group]) -> _Table:
     controls = "; controls on simulated measurements" if groups[0].control else ""
     title = f"Scores {scale} (95 % interval){controls}."
     return _Table(title, ("Model", *(group.benchmark for group in groups)), tuple(rows))
+
+
+def _validity(report: Report) -> Iterator[_Table]:
+    """Tables of models beside the best control, and of recoveries."""
+    controls, recoveries = [], []
+    for name, validity in report.validity.items():
+        for model, summary in validity.by_model.items():
+            if summary.best is not None:
+                score = estimate_text(summary.score, ci=summary.ci, brief=True)
+                best = f"{summary.best.name}, {estimate_text(summary.best.value, ci=summary.best.ci, brief=True)}"
+                difference = control_text(summary.best) or "–"
+                above = "–" if summary.above is None else "yes" if summary.above else "no"
+                controls.append(tuple(map(_Cell, (name, model, score, best, difference, above))))
+        recovery = Summary(sentence="") if validity.recovery is None else validity.recovery.summary
+        for one in recovery.recovered:
+            share, chance = percent_text(one.share, one.ci), percent_text(1 / len(one.counts))
+            names = ", ".join(recovery.candidates)
+            recoveries.append(tuple(map(_Cell, (name, one.generator, share, chance, names))))
+    if controls:
+        title = "Scores and the best control (95 % interval), not clamped; each test is one-sided at 5 %."
+        header = ("Benchmark", "Model", "Score", "Best control", "Model − control", "Above all controls")
+        yield _Table(title, header, tuple(controls))
+    if recoveries:
+        title = "How often the true model scores best in simulated experiments (95 % interval)."
+        yield _Table(title, ("Benchmark", "Responses", "Share", "By chance", "Candidates"), tuple(recoveries))
 
 
 def _best_models(report: Report, group: Group) -> set[str]:

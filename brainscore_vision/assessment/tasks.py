@@ -29,7 +29,7 @@ from brainscore_vision.registries import (
 if TYPE_CHECKING:
     from brainscore_core.runner import ClusterOptions
 
-__all__ = ["CANDIDATES", "Finished", "Started", "Task", "assess", "plan", "run_task"]
+__all__ = ["CANDIDATES", "Finished", "Started", "Task", "assess", "changed_plugins", "plan", "run_task"]
 
 CANDIDATES: Final = ("pixels", "gabor")
 """Models that take part in every recovery."""
@@ -202,9 +202,22 @@ def current(task: Task, store: AssessmentStore) -> Assessment | None:
     stored = store.latest(task.benchmark, task.part, task.models)
     if stored is None or stored.state == "failed" or stored.settings != task.settings:
         return None
-    used = [stored.benchmark, *stored.models, *stored.data]
-    unchanged = all(_hash(item.kind, item.identifier) == item.sha256 for item in used)
-    return stored if unchanged else None
+    return None if changed_plugins(stored) else stored
+
+
+def changed_plugins(assessment: Assessment) -> tuple[str, ...]:
+    """Plugins whose code is not the one with which an assessment was computed, such as ``'benchmark Some2026.V1-pls'``.
+
+    Of a plugin that is not installed, the code counts as changed.
+    """
+    used = [assessment.benchmark, *assessment.models, *assessment.data]
+    return tuple(
+        dict.fromkeys(
+            f"{item.kind.replace('_', ' ')} {item.identifier}"
+            for item in used
+            if _hash(item.kind, item.identifier) != item.sha256
+        )
+    )
 
 
 def run_task(

@@ -2,6 +2,9 @@
 
 import json
 
+from brainscore_core.receipts.assessment import Assessment, Used
+from brainscore_core.results.assessments import AssessmentStore
+
 BENCHMARK = '''
 """A benchmark of the lab."""
 
@@ -134,3 +137,23 @@ def test_what_a_perfect_model_would_reach(cli):
     low, high = entry["attainable_ci"]
     assert 0.9 < low < entry["attainable"] < high < 1
     assert entry["ceiling"] is None  # of CKA
+
+
+def test_assessments_of_a_benchmark(cli, tmp_path):
+    name = "Simulated2026.V1-rdm"
+    missing = cli("info", name, "--results", str(tmp_path)).stdout.splitlines()
+    assert [line.split(maxsplit=1)[1] for line in missing if line.startswith("validity")] == [
+        f"not assessed: brainscore assess {name}"
+    ]
+    store = AssessmentStore(tmp_path)
+    benchmark = Used(kind="benchmark", identifier=name, version=1, sha256="0" * 64)
+    store.write(Assessment(part="recovery", benchmark=benchmark, state="not applicable", reason="no candidates"))
+    store.write(Assessment(part="audit", benchmark=benchmark, state="assessed", result={"stimuli": 800}))
+    lines = [line.strip() for line in cli("info", name, "--results", str(tmp_path)).stdout.splitlines()]
+    (audit,) = (line for line in lines if "audit (" in line)
+    assert audit.endswith("version 1, code changed since): Nothing was found in 800 stimuli.")
+    assert lines[lines.index(audit) + 1].endswith("Not applicable: no candidates.")
+    (entry,) = json.loads(cli("info", name, "--results", str(tmp_path), "--json").stdout)
+    assert [one["part"] for one in entry["assessments"]] == ["audit", "recovery"]
+    assert entry["assessments"][0]["changed"] == [f"benchmark {name}"]
+    assert "assessments" not in json.loads(cli("info", "pixels", "--json").stdout)[0]

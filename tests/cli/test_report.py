@@ -5,6 +5,8 @@ from click.testing import CliRunner
 
 from brainscore.cli.report import command
 from brainscore_core.errors import UserError
+from brainscore_core.receipts.assessment import Assessment, Used
+from brainscore_core.results.assessments import AssessmentStore
 from brainscore_core.scoring import BenchmarkInfo, Estimate, ModelInfo, Receipt, ResultsStore
 
 
@@ -39,6 +41,7 @@ def test_the_command(store, tmp_path):
     told = json.loads(result.stdout)
     assert told == {
         "report": str(page), "plot": str(plot), "table": None, "figures": [], "receipts": 3, "unreadable": 1,
+        "assessed": 0,
     }  # fmt: skip
     assert "broken.json" in result.stderr
     text = page.read_text(encoding="utf-8")
@@ -47,6 +50,25 @@ def test_the_command(store, tmp_path):
     assert "broken.json" in text
     assert plot.read_bytes().startswith(b"\x89PNG")
     assert {path.name for path in page.parent.iterdir()} == {"page.html", "plot.png"}
+
+
+def test_assessments_beside_the_receipts(store, tmp_path):
+    assessments = AssessmentStore(store)
+    audit = Assessment(
+        part="audit",
+        benchmark=Used(kind="benchmark", identifier="A2026-pls", version=4),
+        state="assessed",
+        result={"stimuli": 90},
+    )
+    stored = assessments.write(audit)
+    page = tmp_path / "page.html"
+    result = run(store.folder, "--output", page, "--json")
+    assert json.loads(result.stdout)["assessed"] == 1
+    assert "Nothing was found in 90 stimuli." in page.read_text(encoding="utf-8")
+    (store.folder / ".assessments" / "A2026-pls" / "audit" / "broken.json").write_text("{")
+    result = run(store.folder, "--output", page)
+    assert "an assessment cannot be read" in result.stderr
+    assert stored.created[:10] in page.read_text(encoding="utf-8")
 
 
 def test_the_place_of_the_results(store, tmp_path, monkeypatch):

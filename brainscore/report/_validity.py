@@ -1,0 +1,171 @@
+"""What assessments say of the report's benchmarks: audits, controls beside models, recoveries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from brainscore_core.formatting import number_text, range_text
+from brainscore_core.receipts.assessment import Assessment
+from brainscore_core.results.validity import ControlScore, Summary, summary_of
+
+__all__ = ["AssessedPart", "Validity", "control_text", "validity_of"]
+
+
+@dataclass(frozen=True)
+class AssessedPart:
+    """One part of the assessment of a benchmark.
+
+    Attributes
+    ----------
+    assessment : Assessment
+        As it is stored.
+    summary : Summary
+        What it says.
+    changed : tuple of str
+        Plugins whose code has changed since, or is not installed.
+    """
+
+    assessment: Assessment
+    summary: Summary
+    changed: tuple[str, ...] = ()
+
+    @property
+    def origin(self) -> str:
+        """Date, version of the benchmark, and models."""
+        version = self.assessment.benchmark.version
+        texts = [(self.assessment.created or "unknown date")[:10]]
+        texts += [] if version is None else [f"version {version} of the benchmark"]
+        texts += [f"with {', '.join(model.identifier for model in self.assessment.models)}"] * bool(
+            self.assessment.models
+        )
+        return ", ".join(texts)
+
+
+@dataclass(frozen=True)
+class Validity:
+    """Assessments of one benchmark.
+
+    Attributes
+    ----------
+    benchmark : str
+        Its identifier.
+    audit, recovery : AssessedPart or None
+        The newest.
+    controls : tuple of AssessedPart
+        The newest of each model, the newest first.
+    others : tuple of str
+        Older audits with other models and recoveries with other candidates, which are not shown.
+    """
+
+    benchmark: str
+    audit: AssessedPart | None = None
+    controls: tuple[AssessedPart, ...] = ()
+    recovery: AssessedPart | None = None
+    others: tuple[str, ...] = ()
+
+    @property
+    def parts(self) -> tuple[tuple[str, AssessedPart], ...]:
+        """All parts that are shown, with their names."""
+        found = [("audit", self.audit), *(("controls", part) for part in self.controls), ("recovery", self.recovery)]
+        return tuple((name, part) for name, part in found if part is not None)
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """Names of parts that are not stored."""
+        there = {name for name, _ in self.parts}
+        return tuple(name for name in ("audit", "controls", "recovery") if name not in there)
+
+    @property
+    def by_model(self) -> dict[str, Summary]:
+        """Model → controls beside it."""
+        return {part.summary.model: part.summary for part in self.controls if part.summary.model is not None}
+
+    @property
+    def control_scores(self) -> tuple[ControlScore, ...]:
+        """Controls of all models, baselines first; equal ones once, of others the name tells the model."""
+        found: dict[str, list[tuple[str, ControlScore]]] = {}
+        for part in self.controls:
+            for control in part.summary.controls:
+                known = found.setdefault(control.name, [])
+                if not any(_same(control, other) for _, other in known):
+                    known.append((part.summary.model or "no model", control))
+        scores = []
+        for name, alike in found.items():
+            scored = [(model, control) for model, control in alike if control.value is not None] or alike[:1]
+            for model, control in scored:
+                label = name if len(scored) == 1 else f"{name} ({model})"
+                scores.append(
+                    ControlScore(
+                        name=label,
+                        kind=control.kind,
+                        description=control.description,
+                        value=control.value,
+                        ci=control.ci,
+                        reason=control.reason,
+                    )
+                )
+        return tuple(sorted(scores, key=lambda control: control.kind != "baseline"))
+
+
+def validity_of(assessments: Iterable[Assessment], benchmarks: Sequence[str]) -> dict[str, Validity]:
+    """Sort assessments by benchmark.
+
+    Parameters
+    ----------
+    assessments : iterable of Assessment
+        Any number of each part, in any order.
+    benchmarks : sequence of str
+        Benchmarks of the report.
+
+    Returns
+    -------
+    dict
+        Benchmark → Validity, in the order of `benchmarks`; without those that have no assessment.
+    """
+    from brainscore_vision.assessment.tasks import changed_plugins
+
+    newest: dict[tuple[str, ...], Assessment] = {}
+    for one in sorted(assessments, key=lambda one: one.id or ""):
+        newest[one.benchmark.identifier, one.part, *(model.identifier for model in one.models)] = one
+    by_benchmark: dict[str, list[AssessedPart]] = {}
+    for one in sorted(newest.values(), key=lambda one: one.id or "", reverse=True):
+        if one.benchmark.identifier in benchmarks:
+            part = AssessedPart(one, summary_of(one), changed_plugins(one))
+            by_benchmark.setdefault(one.benchmark.identifier, []).append(part)
+    found = {}
+    for name in benchmarks:
+        parts = by_benchmark.get(name)
+        if parts is None:
+            continue
+        of_kind = {
+            kind: [part for part in parts if part.assessment.part == kind] for kind in ("audit", "controls", "recovery")
+        }
+        found[name] = Validity(
+            benchmark=name,
+            audit=next(iter(of_kind["audit"]), None),
+            controls=tuple(of_kind["controls"]),
+            recovery=next(iter(of_kind["recovery"]), None),
+            others=tuple(f"{kind} ({part.origin})" for kind in ("audit", "recovery") for part in of_kind[kind][1:]),
+        )
+    return found
+
+
+def control_text(control: ControlScore) -> str:
+    """Write the difference of a model to a control, with its interval; empty if it is unknown.
+
+    Examples
+    --------
+    >>> control_text(ControlScore(name="gabor", kind="baseline", difference=0.544, difference_ci=(0.089, 0.999)))
+    '+0.544 (0.089–0.999)'
+    """
+    if control.difference is None:
+        return ""
+    limits = "" if control.difference_ci is None else f" ({range_text(*control.difference_ci)})"
+    return number_text(control.difference, plus=True) + limits
+
+
+def _same(one: ControlScore, other: ControlScore) -> bool:
+    if one.value is None or other.value is None:
+        return one.value is other.value
+    return abs(one.value - other.value) < 1e-9
