@@ -40,6 +40,9 @@ class StimuliMetadata:
         Size of all files, in megabytes of 10⁶ bytes.
     source : str, optional
         URL.
+    taken_from : tuple of str, optional
+        Names of the data sets that contain the stimuli, or the pictures they were made from; empty if there are none,
+        None if they are not known. See :func:`brainscore_vision.exposure.exposure`.
     notes : tuple of str
         Further information for readers.
 
@@ -55,10 +58,13 @@ class StimuliMetadata:
     visual_degrees: float | None = None
     size_mb: float | None = None
     source: str | None = None
+    taken_from: tuple[str, ...] | None = None
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         require_count(self, "n")
+        if self.taken_from is not None:
+            require_notes(self, "taken_from")
         require_texts(self, "kind", "datatype")
         require_positive(self, "visual_degrees", "size_mb")
         require_url(self, "source")

@@ -40,6 +40,11 @@ class ModelMetadata:
         Side of the square input image, in pixels; None if the network accepts any size.
     training_data : str or None
         Training data; None if the model was not trained, or its data are not published (as `notes` then state).
+    trained_on : tuple of str, optional
+        Names of all data sets whose stimuli the weights were trained on, with or without labels; empty if there are
+        none, None if they are not known. See :func:`brainscore_vision.exposure.exposure`.
+    fine_tuned_from : str, optional
+        Identifier of the model with whose weights training began; its data sets count, too.
     code_licence : str or None
         SPDX identifier of the licence of the architecture's code in this package.
     weights_licence : str or None
@@ -76,6 +81,8 @@ class ModelMetadata:
     size_mb: float | None = None
     image_size: int | None = None
     training_data: str | None
+    trained_on: tuple[str, ...] | None = None
+    fine_tuned_from: str | None = None
     code_licence: str | None
     weights_licence: str | None
     source: str | None
@@ -85,7 +92,8 @@ class ModelMetadata:
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        require_texts(self, "architecture", "family", "training_data", "code_licence", "weights_licence", "twin_of")
+        require_texts(self, "architecture", "family", "training_data", "fine_tuned_from")
+        require_texts(self, "code_licence", "weights_licence", "twin_of")
         if self.family is not None and _FAMILY.fullmatch(self.family) is None:
             raise ValueError(f"family is {self.family!r}, not one lower-case word such as 'resnet'")
         require_count(self, "parameters", "total_parameters", "image_size")
@@ -95,5 +103,9 @@ class ModelMetadata:
         require_url(self, "source")
         require_bibtex(self)
         require_notes(self, "notes")
+        if self.trained_on is not None:
+            require_notes(self, "trained_on")
+        if self.twin_of is not None and (self.trained_on or self.fine_tuned_from):
+            raise ValueError("twin_of is for untrained models, but trained_on or fine_tuned_from is given")
         if not self.runnable and not self.notes:
             raise ValueError("runnable is False, but notes do not say what is missing")

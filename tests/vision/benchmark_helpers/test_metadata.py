@@ -24,6 +24,7 @@ CONTROLS = {key for key in benchmark_registry if key.startswith("Simulated2026")
         (lambda: StimuliMetadata(n=1.5), "n is 1.5"),
         (lambda: StimuliMetadata(n=True), "n is True"),
         (lambda: StimuliMetadata(kind=" "), "kind is empty"),
+        (lambda: StimuliMetadata(taken_from="ImageNet"), "taken_from is 'ImageNet', not a tuple"),
         (lambda: StimuliMetadata(visual_degrees=0), "visual_degrees is 0"),
         (lambda: StimuliMetadata(source="osf.io/abc"), "source 'osf.io/abc' is not a URL"),
         (lambda: StimuliMetadata(notes="a note"), "notes is 'a note', not a tuple"),

@@ -35,6 +35,8 @@ GOOD = {
         ({"notes": "one text"}, "notes is 'one text', not a tuple"),
         ({"runnable": False}, "notes do not say what is missing"),
         ({"architecture": 3}, "architecture is 3, not a string"),
+        ({"trained_on": "ImageNet"}, "trained_on is 'ImageNet', not a tuple"),
+        ({"twin_of": "net", "trained_on": ("ImageNet",)}, "twin_of is for untrained models"),
     ],
 )
 def test_malformed_metadata_are_refused(change, message):
