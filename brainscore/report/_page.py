@@ -351,6 +351,7 @@ def _environment() -> Any:
         "difference": control_text,
         "p": lambda p: p_text(p).removeprefix("p ").removeprefix("= "),
         "percent": percent_text,
+        "limits": lambda ci: f"{100 * ci[0]:.0f}–{100 * ci[1]:.0f} %",
     }
     return environment
 

@@ -132,8 +132,8 @@ class Power:
     ----------
     generator, first, second : str
         How responses were simulated, and the candidates that are mixed.
-    shares : tuple of (float, float or None)
-        Values of w, and the share of experiments.
+    shares : tuple of (float, float or None, (float, float) or None)
+        Values of w, each with the share of experiments and its 95 % interval.
     smallest : float or None
         Smallest w from which on the share is at least 80 %.
     reason : str or None
@@ -143,7 +143,7 @@ class Power:
     generator: str
     first: str
     second: str
-    shares: tuple[tuple[float, float | None], ...]
+    shares: tuple[tuple[float, float | None, Interval | None], ...]
     smallest: float | None = None
     reason: str | None = None
 
@@ -435,7 +435,8 @@ def _power(mixture: Mapping[str, Any]) -> Power:
         first=mixture["first"],
         second=mixture["second"],
         shares=tuple(
-            (weight, found.get("share")) for weight, found in zip(mixture["weights"], mixture["found"], strict=True)
+            (weight, found.get("share"), _share_limits(found))
+            for weight, found in zip(mixture["weights"], mixture["found"], strict=True)
         ),
         smallest=mixture.get("smallest"),
         reason=mixture.get("reason"),

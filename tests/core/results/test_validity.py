@@ -130,7 +130,7 @@ def test_recovery():
     (found,) = summary.recovered
     assert found.shares[0] == [0.75, 0.25]
     assert all(math.isnan(share) for share in found.shares[1])
-    assert summary.power[0].shares == ((0.1, 0.25), (1.0, 1.0))
+    assert summary.power[0].shares == ((0.1, 0.25, (0.3, 0.9)), (1.0, 1.0, (0.3, 0.9)))
     assert summary.sizes == (
         "sampled units, 40 stimuli and 9 neuroids: not simulated (too few).",
         "sampled units, 1,400 stimuli and 9 neuroids: the true candidate scores best in 50 % (30–90 %).",
