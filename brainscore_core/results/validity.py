@@ -324,7 +324,7 @@ def _overlap(overlap: Mapping[str, Any], share: float | None) -> str:
 
 
 def _largest_loss(losses: Sequence[LossOfScore]) -> str:
-    known = [loss for loss in losses if loss.loss is not None]
+    known = [loss for loss in losses if loss.loss is not None and loss.loss > 0]
     if not known:
         return ""
     worst = max(known, key=lambda loss: loss.loss or 0.0)
