@@ -52,6 +52,8 @@ _LEVEL: Final = 0.95
 
 _SIZE: Final = 128  # pixels to which images are resized
 _PIXELS: Final = 16  # in a row and in a column
+_COARSE: Final = 32  # for statistics of colour
+_LUMINANCE: Final = np.array([0.299, 0.587, 0.114], dtype=np.float32)  # ITU-R 601
 _GRID: Final = 8
 _CYCLES: Final = (4.0, 8.0, 16.0, 32.0)  # per image
 _ORIENTATIONS: Final = 6
@@ -400,9 +402,9 @@ class _Scoring:
         try:
             pixels = _attempt(self._benchmark, recorded)
         except NotApplicable as error:
-            raise self._unsuited(error.message) from error
+            raise self._unsuited(str(error)) from error
         if not recorded.shown:
-            raise self._unsuited(pixels if isinstance(pixels, str) else "it shows no stimuli")
+            raise self._unsuited("it shows no stimuli")
         stimuli = _table_of(recorded.shown)
         source = None
         if model is not None:
@@ -650,16 +652,16 @@ class _Shuffled(BrainModel):
         return recorded.copy(data=np.take(recorded.values, rows, axis=axis))
 
 
-def _attempt(benchmark: Any, candidate: BrainModel) -> Score | str:
-    """Score of a candidate, or why there is none; a benchmark that needs behavior raises `NotApplicable`."""
+def _attempt(benchmark: Any, candidate: _Recorder) -> Score | str:
+    """Score of a candidate, or why there is none."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about features that depend linearly on each other, and the like
             score: Score = benchmark(candidate)
-    except NotApplicable:
-        raise
-    except UserError as error:
-        return error.message
+    except (UserError, ValueError) as error:
+        if not candidate.shown:  # the benchmark itself fails
+            raise
+        return str(getattr(error, "message", error))
     return score
 
 
@@ -736,14 +738,13 @@ def _image_features(files: tuple[str, ...], state: tuple[tuple[int, int], ...]) 
 
     def features(file: str) -> tuple[Any, Any, Any]:
         image = load_rgb(file, size=_SIZE).astype(np.float32) / np.float32(128) - np.float32(1)
-        luminance = image @ np.array([0.299, 0.587, 0.114], dtype=np.float32)
-        step = _SIZE // _PIXELS
-        pixels = image.reshape(_PIXELS, step, _PIXELS, step, 3).mean(axis=(1, 3))
-        return pixels.ravel(), np.abs(bank(luminance)).ravel(), _colour_statistics(image, luminance)
+        luminance = image @ _LUMINANCE
+        pixels, coarse = _block_means(image, _PIXELS), _block_means(image, _COARSE)
+        return 2 * pixels.ravel(), 10 * np.abs(bank(luminance)).ravel(), _colour_statistics(coarse)
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         pixels, gabor, colour = zip(*pool.map(features, files), strict=True)
-    return _ImageFeatures(2 * np.stack(pixels), 10 * np.stack(gabor), np.stack(colour))
+    return _ImageFeatures(np.stack(pixels), np.stack(gabor), np.stack(colour))
 
 
 @functools.lru_cache(maxsize=1)
@@ -758,16 +759,25 @@ def _bank() -> GaborBank:
     return GaborBank(filters, size=_SIZE, visual_degrees=1.0, grid=_GRID)
 
 
-def _colour_statistics(image: NDArray[np.float32], luminance: NDArray[np.float32]) -> NDArray[np.float32]:
+def _block_means(image: NDArray[np.float32], number: int) -> NDArray[np.float32]:
+    step = _SIZE // number
+    means: NDArray[np.float32] = image.reshape(number, step, number, step, 3).mean(axis=(1, 3))
+    return means
+
+
+def _colour_statistics(image: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Mean, standard deviation, skewness and kurtosis of each channel, and percentiles of luminance."""
     red, green, blue = np.moveaxis(image, -1, 0)
-    channels = (luminance, red - green, blue - (red + green) / 2, image.max(axis=-1) - image.min(axis=-1))
-    statistics: list[float] = []
-    for channel in channels:
-        deviations = channel - channel.mean()
-        spread = max(float(deviations.std()), 1e-3)
-        shape = [float(np.mean((deviations / spread) ** power)) for power in (3, 4)]
-        statistics += [float(channel.mean()), float(deviations.std()), *shape]
-    return np.array([*statistics, *np.percentile(luminance, (5, 25, 50, 75, 95))], dtype=np.float32)
+    luminance = image @ _LUMINANCE
+    saturation = image.max(axis=-1) - image.min(axis=-1)
+    channels = np.stack([luminance, red - green, blue - (red + green) / 2, saturation]).reshape(4, -1)
+    means = channels.mean(axis=1)
+    deviations = channels - means[:, np.newaxis]
+    squares = deviations * deviations
+    spreads = np.sqrt(squares.mean(axis=1))
+    scale = np.maximum(spreads, 1e-3)  # of uniform channels, shapes are 0
+    shapes = [(squares * deviations).mean(axis=1) / scale**3, (squares * squares).mean(axis=1) / scale**4]
+    return np.concatenate([means, spreads, *shapes, np.percentile(luminance, (5, 25, 50, 75, 95))]).astype(np.float32)
 
 
 def _coordinates(benchmark: Any) -> list[pd.DataFrame]:
