@@ -197,9 +197,11 @@ class Controls:
 
     def to_dict(self) -> dict[str, Any]:
         """All values as JSON types, with those that follow from the tests."""
+        difference = None if self.best is None else self.best.difference
         return {
             **_plain(asdict(self)),
             "best": None if self.best is None else self.best.name,
+            "difference_to_best": None if difference is None else _plain(asdict(difference)),
             "above_all_controls": self.above(),
             "above_all_baselines": self.above("baseline"),
             "above_all_artefact_checks": self.above("artefact check"),
@@ -221,13 +223,39 @@ class Controls:
             lines += [_line(control, width) for control in self.controls if control.kind == kind]
         return "\n".join([*lines, *(["", *self._conclusions()] if self.model is not None else [])])
 
+    def figure(self) -> str:
+        """Scores and intervals as an SVG file."""
+        from brainscore_core.figures import Dots, DotsRow, dots_with_intervals, standalone
+
+        def row(label: str, score: float | None, ci: tuple[float, float] | None, kind: int) -> DotsRow:
+            if score is None:
+                return DotsRow(label=label, text="not scored", kind=kind)
+            low, high = ci or (math.nan, math.nan)
+            return DotsRow(label=label, value=score, low=low, high=high, text=number_text(score), kind=kind)
+
+        of_model = [] if self.model is None else [row(self.model, self.score, self.ci, 0)]
+        kinds = ("baseline", "artefact check")
+        of_controls = [row(each.name, each.score, each.ci, 1 + kinds.index(each.kind)) for each in self.controls]
+        chart = Dots(
+            rows=[*of_model, *of_controls],
+            title=f"Controls of {self.benchmark}",
+            x_title="score relative to the ceiling, with 95 % interval",
+            kinds=("model", *kinds),
+            reference=0.0,
+        )
+        return standalone(dots_with_intervals(chart))
+
     def _conclusions(self) -> list[str]:
+        best = self.best
+        lines = []
+        if best is not None and best.difference is not None:
+            lines.append(f"Best control: {best.name}; {self.model} − {best.name} {_difference_text(best.difference)}")
         if self.above():
             p = self.p_above()
             return [
-                f"{self.model} is above all {len(self.scored)} controls ({_p_text(p)}; each test is one-sided at 5 %)."
+                *lines,
+                f"{self.model} is above all {len(self.scored)} controls ({_p_text(p)}; each test is one-sided at 5 %).",
             ]
-        lines = []
         for kind, meaning in (
             ("baseline", "This does not make the score invalid: so simple a description scores as well."),
             ("artefact check", "The score may come from something other than what is in the stimuli."),
@@ -272,7 +300,7 @@ def score_controls(benchmark: "str | Benchmark", *, model: Any = None, seeds: Se
     *Baselines.* ``pixels``: 16 × 16 means of red, green and blue. ``gabor``: amplitudes of Gabor filters of 6
     orientations and 4 frequencies (4 to 32 cycles per image) at 8 × 8 positions. ``colour and luminance``: moments
     of luminance, of two colour axes and of saturation, and percentiles of luminance; standardised over stimuli.
-    ``labels``: one-hot codes of the columns :data:`LABELS` that occur, and of the coordinate that groups splits, if
+    ``labels``: orthogonal codes of the columns :data:`LABELS` that occur, and of the coordinate that groups splits, if
     their values are shared by two stimuli on average. ``untrained, seed …``: the model itself with initial weights.
     They are drawn as by ``<model>-untrained`` if that is registered, else by ``reset_parameters`` of its modules.
 
@@ -422,7 +450,7 @@ class _Scoring:
                 "colour and luminance", "baseline", "statistics of colour and luminance", lambda: _colour(stimuli)
             ),
             self._scored(
-                "labels", "baseline", f"one-hot codes of {_list(list(labels)) or 'labels'}", lambda: _one_hot(labels)
+                "labels", "baseline", f"orthogonal codes of {_list(list(labels)) or 'labels'}", lambda: _codes(labels)
             ),
             *self._twins(model, self._model_name),
             self._scored(
@@ -828,12 +856,28 @@ def _labels(stimuli: pd.DataFrame, coordinates: Sequence[pd.DataFrame], grouped_
     return labels
 
 
-def _one_hot(labels: Mapping[str, pd.Series]) -> Features:
+def _codes(labels: Mapping[str, pd.Series]) -> Features:
+    """Rows of a Hadamard matrix for the values of each label.
+
+    They are orthogonal as one-hot codes are, and fits are the same; but all numbers in their RDM are exact, so that
+    equal dissimilarities have equal ranks.
+    """
+    from scipy.linalg import hadamard
+
     if not labels:
         raise UserError(_NO_LABELS)
+    # norms are powers of 2: 4^n codes, and 4^n labels, some of which are repeated
+    most = max(values.nunique() for values in labels.values())
+    number = _power_of_four(max(most + 1, _FEWEST))
+    rows = hadamard(number)[1:]  # the first is constant
+    parts = [rows[pd.factorize(values)[0]] for values in labels.values()]
+    codes = np.concatenate([parts[i % len(parts)] for i in range(_power_of_four(len(parts)))], axis=1)
     stimuli = next(iter(labels.values())).index
-    codes = [pd.get_dummies(values, dtype=np.float64).to_numpy() for values in labels.values()]
-    return _known(np.concatenate(codes, axis=1), stimuli)
+    return lambda shown: codes[stimuli.get_indexer(pd.Index(shown["stimulus_id"]))].astype(np.float64)
+
+
+def _power_of_four(least: int) -> int:
+    return int(4 ** (((least - 1).bit_length() + 1) // 2))
 
 
 def _time(coordinates: Sequence[pd.DataFrame], stimuli: pd.DataFrame) -> Features:
@@ -908,14 +952,17 @@ def _line(control: Control, width: int) -> str:
         return f"{name}not scored: {control.reason}"
     text = name + estimate_text(control.score, ci=control.ci, brief=True)
     if control.difference is not None:
-        found = control.difference
-        difference = number_text(found.value, plus=True)
-        if found.ci is not None:
-            difference += f" ({number_text(found.ci[0])} to {number_text(found.ci[1])})"
-        text += f"; model − control {difference}, {_p_text(found.p)}"
+        text += f"; model − control {_difference_text(control.difference)}"
     elif control.reason is not None:
         text += f"; {control.reason}"
     return text
+
+
+def _difference_text(difference: Difference) -> str:
+    text = number_text(difference.value, plus=True)
+    if difference.ci is not None:
+        text += f" ({number_text(difference.ci[0])} to {number_text(difference.ci[1])})"
+    return f"{text}, {_p_text(difference.p)}"
 
 
 def _p_text(p: float | None) -> str:
