@@ -154,6 +154,15 @@ class Controls:
         95 % interval of its score.
     reason : str or None
         Why the model has no score or no interval.
+
+    Examples
+    --------
+    >>> better = Difference(value=0.1, p=0.01)
+    >>> pixels = Control(name="pixels", kind="baseline", description="", score=0.2, difference=better)
+    >>> time = Control(name="time codes", kind="artefact check", description="", reason="the order is not known")
+    >>> controls = Controls(benchmark="Author2024.IT-pls", controls=(pixels, time), model="mine", score=0.3)
+    >>> controls.above(), controls.p_above(), controls.best.name
+    (True, 0.01, 'pixels')
     """
 
     benchmark: str
