@@ -131,6 +131,11 @@ class Splits:
         """Coordinate whose values have the same proportions in all parts; None without stratification."""
         return self._stratification_coord
 
+    @property
+    def group_coord(self) -> str | None:
+        """Coordinate whose groups are kept together on one side of each split; None if stimuli are split singly."""
+        return self._group_coord
+
     def split_rows(self, source: DataAssembly, target: DataAssembly) -> list[SplitRows]:
         """Rows of `target` in each split; rows of a side are in the order of the split.
 

@@ -1,0 +1,991 @@
+"""Controls of a benchmark: what simple features score, and features that have nothing to do with the stimuli."""
+
+import copy
+import functools
+import math
+import os
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass, replace
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from brainscore_core.errors import NotApplicable, UserError
+from brainscore_core.formatting import estimate_text, number_text
+from brainscore_core.metrics import STIMULUS_GROUPS, Score
+from brainscore_core.statistics.comparison import compare_scores
+from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
+from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
+from brainscore_vision.model_helpers.gabor_bank import GaborBank, GaborFilters
+from brainscore_vision.model_helpers.images import load_rgb
+from brainscore_vision.model_interface import BrainModel
+
+if TYPE_CHECKING:
+    import torch
+
+    from brainscore_core.benchmarks import Benchmark
+
+__all__ = ["LABELS", "Control", "Controls", "Difference", "score_controls", "shuffle_groups", "time_codes"]
+
+LABELS: Final = (
+    STIMULUS_GROUPS,
+    "category_name",
+    "category",
+    "object_class",
+    "image_label",
+    "label",
+    "texture_family",
+    "texture_type",
+    "animacy",
+)
+"""Columns of stimuli, or coordinates of recordings, that name categories or groups."""
+
+_TIMES: Final = ("presentation_time", "trial")
+_BLOCKS: Final = ("subject", "session", "run", "block")
+_LEVEL: Final = 0.95
+
+_SIZE: Final = 128  # pixels to which images are resized
+_PIXELS: Final = 16  # in a row and in a column
+_COARSE: Final = 32  # for statistics of colour
+_LUMINANCE: Final = np.array([0.299, 0.587, 0.114], dtype=np.float32)  # ITU-R 601
+_GRID: Final = 8
+_CYCLES: Final = (4.0, 8.0, 16.0, 32.0)  # per image
+_ORIENTATIONS: Final = 6
+_FINEST_CODES: Final = 200
+_FEWEST: Final = 32
+"""Fewer features are repeated."""
+
+Kind = Literal["baseline", "artefact check"]
+Floats = NDArray[np.float64]
+Features = Callable[[StimulusSet], NDArray[np.floating]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Difference:
+    """Paired difference between the score of a model and that of a control.
+
+    Attributes
+    ----------
+    value : float
+        Model minus control, before scores are clamped to [0, 1].
+    ci : (float, float) or None
+        95 % interval.
+    p : float or None
+        One-sided p-value of the hypothesis that the model is not better than the control.
+    units : str or None
+        What was resampled, and how many.
+    reason : str or None
+        Why there is no interval or p-value.
+    notes : tuple of str
+        Further remarks of :func:`~brainscore_core.statistics.comparison.compare_scores`.
+    """
+
+    value: float
+    ci: tuple[float, float] | None = None
+    p: float | None = None
+    units: str | None = None
+    reason: str | None = None
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Control:
+    """Score of one control.
+
+    Attributes
+    ----------
+    name : str
+        Name, unique within a benchmark.
+    kind : {'baseline', 'artefact check'}
+        Baselines describe the stimuli in a simple way. Features of artefact checks have nothing to do with what is in
+        the stimuli.
+    description : str
+        What the features are.
+    features : int or None
+        Number of features.
+    score : float or None
+        Score relative to the ceiling, before it is clamped to [0, 1].
+    ci : (float, float) or None
+        95 % interval of the score.
+    difference : Difference or None
+        Model minus control; None without a model.
+    reason : str or None
+        Why there is no score, no interval, or no difference.
+    """
+
+    name: str
+    kind: Kind
+    description: str
+    features: int | None = None
+    score: float | None = None
+    ci: tuple[float, float] | None = None
+    difference: Difference | None = None
+    reason: str | None = None
+
+    @property
+    def surpassed(self) -> bool | None:
+        """Whether the model is significantly better at the 5 % level, one-sided; None if this was not tested."""
+        if self.difference is None or self.difference.p is None:
+            return None
+        return self.difference.p <= 1 - _LEVEL
+
+
+@dataclass(frozen=True, kw_only=True)
+class Controls:
+    """Controls of a benchmark, and a model beside them.
+
+    Attributes
+    ----------
+    benchmark : str
+        Identifier.
+    controls : tuple of Control
+        Baselines, then artefact checks; also those that could not be scored, with the reason.
+    model : str or None
+        Identifier of the model.
+    score : float or None
+        Its score relative to the ceiling, before it is clamped to [0, 1].
+    ci : (float, float) or None
+        95 % interval of its score.
+    reason : str or None
+        Why the model has no score or no interval.
+
+    Examples
+    --------
+    >>> better = Difference(value=0.1, p=0.01)
+    >>> pixels = Control(name="pixels", kind="baseline", description="", score=0.2, difference=better)
+    >>> time = Control(name="time codes", kind="artefact check", description="", reason="the order is not known")
+    >>> controls = Controls(benchmark="Author2024.IT-pls", controls=(pixels, time), model="mine", score=0.3)
+    >>> controls.above(), controls.p_above(), controls.best.name
+    (True, 0.01, 'pixels')
+    """
+
+    benchmark: str
+    controls: tuple[Control, ...]
+    model: str | None = None
+    score: float | None = None
+    ci: tuple[float, float] | None = None
+    reason: str | None = None
+
+    @property
+    def scored(self) -> tuple[Control, ...]:
+        """Controls with a score."""
+        return tuple(control for control in self.controls if control.score is not None)
+
+    @property
+    def best(self) -> Control | None:
+        """The control with the highest score; None if no control has a score."""
+        return max(self.scored, key=lambda control: control.score or 0.0, default=None)
+
+    def p_above(self, kind: Kind | None = None) -> float | None:
+        """p-value of the hypothesis that the model is not better than every control, or every control of a kind.
+
+        The largest of the one-sided p-values (intersection–union test); None if a control was not tested, or there is
+        none.
+        """
+        wanted = [control for control in self.scored if kind is None or control.kind == kind]
+        values = [None if control.difference is None else control.difference.p for control in wanted]
+        known = [value for value in values if value is not None]
+        return max(known) if known and len(known) == len(values) else None
+
+    def above(self, kind: Kind | None = None) -> bool | None:
+        """Whether the model is significantly better than every control, or every control of a kind.
+
+        True if every one-sided test of a control with a score is significant at 5 %; False if one is not; None if this
+        is not known, or there is no control.
+        """
+        wanted = [control.surpassed for control in self.scored if kind is None or control.kind == kind]
+        if False in wanted:
+            return False
+        return None if None in wanted or not wanted else True
+
+    def to_dict(self) -> dict[str, Any]:
+        """All values as JSON types, with those that follow from the tests."""
+        difference = None if self.best is None else self.best.difference
+        return {
+            **_plain(asdict(self)),
+            "best": None if self.best is None else self.best.name,
+            "difference_to_best": None if difference is None else _plain(asdict(difference)),
+            "above_all_controls": self.above(),
+            "above_all_baselines": self.above("baseline"),
+            "above_all_artefact_checks": self.above("artefact check"),
+            "p_above_all_controls": self.p_above(),
+        }
+
+    def text(self) -> str:
+        """Text for a terminal."""
+        lines = [f"Controls of {self.benchmark} (relative to the ceiling, before clamping; 95 % intervals)"]
+        if self.model is not None:
+            lines.append(f"{self.model}: {estimate_text(self.score, ci=self.ci, brief=True)}")
+        titles: dict[Kind, str] = {
+            "baseline": "Baselines: would something simpler score the same?",
+            "artefact check": "Artefact checks: does the score come from something other than the stimuli?",
+        }
+        width = max((len(control.name) for control in self.controls), default=0)
+        for kind, title in titles.items():
+            lines += ["", title]
+            lines += [_line(control, width) for control in self.controls if control.kind == kind]
+        return "\n".join([*lines, *(["", *self._conclusions()] if self.model is not None else [])])
+
+    def figure(self) -> str:
+        """Scores and intervals as an SVG file."""
+        from brainscore_core.figures import Dots, DotsRow, dots_with_intervals, standalone
+
+        def row(label: str, score: float | None, ci: tuple[float, float] | None, kind: int) -> DotsRow:
+            if score is None:
+                return DotsRow(label=label, text="not scored", kind=kind)
+            low, high = ci or (math.nan, math.nan)
+            return DotsRow(label=label, value=score, low=low, high=high, text=number_text(score), kind=kind)
+
+        of_model = [] if self.model is None else [row(self.model, self.score, self.ci, 0)]
+        kinds = ("baseline", "artefact check")
+        of_controls = [row(each.name, each.score, each.ci, 1 + kinds.index(each.kind)) for each in self.controls]
+        chart = Dots(
+            rows=[*of_model, *of_controls],
+            title=f"Controls of {self.benchmark}",
+            x_title="score relative to the ceiling, with 95 % interval",
+            kinds=("model", *kinds),
+            reference=0.0,
+        )
+        return standalone(dots_with_intervals(chart))
+
+    def _conclusions(self) -> list[str]:
+        best = self.best
+        lines = []
+        if best is not None and best.difference is not None:
+            lines.append(f"Best control: {best.name}; {self.model} − {best.name} {_difference_text(best.difference)}")
+        if self.above():
+            p = self.p_above()
+            return [
+                *lines,
+                f"{self.model} is above all {len(self.scored)} controls ({_p_text(p)}; each test is one-sided at 5 %).",
+            ]
+        for kind, meaning in (
+            ("baseline", "This does not make the score invalid: so simple a description scores as well."),
+            ("artefact check", "The score may come from something other than what is in the stimuli."),
+        ):
+            of_kind = [control for control in self.scored if control.kind == kind]
+            below = [control.name for control in of_kind if control.surpassed is False]
+            untested = [control.name for control in of_kind if control.surpassed is None]
+            if below:
+                lines.append(f"{self.model} is not above {_list(below)} ({kind}{'s' * (len(below) > 1)}). {meaning}")
+            if untested:
+                lines.append(f"{self.model} was not tested against {_list(untested)}.")
+        return lines
+
+
+def score_controls(benchmark: "str | Benchmark", *, model: Any = None, seeds: Sequence[int] = (0, 1, 2)) -> Controls:
+    """Score simple features, and features that have nothing to do with the stimuli, in the place of a model.
+
+    Parameters
+    ----------
+    benchmark : str or Benchmark
+        A benchmark that records responses to images.
+    model : str, BrainModel, torch.nn.Module, callable or Score, optional
+        The model to compare with the controls, as for :func:`brainscore_vision.score`; or its score on this benchmark,
+        from which there are no untrained twins, and no model features to shuffle.
+    seeds : sequence of int
+        Seeds of the untrained twins; the first is also that of the shuffle.
+
+    Returns
+    -------
+    Controls
+        All scores with intervals; with a model, the paired difference to each control.
+
+    Raises
+    ------
+    UserError
+        If the benchmark does not record responses, or `seeds` is empty.
+    Exception
+        Any error of the benchmark with the model.
+
+    Notes
+    -----
+    *Baselines.* ``pixels``: 16 × 16 means of red, green and blue. ``gabor``: amplitudes of Gabor filters of 6
+    orientations and 4 frequencies (4 to 32 cycles per image) at 8 × 8 positions. ``colour and luminance``: moments
+    of luminance, of two colour axes and of saturation, and percentiles of luminance; standardised over stimuli.
+    ``labels``: orthogonal codes of the columns :data:`LABELS` that occur, and of the coordinate that groups splits, if
+    their values are shared by two stimuli on average. ``untrained, seed …``: the model itself with initial weights.
+    They are drawn as by ``<model>-untrained`` if that is registered, else by ``reset_parameters`` of its modules.
+
+    *Artefact checks.* ``time codes``: Gaussian functions of the presentation's rank in time, within each session, as
+    in the null model of [1]_, averaged over repetitions; where recordings have ``presentation_time`` or ``trial``.
+    ``shuffled groups``: features of the model (of the Gabor filters, without one) with every group of stimuli given
+    those of another group. They tell groups apart and nothing else, so that their score needs stimuli of the same
+    group on both sides of a split.
+
+    *Test.* A model is above all controls if each paired one-sided test is significant at 5 %. No correction is needed:
+    the hypothesis that it is not above at least one of them is rejected only if all are (intersection–union test
+    [2]_). Controls without a score are left out, with the reason.
+
+    References
+    ----------
+    .. [1] Feghhi et al. (2024). What Are Large Language Models Mapping to in the Brain? A Case Against Over-Reliance on
+           Brain Scores. https://doi.org/10.48550/arXiv.2406.01538
+    .. [2] Berger (1982). Multiparameter hypothesis testing and acceptance sampling. Technometrics 24, 295–300.
+           https://doi.org/10.2307/1267823
+
+    Examples
+    --------
+    >>> controls = score_controls("Simulated2026.V1-rdm")  # doctest: +SKIP
+    >>> controls.best.name  # doctest: +SKIP
+    'gabor'
+    """
+    if not seeds:
+        raise UserError("no seed was given", remedy="pass at least one, such as seeds=(0,)")
+    if isinstance(benchmark, str):
+        from brainscore_vision.registries import load_benchmark
+
+        benchmark = load_benchmark(benchmark)
+    if model is None or isinstance(model, Score):
+        return _Scoring(benchmark, seeds).controls(score=model)
+    from brainscore_vision.scoring import ScoredModel
+
+    with ScoredModel(model) as scored:
+        return _Scoring(benchmark, seeds).controls(scored.load(), name=scored.name)
+
+
+def time_codes(times: NDArray[Any], blocks: NDArray[Any] | None = None) -> Floats:
+    """Smooth functions of the order of presentations.
+
+    Parameters
+    ----------
+    times : array (presentations,)
+        Anything that sorts presentations within a block.
+    blocks : array (presentations,), optional
+        Session or the like of each presentation; no function extends beyond a block.
+
+    Returns
+    -------
+    array (presentations, codes)
+        Gaussian functions of the rank within the block: of a standard deviation σ of 2 presentations (more if there are
+        over 400), of 4 σ and of 16 σ, one σ apart; and the rank over all blocks, from 0 to 1.
+
+    Examples
+    --------
+    >>> time_codes(np.array([30, 10, 20])).shape
+    (3, 5)
+    >>> time_codes(np.array([30, 10, 20]))[:, -1].tolist()
+    [1.0, 0.0, 0.5]
+    """
+    groups = np.zeros(len(times), dtype=np.intp) if blocks is None else np.unique(blocks, return_inverse=True)[1]
+    ranks = np.empty(len(times))
+    for group in range(groups.max() + 1):
+        members = np.flatnonzero(groups == group)
+        ranks[members] = pd.Series(times[members]).rank(method="first").to_numpy() - 1
+    finest = max(2.0, len(times) / _FINEST_CODES)
+    columns = []
+    for group in range(groups.max() + 1):
+        here = groups == group
+        for width in (finest, 4 * finest, 16 * finest):
+            centres = np.arange(0.0, here.sum(), width)
+            bumps = np.exp(-0.5 * ((ranks[:, np.newaxis] - centres) / width) ** 2)
+            columns.append(np.where(here[:, np.newaxis], bumps, 0.0))
+    overall = np.empty(len(times))
+    overall[np.lexsort((ranks, groups))] = np.linspace(0.0, 1.0, len(times))
+    return np.concatenate([*columns, overall[:, np.newaxis]], axis=1)
+
+
+def shuffle_groups(groups: NDArray[Any], *, seed: int) -> NDArray[np.intp]:
+    """Rows of another group for each row: all rows of a group get rows of the same other group.
+
+    Parameters
+    ----------
+    groups : array (rows,)
+        Group of each row; at least two groups.
+    seed : int
+        Seed of the order of groups and of rows within a group.
+
+    Returns
+    -------
+    array (rows,)
+        Row whose features each row gets. No group keeps its own. Rows of a smaller group are used several times, of a
+        larger one some are not used.
+
+    Examples
+    --------
+    >>> groups = np.array(["cat", "dog", "cat", "dog"])
+    >>> groups[shuffle_groups(groups, seed=0)].tolist()
+    ['dog', 'cat', 'dog', 'cat']
+    """
+    names, codes = np.unique(groups, return_inverse=True)
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(len(names))
+    rows = np.empty(len(codes), dtype=np.intp)
+    for group, other in zip(order, np.roll(order, -1), strict=True):
+        members, donors = np.flatnonzero(codes == group), rng.permutation(np.flatnonzero(codes == other))
+        rows[members] = donors[np.arange(len(members)) % len(donors)]
+    return rows
+
+
+class _Scoring:
+    """Scores the controls of a benchmark, one after the other."""
+
+    def __init__(self, benchmark: Any, seeds: Sequence[int]) -> None:
+        self._benchmark = benchmark
+        self._seeds = tuple(seeds)
+        self._degrees = float(getattr(benchmark, "_visual_degrees", None) or 8)
+        self._model_score: Score | None = None
+        self._model_name = "the model"
+
+    def controls(self, model: Any = None, *, name: str | None = None, score: Score | None = None) -> Controls:
+        """All controls, beside a model or a score."""
+        recorded = _Recorder(_FeatureModel("pixels", _pixels, self._degrees))
+        try:
+            pixels = _attempt(self._benchmark, recorded)
+        except NotApplicable as error:
+            raise self._unsuited(str(error)) from error
+        if not recorded.shown:
+            raise self._unsuited("it shows no stimuli")
+        stimuli = _table_of(recorded.shown)
+        source = None
+        if model is not None:
+            source = _Recorder(model)
+            score = self._benchmark(source)
+        if score is not None:
+            self._model_score = score
+            self._model_name = name or str(score.attrs.get("model_identifier", "the model"))
+        known = _coordinates(self._benchmark)
+        labels = _labels(stimuli, known, _splits_of(self._benchmark))
+        controls = [
+            self._control("pixels", "baseline", "16 × 16 pixels in colour", pixels, recorded.features),
+            self._scored("gabor", "baseline", "amplitudes of Gabor filters", lambda: _gabor),
+            self._scored(
+                "colour and luminance", "baseline", "statistics of colour and luminance", lambda: _colour(stimuli)
+            ),
+            self._scored(
+                "labels", "baseline", f"orthogonal codes of {_list(list(labels)) or 'labels'}", lambda: _codes(labels)
+            ),
+            *self._twins(model, self._model_name),
+            self._scored(
+                "time codes", "artefact check", "smooth functions of presentation time", lambda: _time(known, stimuli)
+            ),
+            self._shuffled(labels, source),
+        ]
+        value, ci = (None, None) if score is None else _numbers(score)
+        return Controls(
+            benchmark=str(self._benchmark.identifier),
+            controls=tuple(controls),
+            model=None if score is None else self._model_name,
+            score=value,
+            ci=ci,
+            reason=None if score is None else _reason(score),
+        )
+
+    def _unsuited(self, why: str) -> UserError:
+        return UserError(
+            f"controls of {self._benchmark.identifier!r} cannot be scored: {why}",
+            remedy="name a benchmark that records responses to images, such as MajajHong2015public.IT-pls",
+        )
+
+    def _scored(self, name: str, kind: Kind, description: str, make: Callable[[], Features]) -> Control:
+        """Score features; the function that makes them raises a UserError if there are none."""
+        try:
+            candidate = _Recorder(_FeatureModel(name, make(), self._degrees))
+        except UserError as error:
+            return Control(name=name, kind=kind, description=description, reason=error.message)
+        return self._control(name, kind, description, _attempt(self._benchmark, candidate), candidate.features)
+
+    def _control(self, name: str, kind: Kind, description: str, score: Score | str, features: int | None) -> Control:
+        control = Control(name=name, kind=kind, description=description, features=features)
+        if isinstance(score, str):
+            return replace(control, reason=score)
+        value, ci = _numbers(score)
+        control = replace(control, score=value, ci=ci, reason=_reason(score))
+        if self._model_score is None or value is None:
+            return control
+        try:
+            found = compare_scores(self._model_score, score, names=(self._model_name, name))
+        except UserError as error:
+            return replace(control, reason=error.message)
+        if found.difference is None:
+            return replace(control, reason=found.reason)
+        p = found.p
+        if p is not None:
+            p = p / 2 if found.difference > 0 else 1 - p / 2
+        return replace(
+            control,
+            difference=Difference(
+                value=found.difference, ci=found.ci, p=p, units=found.units, reason=found.reason, notes=found.notes
+            ),
+        )
+
+    def _twins(self, model: Any, name: str) -> list[Control]:
+        twins: list[Control] = []
+        for seed in self._seeds:
+            control = f"untrained, seed {seed}"
+            description = f"{name} with initial weights" if model is not None else "the model with initial weights"
+            try:
+                if model is None:
+                    raise UserError("no model was given")
+                network = _network_of(model, name)
+                weights = _initial_weights(network, name, seed)
+            except UserError as error:
+                missing = Control(name="untrained", kind="baseline", description=description, reason=error.message)
+                return [missing]
+            recorder = _Recorder(model)
+            with _other_weights(network, weights):
+                score = _attempt(self._benchmark, recorder)
+            twins.append(self._control(control, "baseline", description, score, recorder.features))
+        return twins
+
+    def _shuffled(self, labels: Mapping[str, pd.Series], source: "_Recorder | None") -> Control:
+        name: str = "shuffled groups"
+        kind: Kind = "artefact check"
+        of = "the Gabor filters" if source is None else self._model_name
+        description = f"features of {of}, those of each group given to another"
+        if not labels:
+            return Control(name=name, kind=kind, description=description, reason=_NO_LABELS)
+        coordinate, groups = next(iter(labels.items()))
+        description = f"features of {of}, those of each {coordinate} given to another"
+        shown = _FeatureModel("gabor", _gabor, self._degrees) if source is None else source.replay()
+        candidate = _Recorder(_Shuffled(shown, groups, seed=self._seeds[0]))
+        score = _attempt(self._benchmark, candidate)
+        return self._control(name, kind, description, score, candidate.features)
+
+
+_NO_LABELS: Final = (
+    f"the stimuli have no categories or groups: none of {', '.join(LABELS)} has values that stimuli share"
+)
+
+
+class _FeatureModel(BrainModel):
+    """A model whose recordings of any region are a function of the stimuli."""
+
+    def __init__(self, identifier: str, features: Features, visual_degrees: float) -> None:
+        self._identifier = identifier
+        self._features = features
+        self._visual_degrees = visual_degrees
+        self._time_bins: Sequence[tuple[int, int]] | None = None
+        self.number: int | None = None
+
+    @property
+    def identifier(self) -> str:
+        """Name of the features."""
+        return self._identifier
+
+    def visual_degrees(self) -> float:
+        """Visual angle of the stimuli, in degrees."""
+        return self._visual_degrees
+
+    def start_task(self, task: str, fitting_stimuli: Any = None) -> None:
+        """Not applicable, except `passive`."""
+        if task != BrainModel.Task.passive:
+            raise NotApplicable("it measures behavior, and features alone do not behave")
+
+    def start_recording(
+        self, recording_target: str, time_bins: Sequence[tuple[int, int]] | None = None, **kwargs: Any
+    ) -> None:
+        """Return features from now on."""
+        self._time_bins = time_bins
+
+    def look_at(
+        self, stimuli: StimulusSet, number_of_trials: int = 1, require_variance: bool = False
+    ) -> NeuroidAssembly:
+        """Features of the stimuli, the same in each time bin."""
+        from brainscore_vision.model_helpers.brain_transformation.temporal import in_time_bins
+
+        values = self._features(stimuli)
+        self.number = values.shape[1]
+        # copies change no fit and no geometry; PLS refuses fewer features than components
+        values = np.tile(values, (1, math.ceil(_FEWEST / self.number)))
+        coords: dict[str, Any] = {str(name): ("presentation", stimuli[name].to_numpy()) for name in stimuli.columns}
+        coords["neuroid_id"] = ("neuroid", np.arange(values.shape[1]))
+        coords["region"] = ("neuroid", np.full(values.shape[1], "feature"))
+        recordings = NeuroidAssembly(values, coords=coords, dims=["presentation", "neuroid"])
+        return in_time_bins(recordings, self._time_bins)
+
+
+class _Recorder(BrainModel):
+    """Hands everything to a model, and keeps what was shown to it and recorded from it."""
+
+    def __init__(self, model: Any) -> None:
+        self._model = model
+        self.shown: list[StimulusSet] = []
+        self._recorded: list[Any] = []
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self._model, name)
+
+    @property
+    def identifier(self) -> str:
+        """Name of the model."""
+        return str(self._model.identifier)
+
+    @property
+    def features(self) -> int | None:
+        """Number of recorded features; None if nothing was recorded."""
+        if isinstance(self._model, _FeatureModel):
+            return self._model.number
+        return int(self._recorded[0].sizes["neuroid"]) if self._recorded else None
+
+    def visual_degrees(self) -> float:
+        """Visual angle of the model's input, in degrees."""
+        return float(self._model.visual_degrees())
+
+    def start_task(self, task: str, fitting_stimuli: Any = None) -> None:
+        """Pass the task on."""
+        self._model.start_task(task, fitting_stimuli)
+
+    def start_recording(
+        self, recording_target: str, time_bins: Sequence[tuple[int, int]] | None = None, **kwargs: Any
+    ) -> None:
+        """Pass the region on."""
+        self._model.start_recording(recording_target, time_bins=time_bins, **kwargs)
+
+    def look_at(self, stimuli: StimulusSet, *args: Any, **kwargs: Any) -> Any:
+        """Show the stimuli to the model."""
+        self.shown.append(stimuli)
+        recorded = self._model.look_at(stimuli, *args, **kwargs)
+        self._recorded.append(recorded)
+        return recorded
+
+    def replay(self) -> BrainModel:
+        """A model that repeats the recordings, without the model."""
+        from brainscore_vision.benchmark_helpers.precomputed import PrecomputedFeatures
+
+        sets = {str(stimuli.identifier): recorded for stimuli, recorded in zip(self.shown, self._recorded, strict=True)}
+        return PrecomputedFeatures(sets, visual_degrees=self.visual_degrees(), identifier=self.identifier)
+
+
+class _Shuffled(BrainModel):
+    """A model whose responses to each group of stimuli are exchanged for those to another group."""
+
+    def __init__(self, model: BrainModel, groups: pd.Series, *, seed: int) -> None:
+        self._model = model
+        self._groups = groups
+        self._seed = seed
+
+    @property
+    def identifier(self) -> str:
+        """Name of the model."""
+        return f"{self._model.identifier}, shuffled groups"
+
+    def visual_degrees(self) -> float:
+        """Visual angle of the model's input, in degrees."""
+        return float(self._model.visual_degrees())
+
+    def start_task(self, task: str, fitting_stimuli: Any = None) -> None:
+        """Pass the task on."""
+        self._model.start_task(task, fitting_stimuli)
+
+    def start_recording(self, *args: Any, **kwargs: Any) -> None:
+        """Pass the region on."""
+        self._model.start_recording(*args, **kwargs)
+
+    def look_at(self, stimuli: StimulusSet, *args: Any, **kwargs: Any) -> Any:
+        """Responses of the model to stimuli of other groups."""
+        recorded = self._model.look_at(stimuli, *args, **kwargs)
+        axis = recorded.get_axis_num("presentation")
+        groups = self._groups.loc[recorded["stimulus_id"].values].to_numpy()
+        rows = shuffle_groups(groups, seed=self._seed)
+        return recorded.copy(data=np.take(recorded.values, rows, axis=axis))
+
+
+def _attempt(benchmark: Any, candidate: _Recorder) -> Score | str:
+    """Score of a candidate, or why there is none."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about features that depend linearly on each other, and the like
+            score: Score = benchmark(candidate)
+    except (UserError, ValueError) as error:
+        if not candidate.shown:  # the benchmark itself fails
+            raise
+        return str(getattr(error, "message", error))
+    return score
+
+
+def _numbers(score: Score) -> tuple[float | None, tuple[float, float] | None]:
+    value = score.attrs.get("unclamped")
+    value = float(score if value is None else value)
+    low, high = score.attrs.get("unclamped_ci", score.attrs.get("ci", (math.nan, math.nan)))
+    if math.isnan(value):
+        return None, None
+    return value, None if math.isnan(low) or math.isnan(high) else (float(low), float(high))
+
+
+def _reason(score: Score) -> str | None:
+    value, ci = _numbers(score)
+    if ci is not None:
+        return None
+    reason = score.attrs.get("ci_reason") or score.attrs.get("error_reason")
+    default = "the score is undefined" if value is None else "the benchmark gives no interval"
+    return str(reason or default)
+
+
+def _table_of(shown: Sequence[StimulusSet]) -> pd.DataFrame:
+    """Columns of all stimuli that were shown, by identifier, with their files as ``_file``."""
+    parts = []
+    for stimuli in shown:
+        part = pd.DataFrame({str(name): stimuli[name].to_numpy() for name in stimuli.columns})
+        part["_file"] = [str(stimuli.get_stimulus(name)) for name in stimuli["stimulus_id"]]
+        parts.append(part)
+    table = pd.concat(parts, ignore_index=True)
+    return table.drop_duplicates("stimulus_id").set_index("stimulus_id")
+
+
+def _known(values: NDArray[np.floating], stimuli: pd.Index) -> Features:
+    """Features that are looked up by the stimulus; they are scaled to an average variance of 1."""
+    spread = float(np.sqrt(values.var(axis=0).mean()))
+    if not spread > 0:
+        raise UserError("the features do not vary between stimuli")
+    scaled = values / spread
+    return lambda shown: scaled[stimuli.get_indexer(pd.Index(shown["stimulus_id"]))]
+
+
+class _ImageFeatures(NamedTuple):
+    """Features of images, one row each."""
+
+    pixels: NDArray[np.float32]
+    gabor: NDArray[np.float32]
+    colour: NDArray[np.float32]
+
+
+def _pixels(stimuli: StimulusSet) -> NDArray[np.floating]:
+    return _images_of([stimuli.get_stimulus(name) for name in stimuli["stimulus_id"]]).pixels
+
+
+def _gabor(stimuli: StimulusSet) -> NDArray[np.floating]:
+    return _images_of([stimuli.get_stimulus(name) for name in stimuli["stimulus_id"]]).gabor
+
+
+def _colour(stimuli: pd.DataFrame) -> Features:
+    values = _images_of(stimuli["_file"]).colour.astype(np.float64)
+    spread = values.std(axis=0)
+    return _known(((values - values.mean(axis=0)) / np.where(spread > 0, spread, 1.0))[:, spread > 0], stimuli.index)
+
+
+def _images_of(paths: Sequence[Any] | pd.Series) -> _ImageFeatures:
+    """Features of image files, kept in memory until their bytes change."""
+    files = tuple(str(path) for path in paths)
+    stats = (os.stat(file) for file in files)
+    return _image_features(files, tuple((stat.st_size, stat.st_mtime_ns) for stat in stats))
+
+
+@functools.lru_cache(maxsize=4)
+def _image_features(files: tuple[str, ...], state: tuple[tuple[int, int], ...]) -> _ImageFeatures:
+    bank = _bank()
+
+    def features(file: str) -> tuple[Any, Any, Any]:
+        image = load_rgb(file, size=_SIZE).astype(np.float32) / np.float32(128) - np.float32(1)
+        luminance = image @ _LUMINANCE
+        pixels, coarse = _block_means(image, _PIXELS), _block_means(image, _COARSE)
+        return 2 * pixels.ravel(), 10 * np.abs(bank(luminance)).ravel(), _colour_statistics(coarse)
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        pixels, gabor, colour = zip(*pool.map(features, files), strict=True)
+    return _ImageFeatures(np.stack(pixels), np.stack(gabor), np.stack(colour))
+
+
+@functools.lru_cache(maxsize=1)
+def _bank() -> GaborBank:
+    orientation, frequency = np.meshgrid(np.arange(_ORIENTATIONS) * 180 / _ORIENTATIONS, _CYCLES, indexing="ij")
+    filters = GaborFilters.from_bandwidths(
+        orientation=orientation.ravel(),
+        frequency=frequency.ravel(),  # cycles per image: the image spans one degree
+        frequency_bandwidth=1.5,
+        orientation_bandwidth=40.0,
+    )
+    return GaborBank(filters, size=_SIZE, visual_degrees=1.0, grid=_GRID)
+
+
+def _block_means(image: NDArray[np.float32], number: int) -> NDArray[np.float32]:
+    step = _SIZE // number
+    means: NDArray[np.float32] = image.reshape(number, step, number, step, 3).mean(axis=(1, 3))
+    return means
+
+
+def _colour_statistics(image: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Mean, standard deviation, skewness and kurtosis of each channel, and percentiles of luminance."""
+    red, green, blue = np.moveaxis(image, -1, 0)
+    luminance = image @ _LUMINANCE
+    saturation = image.max(axis=-1) - image.min(axis=-1)
+    channels = np.stack([luminance, red - green, blue - (red + green) / 2, saturation]).reshape(4, -1)
+    means = channels.mean(axis=1)
+    deviations = channels - means[:, np.newaxis]
+    squares = deviations * deviations
+    spreads = np.sqrt(squares.mean(axis=1))
+    scale = np.maximum(spreads, 1e-3)  # of uniform channels, shapes are 0
+    shapes = [(squares * deviations).mean(axis=1) / scale**3, (squares * squares).mean(axis=1) / scale**4]
+    return np.concatenate([means, spreads, *shapes, np.percentile(luminance, (5, 25, 50, 75, 95))]).astype(np.float32)
+
+
+def _coordinates(benchmark: Any) -> list[pd.DataFrame]:
+    """Coordinates of the presentations of recordings: of averaged ones, then of single repetitions."""
+    from brainscore_vision.composed import measurements_of
+
+    measurements = measurements_of(str(benchmark.identifier), benchmark)
+    if measurements is None:
+        return []
+    assemblies = [measurements.averaged()]
+    if measurements.train is not None:
+        assemblies.append(getattr(measurements.train, "content", measurements.train))
+    with suppress(UserError):
+        assemblies.append(measurements.repetitions())
+    return [
+        pd.DataFrame(
+            {
+                str(name): np.asarray(assembly[name].values)
+                for name in assembly.coords
+                if assembly[name].dims == ("presentation",) and name != "presentation"
+            }
+        )
+        for assembly in assemblies
+    ]
+
+
+def _splits_of(benchmark: Any) -> str | None:
+    """Coordinate whose groups the benchmark's splits keep together."""
+    splits = getattr(getattr(benchmark, "_similarity_metric", None), "cross_validation", None)
+    return getattr(splits, "group_coord", None)
+
+
+def _labels(stimuli: pd.DataFrame, coordinates: Sequence[pd.DataFrame], grouped_by: str | None) -> dict[str, pd.Series]:
+    """Name → label of each stimulus, each partition of the stimuli once; the coordinate that groups splits first."""
+    labels: dict[str, pd.Series] = {}
+    for name in dict.fromkeys([*([grouped_by] if grouped_by else []), *LABELS]):
+        values = stimuli.get(name)
+        for table in coordinates:
+            if values is None and {name, "stimulus_id"} <= set(table.columns):
+                values = table.drop_duplicates("stimulus_id").set_index("stimulus_id")[name].reindex(stimuli.index)
+        if values is None or values.isna().any():
+            continue
+        values = values.astype(str)
+        number = values.nunique()
+        same = any(number == other.nunique() == len(set(zip(values, other, strict=True))) for other in labels.values())
+        if 2 <= number <= len(values) / 2 and not same:
+            labels[name] = values
+    return labels
+
+
+def _codes(labels: Mapping[str, pd.Series]) -> Features:
+    """Rows of a Hadamard matrix for the values of each label.
+
+    They are orthogonal as one-hot codes are, and fits are the same; but all numbers in their RDM are exact, so that
+    equal dissimilarities have equal ranks.
+    """
+    from scipy.linalg import hadamard
+
+    if not labels:
+        raise UserError(_NO_LABELS)
+    # norms are powers of 2: 4^n codes, and 4^n labels, some of which are repeated
+    most = max(values.nunique() for values in labels.values())
+    number = _power_of_four(max(most + 1, _FEWEST))
+    rows = hadamard(number)[1:]  # the first is constant
+    parts = [rows[pd.factorize(values)[0]] for values in labels.values()]
+    codes = np.concatenate([parts[i % len(parts)] for i in range(_power_of_four(len(parts)))], axis=1)
+    stimuli = next(iter(labels.values())).index
+    return lambda shown: codes[stimuli.get_indexer(pd.Index(shown["stimulus_id"]))].astype(np.float64)
+
+
+def _power_of_four(least: int) -> int:
+    return int(4 ** (((least - 1).bit_length() + 1) // 2))
+
+
+def _time(coordinates: Sequence[pd.DataFrame], stimuli: pd.DataFrame) -> Features:
+    """Time codes of each stimulus, averaged over its presentations."""
+    for table in coordinates:
+        for name in _TIMES:
+            if name not in table or pd.isna(table[name]).any() or table[name].nunique() < 3:
+                continue
+            blocks = [table[block].astype(str) for block in _BLOCKS if block in table]
+            joined = pd.Series(["|".join(parts) for parts in zip(*blocks, strict=True)]) if blocks else None
+            codes = time_codes(table[name].to_numpy(), None if joined is None else joined.to_numpy())
+            averaged = pd.DataFrame(codes).groupby(table["stimulus_id"].to_numpy()).mean().reindex(stimuli.index)
+            if not averaged.isna().any(axis=None):
+                return _known(averaged.to_numpy(), stimuli.index)
+    raise UserError(
+        f"the order of presentations is not known: the recordings have no complete coordinate {' or '.join(_TIMES)}"
+    )
+
+
+def _network_of(model: Any, name: str) -> "torch.nn.Module":
+    """The network of a model, whose weights can be exchanged."""
+    network: Any = getattr(getattr(model, "activations_model", None), "model", None)
+    if not (hasattr(network, "state_dict") and hasattr(network, "named_parameters")):
+        raise UserError(f"{name} has no PyTorch network whose weights could be initialised again")
+    if not any(True for _ in network.parameters()):
+        raise UserError(f"the network of {name} has no weights")
+    return network
+
+
+def _initial_weights(network: "torch.nn.Module", name: str, seed: int) -> Mapping[str, Any]:
+    """Weights before training: of the registered reference model, else as its modules draw them."""
+    from brainscore_vision.model_helpers.reference_models import seeded
+
+    untrained = import_module("brainscore_vision.models.untrained")
+    if name.removesuffix("-untrained") in untrained.TRAINED and name.endswith("-untrained"):
+        raise UserError(f"{name} is not trained itself")
+    with seeded(seed):
+        if name in untrained.TRAINED:
+            folder = untrained.TRAINED[name]
+            built = import_module(f"brainscore_vision.models.{folder}.model").MODEL.build()
+            if {key: value.shape for key, value in built.state_dict().items()} == {
+                key: value.shape for key, value in network.state_dict().items()
+            }:
+                return built.state_dict()
+        twin = copy.deepcopy(network)
+        initialised: set[int] = set()
+        for module in twin.modules():
+            reset = getattr(module, "reset_parameters", None) or getattr(module, "_reset_parameters", None)
+            if callable(reset):
+                reset()
+                initialised |= {id(parameter) for parameter in module.parameters(recurse=False)}
+    left = [key for key, parameter in twin.named_parameters() if id(parameter) not in initialised]
+    if left:
+        raise UserError(f"it is not known how the weights {_list(left[:3])} of {name} are initialised")
+    return twin.state_dict()
+
+
+@contextmanager
+def _other_weights(network: "torch.nn.Module", weights: Mapping[str, Any]) -> Iterator[None]:
+    """Exchange the weights of a network; afterwards it has its own again."""
+    own = {name: value.clone() for name, value in network.state_dict().items()}
+    try:
+        network.load_state_dict(weights)
+        yield
+    finally:
+        network.load_state_dict(own)
+
+
+def _line(control: Control, width: int) -> str:
+    name = f"  {control.name:{width}}  "
+    if control.score is None:
+        return f"{name}not scored: {control.reason}"
+    text = name + estimate_text(control.score, ci=control.ci, brief=True)
+    if control.difference is not None:
+        text += f"; model − control {_difference_text(control.difference)}"
+    elif control.reason is not None:
+        text += f"; {control.reason}"
+    return text
+
+
+def _difference_text(difference: Difference) -> str:
+    text = number_text(difference.value, plus=True)
+    if difference.ci is not None:
+        text += f" ({number_text(difference.ci[0])} to {number_text(difference.ci[1])})"
+    return f"{text}, {_p_text(difference.p)}"
+
+
+def _p_text(p: float | None) -> str:
+    if p is None:
+        return "not tested"
+    return "p < 0.0001" if p < 0.0001 else f"p = {p:.2g}"
+
+
+def _list(names: Sequence[str]) -> str:
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 2 else names)
+
+
+def _plain(value: Any) -> Any:
+    """Tuples as lists, throughout."""
+    if isinstance(value, dict):
+        return {key: _plain(part) for key, part in value.items()}
+    return [_plain(part) for part in value] if isinstance(value, list | tuple) else value
