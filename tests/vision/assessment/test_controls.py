@@ -11,7 +11,8 @@ from brainscore_core.metrics import Score, declare_no_error
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision import load_benchmark, load_metric, load_model
-from brainscore_vision.assessment import Control, Controls, Difference, controls, score_controls
+from brainscore_vision.assessment import controls
+from brainscore_vision.assessment.controls import Control, Controls, Difference, score_controls
 from brainscore_vision.benchmark_helpers.neural_common import NeuralBenchmark, TrainTestNeuralBenchmark
 from brainscore_vision.benchmark_helpers.precomputed import PrecomputedFeatures
 from brainscore_vision.testing.pictures import write_pictures
