@@ -361,17 +361,18 @@ def recover(
     --------
     >>> rng = np.random.default_rng(0)
     >>> found = recover(
-    ...     "Simulated2026.V1-pls",
-    ...     {"first": rng.standard_normal((800, 10)), "second": rng.standard_normal((800, 10))},
-    ...     repetitions=2, generators=["sampled units"], mixtures=[],
+    ...     "Simulated2026.V1:cka",
+    ...     {"first": rng.standard_normal((800, 40)), "second": rng.standard_normal((800, 40))},
+    ...     repetitions=1, generators=["sampled units"], mixtures=[],
     ... )
     >>> found.confusions[0].counts
-    [[2, 0], [0, 2]]
+    [[1, 0], [0, 1]]
     """
     named = _named(candidates)
     generators, weights = list(dict.fromkeys(generators)), [float(weight) for weight in weights]
     numbers = (repetitions, *stimuli, *neuroids)
     _check(named, generators, weights, generated_from, mixtures, numbers, reliability)
+    mixtures = mixtures if weights else ()
     k, pairs = len(named), 1 if mixtures is None else len(mixtures)
     planned = 1 + 2 * k + len(generated_from or ())
     planned += len(generators) * repetitions * (k * len(numbers) + pairs * len(weights))
@@ -392,7 +393,7 @@ def recover(
     for name, candidate in (generated_from or {}).items():
         steps.next(f"features that generate responses of {name}")
         sources[name] = Candidate(name, Units(features_of(experiment, name, candidate)))
-    experiment.allow_rotation(models, seed)
+    experiment.simplify(models, seed)
     scores = []
     for model in models:
         steps.next(f"score of {model.name} on the recordings")
@@ -404,9 +405,9 @@ def recover(
         order = np.argsort([-score if score is not None else math.inf for score in scores], kind="stable")
         mixtures = [(models[order[0]].name, models[order[1]].name)]
     powers = [
-        run.power(generator, scored[first], scored[second], weights, repetitions)
+        power
         for first, second in mixtures
-        for generator in generators
+        for power in run.powers(generators, scored[first], scored[second], weights, repetitions)
     ]
     sizes = [(n, experiment.neuroids) for n in stimuli] + [(experiment.stimuli, m) for m in neuroids]
     recovered = [run.size(generator, *size, repetitions) for size in sizes for generator in generators]
@@ -480,40 +481,31 @@ class _Run:
             overall=_share(int(found.sum()), k * repetitions - int(undefined.sum())),
         )
 
-    def power(
-        self, kind: str, first: Candidate, second: Candidate, weights: Sequence[float], repetitions: int
-    ) -> MixturePower:
-        """How often mixtures of two candidates score higher than the first."""
-        found = []
+    def powers(
+        self,
+        kinds: Sequence[str],
+        first: Candidate,
+        second: Candidate,
+        weights: Sequence[float],
+        repetitions: int,
+    ) -> list[MixturePower]:
+        """How often mixtures of two candidates score higher than the first, for each generator."""
+        found: dict[str, list[Share]] = {kind: [] for kind in kinds}
         for number, weight in enumerate(weights):
-            # the same pairs of units for all weights and generators
+            # the same pairs of units for all weights
             features = Mixture(first, second, weight, np.random.default_rng([_PAIRS, self._seed]))
             mixture = Candidate(f"{first.name} with {weight:g} {second.name}", features)
-            generator = Generator(self._experiment, kind, mixture)
-            wins = defined = 0
-            for repetition in range(repetitions):
-                self._steps.next(f"{kind}: {mixture.name} is true, experiment {repetition + 1}")
-                rng = np.random.default_rng([_MIXTURE, self._seed, GENERATORS.index(kind), number, repetition])
-                winner = self._winner([first, mixture], generator.simulate(rng), rng)
-                wins += winner == 1
-                defined += winner is not None
-            found.append(_share(wins, defined))
-        smallest = None
-        for weight, share in sorted(zip(weights, found, strict=True), key=lambda pair: -pair[0]):
-            if share.share is None or share.share < POWER:
-                break
-            smallest = weight
-        return MixturePower(
-            generator=kind,
-            first=first.name,
-            second=second.name,
-            weights=list(weights),
-            found=found,
-            smallest=smallest,
-            reason=None
-            if smallest is not None
-            else f"no weight up to {max(weights):g} is found in {100 * POWER:.0f} %",
-        )
+            for kind in kinds:
+                generator = Generator(self._experiment, kind, mixture)
+                wins = defined = 0
+                for repetition in range(repetitions):
+                    self._steps.next(f"{kind}: {mixture.name} is true, experiment {repetition + 1}")
+                    rng = np.random.default_rng([_MIXTURE, self._seed, GENERATORS.index(kind), number, repetition])
+                    winner = self._winner([first, mixture], generator.simulate(rng), rng)
+                    wins += winner == 1
+                    defined += winner is not None
+                found[kind].append(_share(wins, defined))
+        return [_power(kind, first, second, weights, found[kind]) for kind in kinds]
 
     def size(self, kind: str, stimuli: int, neuroids: int, repetitions: int) -> SizeRecovery:
         """Recovery with other numbers of stimuli or neuroids."""
@@ -569,6 +561,25 @@ def _share(found: int, experiments: int) -> Share:
 
     interval = binomtest(found, experiments).proportion_ci(0.95, method="exact")
     return Share(found, experiments, found / experiments, float(interval.low), float(interval.high))
+
+
+def _power(
+    kind: str, first: Candidate, second: Candidate, weights: Sequence[float], found: list[Share]
+) -> MixturePower:
+    smallest = None
+    for weight, share in sorted(zip(weights, found, strict=True), key=lambda pair: -pair[0]):
+        if share.share is None or share.share < POWER:
+            break
+        smallest = weight
+    return MixturePower(
+        generator=kind,
+        first=first.name,
+        second=second.name,
+        weights=list(weights),
+        found=found,
+        smallest=smallest,
+        reason=None if smallest is not None else f"no weight up to {max(weights):g} is found in {100 * POWER:.0f} %",
+    )
 
 
 def _named(candidates: Mapping[str, Any] | Sequence[str | BrainModel]) -> dict[str, Any]:

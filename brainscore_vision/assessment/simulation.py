@@ -19,7 +19,14 @@ from brainscore_core.supported_data_standards.brainio.assemblies import DataAsse
 from brainscore_vision.attainable import averaged_recordings, moments_of_recordings
 from brainscore_vision.benchmark_helpers.measurements import errors_naming_data, require_stimuli
 from brainscore_vision.benchmark_helpers.neural_common import record_stimuli
-from brainscore_vision.metric_helpers.alignment import as_table, finite_values, match_rows
+from brainscore_vision.metric_helpers.alignment import (
+    PUBLISHED_ORDER,
+    MetricInputError,
+    as_table,
+    canonical_rows,
+    finite_values,
+    match_rows,
+)
 from brainscore_vision.model_interface import BrainModel
 
 __all__ = ["GENERATORS", "Candidate", "Experiment", "Generator", "Mixture", "Units", "features_of"]
@@ -81,6 +88,8 @@ class Candidate:
     def __init__(self, name: str, features: Features) -> None:
         self.name = name
         self.features = features
+        self.source: NeuroidAssembly | None = None
+        """Features as an assembly of all stimuli, once they were scored."""
 
     def blocks(self) -> Iterator[Array]:
         """All features, some at a time."""
@@ -133,12 +142,26 @@ def _rotated(blocks: Iterator[Array], n: int) -> Array:
     return coordinates if length == 0 else coordinates - np.outer(coordinates @ axis, 2 * axis / length)
 
 
+def _lean(target: DataAssembly) -> NeuroidAssembly:
+    """Recordings without coordinates and attributes that few metrics use, which take time to copy."""
+    rank = np.empty(len(target), dtype=np.intp)
+    rank[canonical_rows(target)] = np.arange(len(target))
+    kept = [name for name in ("stimulus_id", STIMULUS_GROUPS) if name in target.coords]
+    coords: dict[str, Any] = {name: ("presentation", target[name].values) for name in kept}
+    coords[PUBLISHED_ORDER] = ("presentation", rank)  # splits depend on it
+    coords |= {str(name): ("neuroid", variable.values) for name, variable in coords_for_dim(target, "neuroid").items()}
+    return NeuroidAssembly(target.values, coords=coords, dims=["presentation", "neuroid"])
+
+
 @dataclass
 class Experiment:
     """Design of a benchmark's experiment, and its metric."""
 
     benchmark: Any
+    recordings: DataAssembly
+    """Averaged recordings of the benchmark."""
     target: DataAssembly
+    """The same, as the metric receives them."""
     reliability: Array
     """Share of variance that is signal, for each neuroid."""
     noise: Array
@@ -156,7 +179,7 @@ class Experiment:
             finite_values(target, role="recordings")
         n, m = target.shape
         if reliability is not None:
-            return cls(benchmark, target, np.full(m, reliability), np.eye(m), np.ones(n))
+            return cls(benchmark, target, target, np.full(m, reliability), np.eye(m), np.ones(n))
         try:
             moments = moments_of_recordings(benchmark, target, what=what)
         except UserError as error:
@@ -167,7 +190,7 @@ class Experiment:
         values, vectors = np.linalg.eigh(correlations)
         amplitude = np.sqrt(1 / moments.counts / np.mean(1 / moments.counts))
         shares = np.clip(np.nan_to_num(moments.reliability, nan=0.0), 0.0, 1.0)
-        return cls(benchmark, target, shares, vectors * np.sqrt(np.maximum(values, 0.0)), amplitude)
+        return cls(benchmark, target, target, shares, vectors * np.sqrt(np.maximum(values, 0.0)), amplitude)
 
     @property
     def stimuli(self) -> int:
@@ -183,16 +206,25 @@ class Experiment:
         values = np.asarray(self.target.values, dtype=np.float64)
         return values.mean(axis=0), values.std(axis=0)
 
-    def allow_rotation(self, models: Sequence[Candidate], seed: int) -> None:
-        """Find out whether the metric gives rotated features the same score, on units of one candidate."""
-        n = self.stimuli
-        wide = next((model for model in models if model.features.units > n + 1), None)
-        if wide is None:
-            return
-        rng = np.random.default_rng(seed)
-        drawn = wide.features.columns(np.sort(rng.permutation(wide.features.units)[: 2 * n]))
-        scores = [self._metric(self._source(values), self.target) for values in (drawn, _rotated(iter([drawn]), n))]
-        self.rotates = bool(abs(scores[0] - scores[1]) <= 1e-6 * max(1.0, abs(scores[0])))
+    def simplify(self, models: Sequence[Candidate], seed: int) -> None:
+        """Find out what changes no score: coordinates that are left out, features that are rotated.
+
+        Neither depends on the responses, so one score of the recordings with and without decides it.
+        """
+        n, rng = self.stimuli, np.random.default_rng(seed)
+        widest = max(models, key=lambda model: model.features.units)
+        drawn = widest.features.columns(np.sort(rng.permutation(widest.features.units)[: 2 * n]))
+        score = self._metric(widest, self._source(drawn), self.target)
+        lean = _lean(self.target)
+        try:
+            same = self._metric(widest, self._source(drawn), lean) == score
+        except (UserError, AttributeError, KeyError, ValueError):  # the metric uses what was left out
+            same = False
+        if same:
+            self.target = lean
+        if drawn.shape[1] > n + 1:
+            rotated = self._metric(widest, self._source(_rotated(iter([drawn]), n)), self.target)
+            self.rotates = bool(abs(rotated - score) <= 1e-6 * max(1.0, abs(score)))
 
     def features(self, model: Candidate) -> Array:
         """Features as they are scored, and as readouts are fitted to them."""
@@ -214,8 +246,10 @@ class Experiment:
 
     def score(self, model: Candidate, measured: DataAssembly, rows: Rows | None = None) -> float | None:
         """Score of a candidate before the ceiling; None if it is undefined."""
-        values = self.features(model)
-        score = self._metric(self._source(values if rows is None else values[rows], rows), measured)
+        if rows is None and model.source is None:
+            model.source = self._source(self.features(model))
+        source = model.source if rows is None else self._source(self.features(model)[rows], rows)
+        score = self._metric(model, source, measured)
         return score if math.isfinite(score) else None
 
     def _source(self, values: Array, rows: Rows | None = None) -> NeuroidAssembly:
@@ -226,10 +260,13 @@ class Experiment:
         }
         return NeuroidAssembly(values, coords=coords, dims=["presentation", "neuroid"])
 
-    def _metric(self, source: DataAssembly, measured: DataAssembly) -> float:
-        with warnings.catch_warnings(), errors_naming_data(self.target, self.benchmark.identifier):
+    def _metric(self, model: Candidate, source: DataAssembly, measured: DataAssembly) -> float:
+        with warnings.catch_warnings(), errors_naming_data(self.recordings, self.benchmark.identifier):
             warnings.simplefilter("ignore")
-            return float(self.benchmark._similarity_metric(source, measured))
+            try:
+                return float(self.benchmark._similarity_metric(source, measured))
+            except MetricInputError as error:
+                raise MetricInputError(f"candidate {model.name!r}: {error.message}", remedy=error.remedy) from error
 
     def draw_stimuli(self, number: int, rng: np.random.Generator) -> Rows:
         """Some of the stimuli, in equal shares from each of their groups."""

@@ -17,6 +17,7 @@ from brainscore_vision.assessment import recover
 from brainscore_vision.assessment.simulation import Candidate, Experiment, Generator, Mixture, Units
 from brainscore_vision.benchmark_helpers.neural_common import NeuralBenchmark, average_repetition
 from brainscore_vision.benchmark_helpers.precomputed import PrecomputedFeatures
+from brainscore_vision.metric_helpers.alignment import MetricInputError
 
 REPETITIONS = 4
 UNITS = ["sampled units"]
@@ -227,13 +228,32 @@ def test_rotated_features_have_the_same_scores():
     for metric, rotates in [("ridge", True), ("pls", True), ("rdm", True), ("cka", True), ("neuron_to_neuron", False)]:
         benchmark = _benchmark(metric)
         experiment = Experiment.of(benchmark, 0.5)
-        experiment.allow_rotation([Candidate("narrow", Units(values[:, :5])), Candidate("wide", Units(values))], 0)
+        experiment.simplify([Candidate("narrow", Units(values[:, :5])), Candidate("wide", Units(values))], 0)
         assert experiment.rotates is rotates
     names = benchmark._assembly["stimulus_id"].values
     ridge = _benchmark("ridge")
     found = recover(ridge, {"wide": values, "narrow": values[:, :5]}, repetitions=1, mixtures=[])
     direct = ridge._similarity_metric(_assembly(values, stimulus_id=names), ridge._assembly)
     assert found.scores[0] == pytest.approx(float(direct), abs=1e-6)
+
+
+@pytest.mark.parametrize(("coord", "leaves_out"), [("object_name", True), ("kind", False)])
+def test_coordinates_that_determine_splits_are_kept(coord, leaves_out):
+    benchmark = _benchmark()
+    kinds = np.repeat(["a", "b", "c", "d"], 10)[np.random.default_rng(0).permutation(40)]
+    order = np.random.default_rng(1).permutation(40)  # splits follow the first coordinate
+    recorded = benchmark._assembly
+    coords = {"session": order, coord: kinds, "stimulus_id": recorded["stimulus_id"].values}
+    benchmark._assembly = _assembly(recorded.values, **coords)
+    benchmark._similarity_metric = load_metric("ridge", crossvalidation_kwargs={"stratification_coord": coord})
+    model = Candidate("one", Units(np.random.default_rng(2).standard_normal((40, 20)) + recorded.values[:, :1]))
+    experiment = Experiment.of(benchmark, 0.5)
+    experiment.simplify([model], 0)
+    assert ("session" not in experiment.target.coords) is leaves_out
+    source = _assembly(model.all, stimulus_id=recorded["stimulus_id"].values)
+    assert experiment.score(model, experiment.target) == float(
+        benchmark._similarity_metric(source, benchmark._assembly)
+    )
 
 
 def test_more_stimuli_and_neuroids_find_the_true_candidate_more_often():
@@ -344,6 +364,8 @@ def test_what_cannot_be_simulated_is_an_error():
         recover(benchmark, {"bad": np.where(np.arange(30) == 3, np.nan, candidates["first"]), "other": np.eye(40)})
     with pytest.raises(UserError, match="features of 'bad' are the same for all stimuli"):
         recover(benchmark, {"bad": np.ones((40, 3)), "other": np.eye(40)})
+    with pytest.raises(MetricInputError, match="candidate 'few': PLS with 25 components requires"):
+        recover(_benchmark("pls"), {"few": np.eye(40)[:, :5], "other": np.eye(40)})
     with pytest.raises(UserError, match="'pixel' is not a generator"):
         recover(benchmark, candidates, generators=["pixel"])
     with pytest.raises(UserError, match="'frist' is not a candidate") as error:
