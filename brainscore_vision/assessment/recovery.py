@@ -341,8 +341,8 @@ def recover(
     candidate (*sampled units* [2]_ [3]_), or Gaussian combinations of all units (*random projections*). Units keep
     their scales and means. A simulated neuroid has the variance of its unit (of the recorded neuroid for fitted
     readouts); the share of it that is signal is the reliability of the recorded neuroid, the rest Gaussian noise with
-    the measured correlations between neuroids, larger for stimuli with fewer repetitions. A negative estimate of
-    reliability counts as 0.
+    the measured correlations between neuroids, larger for stimuli with fewer repetitions. Estimates of reliability are
+    moved towards their mean by the part of their variance that chance explains [4]_; negative ones count as 0.
 
     Candidates are scored by the benchmark's metric with its splits. Ties are broken at random. Between the experiments
     of a true candidate, noise and drawn units differ; stimuli, and the fitted map, do not. Shares and their intervals
@@ -356,6 +356,7 @@ def recover(
     .. [1] Avitan & Golan (2025). https://doi.org/10.48550/arXiv.2510.23321
     .. [2] Han, Poggio & Cheung (2023). https://doi.org/10.48550/arXiv.2302.06677
     .. [3] Schütt et al. (2023). eLife 12, e82566. https://doi.org/10.7554/eLife.82566
+    .. [4] Efron & Morris (1975). JASA 70, 311–319. https://doi.org/10.1080/01621459.1975.10479864
 
     Examples
     --------

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from brainscore_core.errors import UserError
 from brainscore_core.metrics import STIMULUS_GROUPS
-from brainscore_core.numerics import RidgeCV
+from brainscore_core.numerics import ResponseMoments, RidgeCV
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, NeuroidAssembly, coords_for_dim
 from brainscore_vision.attainable import averaged_recordings, moments_of_recordings
 from brainscore_vision.benchmark_helpers.measurements import errors_naming_data, require_stimuli
@@ -153,6 +153,26 @@ def _lean(target: DataAssembly) -> NeuroidAssembly:
     return NeuroidAssembly(target.values, coords=coords, dims=["presentation", "neuroid"])
 
 
+def _reliability(moments: ResponseMoments) -> Array:
+    """Share of variance that is signal, for each neuroid.
+
+    Estimates of single neuroids vary by chance. Used as they are, simulated neuroids would differ more than real ones,
+    so they are moved towards their mean by the part of their variance that chance explains (Efron & Morris 1975,
+    https://doi.org/10.1080/01621459.1975.10479864). Each is a ratio of independent variances of Gaussian responses; the
+    mean of 1 / variance is too large by (n − 1) / (n − 3).
+    """
+    n = len(moments.counts)
+    free = int(moments.counts.sum()) - n
+    noise = np.nan_to_num(1 - moments.reliability, nan=1.0)
+    if n > 3:
+        noise = noise * (n - 3) / (n - 1)
+    mean = float(noise.mean())
+    chance = mean**2 * (2 / (n - 1) + 2 / free)
+    spread = float(noise.var(ddof=1)) if len(noise) > 1 else 0.0
+    kept = max(0.0, 1 - chance / spread) if spread > 0 else 0.0
+    return np.asarray(np.clip(1 - mean - kept * (noise - mean), 0.0, 1.0))
+
+
 @dataclass
 class Experiment:
     """Design of a benchmark's experiment, and its metric."""
@@ -189,8 +209,9 @@ class Experiment:
         np.fill_diagonal(correlations, 1.0)
         values, vectors = np.linalg.eigh(correlations)
         amplitude = np.sqrt(1 / moments.counts / np.mean(1 / moments.counts))
-        shares = np.clip(np.nan_to_num(moments.reliability, nan=0.0), 0.0, 1.0)
-        return cls(benchmark, target, target, shares, vectors * np.sqrt(np.maximum(values, 0.0)), amplitude)
+        return cls(
+            benchmark, target, target, _reliability(moments), vectors * np.sqrt(np.maximum(values, 0.0)), amplitude
+        )
 
     @property
     def stimuli(self) -> int:

@@ -155,6 +155,17 @@ def test_simulated_responses_have_the_measured_reliability_and_noise(generator):
         assert total == pytest.approx(np.mean(features.var(axis=0)), rel=0.15)
 
 
+@pytest.mark.parametrize("true", [0.2, 0.6])
+def test_reliabilities_are_those_of_the_neuroids_without_their_sampling_noise(true):
+    estimates = np.stack(
+        [Experiment.of(_benchmark(neuroids=30, reliability=true, seed=seed), None).reliability for seed in range(12)]
+    )
+    # signal is drawn, too: noise of the mean over 12 × 30 neuroids is about .02
+    assert estimates.mean() == pytest.approx(true, abs=0.06)
+    unshrunk = (1 - true) * np.sqrt(2 / 39 + 2 / 120)
+    assert estimates.std() < 0.7 * unshrunk
+
+
 def test_recovery_depends_on_features_being_scaled_alike():
     """Many small units follow one factor, few large ones another: raw and standardised features have other geometries.
 
