@@ -267,7 +267,7 @@ class Experiment:
 
     def score(self, model: Candidate, measured: DataAssembly, rows: Rows | None = None) -> float | None:
         """Score of a candidate before the ceiling; None if it is undefined."""
-        if rows is None and model.source is None:
+        if model.source is None:
             model.source = self._source(self.features(model))
         source = model.source if rows is None else self._source(self.features(model)[rows], rows)
         score = self._metric(model, source, measured)
