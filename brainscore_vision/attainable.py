@@ -15,11 +15,11 @@ from brainscore_core.numerics import ResponseMoments, response_moments
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision.benchmark_helpers.measurements import errors_naming_data, without_single_time_bin
 from brainscore_vision.benchmark_helpers.neural_common import NeuralBenchmark, relate_to_ceiling
-from brainscore_vision.composed import measurements_of, needs_repetitions
+from brainscore_vision.composed import Measurements, measurements_of, needs_repetitions
 from brainscore_vision.metric_helpers.alignment import as_table, coord_values
 from brainscore_vision.registries import parse_name
 
-__all__ = ["LEAST_RELIABILITY", "attach_attainable", "attainable"]
+__all__ = ["LEAST_RELIABILITY", "attach_attainable", "attainable", "averaged_recordings", "moments_of_recordings"]
 
 LEAST_RELIABILITY = 0.3
 """Median reliability of the neuroids below which the covariance of the signal is not known well enough."""
@@ -90,7 +90,9 @@ def attainable(benchmark: Benchmark, *, simulations: int = 10, seed: int = 0) ->
     """
     if simulations < 3:
         raise ValueError(f"simulations is {simulations}; at least 3 are needed to tell how much they vary")
-    target, moments = _recorded(benchmark)
+    what = f"what a perfect model would reach on {benchmark.identifier!r}"
+    target = averaged_recordings(benchmark, what=what)
+    moments = moments_of_recordings(benchmark, target, what=what)
     reliability = float(np.median(moments.reliability))
     if not reliability >= LEAST_RELIABILITY:
         result = attach_uncertainty(
@@ -124,29 +126,54 @@ def attainable(benchmark: Benchmark, *, simulations: int = 10, seed: int = 0) ->
     )
 
 
-def _recorded(benchmark: Any) -> tuple[DataAssembly, ResponseMoments]:
-    """Averaged recordings, and the moments of their repetitions with stimuli in the same order."""
+def averaged_recordings(benchmark: Any, *, what: str) -> DataAssembly:
+    """Averaged recordings that a benchmark compares with.
+
+    Parameters
+    ----------
+    benchmark : Benchmark
+        A :class:`~brainscore_vision.benchmark_helpers.neural_common.NeuralBenchmark`, or a composed one.
+    what : str
+        What cannot be simulated with other benchmarks, for the message.
+
+    Returns
+    -------
+    NeuroidAssembly
+        presentation × neuroid.
+
+    Raises
+    ------
+    UserError
+        If the benchmark is of another kind, or has several time bins.
+    """
+    return _as_table(_measurements(benchmark, what).averaged())
+
+
+def moments_of_recordings(benchmark: Any, target: DataAssembly, *, what: str) -> ResponseMoments:
+    """Moments of the repetitions whose averages are `target`, with stimuli in its order.
+
+    Parameters
+    ----------
+    benchmark, what
+        As for :func:`averaged_recordings`.
+    target : NeuroidAssembly
+        Result of :func:`averaged_recordings`.
+
+    Raises
+    ------
+    UserError
+        If single repetitions are unknown or incomplete, or of other neuroids or stimuli.
+    """
     name = benchmark.identifier
-    measurements = measurements_of(name, benchmark) if isinstance(benchmark, NeuralBenchmark) else None
-    if measurements is None or (":" in name and needs_repetitions(parse_name(name).metric)):
+    repeated = _as_table(_measurements(benchmark, what).repetitions())
+    ours, theirs = (coord_values(part, "neuroid_id", role="recordings", dim="neuroid") for part in (target, repeated))
+    if not np.array_equal(ours, theirs):
         raise UserError(
-            f"what a perfect model would reach on {name!r} cannot be simulated",
-            remedy="name a benchmark that compares averaged recordings of one set of stimuli",
+            f"averaged and repeated recordings of {name!r} are of different neuroids",
+            remedy="average the recordings from which the ceiling is estimated",
         )
-    dims = ("presentation", "neuroid")
-    target, repeated = (
-        as_table(without_single_time_bin(part), dims, role="recordings")
-        for part in (measurements.averaged(), measurements.repetitions())
-    )
-    for dim, coord in zip(dims, ("stimulus_id", "neuroid_id"), strict=True):
-        ours, theirs = (coord_values(part, coord, role="recordings", dim=dim) for part in (target, repeated))
-        if dim == "neuroid" and not np.array_equal(ours, theirs):
-            raise UserError(
-                f"averaged and repeated recordings of {name!r} are of different neuroids",
-                remedy="average the recordings from which the ceiling is estimated",
-            )
-        if dim == "presentation":
-            stimuli = pd.Index(ours).get_indexer(theirs)
+    ours, theirs = (coord_values(part, "stimulus_id", role="recordings") for part in (target, repeated))
+    stimuli = pd.Index(ours).get_indexer(theirs)
     try:
         moments = response_moments(repeated.values[stimuli >= 0], stimuli[stimuli >= 0])
     except ValueError as error:
@@ -156,7 +183,22 @@ def _recorded(benchmark: Any) -> tuple[DataAssembly, ResponseMoments]:
             f"{len(target) - len(moments.counts)} stimuli of {name!r} are not among the repeated recordings",
             remedy="average the recordings from which the ceiling is estimated",
         )
-    return target, moments
+    return moments
+
+
+def _measurements(benchmark: Any, what: str) -> Measurements:
+    name = benchmark.identifier
+    measurements = measurements_of(name, benchmark) if isinstance(benchmark, NeuralBenchmark) else None
+    if measurements is None or (":" in name and needs_repetitions(parse_name(name).metric)):
+        raise UserError(
+            f"{what} cannot be simulated",
+            remedy="name a benchmark that compares averaged recordings of one set of stimuli",
+        )
+    return measurements
+
+
+def _as_table(assembly: DataAssembly) -> DataAssembly:
+    return as_table(without_single_time_bin(assembly), ("presentation", "neuroid"), role="recordings")
 
 
 def _score(benchmark: Any, target: DataAssembly, expected: Any, measured: Any) -> float:

@@ -1,0 +1,663 @@
+"""Whether a benchmark would find the true model among candidates."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from brainscore_core.errors import UserError, nearest
+from brainscore_core.formatting import number_text
+from brainscore_vision.assessment.simulation import (
+    GENERATORS,
+    Candidate,
+    Experiment,
+    Generator,
+    Mixture,
+    Units,
+    features_of,
+)
+from brainscore_vision.metric_helpers.alignment import MetricInputError
+from brainscore_vision.model_interface import BrainModel
+
+if TYPE_CHECKING:
+    from brainscore_core.benchmarks import Benchmark
+    from brainscore_core.figures import Svg
+    from brainscore_vision.assessment.simulation import Array, Rows
+
+__all__ = [
+    "GENERATORS",
+    "Confusion",
+    "MixturePower",
+    "Progress",
+    "Recovery",
+    "Share",
+    "SizeRecovery",
+    "recover",
+]
+
+POWER: Final = 0.8
+"""Share of experiments in which a mixture must be found."""
+
+_SAME = 1e-9  # relative difference of scores that counts as none
+_MAIN, _MIXTURE, _SIZE, _PAIRS = range(4)  # first number of the seeds of each part
+
+
+@dataclass(frozen=True)
+class Progress:
+    """State of a running estimate.
+
+    Attributes
+    ----------
+    done, total : int
+        Steps: features of a candidate, or simulated experiments.
+    step : str
+        What is done next.
+    """
+
+    done: int
+    total: int
+    step: str
+
+
+@dataclass(frozen=True)
+class Share:
+    """A share of simulated experiments.
+
+    Attributes
+    ----------
+    found, experiments : int
+        How many, of how many.
+    share, low, high : float or None
+        Found / experiments, and its Clopper–Pearson interval (95 %); None without experiments.
+    """
+
+    found: int
+    experiments: int
+    share: float | None
+    low: float | None
+    high: float | None
+
+    def text(self) -> str:
+        """Write the share and its interval."""
+        if self.share is None or self.low is None or self.high is None:
+            return "no experiment"
+        return f"{100 * self.share:.0f} % (95 %: {100 * self.low:.0f}–{100 * self.high:.0f} %)"
+
+
+@dataclass(frozen=True)
+class Confusion:
+    """Which candidate scores best, by the one that is true.
+
+    Attributes
+    ----------
+    generator : str
+        How responses were simulated.
+    counts : list of list of int, candidates × candidates
+        Experiments in which the candidate of the column scored best, and that of the row was true.
+    undefined : list of int, candidates
+        Experiments without any defined score.
+    found : list of Share, candidates
+        How often the candidate scored best where it was true.
+    overall : Share
+        Of all experiments.
+    """
+
+    generator: str
+    counts: list[list[int]]
+    undefined: list[int]
+    found: list[Share]
+    overall: Share
+
+
+@dataclass(frozen=True)
+class MixturePower:
+    """How often a mixture (1 − w) · first + w · second scores higher than `first`, where the mixture is true.
+
+    Attributes
+    ----------
+    generator : str
+        How responses were simulated.
+    first, second : str
+        Candidates.
+    weights : list of float
+        Values of w.
+    found : list of Share, weights
+        How often the mixture scored higher.
+    smallest : float or None
+        Smallest of the weights that, like all larger ones, is found in at least 80 % of the experiments.
+    reason : str or None
+        Why there is none.
+    """
+
+    generator: str
+    first: str
+    second: str
+    weights: list[float]
+    found: list[Share]
+    smallest: float | None
+    reason: str | None
+
+
+@dataclass(frozen=True)
+class SizeRecovery:
+    """Recovery with another number of stimuli or neuroids.
+
+    Attributes
+    ----------
+    generator : str
+        How responses were simulated.
+    stimuli, neuroids : int
+        Numbers.
+    overall : Share or None
+        How often the true candidate scored best; None if this size cannot be simulated.
+    reason : str or None
+        Why it cannot.
+    """
+
+    generator: str
+    stimuli: int
+    neuroids: int
+    overall: Share | None
+    reason: str | None
+
+
+@dataclass(frozen=True)
+class Recovery:
+    """Whether a benchmark finds the true model; holds for these candidates and generators only.
+
+    Attributes
+    ----------
+    benchmark : str
+        Identifier.
+    candidates, generators : list of str
+        Names.
+    stimuli, neuroids : int
+        Numbers in the benchmark.
+    reliability : float
+        Median over neuroids of the share of variance that is signal.
+    reliability_source : str
+        ``'measured'`` or ``'stated'``.
+    repetitions, seed : int
+        Experiments for each true candidate, and their seed.
+    scores : list of (float or None), candidates
+        Scores of the recordings themselves, before the ceiling; None if undefined.
+    confusions : list of Confusion
+        One for each generator.
+    mixtures : list of MixturePower
+        For each pair and generator.
+    sizes : list of SizeRecovery
+        For each size and generator.
+    notes : list of str
+        What a reader needs to know about single candidates.
+    """
+
+    benchmark: str
+    candidates: list[str]
+    generators: list[str]
+    stimuli: int
+    neuroids: int
+    reliability: float
+    reliability_source: str
+    repetitions: int
+    seed: int
+    scores: list[float | None]
+    confusions: list[Confusion]
+    mixtures: list[MixturePower]
+    sizes: list[SizeRecovery]
+    notes: list[str]
+
+    @property
+    def holds_for(self) -> str:
+        """Candidates and generators to which the numbers are limited."""
+        return (
+            f"These shares hold for these {len(self.candidates)} candidates ({', '.join(self.candidates)}), for "
+            f"responses simulated by {' and '.join(self.generators)}, and for the benchmark's own stimuli."
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """All fields, and ``holds_for``, as plain lists, numbers and texts."""
+        return dataclasses.asdict(self) | {"holds_for": self.holds_for}
+
+    def text(self) -> str:
+        """Write what the command line prints."""
+        lines = [
+            f"Recovery on {self.benchmark}: {self.stimuli} stimuli, {self.neuroids} neuroids, median reliability "
+            f"{number_text(self.reliability, 2)} ({self.reliability_source})",
+            f"How often does the true candidate score best? {self.repetitions} simulated experiments each; "
+            f"by chance {100 / len(self.candidates):.0f} %",
+        ]
+        for confusion in self.confusions:
+            lines += ["", f"{confusion.generator}: {confusion.overall.text()}", *_table(self.candidates, confusion)]
+        if self.mixtures:
+            lines += ["", f"Smallest share w of B in (1 − w) · A + w · B that is found in {100 * POWER:.0f} %"]
+        for power in self.mixtures:
+            answer = f"w = {power.smallest:g}" if power.smallest is not None else power.reason
+            lines.append(f"  {power.generator}, A = {power.first}, B = {power.second}: {answer}")
+        if self.sizes:
+            lines += ["", "Other sizes"]
+        for size in self.sizes:
+            answer = size.overall.text() if size.overall is not None else f"not simulated: {size.reason}"
+            lines.append(f"  {size.generator}, {size.stimuli} stimuli, {size.neuroids} neuroids: {answer}")
+        return "\n".join([*lines, "", *self.notes, self.holds_for])
+
+    def figure(self, generator: str) -> Svg:
+        """Draw the confusion matrix of a generator: rows are true, columns score best.
+
+        Raises
+        ------
+        UserError
+            If responses were not simulated by this generator.
+        """
+        from brainscore_core.figures import HeatMap, heat_map
+
+        confusion = next((each for each in self.confusions if each.generator == generator), None)
+        if confusion is None:
+            raise UserError(f"no confusion matrix of {generator!r}", remedy=f"use {' or '.join(self.generators)}")
+        counts = np.asarray(confusion.counts, dtype=np.float64)
+        return heat_map(
+            HeatMap(
+                rows=self.candidates,
+                columns=self.candidates,
+                values=counts / np.maximum(counts.sum(axis=1, keepdims=True), 1),
+                states=np.full(counts.shape, "", dtype=object),
+                state_kinds={},
+                title=f"Candidate that scores best (columns) by the true candidate (rows): {generator}",
+                description=self.holds_for,
+                row_title="true candidate",
+                column_title="scores best",
+            )
+        )
+
+
+def recover(
+    benchmark: Benchmark | str,
+    candidates: Mapping[str, Any] | Sequence[str | BrainModel],
+    *,
+    repetitions: int = 12,
+    seed: int = 0,
+    generators: Sequence[str] = GENERATORS[:2],
+    generated_from: Mapping[str, Any] | None = None,
+    reliability: float | None = None,
+    mixtures: Sequence[tuple[str, str]] | None = None,
+    weights: Sequence[float] = (0.1, 0.25, 0.5, 1.0),
+    stimuli: Sequence[int] = (),
+    neuroids: Sequence[int] = (),
+    on_progress: Callable[[Progress], None] | None = None,
+) -> Recovery:
+    """Simulate experiments in which one of the candidates is the true model, and count how often it scores best.
+
+    Parameters
+    ----------
+    benchmark : Benchmark or str
+        A :class:`~brainscore_vision.benchmark_helpers.neural_common.NeuralBenchmark`, a composed one, or its
+        identifier.
+    candidates : mapping of str to candidate, or sequence of (str or BrainModel)
+        At least two. A candidate is an identifier of a model, a `BrainModel`, an assembly of features (presentation ×
+        neuroid, with ``stimulus_id``) or an array of features (stimuli × features, in the order of the benchmark's
+        averaged recordings).
+    repetitions : int
+        Experiments for each true candidate and generator.
+    seed : int
+        Seed of the simulations.
+    generators : sequence of str
+        Some of :data:`GENERATORS`.
+    generated_from : mapping of str to candidate, optional
+        Features from which responses are simulated, if they are not those that are scored: to learn what a different
+        preprocessing or layer changes. By default both are the same array.
+    reliability : float, optional
+        Share of each averaged neuroid's variance that is signal, in (0, 1]; noise is then independent. By default it
+        is measured, with the correlations of the noise, from the repetitions.
+    mixtures : sequence of (str, str), optional
+        Pairs of candidates A and B, for the power to tell (1 − w) · A + w · B from A. By default the two candidates
+        that score best on the recordings; empty for none.
+    weights : sequence of float
+        Values of w, in (0, 1].
+    stimuli, neuroids : sequence of int
+        Other sizes to simulate, each as long as the confusion matrix takes. More stimuli than the benchmark has cannot
+        be simulated, nor fitted readouts of more neuroids than were recorded.
+    on_progress : callable, optional
+        Receives a :class:`Progress` before each step.
+
+    Returns
+    -------
+    Recovery
+        Of scores before the ceiling, which is the same for all candidates.
+
+    Raises
+    ------
+    UserError
+        If the benchmark does not compare averaged recordings of one set of stimuli, its repetitions are unknown and
+        no reliability is stated, or there are fewer than two candidates, unknown names, or features with NaN.
+
+    Notes
+    -----
+    Expected responses are predictions of a ridge regression that maps the candidate's features to the recordings, its
+    penalty chosen for each neuroid by leave-one-out errors (*fitted readout* [1]_), or units that are drawn from the
+    candidate (*sampled units* [2]_ [3]_), or Gaussian combinations of all units (*random projections*). Units keep
+    their scales and means. A simulated neuroid has the variance of its unit (of the recorded neuroid for fitted
+    readouts); the share of it that is signal is the reliability of the recorded neuroid, the rest Gaussian noise with
+    the measured correlations between neuroids, larger for stimuli with fewer repetitions. Estimates of reliability are
+    moved towards their mean by the part of their variance that chance explains [4]_; negative ones count as 0.
+
+    Candidates are scored by the benchmark's metric with its splits. Ties are broken at random. Between the experiments
+    of a true candidate, noise and drawn units differ; stimuli, and the fitted map, do not. Shares and their intervals
+    are about such experiments, not about other stimuli.
+
+    More features than stimuli are replaced by as many axes as there are stimuli, rotated so that products, distances
+    and the mean over features remain the same; this is done only if the metric gives the same score for both.
+
+    References
+    ----------
+    .. [1] Avitan & Golan (2025). https://doi.org/10.48550/arXiv.2510.23321
+    .. [2] Han, Poggio & Cheung (2023). https://doi.org/10.48550/arXiv.2302.06677
+    .. [3] Schütt et al. (2023). eLife 12, e82566. https://doi.org/10.7554/eLife.82566
+    .. [4] Efron & Morris (1975). JASA 70, 311–319. https://doi.org/10.1080/01621459.1975.10479864
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> found = recover(
+    ...     "Simulated2026.V1:cka",
+    ...     {"first": rng.standard_normal((800, 40)), "second": rng.standard_normal((800, 40))},
+    ...     repetitions=1, generators=["sampled units"], mixtures=[],
+    ... )
+    >>> found.confusions[0].counts
+    [[1, 0], [0, 1]]
+    """
+    named = _named(candidates)
+    generators, weights = list(dict.fromkeys(generators)), [float(weight) for weight in weights]
+    numbers = (repetitions, *stimuli, *neuroids)
+    _check(named, generators, weights, generated_from, mixtures, numbers, reliability)
+    mixtures = mixtures if weights else ()
+    k, pairs = len(named), 1 if mixtures is None else len(mixtures)
+    planned = 1 + 2 * k + len(generated_from or ())
+    planned += len(generators) * repetitions * (k * len(numbers) + pairs * len(weights))
+    steps = _Steps(planned, on_progress)
+
+    steps.next("recordings of the benchmark")
+    if isinstance(benchmark, str):
+        from brainscore_vision.registries import load_benchmark
+
+        benchmark = load_benchmark(benchmark)
+    experiment = Experiment.of(benchmark, reliability)
+    models = []
+    for name, candidate in named.items():
+        steps.next(f"features of {name}")
+        models.append(Candidate(name, Units(features_of(experiment, name, candidate))))
+    scored = {model.name: model for model in models}
+    sources = dict(scored)
+    for name, candidate in (generated_from or {}).items():
+        steps.next(f"features that generate responses of {name}")
+        sources[name] = Candidate(name, Units(features_of(experiment, name, candidate)))
+    experiment.simplify(models, seed)
+    scores = []
+    for model in models:
+        steps.next(f"score of {model.name} on the recordings")
+        scores.append(experiment.score(model, experiment.target))
+
+    run = _Run(experiment, models, [sources[model.name] for model in models], seed, steps)
+    confusions = [run.confusion(generator, repetitions) for generator in generators]
+    if mixtures is None:
+        order = np.argsort([-score if score is not None else math.inf for score in scores], kind="stable")
+        mixtures = [(models[order[0]].name, models[order[1]].name)]
+    powers = [
+        power
+        for first, second in mixtures
+        for power in run.powers(generators, scored[first], scored[second], weights, repetitions)
+    ]
+    sizes = [(n, experiment.neuroids) for n in stimuli] + [(experiment.stimuli, m) for m in neuroids]
+    recovered = [run.size(generator, *size, repetitions) for size in sizes for generator in generators]
+    return Recovery(
+        benchmark=benchmark.identifier,
+        candidates=list(named),
+        generators=generators,
+        stimuli=experiment.stimuli,
+        neuroids=experiment.neuroids,
+        reliability=float(np.median(experiment.reliability)),
+        reliability_source="measured" if reliability is None else "stated",
+        repetitions=repetitions,
+        seed=seed,
+        scores=scores,
+        confusions=confusions,
+        mixtures=powers,
+        sizes=recovered,
+        notes=_notes(models, sources, scores, generators, generated_from, experiment),
+    )
+
+
+class _Steps:
+    """Reports progress."""
+
+    def __init__(self, total: int, report: Callable[[Progress], None] | None) -> None:
+        self._done, self._total, self._report = 0, total, report
+
+    def next(self, step: str) -> None:
+        """Report that a step begins."""
+        if self._report is not None:
+            self._report(Progress(self._done, self._total, step))
+        self._done += 1
+
+
+class _Run:
+    """Simulated experiments of one benchmark with the same candidates."""
+
+    def __init__(
+        self,
+        experiment: Experiment,
+        models: Sequence[Candidate],
+        sources: Sequence[Candidate],
+        seed: int,
+        steps: _Steps,
+    ) -> None:
+        self._experiment = experiment
+        self._models = models
+        self._seed = seed
+        self._steps = steps
+        self._generators = {kind: [Generator(experiment, kind, source) for source in sources] for kind in GENERATORS}
+
+    def confusion(self, kind: str, repetitions: int) -> Confusion:
+        """Which candidate scores best, by the true one."""
+        k = len(self._models)
+        counts, undefined = np.zeros((k, k), dtype=np.intp), np.zeros(k, dtype=np.intp)
+        for true, generator in enumerate(self._generators[kind]):
+            for repetition in range(repetitions):
+                self._steps.next(f"{kind}: {self._models[true].name} is true, experiment {repetition + 1}")
+                rng = np.random.default_rng([_MAIN, self._seed, GENERATORS.index(kind), true, repetition])
+                winner = self._winner(self._models, generator.simulate(rng), rng)
+                if winner is None:
+                    undefined[true] += 1
+                else:
+                    counts[true, winner] += 1
+        found = np.diag(counts)
+        return Confusion(
+            generator=kind,
+            counts=counts.tolist(),
+            undefined=undefined.tolist(),
+            found=[_share(int(number), repetitions - int(left)) for number, left in zip(found, undefined, strict=True)],
+            overall=_share(int(found.sum()), k * repetitions - int(undefined.sum())),
+        )
+
+    def powers(
+        self,
+        kinds: Sequence[str],
+        first: Candidate,
+        second: Candidate,
+        weights: Sequence[float],
+        repetitions: int,
+    ) -> list[MixturePower]:
+        """How often mixtures of two candidates score higher than the first, for each generator."""
+        found: dict[str, list[Share]] = {kind: [] for kind in kinds}
+        for number, weight in enumerate(weights):
+            # the same pairs of units for all weights
+            features = Mixture(first, second, weight, np.random.default_rng([_PAIRS, self._seed]))
+            mixture = Candidate(f"{first.name} with {weight:g} {second.name}", features)
+            for kind in kinds:
+                generator = Generator(self._experiment, kind, mixture)
+                wins = defined = 0
+                for repetition in range(repetitions):
+                    self._steps.next(f"{kind}: {mixture.name} is true, experiment {repetition + 1}")
+                    rng = np.random.default_rng([_MIXTURE, self._seed, GENERATORS.index(kind), number, repetition])
+                    winner = self._winner([first, mixture], generator.simulate(rng), rng)
+                    wins += winner == 1
+                    defined += winner is not None
+                found[kind].append(_share(wins, defined))
+        return [_power(kind, first, second, weights, found[kind]) for kind in kinds]
+
+    def size(self, kind: str, stimuli: int, neuroids: int, repetitions: int) -> SizeRecovery:
+        """Recovery with other numbers of stimuli or neuroids."""
+        experiment = self._experiment
+        reason = None
+        if stimuli > experiment.stimuli:
+            reason = f"features of only {experiment.stimuli} stimuli are known"
+        elif kind == "fitted readout" and neuroids > experiment.neuroids:
+            reason = f"readouts are fitted to the {experiment.neuroids} recorded neuroids"
+        wins = defined = 0
+        for true, generator in enumerate(self._generators[kind]):
+            for repetition in range(repetitions):
+                text = f"{kind}, {stimuli} stimuli, {neuroids} neuroids: {self._models[true].name} is true"
+                self._steps.next(f"{text}, experiment {repetition + 1}")
+                if reason is not None:
+                    continue
+                numbers = [GENERATORS.index(kind), stimuli, neuroids, true, repetition]
+                rng = np.random.default_rng([_SIZE, self._seed, *numbers])
+                rows = None if stimuli == experiment.stimuli else experiment.draw_stimuli(stimuli, rng)
+                places = None if neuroids == experiment.neuroids else experiment.draw_neuroids(neuroids, rng)
+                try:
+                    winner = self._winner(self._models, generator.simulate(rng, places), rng, rows, places)
+                except MetricInputError as error:
+                    reason = error.message
+                    continue
+                wins += winner == true
+                defined += winner is not None
+        overall = _share(wins, defined) if reason is None else None
+        return SizeRecovery(generator=kind, stimuli=stimuli, neuroids=neuroids, overall=overall, reason=reason)
+
+    def _winner(
+        self,
+        models: Sequence[Candidate],
+        values: Array,
+        rng: np.random.Generator,
+        rows: Rows | None = None,
+        places: Rows | None = None,
+    ) -> int | None:
+        """Place of the candidate that scores best on simulated responses to all stimuli."""
+        measured = self._experiment.measured(values if rows is None else values[rows], rows, places)
+        scores = [self._experiment.score(model, measured, rows) for model in models]
+        known = [score for score in scores if score is not None]
+        if not known:
+            return None
+        least = max(known) - _SAME * max(1.0, abs(max(known)))
+        return int(rng.choice([place for place, score in enumerate(scores) if score is not None and score >= least]))
+
+
+def _share(found: int, experiments: int) -> Share:
+    if experiments == 0:
+        return Share(found=0, experiments=0, share=None, low=None, high=None)
+    from scipy.stats import binomtest
+
+    interval = binomtest(found, experiments).proportion_ci(0.95, method="exact")
+    return Share(found, experiments, found / experiments, float(interval.low), float(interval.high))
+
+
+def _power(
+    kind: str, first: Candidate, second: Candidate, weights: Sequence[float], found: list[Share]
+) -> MixturePower:
+    smallest = None
+    for weight, share in sorted(zip(weights, found, strict=True), key=lambda pair: -pair[0]):
+        if share.share is None or share.share < POWER:
+            break
+        smallest = weight
+    return MixturePower(
+        generator=kind,
+        first=first.name,
+        second=second.name,
+        weights=list(weights),
+        found=found,
+        smallest=smallest,
+        reason=None if smallest is not None else f"no weight up to {max(weights):g} is found in {100 * POWER:.0f} %",
+    )
+
+
+def _named(candidates: Mapping[str, Any] | Sequence[str | BrainModel]) -> dict[str, Any]:
+    if isinstance(candidates, Mapping):
+        return {str(name): candidate for name, candidate in candidates.items()}
+    if isinstance(candidates, str) or not all(isinstance(each, str | BrainModel) for each in candidates):
+        raise UserError(
+            "candidates in a sequence are identifiers of models or BrainModels",
+            remedy="pass a dictionary of names and features, such as {'mine': features}",
+        )
+    names = [each if isinstance(each, str) else each.identifier for each in candidates]
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
+        raise UserError(f"several candidates are called {repeated[0]!r}", remedy="pass a dictionary with other names")
+    return dict(zip(names, candidates, strict=True))
+
+
+def _check(
+    named: Mapping[str, Any],
+    generators: Sequence[str],
+    weights: Sequence[float],
+    generated_from: Mapping[str, Any] | None,
+    mixtures: Sequence[tuple[str, str]] | None,
+    numbers: Sequence[int],
+    reliability: float | None,
+) -> None:
+    if len(named) < 2:
+        raise UserError(f"there are {len(named)} candidates", remedy="pass at least two, such as ['pixels', 'gabor']")
+    if not generators:
+        raise UserError("there are no generators", remedy=f"use some of {', '.join(GENERATORS)}")
+    for name in generators:
+        if name not in GENERATORS:
+            raise UserError(f"{name!r} is not a generator", remedy=f"use some of {', '.join(GENERATORS)}")
+    for name in [*(generated_from or {}), *(name for pair in mixtures or () for name in pair)]:
+        if name not in named:
+            close = nearest(name, list(named))
+            raise UserError(f"{name!r} is not a candidate", remedy=f"use {', '.join(close or named)}")
+    wrong = [weight for weight in weights if not 0 < weight <= 1]
+    if wrong:
+        raise ValueError(f"a weight is {wrong[0]}; weights of mixtures are above 0 and at most 1")
+    if min(numbers) < 1:
+        raise ValueError(f"a number of repetitions, stimuli or neuroids is {min(numbers)}; at least 1 is needed")
+    if reliability is not None and not 0 < reliability <= 1:
+        raise ValueError(f"reliability is {reliability}; it is a share of variance, above 0 and at most 1")
+
+
+def _notes(
+    models: Sequence[Candidate],
+    sources: Mapping[str, Candidate],
+    scores: Sequence[float | None],
+    generators: Sequence[str],
+    generated_from: Mapping[str, Any] | None,
+    experiment: Experiment,
+) -> list[str]:
+    notes = [
+        f"The score of {model.name} on the recordings is undefined."
+        for model, score in zip(models, scores, strict=True)
+        if score is None
+    ]
+    if "sampled units" in generators:
+        notes += [
+            f"{name} has {len(source.varying)} units that vary, fewer than the {experiment.neuroids} neuroids: instead "
+            "of units, random projections of them are drawn."
+            for name, source in sources.items()
+            if len(source.varying) < experiment.neuroids
+        ]
+    if generated_from:
+        notes.append(f"Responses of {', '.join(generated_from)} are simulated from other features than are scored.")
+    return notes
+
+
+def _table(names: Sequence[str], confusion: Confusion) -> list[str]:
+    """Lines of a confusion matrix, with a column of numbers for each candidate."""
+    wide = max(len(name) for name in names)
+    digits = max(2, len(str(len(names))), *(len(str(count)) for row in confusion.counts for count in row))
+    head = " ".join(f"{number:>{digits}}" for number in range(1, len(names) + 1))
+    lines = [f"  {'true, by the one that scores best':{wide + 4}}", f"  {'':{wide + 4}} {head}"]
+    for number, (name, row) in enumerate(zip(names, confusion.counts, strict=True), start=1):
+        lines.append(f"  {number:>2}  {name:{wide}} " + " ".join(f"{count:>{digits}}" for count in row))
+    return lines

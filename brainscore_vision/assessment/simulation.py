@@ -1,0 +1,402 @@
+"""Experiments on simulated responses: features of a candidate instead of a brain, the rest as in a benchmark."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from brainscore_core.errors import UserError
+from brainscore_core.metrics import STIMULUS_GROUPS
+from brainscore_core.numerics import ResponseMoments, RidgeCV
+from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, NeuroidAssembly, coords_for_dim
+from brainscore_vision.attainable import averaged_recordings, moments_of_recordings
+from brainscore_vision.benchmark_helpers.measurements import errors_naming_data, require_stimuli
+from brainscore_vision.benchmark_helpers.neural_common import record_stimuli
+from brainscore_vision.metric_helpers.alignment import (
+    PUBLISHED_ORDER,
+    MetricInputError,
+    as_table,
+    canonical_rows,
+    finite_values,
+    match_rows,
+)
+from brainscore_vision.model_interface import BrainModel
+
+__all__ = ["GENERATORS", "Candidate", "Experiment", "Generator", "Mixture", "Units", "features_of"]
+
+Array = NDArray[np.floating]
+Rows = NDArray[np.intp]
+
+GENERATORS: Final = ("fitted readout", "sampled units", "random projections")
+"""Ways to simulate responses from a candidate's features."""
+
+_BLOCK = 4096  # features that are read at once
+
+
+class Features(Protocol):
+    """Responses of units to the stimuli of a benchmark, read in blocks."""
+
+    stimuli: int
+    units: int
+
+    def columns(self, places: Rows) -> Array:
+        """Responses of some units, stimuli × places, float64."""
+        ...
+
+
+class Units:
+    """Features in memory."""
+
+    def __init__(self, values: Array) -> None:
+        self._values = values
+        self.stimuli, self.units = values.shape
+
+    def columns(self, places: Rows) -> Array:
+        return self._values[:, places].astype(np.float64)
+
+
+class Mixture:
+    """Sums of pairs of units, (1 − w) · first + w · second; the second ones are scaled to the variance of the first.
+
+    Each unit of the candidate with more units occurs once; units of the other one are repeated.
+    """
+
+    def __init__(self, first: Candidate, second: Candidate, weight: float, rng: np.random.Generator) -> None:
+        self.stimuli, self.units = first.features.stimuli, max(first.features.units, second.features.units)
+        self._parts = (first.features, second.features)
+        self._factors = (1 - weight, weight * first.spread / second.spread)
+        self._places = [
+            np.concatenate([rng.permutation(part.units) for _ in range(math.ceil(self.units / part.units))])
+            for part in self._parts
+        ]
+
+    def columns(self, places: Rows) -> Array:
+        first, second = (part.columns(own[places]) for part, own in zip(self._parts, self._places, strict=True))
+        return self._factors[0] * first + self._factors[1] * second
+
+
+class Candidate:
+    """Features of a candidate, and what is computed from them once."""
+
+    def __init__(self, name: str, features: Features) -> None:
+        self.name = name
+        self.features = features
+        self.source: NeuroidAssembly | None = None
+        """Features as an assembly of all stimuli, once they were scored."""
+
+    def blocks(self) -> Iterator[Array]:
+        """All features, some at a time."""
+        for start in range(0, self.features.units, _BLOCK):
+            yield self.features.columns(np.arange(start, min(start + _BLOCK, self.features.units)))
+
+    @cached_property
+    def _deviations(self) -> Array:
+        return np.concatenate([block.std(axis=0) for block in self.blocks()])
+
+    @cached_property
+    def varying(self) -> Rows:
+        """Units whose responses differ between stimuli."""
+        return np.flatnonzero(self._deviations > 1e-12 * self._deviations.max(initial=0))
+
+    @property
+    def spread(self) -> float:
+        """Root of the mean variance over stimuli of the units."""
+        return float(np.sqrt(np.mean(self._deviations**2)))
+
+    @cached_property
+    def all(self) -> Array:
+        """All features."""
+        return np.concatenate(list(self.blocks()), axis=1)
+
+    @cached_property
+    def rotated(self) -> Array:
+        """Features on at most stimuli + 1 axes, with the same products, distances and mean over features."""
+        return _rotated(self.blocks(), self.features.stimuli)
+
+
+def _rotated(blocks: Iterator[Array], n: int) -> Array:
+    """Coordinates on orthogonal axes: the constant vector, and principal axes of the rest.
+
+    A reflection then turns the first axis into the constant vector of the new features. Centring each stimulus's
+    responses, as Pearson correlations between stimuli do, therefore removes the same part before and after.
+    """
+    number, total, products = 0, np.zeros(n), np.zeros((n, n))
+    for block in blocks:
+        number += block.shape[1]
+        total += block.sum(axis=1)
+        products += block @ block.T
+    products -= np.outer(total, total) / number
+    values, vectors = np.linalg.eigh(products)
+    kept = values > max(values[-1], 0.0) * n * np.finfo(np.float64).eps
+    coordinates = np.column_stack([total / math.sqrt(number), vectors[:, kept] * np.sqrt(values[kept])])
+    axis = np.full(coordinates.shape[1], 1 / math.sqrt(coordinates.shape[1]))
+    axis[0] -= 1
+    length = float(axis @ axis)
+    return coordinates if length == 0 else coordinates - np.outer(coordinates @ axis, 2 * axis / length)
+
+
+def _lean(target: DataAssembly) -> NeuroidAssembly:
+    """Recordings without coordinates and attributes that few metrics use, which take time to copy."""
+    rank = np.empty(len(target), dtype=np.intp)
+    rank[canonical_rows(target)] = np.arange(len(target))
+    kept = [name for name in ("stimulus_id", STIMULUS_GROUPS) if name in target.coords]
+    coords: dict[str, Any] = {name: ("presentation", target[name].values) for name in kept}
+    coords[PUBLISHED_ORDER] = ("presentation", rank)  # splits depend on it
+    coords |= {str(name): ("neuroid", variable.values) for name, variable in coords_for_dim(target, "neuroid").items()}
+    return NeuroidAssembly(target.values, coords=coords, dims=["presentation", "neuroid"])
+
+
+def _reliability(moments: ResponseMoments) -> Array:
+    """Share of variance that is signal, for each neuroid.
+
+    Estimates of single neuroids vary by chance. Used as they are, simulated neuroids would differ more than real ones,
+    so they are moved towards their mean by the part of their variance that chance explains (Efron & Morris 1975,
+    https://doi.org/10.1080/01621459.1975.10479864). Each is a ratio of independent variances of Gaussian responses; the
+    mean of 1 / variance is too large by (n − 1) / (n − 3).
+    """
+    n = len(moments.counts)
+    free = int(moments.counts.sum()) - n
+    noise = np.nan_to_num(1 - moments.reliability, nan=1.0)
+    if n > 3:
+        noise = noise * (n - 3) / (n - 1)
+    mean = float(noise.mean())
+    chance = mean**2 * (2 / (n - 1) + 2 / free)
+    spread = float(noise.var(ddof=1)) if len(noise) > 1 else 0.0
+    kept = max(0.0, 1 - chance / spread) if spread > 0 else 0.0
+    return np.asarray(np.clip(1 - mean - kept * (noise - mean), 0.0, 1.0))
+
+
+@dataclass
+class Experiment:
+    """Design of a benchmark's experiment, and its metric."""
+
+    benchmark: Any
+    recordings: DataAssembly
+    """Averaged recordings of the benchmark."""
+    target: DataAssembly
+    """The same, as the metric receives them."""
+    reliability: Array
+    """Share of variance that is signal, for each neuroid."""
+    noise: Array
+    """Root of the correlation matrix of the noise of the neuroids."""
+    amplitude: Array
+    """Relative standard deviation of the noise of each stimulus's average."""
+    rotates: bool = False
+    """Whether the metric gives rotated features the same score."""
+
+    @classmethod
+    def of(cls, benchmark: Any, reliability: float | None) -> Experiment:
+        what = f"recovery on {benchmark.identifier!r}"
+        target = averaged_recordings(benchmark, what=what)
+        with errors_naming_data(target, benchmark.identifier):
+            finite_values(target, role="recordings")
+        n, m = target.shape
+        if reliability is not None:
+            return cls(benchmark, target, target, np.full(m, reliability), np.eye(m), np.ones(n))
+        try:
+            moments = moments_of_recordings(benchmark, target, what=what)
+        except UserError as error:
+            raise UserError(f"{what}: {error.message}", remedy=f"{error.remedy}; or state reliability=…") from error
+        deviations = np.sqrt(np.diag(moments.noise))
+        correlations = moments.noise / np.where(deviations > 0, np.outer(deviations, deviations), 1.0)
+        np.fill_diagonal(correlations, 1.0)
+        values, vectors = np.linalg.eigh(correlations)
+        amplitude = np.sqrt(1 / moments.counts / np.mean(1 / moments.counts))
+        return cls(
+            benchmark, target, target, _reliability(moments), vectors * np.sqrt(np.maximum(values, 0.0)), amplitude
+        )
+
+    @property
+    def stimuli(self) -> int:
+        return int(self.target.shape[0])
+
+    @property
+    def neuroids(self) -> int:
+        return int(self.target.shape[1])
+
+    @cached_property
+    def scales(self) -> tuple[Array, Array]:
+        """Mean and standard deviation of the recorded neuroids."""
+        values = np.asarray(self.target.values, dtype=np.float64)
+        return values.mean(axis=0), values.std(axis=0)
+
+    def simplify(self, models: Sequence[Candidate], seed: int) -> None:
+        """Find out what changes no score: coordinates that are left out, features that are rotated.
+
+        Neither depends on the responses, so one score of the recordings with and without decides it.
+        """
+        n, rng = self.stimuli, np.random.default_rng(seed)
+        widest = max(models, key=lambda model: model.features.units)
+        drawn = widest.features.columns(np.sort(rng.permutation(widest.features.units)[: 2 * n]))
+        score = self._metric(widest, self._source(drawn), self.target)
+        lean = _lean(self.target)
+        try:
+            same = self._metric(widest, self._source(drawn), lean) == score
+        except (UserError, AttributeError, KeyError, ValueError):  # the metric uses what was left out
+            same = False
+        if same:
+            self.target = lean
+        if drawn.shape[1] > n + 1:
+            rotated = self._metric(widest, self._source(_rotated(iter([drawn]), n)), self.target)
+            self.rotates = bool(abs(rotated - score) <= 1e-6 * max(1.0, abs(score)))
+
+    def features(self, model: Candidate) -> Array:
+        """Features as they are scored, and as readouts are fitted to them."""
+        return model.rotated if self.rotates and model.features.units > self.stimuli + 1 else model.all
+
+    def measured(self, values: Array, rows: Rows | None, places: Rows | None) -> DataAssembly:
+        """Simulated responses as recordings of the benchmark; `places` are the neuroids that they stand for."""
+        if rows is None and places is None:
+            return self.target.copy(data=values)
+        rows = np.arange(self.stimuli) if rows is None else rows
+        part = self.target.isel(presentation=rows)
+        if places is None:
+            return part.copy(data=values)
+        coords: dict[str, Any] = dict(coords_for_dim(part, "presentation"))
+        for name, variable in coords_for_dim(part, "neuroid").items():
+            coords[str(name)] = ("neuroid", np.asarray(variable.values)[places])
+        coords["neuroid_id"] = ("neuroid", np.arange(len(places)))
+        return NeuroidAssembly(values, coords=coords, dims=["presentation", "neuroid"])
+
+    def score(self, model: Candidate, measured: DataAssembly, rows: Rows | None = None) -> float | None:
+        """Score of a candidate before the ceiling; None if it is undefined."""
+        if model.source is None:
+            model.source = self._source(self.features(model))
+        source = model.source if rows is None else self._source(self.features(model)[rows], rows)
+        score = self._metric(model, source, measured)
+        return score if math.isfinite(score) else None
+
+    def _source(self, values: Array, rows: Rows | None = None) -> NeuroidAssembly:
+        names = self.target["stimulus_id"].values
+        coords = {
+            "stimulus_id": ("presentation", names if rows is None else names[rows]),
+            "neuroid_id": ("neuroid", np.arange(values.shape[1])),
+        }
+        return NeuroidAssembly(values, coords=coords, dims=["presentation", "neuroid"])
+
+    def _metric(self, model: Candidate, source: DataAssembly, measured: DataAssembly) -> float:
+        with warnings.catch_warnings(), errors_naming_data(self.recordings, self.benchmark.identifier):
+            warnings.simplefilter("ignore")
+            try:
+                return float(self.benchmark._similarity_metric(source, measured))
+            except MetricInputError as error:
+                raise MetricInputError(f"candidate {model.name!r}: {error.message}", remedy=error.remedy) from error
+
+    def draw_stimuli(self, number: int, rng: np.random.Generator) -> Rows:
+        """Some of the stimuli, in equal shares from each of their groups."""
+        n = self.stimuli
+        groups = np.zeros(n, dtype=np.intp)
+        if STIMULUS_GROUPS in self.target.coords:
+            groups = np.unique(self.target[STIMULUS_GROUPS].values, return_inverse=True)[1]
+        order = np.lexsort((rng.random(n), groups))
+        return np.sort(order[np.arange(number) * n // number])
+
+    def draw_neuroids(self, number: int, rng: np.random.Generator) -> Rows:
+        """Recorded neuroids whose reliability and noise the simulated ones have; all of them before any again."""
+        rounds = math.ceil(number / self.neuroids)
+        return np.concatenate([rng.permutation(self.neuroids) for _ in range(rounds)])[:number]
+
+    def draw_noise(self, places: Rows | None, rng: np.random.Generator) -> Array:
+        """Noise with variance 1 (stimuli × neuroids); repeated neuroids have independent noise."""
+        n, m = self.stimuli, self.neuroids
+        if places is None:
+            return rng.standard_normal((n, m)) @ self.noise.T * self.amplitude[:, None]
+        parts = [
+            (rng.standard_normal((n, m)) @ self.noise.T)[:, places[start : start + m]]
+            for start in range(0, len(places), m)
+        ]
+        return np.concatenate(parts, axis=1) * self.amplitude[:, None]
+
+
+class Generator:
+    """Simulates responses of neuroids from the features of a candidate."""
+
+    def __init__(self, experiment: Experiment, kind: str, model: Candidate) -> None:
+        self._experiment = experiment
+        self._kind = kind
+        self._model = model
+
+    def simulate(self, rng: np.random.Generator, places: Rows | None = None) -> Array:
+        """Measured responses to all stimuli, for the recorded neuroids or for those at `places`."""
+        experiment = self._experiment
+        reliability = experiment.reliability if places is None else experiment.reliability[places]
+        if self._kind == "fitted readout":
+            expected, (mean, deviation) = self._readout, experiment.scales
+            if places is not None:
+                expected, mean, deviation = expected[:, places], mean[places], deviation[places]
+        else:
+            drawn = self._drawn(len(reliability), rng)
+            mean, deviation = drawn.mean(axis=0), drawn.std(axis=0)
+            expected = _standardised(drawn)
+        noise = experiment.draw_noise(places, rng)
+        return np.asarray(mean + deviation * (np.sqrt(reliability) * expected + np.sqrt(1 - reliability) * noise))
+
+    @cached_property
+    def _readout(self) -> Array:
+        """Predictions of the fitted map, each neuroid with mean 0 and variance 1."""
+        features = self._experiment.features(self._model)
+        largest = float(np.sum((features - features.mean(axis=0)) ** 2))
+        penalties = largest * np.logspace(-8, 2, 21)
+        fit = RidgeCV(alphas=penalties.tolist(), alpha_per_target=True).fit(
+            features, np.asarray(self._experiment.target.values)
+        )
+        return _standardised(fit.predict(features))
+
+    def _drawn(self, number: int, rng: np.random.Generator) -> Array:
+        if self._kind == "sampled units" and len(self._model.varying) >= number:
+            return self._model.features.columns(rng.choice(self._model.varying, number, replace=False))
+        features = self._experiment.features(self._model)
+        return features @ rng.standard_normal((features.shape[1], number)) / math.sqrt(self._model.features.units)
+
+
+def _standardised(values: Array) -> Array:
+    centred = values - values.mean(axis=0)
+    deviation = centred.std(axis=0)
+    return np.asarray(centred / np.where(deviation > 0, deviation, 1.0))
+
+
+def features_of(experiment: Experiment, name: str, candidate: Any) -> Array:
+    """Features of a candidate, stimuli × features, in the order of the recordings."""
+    benchmark, target = experiment.benchmark, experiment.target
+    if isinstance(candidate, str):
+        from brainscore_vision.registries import load_model
+
+        candidate = load_model(candidate)
+    if isinstance(candidate, BrainModel):
+        require_stimuli(benchmark._assembly)
+        candidate.start_recording(benchmark.region, time_bins=benchmark.timebins)
+        candidate = record_stimuli(
+            candidate,
+            benchmark._assembly,
+            benchmark=benchmark.identifier,
+            region=benchmark.region,
+            visual_degrees=benchmark._visual_degrees,
+            number_of_trials=benchmark._number_of_trials,
+            time_bins=benchmark.timebins,
+        )
+    if isinstance(candidate, DataAssembly):
+        role = f"features of {name!r}"
+        candidate = as_table(candidate, ("presentation", "neuroid"), role=role)
+        candidate = candidate.values[match_rows(candidate, target, roles=(role, "recordings"))]
+    values = np.asarray(candidate)
+    if values.ndim != 2 or len(values) != experiment.stimuli or values.shape[1] == 0 or values.dtype.kind not in "fiub":
+        raise UserError(
+            f"features of {name!r} are an array of shape {values.shape} and type {values.dtype}; "
+            f"{experiment.stimuli} stimuli × features are needed",
+            remedy="pass numbers, one row for each stimulus of the recordings, in their order",
+        )
+    if not np.isfinite(values).all():
+        raise UserError(
+            f"features of {name!r} contain NaN or infinity: {int((~np.isfinite(values)).sum())} values",
+            remedy="leave out these features",
+        )
+    if (values == values[0]).all():
+        raise UserError(f"features of {name!r} are the same for all stimuli", remedy="check how they were computed")
+    return values
