@@ -31,6 +31,10 @@ from brainscore_vision.model_interface import BrainModel
 
 __all__ = ["Audit", "Copies", "audit"]
 
+_BY_CHANCE = 1e-4
+_SAMPLED = 20_000
+_DRAWN_TOWARDS = 10
+
 Array = NDArray[np.float64]
 
 
@@ -49,7 +53,7 @@ class Copies:
     examples : tuple of str
         Up to five of the stimuli.
     expected : float
-        Number of equal pairs that is expected by chance, if neuroids respond independently.
+        Number of equal pairs that is expected by chance, from pairs that are not equal.
     """
 
     kind: str
@@ -190,7 +194,7 @@ def audit(benchmark: Any, *, model: BrainModel | None = None, seed: int = 0) -> 
     :func:`~brainscore_vision.assessment.duplicates.find_duplicates`. Coordinates in `GROUPS` (of the recordings or of
     the stimulus set) count from five values on, of which one has several stimuli; fewer are kinds, not groups.
 
-    Equal responses are reported if fewer than 0.01 equal pairs are expected by chance.
+    Equal responses are reported if fewer than 0.0001 equal pairs are expected by chance.
 
     Serial tests: :func:`serial_tests`.
 
@@ -229,8 +233,6 @@ def audit(benchmark: Any, *, model: BrainModel | None = None, seed: int = 0) -> 
     copies, more = _copies(parts)
     tests, order, unknown = find_dependence(parts, seed)
     notes += more + unknown
-    if getattr(parts.benchmark, "alpha_coord", None) is not None:
-        notes.append(f"for the severity, neuroids of all values of {parts.benchmark.alpha_coord!r} are fitted together")
     rules = {overlap.kind: codes[overlap.kind] for overlap in overlaps if overlap.across}
     if "equal files" in rules or "near-duplicates" in rules:
         rules = {name: rule for name, rule in rules.items() if name not in ("equal files", "near-duplicates")}
@@ -238,6 +240,8 @@ def audit(benchmark: Any, *, model: BrainModel | None = None, seed: int = 0) -> 
     if order is not None and any(test.found and test.recordings == "averaged" for test in tests):
         rules[BLOCKS] = blocks_of_time(table, order)
     losses = tuple(find_losses(parts, table, rules, duplicates, order, model, seed)) if rules else ()
+    if losses and getattr(parts.benchmark, "alpha_coord", None) is not None:
+        notes.append(f"for the severity, neuroids of all values of {parts.benchmark.alpha_coord!r} are fitted together")
     return Audit(
         benchmark=parts.name,
         stimuli=len(table),
@@ -263,7 +267,7 @@ def _copies(parts: Parts) -> tuple[tuple[Copies, ...], list[str]]:
         for assembly in recordings:
             ids = coord_values(assembly, "stimulus_id", role="recordings").astype(str)
             copies = _equal_rows(kind, responses_of(assembly), ids)
-            if copies is not None and copies.expected >= 0.01:
+            if copies is not None and copies.expected >= _BY_CHANCE:
                 notes.append(
                     f"equal responses of {copies.presentations} presentations ({kind}) may be chance: the responses "
                     "have few different values"
@@ -277,7 +281,7 @@ def _equal_rows(kind: str, values: Array, ids: NDArray[Any]) -> Copies | None:
     known = np.flatnonzero(np.isfinite(values).any(axis=1) & (np.ptp(np.nan_to_num(values), axis=1) > 0))
     rows, named = np.nan_to_num(values[known], nan=-1e300) + 0.0, ids[known]
     first: dict[Any, int] = {}
-    copied, pairs = [], 0
+    copied = []
     for number, (row, name) in enumerate(zip(rows, named, strict=True)):
         key = (row.tobytes(), name) if kind == "repetitions" else row.tobytes()
         if key not in first:
@@ -286,17 +290,37 @@ def _equal_rows(kind: str, values: Array, ids: NDArray[Any]) -> Copies | None:
             copied.append(number)
     if not copied:
         return None
-    if kind == "repetitions":
-        sizes = np.unique(named, return_counts=True)[1]
-        pairs = int((sizes * (sizes - 1) // 2).sum())
-    else:
-        pairs = len(rows) * (len(rows) - 1) // 2
-    logarithm = 0.0
-    for column in rows.T:
-        counts = np.unique(column, return_counts=True)[1]
-        logarithm += math.log((counts / len(column)) @ (counts / len(column)))
     examples = tuple(dict.fromkeys(named[copied].tolist()))[:5]
-    return Copies(kind, len(copied), len(values), examples, pairs * math.exp(logarithm))
+    return Copies(kind, len(copied), len(values), examples, _equal_by_chance(kind, rows, named))
+
+
+def _equal_by_chance(kind: str, rows: Array, ids: NDArray[Any]) -> float:
+    """Expected number of equal pairs, from how many neuroids are equal in pairs that are not copies.
+
+    If a share f of the neuroids is equal in pairs of presentations of a stimulus, all of them are equal with a
+    probability of at most f to the power of their number, on average; f of few pairs is drawn towards that of all.
+    """
+    codes = np.unique(ids, return_inverse=True)[1]
+    if kind == "repetitions":
+        members = [np.flatnonzero(codes == code) for code in range(int(codes.max()) + 1)]
+        pairs = np.concatenate([each[np.stack(np.triu_indices(len(each), 1), axis=1)] for each in members])
+    else:
+        pairs = np.random.default_rng(0).integers(0, len(rows), (_SAMPLED, 2))
+        pairs = pairs[codes[pairs[:, 0]] != codes[pairs[:, 1]]]
+    number, d = len(pairs), rows.shape[1]
+    if kind == "stimuli":
+        number = len(rows) * (len(rows) - 1) // 2
+    elif number > _SAMPLED:
+        pairs = pairs[np.random.default_rng(0).choice(number, _SAMPLED, replace=False)]
+    equal = np.concatenate(
+        [(rows[part[:, 0]] == rows[part[:, 1]]).sum(axis=1) for part in np.array_split(pairs, len(pairs) // 500 + 1)]
+    )
+    others = equal < d
+    overall = (equal[others].sum() + 0.5) / (others.sum() * d + 1)
+    group = codes[pairs[:, 0]] if kind == "repetitions" else np.arange(len(pairs))
+    entries = np.bincount(group, others * d) + _DRAWN_TOWARDS
+    share = (np.bincount(group, np.where(others, equal, 0)) + _DRAWN_TOWARDS * overall) / entries
+    return float(np.mean(share[group] ** d) * number)
 
 
 def _plain(value: Any) -> Any:

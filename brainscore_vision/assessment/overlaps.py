@@ -165,7 +165,7 @@ def parts_of(benchmark: Any) -> Parts:
         held = _content(getattr(benchmark, attribute, None))
         stimuli = held if isinstance(held, StimulusSet) else getattr(held, "stimulus_set", None)
         if isinstance(stimuli, StimulusSet):
-            note = "only the pictures were examined: the benchmark has no recordings of neuroids"
+            note = "only the pictures were examined: the benchmark is of a class whose recordings are not known here"
             return Parts(name, benchmark, False, [], _with_files(stimuli), (note,))
     raise UserError(
         f"the stimuli of {name!r} are not known",

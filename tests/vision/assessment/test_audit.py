@@ -333,6 +333,21 @@ class TestCopies:
         assert found.copies == ()
         assert any("may be chance" in note for note in found.notes)
 
+    @pytest.mark.parametrize("neuroids", [4, 8, 20])
+    def test_sparse_counts(self, neuroids):
+        """Some stimuli drive hardly any neuroid: repetitions are sometimes equal, and no two are copies."""
+        for seed in range(20):
+            benchmark = self.repeated(
+                values=lambda rng, shape: rng.poisson(rng.gamma(0.3, 1, (1, 30, 1)), (3, 30, neuroids)).astype(float),
+                seed=seed,
+            )
+            assert audit(benchmark).copies == ()
+
+    def test_copies_among_counts(self):
+        benchmark = self.repeated(values=lambda rng, shape: rng.poisson(4, shape).astype(float), copied=(3, 4))
+        (copies,) = audit(benchmark).copies
+        assert copies.examples == ("s03", "s04")
+
     def test_equal_responses_to_different_stimuli(self):
         values = responses(np.arange(40))
         values[7] = values[5]
