@@ -286,7 +286,7 @@ def _check_splits(benchmark: Any) -> Iterator[Check]:
     from brainscore_core.plugins import Check
     from brainscore_vision.assessment.overlaps import split_findings
 
-    name = "its splits keep alike stimuli together"
+    name = "its splits keep similar stimuli together"
     stated = getattr(benchmark, "ungrouped_splits", None)
     if stated:
         yield Check(name, "not applicable", f"the benchmark states a reason: {stated}")

@@ -38,9 +38,10 @@ def fields(rng, n, exponent, size=SIZE):
 
 
 def gratings(rng, n, band):
-    """Gratings of one band of frequencies, in any orientation and phase."""
+    """Gratings of one band of frequencies, in any phase, whose orientations differ by at least half a step."""
     y, x = np.mgrid[:SIZE, :SIZE] / SIZE
-    angle, phase = rng.uniform(0, np.pi, (n, 1, 1)), rng.uniform(0, 2 * np.pi, (n, 1, 1))
+    angle = (np.arange(n)[:, None, None] + rng.uniform(0, 0.5, (n, 1, 1))) * np.pi / n
+    phase = rng.uniform(0, 2 * np.pi, (n, 1, 1))
     cycles = rng.uniform(*band, (n, 1, 1))
     return np.sin(2 * np.pi * cycles * (np.cos(angle) * x + np.sin(angle) * y) + phase) * 1.4
 
@@ -59,8 +60,8 @@ def discs(rng, n, number):
 CATEGORIES = {
     "clouds": lambda rng, n: fields(rng, n, 1.5),
     "grains": lambda rng, n: fields(rng, n, 0.7),
-    "coarse gratings": lambda rng, n: gratings(rng, n, (2, 6)),
-    "fine gratings": lambda rng, n: gratings(rng, n, (6, 12)),
+    "coarse gratings": lambda rng, n: gratings(rng, n, (4, 6)),
+    "fine gratings": lambda rng, n: gratings(rng, n, (8, 11)),
     "discs": lambda rng, n: discs(rng, n, 12),
 }
 
@@ -109,7 +110,7 @@ CHANGES = {
     "inverted": lambda a, rng: 255 - a,
     "JPEG, quality 30": lambda a, rng: jpeg(a),
     "other size": lambda a, rng: resized(a),
-    "cropped by 1 %": lambda a, rng: cropped(a),
+    "cropped by 1 % (limit)": lambda a, rng: cropped(a),
 }
 
 

@@ -340,7 +340,7 @@ def _lines(found: Audit) -> Iterator[str]:
         pairs = "" if overlap.pairs is None else f"{overlap.pairs:,} pairs, "
         share = f"no splits: {overlap.reason}"
         if overlap.share is not None:
-            share = f"{percent(overlap.share)} of the test stimuli have their like among the training stimuli"
+            share = f"{percent(overlap.share)} of the test stimuli share a group with training stimuli"
         yield f"{overlap.kind}: {pairs}{overlap.stimuli:,} stimuli in {overlap.groups:,} groups; {share}"
     for copies in found.copies:
         yield (

@@ -141,7 +141,7 @@ def split_findings(benchmark: Any) -> list[Finding]:
         found.append(
             Finding(
                 f"splits divide {overlap.kind}" if overlap.pairs is not None else f"splits divide values of {coord!r}",
-                f"{percent(overlap.share)} of the test stimuli have their like among the training stimuli "
+                f"{percent(overlap.share)} of the test stimuli share a group with training stimuli "
                 f"({overlap.stimuli} stimuli in {overlap.groups} groups)",
                 f"{remedy}; or set ungrouped_splits of the benchmark to the reason why not",
                 source="splits",

@@ -269,7 +269,7 @@ def _both(
             return default, metric(source, targets[0])
         kept = np.flatnonzero(~np.isin(targets[1][_UNITS].values, targets[0][_UNITS].values))
         if len(kept) < _FEWEST_TRAINING:
-            raise UserError(f"only {len(kept)} training stimuli have no like among the test stimuli", remedy="")
+            raise UserError(f"only {len(kept)} training stimuli share no group with test stimuli", remedy="")
         scores = []
         for rows in (np.arange(targets[1].sizes["presentation"]), kept):
             training = targets[1].isel(presentation=rows)

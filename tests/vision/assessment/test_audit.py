@@ -507,11 +507,11 @@ class TestChecks:
 
         reference = Reference("benchmark", benchmark.identifier, lambda: benchmark, None)
         (checked,) = check_references([reference], model=None)
-        return {check.name: check for check in checked.checks if "alike stimuli" in check.name}
+        return {check.name: check for check in checked.checks if "similar stimuli" in check.name}
 
     def test_new_benchmarks_need_grouped_splits(self, leaking):
         ((name, check),) = self.checks(make(leaking.recordings)).items()
-        assert name == "its splits keep alike stimuli together: splits divide near-duplicates"
+        assert name == "its splits keep similar stimuli together: splits divide near-duplicates"
         assert check.result == "failed"
         assert "group_coord='group'" in check.remedy
 
