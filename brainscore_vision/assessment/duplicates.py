@@ -117,8 +117,8 @@ def find_duplicates(
     Grey levels alone would confuse pictures of the same layout, such as sky above ground; contours alone, textures of
     the same kind. Both survive noise, compression, another size, brightness or contrast, inversion and shifts of about
     1 % of the width (less, where texture is finer than 8 cycles per picture); neither survives larger shifts, rotations
-    above a few degrees, another view or another background. Pictures of one level have no correlation. Work grows with the square of the number of pictures; memory
-    with the number of pictures, since correlations are computed in blocks.
+    above a few degrees, another view or another background. Pictures of one level have no correlation. Work grows with
+    the square of the number of pictures; memory with the number of pictures, since correlations are computed in blocks.
 
     Examples
     --------
