@@ -295,11 +295,12 @@ def tables(store):
     if "pictures" in store:
         kinds = list(store["pictures"])
         rows = [
-            [what, *(f"{store['pictures'][kind][what]} of {store['pictures'][kind]['simulations']}" for kind in kinds)]
-            for what in next(iter(store["pictures"].values()))
-            if what != "simulations"
+            [
+                "**clean sets with a false alarm**" if what == "clean" else what,
+                *(f"{store['pictures'][kind][what]} of {store['pictures'][kind]['simulations']}" for kind in kinds),
+            ]
+            for what in ("clean", "equal files", *CHANGES)
         ]
-        rows[0][0] = "**false alarms in clean sets**"
         parts.append("Sets of 60 pictures, and sets with one copy of each kind:\n\n" + table(["found", *kinds], rows))
     if "order" in store:
         rows = [
