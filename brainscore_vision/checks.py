@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -32,6 +33,13 @@ _PARENTS = (
     "V1-surround_modulation", "V1-texture_modulation", "V1-response_magnitude",
 )  # fmt: skip
 """Parents under which benchmarks are averaged; a study may add groups of its own."""
+
+
+_PUBLISHED_SPLITS = (
+    "FreemanZiemba2013", "FreemanZiemba2013public", "MajajHong2015", "MajajHong2015public", "Papale2025",
+    "Simulated2026",
+)  # fmt: skip
+"""Studies whose splits are published: other splits would change their scores, so that findings are warnings."""
 
 
 class Reference(NamedTuple):
@@ -216,7 +224,8 @@ def _check_benchmark(reference: Reference, model: str | None) -> tuple[tuple[Che
             folder=reference.folder,
             raise_errors=False,
         )
-    return (*checks, *_check_neural_benchmark(benchmark), *_check_metadata(reference)), list(_loaded_data(record.items))
+    further = (*_check_neural_benchmark(benchmark), *_check_splits(benchmark), *_check_metadata(reference))
+    return (*checks, *further), list(_loaded_data(record.items))
 
 
 def _check_metadata(reference: Reference) -> Iterator[Check]:
@@ -269,6 +278,37 @@ def _check_neural_benchmark(benchmark: Any) -> Iterator[Check]:
         yield Check(name, "warning" if finding.severity == "warning" else "failed", finding.culprit, finding.remedy)
     if not findings:
         yield Check("its recordings are fit for it", "passed")
+
+
+def _check_splits(benchmark: Any) -> Iterator[Check]:
+    """Whether splits keep stimuli that are equal, nearly equal or of one group on one side."""
+    from brainscore_core.errors import DataUnavailable
+    from brainscore_core.plugins import Check
+    from brainscore_vision.assessment.overlaps import split_findings
+
+    name = "its splits keep similar stimuli together"
+    stated = getattr(benchmark, "ungrouped_splits", None)
+    if stated:
+        yield Check(name, "not applicable", f"the benchmark states a reason: {stated}")
+        return
+    try:
+        findings = split_findings(benchmark)
+    except DataUnavailable as error:
+        yield Check(name, "not applicable", error.message)
+        return
+    except UserError as error:
+        yield Check(name, "not applicable", f"they cannot be examined: {error.message}")
+        return
+    study = re.split(r"[.:-]", str(getattr(benchmark, "identifier", "")))[0]
+    for finding in findings:
+        yield Check(
+            f"{name}: {finding.check}",
+            "warning" if study in _PUBLISHED_SPLITS else "failed",
+            finding.culprit,
+            finding.remedy,
+        )
+    if not findings:
+        yield Check(name, "passed")
 
 
 def _loaded_data(items: Iterable[dict[str, Any]]) -> Iterator[Reference]:

@@ -389,6 +389,9 @@ class Benchmark(ABC):
     control: ClassVar[bool] = False
     """Whether this benchmark tests the method instead of the model; averages leave out such controls."""
 
+    ungrouped_splits: str | None = None
+    """Reason why splits may divide stimuli that are nearly equal or of one group, for the checks of new benchmarks."""
+
     @abstractmethod
     def __call__(self, candidate: Any) -> Score:
         """Run the experiment on `candidate` and compare it with the measurements.

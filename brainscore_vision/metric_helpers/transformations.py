@@ -1,8 +1,9 @@
 """Cross-validation of metrics: splits of stimuli, and metrics applied to each split."""
 
+import copy
 import warnings
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import pandas as pd
@@ -135,6 +136,46 @@ class Splits:
     def group_coord(self) -> str | None:
         """Coordinate whose groups are kept together on one side of each split; None if stimuli are split singly."""
         return self._group_coord
+
+    def by_groups(
+        self,
+        group_coord: str,
+        *,
+        groups: int,
+        stimuli: int,
+        preprocess_indices: Callable[[Rows, Rows, DataAssembly], tuple[Rows, Rows]] | None = None,
+    ) -> Self:
+        """The same kind of splits with the values of a coordinate on one side, not stratified.
+
+        Parameters
+        ----------
+        group_coord : str
+            Coordinate whose values never occur on both sides.
+        groups, stimuli : int
+            Number of different values, and of stimuli: numbers of stimuli to fit and to test on become shares of
+            groups, and there are at most as many folds as groups.
+        preprocess_indices : callable, optional
+            Replaces that of these splits.
+
+        Examples
+        --------
+        >>> validation = CrossValidation(train_size=40, splits=5).by_groups("scene", groups=10, stimuli=50)
+        >>> assembly = DataAssembly(np.zeros(50), dims=["presentation"], coords={
+        ...     "stimulus_id": ("presentation", range(50)), "scene": ("presentation", np.arange(50) // 5)})
+        >>> [len(rows.train) for rows in validation.split_rows(assembly, assembly)]
+        [40, 40, 40, 40, 40]
+        """
+        changed = copy.copy(self)
+        changed._group_coord, changed._stratification_coord = group_coord, None
+        changed._sizes = dict(self._sizes)
+        if preprocess_indices is not None:
+            changed._preprocess_indices = preprocess_indices
+        if self._kfold:
+            changed._splits = min(self._splits, groups)
+        for name, size in self._sizes.items():
+            if isinstance(size, int | np.integer):
+                changed._sizes[name] = min(max(round(size * groups / stimuli), 1), groups - 1)
+        return changed
 
     def split_rows(self, source: DataAssembly, target: DataAssembly) -> list[SplitRows]:
         """Rows of `target` in each split; rows of a side are in the order of the split.

@@ -107,6 +107,24 @@ def test_hook_sees_stimuli_of_the_groups():
         np.testing.assert_array_equal(rows.train, expected.train[1:])
 
 
+@pytest.mark.parametrize("options", [{"splits": 7, "train_size": 0.8}, {"kfold": True, "splits": 4}])
+def test_splits_by_groups(options):
+    target = _assembly(order=SHUFFLED, scene=SCENE, object_name=SCENE)
+    grouped = Splits(**options).by_groups("scene", groups=12, stimuli=60).split_rows(target, target)
+    expected = Splits(group_coord="scene", stratification_coord=None, **options).split_rows(target, target)
+    for rows, others in zip(grouped, expected, strict=True):
+        np.testing.assert_array_equal(rows.train, others.train)
+        np.testing.assert_array_equal(rows.test, others.test)
+
+
+def test_splits_by_groups_have_at_most_as_many_folds():
+    target = _assembly(half=np.arange(60) % 2)
+    own = Splits(kfold=True, splits=5)
+    splits = own.by_groups("half", groups=2, stimuli=60).split_rows(target, target)
+    assert [len(rows.test) for rows in splits] == [30, 30]
+    assert len(own.split_rows(target, target)) == 5  # unchanged
+
+
 def test_metrics_take_groups():
     target = _assembly(scene=SCENE)
     seen = []

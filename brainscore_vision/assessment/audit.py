@@ -1,0 +1,368 @@
+"""Whether the stimuli of a benchmark are independent, and what its score owes to those that are not."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from brainscore_core.errors import UserError
+from brainscore_vision.assessment.duplicates import THRESHOLD, Pair, merge_groups
+from brainscore_vision.assessment.overlaps import (
+    Overlap,
+    Parts,
+    find_overlaps,
+    groups_of,
+    parts_of,
+    percent,
+    repetitions_of,
+    splits_of,
+    stimulus_table,
+)
+from brainscore_vision.assessment.serial import SerialTest, find_dependence, responses_of
+from brainscore_vision.assessment.severity import BLOCKS, DUPLICATES, Loss, blocks_of_time, find_losses
+from brainscore_vision.metric_helpers.alignment import coord_values
+from brainscore_vision.model_interface import BrainModel
+
+__all__ = ["Audit", "Copies", "audit"]
+
+_BY_CHANCE = 1e-4
+_SAMPLED = 20_000
+_DRAWN_TOWARDS = 10
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Copies:
+    """Equal responses of all neuroids in several presentations.
+
+    Attributes
+    ----------
+    kind : str
+        ``'repetitions'``: of the same stimulus; ``'stimuli'``: of different stimuli.
+    presentations : int
+        Number of presentations that equal an earlier one.
+    of : int
+        Number of all presentations.
+    examples : tuple of str
+        Up to five of the stimuli.
+    expected : float
+        Number of equal pairs that is expected by chance, from pairs that are not equal.
+    """
+
+    kind: str
+    presentations: int
+    of: int
+    examples: tuple[str, ...]
+    expected: float
+
+
+@dataclass(frozen=True)
+class Audit:
+    """Findings about the stimuli, repetitions and splits of a benchmark.
+
+    Attributes
+    ----------
+    benchmark : str
+        Its identifier.
+    stimuli : int
+        Number of stimuli.
+    units : dict of str to int
+        Number of independent units if equal files and near-duplicates are merged (``'pictures'``), and if they are
+        merged with the groups of a coordinate (its name).
+    overlaps : tuple of Overlap
+        Deterministic: equal files, near-duplicates, groups.
+    copies : tuple of Copies
+        Deterministic: equal responses.
+    pairs : tuple of Pair
+        The most similar stimuli; at most 50 pairs of equal files and 50 near-duplicates.
+    tests : tuple of SerialTest
+        Statistical; empty unless the recordings tell the order of presentations.
+    losses : tuple of Loss
+        Severity of what was found across splits.
+    notes : tuple of str
+        What was not examined, and why.
+    threshold : float
+        Similarity of near-duplicates.
+    seed : int
+        Of permutations and random features.
+    """
+
+    benchmark: str
+    stimuli: int
+    units: dict[str, int]
+    overlaps: tuple[Overlap, ...]
+    copies: tuple[Copies, ...]
+    pairs: tuple[Pair, ...]
+    tests: tuple[SerialTest, ...]
+    losses: tuple[Loss, ...]
+    notes: tuple[str, ...]
+    threshold: float
+    seed: int
+
+    @property
+    def independent(self) -> int:
+        """The smallest number of independent units."""
+        return min(self.units.values(), default=self.stimuli)
+
+    @property
+    def clean(self) -> bool:
+        """Whether nothing was found."""
+        return not (
+            any(overlap.across or overlap.pairs for overlap in self.overlaps)
+            or self.copies
+            or any(test.found for test in self.tests)
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Numbers and texts for JSON; files are named without their folder, undefined numbers are None."""
+        content = asdict(self)
+        for pair in content["pairs"]:
+            for key in ("first_path", "second_path"):
+                pair[key] = Path(pair[key]).name
+        content["independent"], content["clean"] = self.independent, self.clean
+        return {key: _plain(value) for key, value in content.items()}
+
+    def text(self) -> str:
+        """The findings, in a few lines."""
+        return "\n".join(_lines(self))
+
+    def picture(self, *, pairs: int = 8, size: int = 128) -> Any:
+        """Show the most similar pairs, one above the other in each column.
+
+        Parameters
+        ----------
+        pairs : int
+            Number of pairs; near-duplicates come first.
+        size : int
+            Height and width of a picture, in pixels.
+
+        Returns
+        -------
+        PIL.Image.Image
+
+        Raises
+        ------
+        UserError
+            If there is no pair of pictures.
+        """
+        from PIL import Image
+
+        from brainscore_vision.model_helpers.images import load_rgb
+
+        shown = sorted(self.pairs, key=lambda pair: pair.equal)[:pairs]
+        if not shown:
+            raise UserError(f"{self.benchmark!r} has no equal or nearly equal pictures", remedy="see text()")
+        columns = [
+            np.vstack([load_rgb(path, size=size) for path in (pair.first_path, pair.second_path)]) for pair in shown
+        ]
+        return Image.fromarray(np.hstack(columns))
+
+
+def audit(benchmark: Any, *, model: BrainModel | None = None, seed: int = 0) -> Audit:
+    """Examine whether the stimuli of a benchmark are independent, and what its score owes to those that are not.
+
+    Parameters
+    ----------
+    benchmark : Benchmark
+        Benchmarks on recordings are examined completely; of other benchmarks only the pictures of their
+        ``stimulus_set``. A mean over subjects or folds is represented by the first one.
+    model : BrainModel, optional
+        Model whose scores tell the severity. By default, features that have nothing to do with the recordings, and
+        small pictures.
+    seed : int
+        Seed of permutations and random features.
+
+    Returns
+    -------
+    Audit
+
+    Raises
+    ------
+    UserError
+        If the stimuli of the benchmark are unknown, or their files cannot be read.
+
+    Notes
+    -----
+    Equal files have the same SHA-256. For near-duplicates see
+    :func:`~brainscore_vision.assessment.duplicates.find_duplicates`. Coordinates in `GROUPS` (of the recordings or of
+    the stimulus set) count from five values on, of which one has several stimuli; fewer are kinds, not groups.
+
+    Equal responses are reported if fewer than 0.0001 equal pairs are expected by chance.
+
+    Serial tests: :func:`serial_tests`.
+
+    Severity: the metric is applied with its own splits and with splits of groups, by
+    :class:`~brainscore_vision.metric_helpers.transformations.CrossValidation` with ``group_coord`` (same number of
+    splits, same share of groups, not stratified); for dependence over time, with ten blocks of successive presentations
+    and a gap of ten presentations between training and test stimuli [1]_. If training and test stimuli are fixed,
+    training stimuli whose group is tested are left out. The interval of the difference is Student's over 8 draws of
+    unrelated features; that of pixels and models comes from
+    :func:`~brainscore_core.numerics.predictions.compare_predictivity`, with groups as the units.
+
+    References
+    ----------
+    .. [1] Racine (2000). Consistent cross-validatory model-selection for dependent data: hv-block cross-validation.
+           Journal of Econometrics 99, 39–61. https://doi.org/10.1016/S0304-4076(00)00030-0
+
+    Examples
+    --------
+    >>> from brainscore_vision import load_benchmark
+    >>> found = audit(load_benchmark("Simulated2026.V1-rdm"))
+    >>> found.stimuli, found.tests, found.losses
+    (800, (), ())
+    """
+    parts = parts_of(benchmark)
+    table, duplicates = stimulus_table(parts)
+    notes = list(parts.notes)
+    if duplicates.reason is not None:
+        notes.append(f"pictures were not compared: {duplicates.reason}")
+    codes = groups_of(table, duplicates)
+    splits, reason = splits_of(parts, table)
+    overlaps = tuple(find_overlaps(codes, duplicates, splits, reason))
+    units = {"pictures": int(duplicates.alike.max()) + 1} if len(table) else {}
+    for name, of_group in codes.items():
+        if name not in ("equal files", "near-duplicates"):
+            units[name] = len(np.unique(merge_groups(of_group, duplicates.alike)))
+    copies, more = _copies(parts)
+    tests, order, unknown = find_dependence(parts, seed)
+    notes += more + unknown
+    rules = {overlap.kind: codes[overlap.kind] for overlap in overlaps if overlap.across}
+    if "equal files" in rules or "near-duplicates" in rules:
+        rules = {name: rule for name, rule in rules.items() if name not in ("equal files", "near-duplicates")}
+        rules = {DUPLICATES: duplicates.alike, **rules}
+    if order is not None and any(test.found and test.recordings == "averaged" for test in tests):
+        rules[BLOCKS] = blocks_of_time(table, order)
+    losses = tuple(find_losses(parts, table, rules, duplicates, order, model, seed)) if rules else ()
+    if losses and getattr(parts.benchmark, "alpha_coord", None) is not None:
+        notes.append(f"for the severity, neuroids of all values of {parts.benchmark.alpha_coord!r} are fitted together")
+    return Audit(
+        benchmark=parts.name,
+        stimuli=len(table),
+        units=units,
+        overlaps=overlaps,
+        copies=copies,
+        pairs=duplicates.pairs,
+        tests=tests,
+        losses=losses,
+        notes=tuple(notes),
+        threshold=THRESHOLD,
+        seed=seed,
+    )
+
+
+def _copies(parts: Parts) -> tuple[tuple[Copies, ...], list[str]]:
+    """Equal responses to several stimuli, and in several repetitions."""
+    found, notes = [], []
+    repeated, why = repetitions_of(parts)
+    if why:
+        notes.append(f"repetitions were not examined: {why}")
+    for kind, recordings in (("stimuli", parts.recordings[:1]), ("repetitions", repeated)):
+        for assembly in recordings:
+            ids = coord_values(assembly, "stimulus_id", role="recordings").astype(str)
+            copies = _equal_rows(kind, responses_of(assembly), ids)
+            if copies is not None and copies.expected >= _BY_CHANCE:
+                notes.append(
+                    f"equal responses of {copies.presentations} presentations ({kind}) may be chance: the responses "
+                    "have few different values"
+                )
+            elif copies is not None:
+                found.append(copies)
+    return tuple(found), notes
+
+
+def _equal_rows(kind: str, values: Array, ids: NDArray[Any]) -> Copies | None:
+    known = np.flatnonzero(np.isfinite(values).any(axis=1) & (np.ptp(np.nan_to_num(values), axis=1) > 0))
+    rows, named = np.nan_to_num(values[known], nan=-1e300) + 0.0, ids[known]
+    first: dict[Any, int] = {}
+    copied = []
+    for number, (row, name) in enumerate(zip(rows, named, strict=True)):
+        key = (row.tobytes(), name) if kind == "repetitions" else row.tobytes()
+        if key not in first:
+            first[key] = number
+        elif kind == "repetitions" or named[first[key]] != name:
+            copied.append(number)
+    if not copied:
+        return None
+    examples = tuple(dict.fromkeys(named[copied].tolist()))[:5]
+    return Copies(kind, len(copied), len(values), examples, _equal_by_chance(kind, rows, named))
+
+
+def _equal_by_chance(kind: str, rows: Array, ids: NDArray[Any]) -> float:
+    """Expected number of equal pairs, from how many neuroids are equal in pairs that are not copies.
+
+    If a share f of the neuroids is equal in pairs of presentations of a stimulus, all of them are equal with a
+    probability of at most f to the power of their number, on average; f of few pairs is drawn towards that of all.
+    """
+    codes = np.unique(ids, return_inverse=True)[1]
+    if kind == "repetitions":
+        members = [np.flatnonzero(codes == code) for code in range(int(codes.max()) + 1)]
+        pairs = np.concatenate([each[np.stack(np.triu_indices(len(each), 1), axis=1)] for each in members])
+    else:
+        pairs = np.random.default_rng(0).integers(0, len(rows), (_SAMPLED, 2))
+        pairs = pairs[codes[pairs[:, 0]] != codes[pairs[:, 1]]]
+    number, d = len(pairs), rows.shape[1]
+    if kind == "stimuli":
+        number = len(rows) * (len(rows) - 1) // 2
+    elif number > _SAMPLED:
+        pairs = pairs[np.random.default_rng(0).choice(number, _SAMPLED, replace=False)]
+    equal = np.concatenate(
+        [(rows[part[:, 0]] == rows[part[:, 1]]).sum(axis=1) for part in np.array_split(pairs, len(pairs) // 500 + 1)]
+    )
+    others = equal < d
+    overall = (equal[others].sum() + 0.5) / (others.sum() * d + 1)
+    group = codes[pairs[:, 0]] if kind == "repetitions" else np.arange(len(pairs))
+    entries = np.bincount(group, others * d) + _DRAWN_TOWARDS
+    share = (np.bincount(group, np.where(others, equal, 0)) + _DRAWN_TOWARDS * overall) / entries
+    return float(np.mean(share[group] ** d) * number)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _plain(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(inner) for inner in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value
+
+
+def _lines(found: Audit) -> Iterator[str]:
+    units = ", ".join(f"{number:,} by {name}" for name, number in found.units.items())
+    yield f"{found.benchmark}: {found.stimuli:,} stimuli; independent units: {units}"
+    for overlap in found.overlaps:
+        pairs = "" if overlap.pairs is None else f"{overlap.pairs:,} pairs, "
+        share = f"no splits: {overlap.reason}"
+        if overlap.share is not None:
+            share = f"{percent(overlap.share)} of the test stimuli share a group with training stimuli"
+        yield f"{overlap.kind}: {pairs}{overlap.stimuli:,} stimuli in {overlap.groups:,} groups; {share}"
+    for copies in found.copies:
+        yield (
+            f"equal responses: {copies.presentations:,} of {copies.of:,} presentations equal another one "
+            f"({'different repetitions' if copies.kind == 'repetitions' else 'different stimuli'}), "
+            f"such as {', '.join(copies.examples[:3])}"
+        )
+    for test in found.tests:
+        within = f" within {test.within}" if test.within else ""
+        yield (
+            f"{test.kind} over {test.order!r} ({test.recordings}{within}): {test.value:.3f}, "
+            f"p = {test.p_corrected:.3f} (Holm)"
+        )
+    for loss in found.losses:
+        if loss.default is None or loss.grouped is None:
+            yield f"severity, {loss.rule}, {loss.model}: {loss.reason}"
+            continue
+        interval = f" (95 %: {loss.ci[0]:.3f} to {loss.ci[1]:.3f})" if loss.ci else f" ({loss.reason})"
+        yield (
+            f"severity, {loss.rule}, {loss.model}: {loss.default:.3f} by the benchmark's splits, {loss.grouped:.3f} "
+            f"with groups kept together; loss {loss.loss:.3f}{interval}"
+        )
+    if found.clean:
+        yield "Nothing was found." if not found.notes else "Nothing was found in what was examined."
+    yield from (f"note: {note}" for note in found.notes)

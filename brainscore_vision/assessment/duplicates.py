@@ -1,0 +1,341 @@
+"""Pictures that are equal, or nearly so."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from brainscore_core.errors import UserError
+from brainscore_core.files import file_digest
+from brainscore_vision.model_helpers.images import load_grey
+
+__all__ = ["THRESHOLD", "Duplicates", "Pair", "contours", "find_duplicates", "merge_groups", "small_pixels"]
+
+THRESHOLD = 0.9
+"""Similarity from which two pictures are near-duplicates."""
+
+LISTED = 50
+"""Number of pairs that are listed; all are counted."""
+
+_SIZE = 64
+_PIXELS = 16
+_CELLS = 8
+_ORIENTATIONS = 8
+_READ = 256
+_BLOCK = 512
+_THREADS = 4
+
+Array = NDArray[np.float32]
+Codes = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two stimuli that show the same.
+
+    Attributes
+    ----------
+    first, second : str
+        Their ``stimulus_id``.
+    similarity : float
+        1 for files with the same content.
+    equal : bool
+        Whether the files have the same content.
+    first_path, second_path : str
+        Their files.
+    """
+
+    first: str
+    second: str
+    similarity: float
+    equal: bool
+    first_path: str
+    second_path: str
+
+
+@dataclass(frozen=True, eq=False)
+class Duplicates:
+    """Equal and nearly equal pictures of a set.
+
+    Attributes
+    ----------
+    equal : array (stimuli,) of int
+        Group of each stimulus; stimuli of a group have files with the same content.
+    alike : array (stimuli,) of int
+        Group of each stimulus; stimuli of a group are connected by equal files or near-duplicates.
+    n_equal, n_near : int
+        Number of pairs of equal files and of (other) near-duplicates.
+    pairs : tuple of Pair
+        The most similar ones, at most 50 of each kind.
+    pixels : array (stimuli, 256) or None
+        Grey levels of 16 × 16 pixels, 0 to 255; NaN for stimuli without a picture. None if there are no pictures.
+    reason : str or None
+        Why pictures were not compared.
+    """
+
+    equal: Codes
+    alike: Codes
+    n_equal: int
+    n_near: int
+    pairs: tuple[Pair, ...]
+    pixels: Array | None
+    reason: str | None
+
+
+def find_duplicates(
+    stimulus_ids: Sequence[str], paths: Mapping[str, str | Path], *, threshold: float = THRESHOLD
+) -> Duplicates:
+    """Find files with the same content, and pictures that are nearly the same.
+
+    Parameters
+    ----------
+    stimulus_ids : sequence of str
+        Different stimuli.
+    paths : mapping
+        Stimulus → its file. Stimuli without a file equal no other stimulus.
+    threshold : float
+        Two pictures are near-duplicates if the magnitudes of both correlations are larger: that of their grey levels
+        (:func:`small_pixels`) and that of their contours (:func:`contours`).
+
+    Returns
+    -------
+    Duplicates
+
+    Raises
+    ------
+    UserError
+        If a file does not exist.
+
+    Notes
+    -----
+    Grey levels alone would confuse pictures of the same layout, such as sky above ground; contours alone, textures of
+    the same kind. Both survive noise, compression, another size, brightness or contrast, inversion and shifts of about
+    1 % of the width (less, where texture is finer than 8 cycles per picture); neither survives larger shifts, rotations
+    above a few degrees, another view or another background. Pictures of one level have no correlation. Work grows with
+    the square of the number of pictures; memory with the number of pictures, since correlations are computed in blocks.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from PIL import Image
+    >>> rng = np.random.default_rng(0)
+    >>> levels = rng.integers(0, 256, (3, 32, 32), dtype=np.uint8)
+    >>> levels[1] = levels[0] // 2
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     paths = {name: Path(folder, f"{name}.png") for name in "abc"}
+    ...     for path, picture in zip(paths.values(), levels, strict=True):
+    ...         Image.fromarray(picture).save(path)
+    ...     found = find_duplicates(list("abc"), paths)
+    >>> found.n_near, found.alike.tolist(), (found.pairs[0].first, found.pairs[0].second)
+    (1, [0, 0, 1], ('a', 'b'))
+    """
+    n = len(stimulus_ids)
+    files = [Path(paths[name]) if name in paths else None for name in stimulus_ids]
+    digests = _in_threads(_digest, files)
+    known = [f"{number} has no file" if digest is None else digest for number, digest in enumerate(digests)]
+    equal = _numbered(known)
+    of_equal = _pairs_within(equal)
+
+    def pair(a: int, b: int, similarity: float, same: bool) -> Pair:
+        return Pair(str(stimulus_ids[a]), str(stimulus_ids[b]), similarity, same, str(files[a]), str(files[b]))
+
+    pairs = [pair(a, b, 1.0, True) for a, b in of_equal[:LISTED]]
+    first = np.unique(equal, return_index=True)[1]
+    of_distinct = [files[row] for row in first]
+    try:
+        grey = _read([file for file in of_distinct if file is not None])
+    except UserError as error:
+        return Duplicates(equal, equal, len(of_equal), 0, tuple(pairs), None, error.message)
+    if not len(grey):
+        reason = "the stimuli have no files"
+        return Duplicates(equal, equal, len(of_equal), 0, tuple(pairs), None, reason)
+    shown = first[[file is not None for file in of_distinct]]
+    small, outlines = small_pixels(grey), contours(grey)
+    number, nearest, groups = _near((small, outlines), threshold)
+    pairs += [pair(shown[a], shown[b], similarity, False) for a, b, similarity in nearest]
+    of_distinct_groups = np.arange(len(first)) + len(shown)
+    of_distinct_groups[equal[shown]] = groups
+    alike = _numbered(of_distinct_groups[equal].tolist())
+    pixels = np.full((len(first), _PIXELS**2), np.nan, dtype=np.float32)
+    pixels[equal[shown]] = _pooled(grey, _PIXELS)
+    return Duplicates(equal, alike, len(of_equal), number, tuple(pairs), pixels[equal], None) if n else _nothing()
+
+
+def small_pixels(grey: ArrayLike) -> Array:
+    """Grey levels of 16 × 16 pixels, with mean 0 and length 1; 0 for pictures of one level.
+
+    Parameters
+    ----------
+    grey : array, pictures × 64 × 64
+        Grey levels.
+
+    Returns
+    -------
+    array, pictures × 256
+        The product of two rows is the correlation of the two pictures.
+    """
+    return _normalised(_pooled(np.asarray(grey, dtype=np.float32), _PIXELS))
+
+
+def contours(grey: ArrayLike) -> Array:
+    """Contrast of each orientation in each of 8 × 8 places, with mean 0 and length 1; 0 for pictures of one level.
+
+    Parameters
+    ----------
+    grey : array, pictures × 64 × 64
+        Grey levels.
+
+    Returns
+    -------
+    array, pictures × 512
+        Lengths of the gradients in a place, by their orientation modulo 180° in 8 bins with linear interpolation [1]_;
+        pictures are smoothed before (binomial filter of 5 pixels). The product of two rows is a correlation.
+
+    References
+    ----------
+    .. [1] Dalal & Triggs (2005). Histograms of oriented gradients for human detection.
+           https://doi.org/10.1109/CVPR.2005.177
+    """
+    pictures = np.asarray(grey, dtype=np.float32)
+    features = np.empty((len(pictures), _CELLS**2 * _ORIENTATIONS), dtype=np.float32)
+    width = _SIZE // _CELLS
+    place = np.arange(_SIZE) // width
+    cells = (place[:, None] * _CELLS + place) * _ORIENTATIONS
+    for start in range(0, len(pictures), _READ):
+        part = _smoothed(pictures[start : start + _READ])
+        down, right = np.gradient(part, axis=(1, 2))
+        length = np.hypot(down, right)
+        angle = np.mod(np.arctan2(down, right), np.pi) * (_ORIENTATIONS / np.pi)
+        lower = np.floor(angle)
+        upper_share = angle - lower
+        offset = cells + np.arange(len(part))[:, None, None] * features.shape[1]
+        total = np.zeros(len(part) * features.shape[1])
+        for shift, share in ((0, 1 - upper_share), (1, upper_share)):
+            bins = offset + (lower.astype(np.intp) + shift) % _ORIENTATIONS
+            total += np.bincount(bins.ravel(), (length * share).ravel(), minlength=len(total))
+        features[start : start + len(part)] = total.reshape(len(part), -1)
+    return _normalised(features)
+
+
+def merge_groups(first: ArrayLike, second: ArrayLike) -> Codes:
+    """Groups of entries that are connected by two groupings.
+
+    Examples
+    --------
+    >>> merge_groups([0, 0, 1, 2, 3], [0, 1, 1, 2, 3]).tolist()
+    [0, 0, 0, 1, 2]
+    """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    a, b = _numbered(np.asarray(first).tolist()), _numbered(np.asarray(second).tolist())
+    if not len(a):
+        return a
+    n = int(a.max()) + int(b.max()) + 2
+    edges = coo_array((np.ones(len(a)), (a, b + a.max() + 1)), shape=(n, n))
+    labels = connected_components(edges, directed=False)[1]
+    return _numbered(labels[a].tolist())
+
+
+def _nothing() -> Duplicates:
+    none = np.zeros(0, dtype=np.intp)
+    return Duplicates(none, none, 0, 0, (), None, "there are no stimuli")
+
+
+def _numbered(values: Sequence[Any]) -> Codes:
+    """Groups of equal values, numbered as they occur."""
+    numbers: dict[Any, int] = {}
+    return np.array([numbers.setdefault(value, len(numbers)) for value in values], dtype=np.intp)
+
+
+def _pairs_within(codes: Codes) -> list[tuple[int, int]]:
+    """The first entry of each group with each later one."""
+    first: dict[int, int] = {}
+    pairs = []
+    for row, code in enumerate(codes.tolist()):
+        if code in first:
+            pairs.append((first[code], row))
+        else:
+            first[code] = row
+    return pairs
+
+
+def _digest(path: Path | None) -> str | None:
+    if path is None:
+        return None
+    try:
+        return file_digest(path, "sha256")
+    except OSError as error:
+        raise UserError(
+            f"the stimulus {path} cannot be read: {error}", remedy="fetch the stimulus set again"
+        ) from error
+
+
+def _in_threads(function: Any, values: Sequence[Any]) -> list[Any]:
+    with ThreadPoolExecutor(_THREADS) as pool:
+        return list(pool.map(function, values))
+
+
+def _read(paths: Sequence[Path]) -> Array:
+    grey = np.empty((len(paths), _SIZE, _SIZE), dtype=np.float32)
+    for start in range(0, len(paths), _READ):
+        part = paths[start : start + _READ]
+        grey[start : start + len(part)] = _in_threads(_grey, part)
+    return grey
+
+
+def _grey(path: Path) -> NDArray[np.uint8]:
+    return load_grey(path, size=_SIZE)
+
+
+def _pooled(grey: Array, size: int) -> Array:
+    width = _SIZE // size
+    return np.asarray(grey.reshape(len(grey), size, width, size, width).mean((2, 4)).reshape(len(grey), -1))
+
+
+def _smoothed(pictures: Array) -> Array:
+    weights = np.array([1, 4, 6, 4, 1], dtype=np.float32) / 16
+    for axis in (1, 2):
+        padded = np.pad(pictures, [(2, 2) if dim == axis else (0, 0) for dim in range(3)], mode="edge")
+        pictures = sum(  # type: ignore[assignment] # of arrays
+            weight * np.take(padded, np.arange(_SIZE) + shift, axis=axis) for shift, weight in enumerate(weights)
+        )
+    return pictures
+
+
+def _normalised(features: Array) -> Array:
+    centred = features - features.mean(axis=1, keepdims=True)
+    length = np.linalg.norm(centred, axis=1, keepdims=True)
+    varies = length > 1e-4 * np.maximum(np.abs(features).max(axis=1, keepdims=True), 1) * features.shape[1] ** 0.5
+    return np.where(varies, centred / np.where(varies, length, 1), 0).astype(np.float32)
+
+
+def _near(features: Sequence[Array], threshold: float) -> tuple[int, list[tuple[int, int, float]], Codes]:
+    """Number of pairs whose smallest |r| is above the threshold, the most similar ones, and connected groups."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    n = len(features[0])
+    groups, number = np.arange(n, dtype=np.intp), 0
+    best: list[tuple[int, int, float]] = []
+    for start in range(0, n, _BLOCK):
+        similarity = np.minimum(*(np.abs(side[start : start + _BLOCK] @ side[start:].T) for side in features))
+        a, b = np.nonzero(similarity > threshold)
+        later = b > a
+        a, b = a[later], b[later]
+        if not len(a):
+            continue
+        number += len(a)
+        values = similarity[a, b]
+        top = np.argsort(-values, kind="stable")[:LISTED]
+        best += [(int(a[row]) + start, int(b[row]) + start, round(float(values[row]), 4)) for row in top]
+        best = sorted(best, key=lambda pair: -pair[2])[:LISTED]
+        edges = coo_array((np.ones(len(a)), (groups[a + start], groups[b + start])), shape=(n, n))
+        groups = connected_components(edges, directed=False)[1][groups].astype(np.intp)
+    return number, best, groups

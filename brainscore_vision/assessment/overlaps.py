@@ -1,0 +1,303 @@
+"""Stimuli of a benchmark that belong together, and splits that divide them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from brainscore_core.errors import UserError
+from brainscore_core.numerics.predictions import FEWEST_GROUPS
+from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
+from brainscore_core.supported_data_standards.brainio.findings import Finding
+from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
+from brainscore_vision.assessment.duplicates import Duplicates, find_duplicates
+from brainscore_vision.benchmark_helpers.measurements import without_single_time_bin
+from brainscore_vision.benchmark_helpers.multi_subject import KFoldNeuralBenchmark, MultiSubjectNeuralBenchmark
+from brainscore_vision.benchmark_helpers.neural_common import (
+    NeuralBenchmark,
+    RSABenchmark,
+    TrainTestNeuralBenchmark,
+)
+from brainscore_vision.composed import measurements_of
+from brainscore_vision.metric_helpers.alignment import coord_values
+from brainscore_vision.metric_helpers.transformations import CrossValidation, SplitRows
+from brainscore_vision.registries import load_stimulus_set, stimulus_set_registry
+from brainscore_vision.utils import LazyLoad
+
+__all__ = [
+    "GROUPS",
+    "Overlap",
+    "Parts",
+    "find_overlaps",
+    "fitted_metric",
+    "groups_of",
+    "parts_of",
+    "percent",
+    "repetitions_of",
+    "split_findings",
+    "splits_of",
+    "stimulus_table",
+]
+
+GROUPS = (
+    "object_name", "object_id", "object", "identity", "scene", "scene_id", "scene_name", "video", "video_id",
+    "video_name", "clip", "session", "session_id", "run", "background", "background_id", "background_name",
+    "source_image", "original_image",
+)  # fmt: skip
+"""Coordinates whose values group stimuli that are not independent."""
+
+_NOT_FITTED = "the metric fits nothing, so there are no training stimuli"
+
+Codes = NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Overlap:
+    """Stimuli that are equal or belong together.
+
+    Attributes
+    ----------
+    kind : str
+        ``'equal files'``, ``'near-duplicates'``, or the coordinate that groups stimuli.
+    groups, stimuli : int
+        Number of groups of at least two stimuli, and of stimuli in them.
+    pairs : int or None
+        Number of pairs; None for a coordinate.
+    share : float or None
+        Share of test stimuli whose group is also among the training stimuli, mean over splits.
+    reason : str or None
+        Why there is no share.
+    """
+
+    kind: str
+    groups: int
+    stimuli: int
+    pairs: int | None
+    share: float | None
+    reason: str | None
+
+    @property
+    def across(self) -> bool:
+        """Whether splits divide groups."""
+        return bool(self.share)
+
+
+class Parts(NamedTuple):
+    """What of a benchmark is examined: test recordings, then training recordings, if any."""
+
+    name: str
+    benchmark: Any
+    neural: bool
+    recordings: list[DataAssembly]
+    stimuli: StimulusSet | None
+    notes: tuple[str, ...] = ()
+
+
+def split_findings(benchmark: Any) -> list[Finding]:
+    """Check that splits do not divide stimuli that are equal, nearly equal, or of one group.
+
+    Parameters
+    ----------
+    benchmark : Benchmark
+        On recordings. Nothing is scored.
+
+    Returns
+    -------
+    list of Finding
+        Empty if splits keep such stimuli together, if nothing is fitted, or if the benchmark states in
+        ``ungrouped_splits`` why they may be divided.
+
+    Raises
+    ------
+    UserError
+        As for :func:`audit`.
+    """
+    parts = parts_of(benchmark)
+    if not parts.neural or isinstance(getattr(benchmark, "ungrouped_splits", None), str):
+        return []
+    fixed = len(parts.recordings) > 1
+    if not fixed and _cross_validation(parts) is None:
+        return []
+    table, duplicates = stimulus_table(parts)
+    codes = groups_of(table, duplicates)
+    splits, reason = splits_of(parts, table)
+    found = []
+    for overlap in find_overlaps(codes, duplicates, splits, reason):
+        if not overlap.across:
+            continue
+        coord = overlap.kind if overlap.pairs is None else "group"
+        together = f"crossvalidation_kwargs=dict(group_coord={coord!r}, stratification_coord=None)"
+        if fixed:
+            remedy = "leave these stimuli out of the training stimuli"
+        elif overlap.pairs is None:
+            remedy = f"keep them together: {together}"
+        else:
+            remedy = f"give similar stimuli the same value of a coordinate 'group', and keep them together: {together}"
+        found.append(
+            Finding(
+                f"splits divide {overlap.kind}" if overlap.pairs is not None else f"splits divide values of {coord!r}",
+                f"{percent(overlap.share)} of the test stimuli share a group with training stimuli "
+                f"({overlap.stimuli} stimuli in {overlap.groups} groups)",
+                f"{remedy}; or set ungrouped_splits of the benchmark to the reason why not",
+                source="splits",
+            )
+        )
+    return found
+
+
+def parts_of(benchmark: Any) -> Parts:
+    """Recordings of a benchmark, or its stimuli; UserError if they are not known."""
+    name = str(getattr(benchmark, "identifier", type(benchmark).__name__))
+    if isinstance(benchmark, KFoldNeuralBenchmark | MultiSubjectNeuralBenchmark):
+        first = parts_of(benchmark.first_part())
+        return first._replace(name=name, notes=(f"only {first.name!r} was examined", *first.notes))
+    if isinstance(benchmark, TrainTestNeuralBenchmark):
+        both = [_content(part) for part in (benchmark.test_assembly, benchmark.train_assembly)]
+        return Parts(name, benchmark, True, [without_single_time_bin(part) for part in both], None)
+    if isinstance(benchmark, NeuralBenchmark | RSABenchmark):
+        return Parts(name, benchmark, True, [without_single_time_bin(_content(benchmark._assembly))], None)
+    for attribute in ("stimulus_set", "_stimulus_set", "_stimuli", "_assembly"):
+        held = _content(getattr(benchmark, attribute, None))
+        stimuli = held if isinstance(held, StimulusSet) else getattr(held, "stimulus_set", None)
+        if isinstance(stimuli, StimulusSet):
+            note = "only the pictures were examined: the benchmark is of a class whose recordings are not known here"
+            return Parts(name, benchmark, False, [], _with_files(stimuli), (note,))
+    raise UserError(
+        f"the stimuli of {name!r} are not known",
+        remedy="audit a benchmark on recordings, or one with an attribute stimulus_set",
+    )
+
+
+def _with_files(stimuli: StimulusSet) -> StimulusSet:
+    """The registered stimulus set of the same name, if this one has no files."""
+    if stimuli.stimulus_paths or stimuli.identifier is None or stimuli.identifier not in stimulus_set_registry:
+        return stimuli
+    return load_stimulus_set(stimuli.identifier)
+
+
+def _content(held: Any) -> Any:
+    return held.content if type(held) is LazyLoad else held
+
+
+def stimulus_table(parts: Parts) -> tuple[pd.DataFrame, Duplicates]:
+    """One row a stimulus with its groups (those of the test recordings first), and its duplicates."""
+    tables, paths = [], {}
+    for number, recordings in enumerate(parts.recordings):
+        ids = coord_values(recordings, "stimulus_id", role="recordings")
+        columns = {
+            name: np.asarray(recordings[name].values)
+            for name in GROUPS
+            if name in recordings.coords and recordings[name].dims == ("presentation",)
+        }
+        table = pd.DataFrame({"stimulus_id": ids, "part": number, **columns})
+        stimuli = recordings.attrs.get("stimulus_set")
+        if stimuli is not None:
+            known = stimuli.drop_duplicates("stimulus_id").set_index("stimulus_id")
+            for name in GROUPS:
+                if name in known.columns and name not in table:
+                    table[name] = known[name].reindex(ids).to_numpy()
+            paths.update(_with_files(stimuli).stimulus_paths)
+        tables.append(table)
+    if parts.stimuli is not None:
+        names = ["stimulus_id", *(name for name in GROUPS if name in parts.stimuli.columns)]
+        tables.append(pd.DataFrame(parts.stimuli[names]).assign(part=0))
+        paths.update(parts.stimuli.stimulus_paths)
+    table = pd.concat(tables, ignore_index=True).drop_duplicates(["stimulus_id", "part"], ignore_index=True)
+    distinct = table["stimulus_id"].unique().tolist()
+    found = find_duplicates(distinct, paths)
+    row = pd.Index(distinct).get_indexer(table["stimulus_id"])
+    pixels = None if found.pixels is None else found.pixels[row]
+    return table, Duplicates(
+        found.equal[row], found.alike[row], found.n_equal, found.n_near, found.pairs, pixels, found.reason
+    )
+
+
+def groups_of(table: pd.DataFrame, duplicates: Duplicates) -> dict[str, Codes]:
+    """Group of each stimulus, by what groups it; only what groups any."""
+    found = {"equal files": duplicates.equal, "near-duplicates": duplicates.alike}
+    if not duplicates.n_equal:
+        found.pop("equal files")
+    if not duplicates.n_near:
+        found.pop("near-duplicates")
+    for name in GROUPS:
+        if name in table:
+            codes, values = pd.factorize(table[name], use_na_sentinel=True)
+            single = codes < 0
+            codes[single] = len(values) + np.arange(single.sum())
+            if FEWEST_GROUPS <= len(values) < (~single).sum():
+                found[name] = np.asarray(codes, dtype=np.intp)
+    return found
+
+
+def fitted_metric(benchmark: Any) -> Any:
+    """The metric of a benchmark, also of a composed one."""
+    metric = getattr(benchmark, "_similarity_metric", None)
+    return getattr(metric, "_metric", metric)  # of a composed benchmark
+
+
+def _cross_validation(parts: Parts) -> CrossValidation | None:
+    validation = getattr(fitted_metric(parts.benchmark), "cross_validation", None)
+    return validation if isinstance(validation, CrossValidation) else None
+
+
+def splits_of(parts: Parts, table: pd.DataFrame) -> tuple[list[SplitRows], str | None]:
+    """Splits as rows of the table; a reason if there are none."""
+    if not parts.neural:
+        return [], "the benchmark makes no splits of its stimuli that are known here"
+    if len(parts.recordings) > 1:
+        part = table["part"].to_numpy()
+        return [SplitRows(np.flatnonzero(part == 1), np.flatnonzero(part == 0))], None
+    validation = _cross_validation(parts)
+    if validation is None:
+        return [], _NOT_FITTED
+    target = parts.recordings[0]
+    row = pd.Index(table["stimulus_id"]).get_indexer(coord_values(target, "stimulus_id", role="recordings"))
+    try:
+        splits = validation.split_rows(target, target)
+    except UserError as error:
+        return [], error.message
+    return [SplitRows(np.unique(row[split.train]), np.unique(row[split.test])) for split in splits], None
+
+
+def find_overlaps(
+    codes: Mapping[str, Codes], duplicates: Duplicates, splits: Sequence[SplitRows], reason: str | None
+) -> Iterator[Overlap]:
+    """Describe each grouping, given splits as rows of the table or the reason why there are none."""
+    number = {"equal files": duplicates.n_equal, "near-duplicates": duplicates.n_near}
+    for kind, groups in codes.items():
+        sizes = np.bincount(groups)
+        shares = [float(np.isin(groups[split.test], groups[split.train]).mean()) for split in splits]
+        yield Overlap(
+            kind=kind,
+            groups=int((sizes > 1).sum()),
+            stimuli=int(sizes[sizes > 1].sum()),
+            pairs=number.get(kind),
+            share=float(np.mean(shares)) if shares else None,
+            reason=reason,
+        )
+
+
+def percent(share: float | None) -> str:
+    """A share in percent."""
+    return "?" if share is None else f"{100 * share:.0f} %"
+
+
+def repetitions_of(parts: Parts) -> tuple[list[DataAssembly], str | None]:
+    """Single repetitions as a list of one assembly; an empty list and a reason if they are not known."""
+    if not parts.neural:
+        return [], None
+    measurements = measurements_of(str(parts.benchmark.identifier), parts.benchmark)
+    if measurements is None or not hasattr(parts.benchmark, "_ceiling_func"):
+        return [], "they are not known"
+    try:
+        repeated = measurements.repetitions()
+    except UserError as error:
+        return [], error.message
+    if "presentation" not in repeated.dims or "stimulus_id" not in repeated.coords:
+        return [], "they are not presentations"
+    return [without_single_time_bin(repeated)], None

@@ -1,0 +1,359 @@
+"""How often the audit of a benchmark finds what is there, and what is not.
+
+    python perf/validity_audit.py                             all; ten minutes on one core
+    python perf/validity_audit.py order --simulations 100 --print
+    python perf/validity_audit.py cost                        seconds and memory for 5,000 pictures
+
+Results are kept in perf/validity_audit.json, and written as tables into docs/validity/audit.md; `--print` only prints
+them. Everything is seeded: the same versions give the same counts.
+"""
+
+import json
+import math
+import sys
+import tempfile
+import time
+import tracemalloc
+import warnings
+from pathlib import Path
+
+import numpy as np
+from _tables import between, keep, simulation_options, table
+
+HERE = Path(__file__).parent
+STORE = HERE / "validity_audit.json"
+PAGE = HERE.parent / "docs" / "validity" / "audit.md"
+BEGIN, END = "<!-- begin: written by perf/validity_audit.py -->", "<!-- end -->"
+SIZE = 96
+
+
+def fields(rng, n, exponent, size=SIZE):
+    """Random fields, such as clouds: the larger the exponent, the smoother."""
+    frequency = np.hypot(np.fft.fftfreq(size)[:, None], np.fft.rfftfreq(size))
+    frequency[0, 0] = np.inf
+    shape = (n, *frequency.shape)
+    noise = rng.standard_normal(shape) + 1j * rng.standard_normal(shape)
+    values = np.fft.irfft2(noise / frequency**exponent, s=(size, size))
+    return (values - values.mean((1, 2), keepdims=True)) / values.std((1, 2), keepdims=True)
+
+
+def gratings(rng, n, band):
+    """Gratings of one band of frequencies, in any phase, whose orientations differ by at least half a step."""
+    y, x = np.mgrid[:SIZE, :SIZE] / SIZE
+    angle = (np.arange(n)[:, None, None] + rng.uniform(0, 0.5, (n, 1, 1))) * np.pi / n
+    phase = rng.uniform(0, 2 * np.pi, (n, 1, 1))
+    cycles = rng.uniform(*band, (n, 1, 1))
+    return np.sin(2 * np.pi * cycles * (np.cos(angle) * x + np.sin(angle) * y) + phase) * 1.4
+
+
+def discs(rng, n, number):
+    """Discs of several sizes and levels on a grey ground."""
+    y, x = np.mgrid[:SIZE, :SIZE] / SIZE
+    pictures = np.zeros((n, SIZE, SIZE))
+    for picture in pictures:
+        for _ in range(number):
+            inside = np.hypot(y - rng.uniform(), x - rng.uniform()) < rng.uniform(0.05, 0.25)
+            picture[inside] = rng.uniform(-2, 2)
+    return pictures
+
+
+CATEGORIES = {
+    "clouds": lambda rng, n: fields(rng, n, 1.5),
+    "grains": lambda rng, n: fields(rng, n, 0.7),
+    "coarse gratings": lambda rng, n: gratings(rng, n, (4, 6)),
+    "fine gratings": lambda rng, n: gratings(rng, n, (8, 11)),
+    "discs": lambda rng, n: discs(rng, n, 12),
+}
+
+
+def levels(values):
+    """Grey levels of pictures with mean 0 and variance 1."""
+    return np.clip(128 + 45 * values, 0, 255).astype(np.uint8)
+
+
+def drawn(rng, n, categories):
+    """Different pictures: natural statistics, or textures of five categories."""
+    if not categories:
+        return levels(fields(rng, n, 1.2))
+    share = n // len(CATEGORIES)
+    return levels(np.concatenate([draw(rng, share) for draw in CATEGORIES.values()]))
+
+
+def jpeg(picture):
+    """The picture after strong compression."""
+    import io
+
+    from PIL import Image
+
+    stream = io.BytesIO()
+    Image.fromarray(picture).save(stream, "JPEG", quality=30)
+    return np.asarray(Image.open(stream))
+
+
+def resized(picture):
+    """The picture with three quarters of the pixels along each side."""
+    from PIL import Image
+
+    return np.asarray(Image.fromarray(picture).resize((72, 72)))
+
+
+def cropped(picture):
+    """The picture without its outermost pixels."""
+    from PIL import Image
+
+    return np.asarray(Image.fromarray(picture[1:-1, 1:-1]).resize((SIZE, SIZE)))
+
+
+CHANGES = {
+    "noise of 10 levels": lambda a, rng: np.clip(a + rng.normal(0, 10, a.shape), 0, 255).astype(np.uint8),
+    "brighter, less contrast": lambda a, rng: (0.7 * a.astype(float) + 60).astype(np.uint8),
+    "inverted": lambda a, rng: 255 - a,
+    "JPEG, quality 30": lambda a, rng: jpeg(a),
+    "other size": lambda a, rng: resized(a),
+    "cropped by 1 % (limit)": lambda a, rng: cropped(a),
+}
+
+
+def write(folder, pictures):
+    """PNG files of pictures; ids and paths."""
+    from PIL import Image
+
+    names = [f"s{number:04}" for number in range(len(pictures))]
+    paths = {name: Path(folder) / f"{name}.png" for name in names}
+    for path, picture in zip(paths.values(), pictures, strict=True):
+        Image.fromarray(picture).save(path, compress_level=1)
+    return names, paths
+
+
+def pictures(simulations):
+    """Sets of 60 different pictures, clean, with a copy of a file, and with changed pictures."""
+    from brainscore_vision.assessment.duplicates import find_duplicates
+
+    counts = {}
+    for categories in (False, True):
+        title = "five categories of textures" if categories else "natural statistics"
+        found = dict.fromkeys(("clean", "equal files", *CHANGES), 0)
+        for seed in range(simulations):
+            rng = np.random.default_rng([seed, int(categories)])
+            originals = list(drawn(rng, 60, categories))
+            chosen = rng.choice(60, 1 + len(CHANGES), replace=False)
+            changed = [change(originals[row], rng) for row, change in zip(chosen[1:], CHANGES.values(), strict=True)]
+            everything = [*originals, originals[chosen[0]], *changed]
+            with tempfile.TemporaryDirectory() as folder:
+                names, paths = write(folder, everything)
+                clean = find_duplicates(names[:60], paths)
+                found["clean"] += clean.n_equal + clean.n_near > 0
+                result = find_duplicates(names, paths)
+            found["equal files"] += {(p.first, p.second) for p in result.pairs if p.equal} == {
+                (names[chosen[0]], names[60])
+            }
+            near = {(pair.first, pair.second) for pair in result.pairs if not pair.equal}
+            for number, name in enumerate(CHANGES):
+                found[name] += (names[chosen[1 + number]], names[61 + number]) in near
+        counts[title] = found | {"simulations": simulations}
+    return counts
+
+
+def order(simulations):
+    """Responses of 200 presentations: independent or autoregressive, in random order or sorted by category."""
+    from brainscore_vision.assessment.serial import serial_tests
+
+    counts = {}
+    for name, categories, sorted_, strength, trend in (
+        ("independent", False, False, 0.0, 0.0),
+        ("independent, 10 categories, mixed", True, False, 0.0, 0.0),
+        ("independent, 10 categories, sorted", True, True, 0.0, 0.0),
+        ("autoregressive, 0.3", False, False, 0.3, 0.0),
+        ("autoregressive, 0.3, 10 categories, mixed", True, False, 0.3, 0.0),
+        ("autoregressive, 0.3, 10 categories, sorted", True, True, 0.3, 0.0),
+        ("trend of one standard deviation", False, False, 0.0, 1.0),
+        ("trend of one standard deviation, 10 categories, sorted", True, True, 0.0, 1.0),
+    ):
+        result = {"autocorrelation": 0, "drift": 0, "either": 0, "simulations": simulations}
+        for seed in range(simulations):
+            rng = np.random.default_rng([seed, len(name)])
+            n, neuroids = 200, 20
+            noise = rng.standard_normal((n, 5)) @ rng.standard_normal((5, neuroids)) / 5**0.5
+            noise += rng.standard_normal((n, neuroids))
+            for row in range(1, n):
+                noise[row] = strength * noise[row - 1] + math.sqrt(1 - strength**2) * noise[row]
+            noise += trend * np.linspace(-1, 1, n)[:, None] * 3**0.5 * rng.choice([-1, 1], neuroids)
+            category = np.repeat(np.arange(10), n // 10)
+            if not sorted_:
+                category = rng.permutation(category)
+            values = noise + (2 * rng.standard_normal((10, neuroids))[category] if categories else 0)
+            tests = serial_tests(
+                values, np.arange(n), strata=category if categories else None, permutations=199, seed=seed
+            )
+            p = np.array([value for _, value in tests])
+            result["autocorrelation"] += bool(p[0] <= 0.05)
+            result["drift"] += bool(p[1] <= 0.05)
+            result["either"] += bool(2 * p.min() <= 0.05)
+        counts[name] = result
+    return counts
+
+
+def make_benchmark(rng, metric, *, groups=None, frames=None, folder=None):
+    """A benchmark on 100 stimuli with responses of groups (near-duplicates), or of frames."""
+    from brainscore_core.metrics import Score
+    from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
+    from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
+    from brainscore_vision import load_metric
+    from brainscore_vision.benchmark_helpers.neural_common import NeuralBenchmark
+
+    n, neuroids, extra = 100 if groups else frames, 40, {}
+    if groups:
+        members = np.repeat(np.arange(groups), n // groups)
+        latent = rng.standard_normal((groups, 10))[members] + 0.1 * rng.standard_normal((n, 10))
+        shown = levels(fields(rng, groups, 1.2))[members]
+        shown = np.clip(shown + rng.normal(0, 5, shown.shape), 0, 255).astype(np.uint8)
+    else:
+        latent = rng.standard_normal((n, 10))
+        for row in range(1, n):
+            latent[row] = 0.7 * latent[row - 1] + math.sqrt(1 - 0.7**2) * latent[row]
+        shown, extra = [], {"presentation_order": ("presentation", np.arange(n))}
+    values = latent @ rng.standard_normal((10, neuroids)) + 0.3 * rng.standard_normal((n, neuroids))
+    names, paths = write(folder, shown) if groups else ([f"s{number:04}" for number in range(n)], {})
+    stimuli = StimulusSet({"stimulus_id": names})
+    stimuli.stimulus_paths, stimuli.identifier = paths, "Simulated"
+    coords = {
+        "stimulus_id": ("presentation", names),
+        "neuroid_id": ("neuroid", np.arange(neuroids)),
+        "region": ("neuroid", ["IT"] * neuroids),
+        **extra,
+    }
+    assembly = NeuroidAssembly(values, coords=coords, dims=["presentation", "neuroid"])
+    assembly.attrs["stimulus_set"] = stimuli
+    ceiling = Score(1.0)
+    return NeuralBenchmark("Simulated2024.IT-x", assembly, load_metric(metric), 8, 1, lambda: ceiling, 1, "IT")
+
+
+def severity(simulations):
+    """Scores of features that have nothing to do with the responses."""
+    from brainscore_vision.assessment.audit import audit
+
+    counts = {}
+    cases = (
+        ("20 × 5 near-duplicates, ridge", "ridge", {"groups": 20}, "duplicates"),
+        ("20 × 5 near-duplicates, pls", "pls", {"groups": 20}, "duplicates"),
+        ("10 × 10 near-duplicates, ridge", "ridge", {"groups": 10}, "duplicates"),
+        ("400 frames, ridge", "ridge", {"frames": 400}, "blocks of time"),
+    )
+    for name, metric, options, rule in cases:
+        result = {"found": 0, "default above 0": 0, "grouped holds 0": 0, "loss above 0": 0, "intervals": 0}
+        sums = np.zeros(2)
+        for seed in range(simulations):
+            with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                found = audit(make_benchmark(np.random.default_rng(seed), metric, folder=folder, **options), seed=seed)
+            loss = next((one for one in found.losses if (one.rule, one.model) == (rule, "unrelated features")), None)
+            if loss is None:
+                continue
+            result["found"] += 1
+            sums += loss.default, loss.grouped
+            if loss.grouped_ci is None or loss.default_ci is None or loss.ci is None:
+                continue
+            result["intervals"] += 1
+            result["default above 0"] += loss.default_ci[0] > 0
+            result["grouped holds 0"] += loss.grouped_ci[0] <= 0 <= loss.grouped_ci[1]
+            result["loss above 0"] += loss.ci[0] > 0
+        means = (sums / max(result["found"], 1)).round(3).tolist()
+        counts[name] = result | {"default": means[0], "grouped": means[1], "simulations": simulations}
+    return counts
+
+
+def cost(simulations):
+    """Seconds and memory for 5,000 pictures of 256 × 256 pixels."""
+    from PIL import Image
+
+    from brainscore_vision.assessment.duplicates import find_duplicates
+
+    rng = np.random.default_rng(0)
+    with tempfile.TemporaryDirectory() as folder:
+        paths = {}
+        for start in range(0, 5000, 100):
+            for number, picture in enumerate(levels(fields(rng, 100, 1.2, 256))):
+                name = f"s{start + number}"
+                paths[name] = Path(folder) / f"{name}.png"
+                Image.fromarray(picture).convert("RGB").save(paths[name], compress_level=1)
+        started = time.perf_counter()
+        found = find_duplicates(list(paths), paths)
+        seconds = time.perf_counter() - started
+        tracemalloc.start()
+        find_duplicates(list(paths), paths)
+        more = tracemalloc.get_traced_memory()[1] / 2**20
+        tracemalloc.stop()
+    return {"5,000 pictures": {"seconds": round(seconds, 1), "MiB": round(more), "pairs": found.n_near}}
+
+
+PARTS = {"pictures": (pictures, 200), "order": (order, 500), "severity": (severity, 200), "cost": (cost, 1)}
+
+
+def tables(store):
+    """Markdown tables of what is kept."""
+    parts = []
+    if "pictures" in store:
+        kinds = list(store["pictures"])
+        rows = [
+            [
+                "**clean sets with a false alarm**" if what == "clean" else what,
+                *(f"{store['pictures'][kind][what]} of {store['pictures'][kind]['simulations']}" for kind in kinds),
+            ]
+            for what in ("clean", "equal files", *CHANGES)
+        ]
+        parts.append("Sets of 60 pictures, and sets with one copy of each kind:\n\n" + table(["found", *kinds], rows))
+    if "order" in store:
+        rows = [
+            [
+                name,
+                *(f"{100 * each[key] / each['simulations']:.1f} %" for key in ("autocorrelation", "drift", "either")),
+            ]
+            for name, each in store["order"].items()
+        ]
+        n = next(iter(store["order"].values()))["simulations"]
+        parts.append(
+            f"200 presentations, 20 neuroids, {n} experiments; p ≤ 0.05 of each test, and of either after Holm:\n\n"
+            + table(["responses", "autocorrelation", "drift", "either, corrected"], rows)
+        )
+    if "severity" in store:
+        rows = [
+            [
+                name,
+                f"{each['found']} of {each['simulations']}",
+                f"{each['default']:.3f}",
+                f"{each['grouped']:.3f}",
+                *(
+                    f"{100 * each[key] / max(each['intervals'], 1):.1f} %"
+                    for key in ("default above 0", "grouped holds 0", "loss above 0")
+                ),
+            ]
+            for name, each in store["severity"].items()
+        ]
+        head = ["stimuli, metric", "found", "default", "grouped", "default above 0", "grouped holds 0", "loss above 0"]
+        parts.append("Unrelated features: mean scores, and what their 95 % intervals say:\n\n" + table(head, rows))
+    if "cost" in store:
+        each = store["cost"]["5,000 pictures"]
+        parts.append(f"5,000 pictures of 256 × 256 pixels on 2 cores: {each['seconds']} s, {each['MiB']} MiB.")
+    return "\n\n".join(parts)
+
+
+def main():
+    """Simulate, keep, write."""
+    options = simulation_options(__doc__, None, metavar="part", names=f"one of {', '.join(PARTS)}")
+    unknown = set(options.names) - set(PARTS)
+    if unknown:
+        sys.exit(f"no part {', '.join(sorted(unknown))}; known: {', '.join(PARTS)}")
+    if not options.tables:
+        for name in options.names or PARTS:
+            simulate, number = PARTS[name]
+            counts = simulate(options.simulations or number)
+            print(json.dumps({name: counts}, indent=1), flush=True)
+            if not options.print:
+                keep(STORE, (name,), counts)
+    if not options.print:
+        text = tables(json.loads(STORE.read_text()))
+        PAGE.write_text(between(PAGE.read_text(), BEGIN, END, text))
+
+
+if __name__ == "__main__":
+    main()
