@@ -6,11 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from brainscore_core.benchmarks import BenchmarkBase
 from brainscore_core.errors import UserError
 from brainscore_core.metrics import Score, declare_no_error
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
-from brainscore_vision import load_benchmark, load_metric, load_model
+from brainscore_vision import load_metric, load_model
 from brainscore_vision.assessment import controls
 from brainscore_vision.assessment.controls import Control, Controls, Difference, score_controls
 from brainscore_vision.benchmark_helpers.neural_common import NeuralBenchmark, TrainTestNeuralBenchmark
@@ -393,8 +394,22 @@ def test_controls_have_every_time_bin(stimuli):
     assert _of(score_controls(benchmark))["labels"].score > 0.9
 
 
+class _Behavior(BenchmarkBase):
+    """Asks for labels of the stimuli."""
+
+    def __init__(self, stimuli):
+        super().__init__(
+            identifier="Labels2026-accuracy", ceiling_func=lambda: Score(1.0), version=1, parent="behavior"
+        )
+        self._stimuli = stimuli
+
+    def __call__(self, candidate):
+        candidate.start_task("label", ["cat", "dog"])
+        return Score(float(len(candidate.look_at(self._stimuli))))
+
+
 def test_refusals(stimuli):
     with pytest.raises(UserError, match="features alone do not behave"):
-        score_controls(load_benchmark("Geirhos2021sketch-error_consistency"))
+        score_controls(_Behavior(stimuli))
     with pytest.raises(UserError, match="no seed"):
         score_controls(_benchmark(np.zeros((STIMULI, NEUROIDS)), stimuli), seeds=())
