@@ -1,7 +1,7 @@
 """The store of assessments, beside the receipts of scores."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import PurePosixPath
 
 from brainscore_core.identifiers import to_folder_name
@@ -111,6 +111,16 @@ class AssessmentStore:
                 names = (model.identifier for model in entry.models)
                 found[entry.benchmark.identifier, entry.part, *names] = entry  # read in the order of their ids
         return list(found.values()), problems
+
+    def unread(self, known: Collection[str]) -> Iterator[Assessment | Problem]:
+        """Read the assessments whose ids are not known, and report files that cannot be read.
+
+        Parameters
+        ----------
+        known : collection of str
+            Ids; their files are not opened.
+        """
+        yield from self._read([name for name in self._names(None, None) if PurePosixPath(name).stem not in known])
 
     def claim(self, benchmark: str, part: Part, *, owner: str = "") -> Claim | None:
         """Claim a part of a benchmark, so that only one of several processes computes it; None if it is claimed."""

@@ -17,12 +17,20 @@ from brainscore_web.leaderboard.models import (
     LayerProfile,
     Score,
     StimulusSample,
+    StoredAssessment,
     Visibility,
     VisionModel,
 )
 from brainscore_web.leaderboard.revision import exclusive_write
 
-__all__ = ["BenchmarkAdmin", "IngestionAdmin", "LayerProfileAdmin", "ScoreAdmin", "VisionModelAdmin"]
+__all__ = [
+    "BenchmarkAdmin",
+    "IngestionAdmin",
+    "LayerProfileAdmin",
+    "ScoreAdmin",
+    "StoredAssessmentAdmin",
+    "VisionModelAdmin",
+]
 
 
 class _ExclusiveAdmin(admin.ModelAdmin):
@@ -138,6 +146,16 @@ class ScoreAdmin(_ReadOnly):
     list_select_related = ("model", "benchmark")
     search_fields = ("receipt", "model__identifier", "benchmark__identifier")
     show_full_result_count = False
+
+
+@admin.register(StoredAssessment)
+class StoredAssessmentAdmin(_ReadOnly):
+    """Assessments of benchmarks."""
+
+    list_display = ("identifier", "benchmark", "version", "part", "state", "outcome", "created")
+    list_filter = ("part", "state", "outcome")
+    list_select_related = ("benchmark",)
+    search_fields = ("identifier", "benchmark__identifier", "vision_models__identifier")
 
 
 @admin.register(LayerProfile)

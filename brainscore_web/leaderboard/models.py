@@ -12,6 +12,8 @@ from django.contrib.auth.models import AnonymousUser
 from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models import Case, Q, Value, When
+from django.db.models.signals import pre_delete
+from django.dispatch import receiver
 from django.utils import timezone
 
 from brainscore_web.accounts.models import User
@@ -26,6 +28,7 @@ __all__ = [
     "Revision",
     "Score",
     "StimulusSample",
+    "StoredAssessment",
     "StoredInfluence",
     "Visibility",
     "VisionModel",
@@ -80,13 +83,14 @@ class VisionModelQuerySet(models.QuerySet["VisionModel"]):
         return self.filter(_visible(visitor, ""))
 
     def erase(self) -> None:
-        """Delete scores, profiles and descriptions of private models, but keep a private row with the name.
+        """Delete what is known of private models, also their scores and assessments, but keep a row with the name.
 
         Without the row, reading receipts again would recreate the model as a public one. The caller opens a transaction
         and increments the revision.
         """
         for table in (Score, LayerProfile):
             table.objects.filter(model__in=self).delete()
+        StoredAssessment.objects.filter(vision_models__in=self).delete()
         self.update(**_ERASED)
 
 
@@ -345,6 +349,82 @@ class StoredInfluence(models.Model):
 
     def __str__(self) -> str:
         return f"{self.score_id}: {', '.join(str(part[0]) for part in self.parts) or 'none'}"
+
+
+class StoredAssessmentQuerySet(models.QuerySet["StoredAssessment"]):
+    """Queries of assessments."""
+
+    def visible_to(self, visitor: Visitor) -> StoredAssessmentQuerySet:
+        """Return assessments all of whose models the visitor may see."""
+        if _sees_all(visitor):
+            return self
+        seen = VisionModel.objects.visible_to(visitor).order_by().values("pk")
+        hidden = VisionModel.objects.order_by().exclude(pk__in=seen).values("pk")
+        return self.exclude(vision_models__in=hidden)
+
+    def newest(self) -> StoredAssessmentQuerySet:
+        """Return the newest assessment of each benchmark, part and sequence of models."""
+        return self.filter(document__isnull=False)
+
+
+class StoredAssessment(models.Model):
+    """One part of the assessment of a benchmark. Only the newest with the same models has its document."""
+
+    class Part(models.TextChoices):
+        """The parts of an assessment."""
+
+        AUDIT = "audit"
+        CONTROLS = "controls"
+        RECOVERY = "recovery"
+
+    class State(models.TextChoices):
+        """The states of assessments."""
+
+        ASSESSED = "assessed"
+        NOT_APPLICABLE = "not applicable"
+        FAILED = "failed"
+
+    class Outcome(models.TextChoices):
+        """What audits and recoveries show on the leaderboard; others are empty."""
+
+        NO_FINDING = "no finding"
+        FINDINGS = "findings"
+        RECOVERED = "recovered"
+        NOT_RECOVERED = "not recovered"
+
+    identifier = models.CharField(max_length=80, unique=True)
+    benchmark = models.ForeignKey(Benchmark, on_delete=models.CASCADE, related_name="assessments")
+    version = models.CharField(max_length=50, blank=True, help_text="Version of the benchmark; empty: not known.")
+    part = models.CharField(max_length=20, choices=Part)
+    vision_models = models.ManyToManyField(VisionModel, related_name="assessments", blank=True)
+    models_key = models.CharField(max_length=64, help_text="Hash of the names of the models, in their order.")
+    state = models.CharField(max_length=20, choices=State)
+    outcome = models.CharField(max_length=20, choices=Outcome, blank=True)
+    created = models.DateTimeField(help_text="When it was computed.")
+    document = models.JSONField(null=True, help_text="The whole assessment; empty if there is a newer one.")
+
+    objects = StoredAssessmentQuerySet.as_manager()
+
+    class Meta:
+        """Newest first."""
+
+        ordering = ("-identifier",)
+        constraints = (
+            models.UniqueConstraint(
+                fields=["benchmark", "part", "models_key"],
+                condition=Q(document__isnull=False),
+                name="one_newest_assessment",
+            ),
+        )
+
+    def __str__(self) -> str:
+        return self.identifier
+
+
+@receiver(pre_delete, sender=VisionModel)
+def _delete_assessments(instance: VisionModel, **_: Any) -> None:
+    """Delete the assessments of a model with it: without the model, nothing would say who may see them."""
+    StoredAssessment.objects.filter(vision_models=instance).delete()
 
 
 class LayerProfile(models.Model):

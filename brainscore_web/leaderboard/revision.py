@@ -43,6 +43,7 @@ def connect() -> None:
         models.Score,
         models.LayerProfile,
         models.StimulusSample,
+        models.StoredAssessment,
     ):
         for signal in (post_save, post_delete):
             signal.connect(_changed, sender=changed, dispatch_uid=f"revision-{changed.__name__}-{id(signal)}")

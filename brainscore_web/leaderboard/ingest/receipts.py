@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from brainscore_core.errors import UserError
 from brainscore_core.scoring import Problem, Receipt, ResultsStore
 from brainscore_web.leaderboard.influence import keep_influences
+from brainscore_web.leaderboard.ingest.assessments import keep_assessments
 from brainscore_web.leaderboard.ingest.rows import IngestReport, Row, Writer, row_of
 from brainscore_web.leaderboard.models import Score, Visibility
 
@@ -87,7 +88,7 @@ def ingest_store(
     on_progress: Progress | None = None,
     default_visibility: str = Visibility.PUBLIC,
 ) -> IngestReport:
-    """Ingest the new receipts of a results folder or bucket; known ones are not opened.
+    """Ingest the new receipts and assessments of a results folder or bucket; known ones are not opened.
 
     Parameters
     ----------
@@ -101,7 +102,7 @@ def ingest_store(
     Returns
     -------
     IngestReport
-        Files that are not receipts are among the problems.
+        Files that are not receipts or assessments are among the problems.
 
     Raises
     ------
@@ -135,6 +136,7 @@ def ingest_store(
                     on_progress(place, scan.unread)
         writer.write(waiting)  # the last number is not reached if a file has been deleted meanwhile
         keep_influences(store, [*new, *_without_influences(known)])
+        keep_assessments(store, writer)
     return writer.tally.report()
 
 

@@ -132,6 +132,8 @@ class IngestReport:
     ----------
     added, known : int
         Number of new receipts, and of those that were already stored.
+    assessments : int
+        Number of new assessments of benchmarks.
     problems : tuple of Problem
         Receipts that could not be read, with their location (`path`), the error (`message`) and the `remedy`; at most
         the first 1,000, and the number of further ones.
@@ -140,6 +142,7 @@ class IngestReport:
     added: int = 0
     known: int = 0
     problems: tuple[Problem, ...] = ()
+    assessments: int = 0
 
 
 @dataclass
@@ -148,6 +151,7 @@ class Tally:
 
     added: int = 0
     known: int = 0
+    assessments: int = 0
     problems: list[Problem] = field(default_factory=list)
     n_further_problems: int = 0
 
@@ -163,7 +167,7 @@ class Tally:
         problems = tuple(self.problems)
         if self.n_further_problems:
             problems += (Problem("further receipts", f"{self.n_further_problems:,} more could not be read"),)
-        return IngestReport(self.added, self.known, problems)
+        return IngestReport(self.added, self.known, problems, self.assessments)
 
 
 _CEILING = (
@@ -293,12 +297,11 @@ def chunks(items: Collection[T], size: int = _PARAMETERS_PER_QUERY) -> Iterator[
         yield sequence[start : start + size]
 
 
-def model_ids(rows: Sequence[Row], *, owner: User | None, visibility: str) -> dict[str, int]:
-    """Return the primary keys of the models of some rows; new models are created.
+def model_ids(plugins: Mapping[str, str], *, owner: User | None, visibility: str) -> dict[str, int]:
+    """Return the primary keys of models, given with their plugins (empty if not known); new models are created.
 
     New private models belong to `owner`.
     """
-    plugins = {row.model: row.model_plugin for row in rows}
     ids = _existing_models(plugins)
     missing = [name for name in plugins if name not in ids]
     if missing:
@@ -522,13 +525,17 @@ class Writer:
             for row in [row for row in new if benchmarks[row.benchmark].is_mean]:
                 self.tally.add_problem(row.receipt, f"{row.benchmark!r} is a mean of the leaderboard, not a benchmark")
             new = [row for row in new if not benchmarks[row.benchmark].is_mean]
-            models = model_ids(new, owner=self._by, visibility=self._visibility)
+            models = self.models({row.model: row.model_plugin for row in new})
             written = self._insert(new, models, benchmarks)
             keep_versions(benchmarks, written)
             if n_new:
                 revision.bump()  # in the same transaction, so that caches are invalidated even if the process is killed
         self.tally.added += len(written)
         self.tally.known += len(rows) - n_new
+
+    def models(self, plugins: Mapping[str, str]) -> dict[str, int]:
+        """Return the primary keys of models, given with their plugins; new ones have the writer's visibility."""
+        return model_ids(plugins, owner=self._by, visibility=self._visibility)
 
     def _insert(self, rows: list[Row], models: Mapping[str, int], benchmarks: Mapping[str, Benchmark]) -> list[Row]:
         """Insert scores and return them; those that the database refuses are reported."""

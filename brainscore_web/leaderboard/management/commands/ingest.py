@@ -35,7 +35,8 @@ class Command(BaseCommand):
         n_problems = 0
         for source in options["sources"]:
             report = self._read(source, visibility, verbose=options["verbosity"] > 0)
-            self.stdout.write(f"{source}: {report.added:,} new receipts, {report.known:,} known")
+            assessed = f", {report.assessments:,} new assessments" if report.assessments else ""
+            self.stdout.write(f"{source}: {report.added:,} new receipts, {report.known:,} known{assessed}")
             for problem in report.problems[:_SHOWN]:
                 self.stderr.write(f"{problem}\n{problem.remedy}" if problem.remedy else str(problem))
             if len(report.problems) > _SHOWN:

@@ -1,0 +1,182 @@
+"""Ingestion of the assessments that lie beside the receipts of a results store."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db import DatabaseError, transaction
+
+from brainscore_core.receipts.assessment import Assessment
+from brainscore_core.results.assessments import AssessmentStore
+from brainscore_core.scoring import Problem, ResultsStore
+from brainscore_web.leaderboard import revision
+from brainscore_web.leaderboard.assessments import outcome_of
+from brainscore_web.leaderboard.clean import check_identifier, check_receipt, json_value, moment
+from brainscore_web.leaderboard.ingest.rows import Row, Writer, benchmarks_of, limits
+from brainscore_web.leaderboard.models import Benchmark, StoredAssessment
+from brainscore_web.leaderboard.revision import exclusive_write
+
+__all__ = ["MOST_BYTES", "MOST_MODELS", "keep_assessments"]
+
+MOST_BYTES = 500_000
+"""Largest assessment that is stored, in bytes of JSON."""
+
+MOST_MODELS = 100
+"""Largest number of models of an assessment."""
+
+_BATCH = 50
+
+
+@dataclass(frozen=True)
+class _Checked:
+    """An assessment after validation."""
+
+    identifier: str
+    created: datetime
+    benchmark: str
+    version: str
+    part: str
+    models: tuple[str, ...]
+    state: str
+    outcome: str
+    document: dict[str, Any]
+
+    @property
+    def key(self) -> str:
+        """Hash of the names of its models."""
+        return hashlib.sha256(json.dumps(self.models).encode()).hexdigest()
+
+
+def keep_assessments(store: ResultsStore, writer: Writer) -> None:
+    """Store the new assessments of a results store; known ones are not opened.
+
+    Each batch is written completely or not at all, so that an interrupted ingestion continues with the next one. An
+    assessment that is not valid, has more than :data:`MOST_BYTES` or :data:`MOST_MODELS`, or cannot be stored is
+    reported as a problem.
+
+    Parameters
+    ----------
+    store : ResultsStore
+        The store.
+    writer : Writer
+        Creates models, and collects counts and problems.
+    """
+    assessments = AssessmentStore(store)
+    known = set(StoredAssessment.objects.order_by().values_list("identifier", flat=True))
+    waiting: list[_Checked] = []
+    for entry in assessments.unread(known):
+        if isinstance(entry, Problem):
+            writer.tally.add_problem(entry.path, entry.message, entry.remedy)
+            continue
+        try:
+            waiting.append(_checked(entry))
+        except (ValueError, RecursionError) as error:
+            writer.tally.add_problem(assessments.address_of(entry), str(error) or type(error).__name__)
+        if len(waiting) == _BATCH:
+            _write(waiting, writer)
+            waiting = []
+    _write(waiting, writer)
+
+
+def _checked(entry: Assessment) -> _Checked:
+    """Validate an assessment.
+
+    Raises
+    ------
+    ValueError
+        If it cannot be stored; the message says why.
+    """
+    document = json_value(entry.to_dict())
+    size = len(json.dumps(document, ensure_ascii=False).encode())
+    if size > MOST_BYTES:
+        raise ValueError(f"it has {size:,} bytes; at most {MOST_BYTES:,} are stored")
+    if len(entry.models) > MOST_MODELS:
+        raise ValueError(f"it has {len(entry.models)} models; at most {MOST_MODELS} are stored")
+    longest = limits()
+    version = "" if entry.benchmark.version is None else str(entry.benchmark.version)
+    if version:
+        check_identifier(version, "the version", longest["version"] or 0)
+    return _Checked(
+        identifier=check_receipt(str(entry.id)),
+        created=moment(str(entry.created)),
+        benchmark=check_identifier(entry.benchmark.identifier, "the benchmark", longest["benchmark"] or 0),
+        version=version,
+        part=entry.part,
+        models=tuple(check_identifier(model.identifier, "the model", longest["model"] or 0) for model in entry.models),
+        state=entry.state,
+        outcome=outcome_of(entry.part, document["result"]),
+        document=document,
+    )
+
+
+def _write(entries: Sequence[_Checked], writer: Writer) -> None:
+    if not entries:
+        return
+    with exclusive_write():
+        known = set(
+            StoredAssessment.objects.filter(identifier__in=[entry.identifier for entry in entries]).values_list(
+                "identifier", flat=True
+            )
+        )
+        new = [entry for entry in entries if entry.identifier not in known]
+        benchmarks = _benchmarks(new)
+        models = writer.models({name: "" for entry in new for name in entry.models})
+        for entry in sorted(new, key=lambda entry: entry.identifier):
+            benchmark = benchmarks[entry.benchmark]
+            if benchmark.is_mean:
+                message = f"{entry.benchmark!r} is a mean of the leaderboard, not a benchmark"
+                writer.tally.add_problem(entry.identifier, message)
+                continue
+            try:
+                with transaction.atomic():
+                    _insert(entry, benchmark, [models[name] for name in entry.models])
+            except DatabaseError as error:
+                writer.tally.add_problem(entry.identifier, f"the database refused it: {error}")
+                continue
+            writer.tally.assessments += 1
+        if new:
+            revision.bump()
+
+
+def _benchmarks(entries: Iterable[_Checked]) -> dict[str, Benchmark]:
+    """Return the benchmarks by identifier; new ones are created as for receipts."""
+    rows = [
+        Row(
+            receipt=entry.identifier,
+            created=entry.created,
+            model="",
+            benchmark=entry.benchmark,
+            version=entry.version,
+            parent=None,
+            control=False,
+            state=entry.state,
+        )
+        for entry in entries
+    ]
+    return benchmarks_of(rows)
+
+
+def _insert(entry: _Checked, benchmark: Benchmark, models: Sequence[int]) -> None:
+    """Insert an assessment; of several with the same models, only the newest keeps its document."""
+    same = StoredAssessment.objects.newest().filter(benchmark=benchmark, part=entry.part, models_key=entry.key)
+    newer = same.filter(identifier__gt=entry.identifier).exists()
+    if not newer:
+        same.update(document=None)
+    row = StoredAssessment(
+        identifier=entry.identifier,
+        benchmark=benchmark,
+        version=entry.version,
+        part=entry.part,
+        models_key=entry.key,
+        state=entry.state,
+        outcome=entry.outcome,
+        created=entry.created,
+        document=None if newer else entry.document,
+    )
+    row.save(force_insert=True)
+    row.vision_models.set(models)
