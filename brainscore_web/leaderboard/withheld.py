@@ -8,7 +8,7 @@ from typing import Any
 
 from brainscore_web.leaderboard.clean import objects_in
 
-__all__ = ["WITHHELD", "withheld_document", "withheld_reason"]
+__all__ = ["WITHHELD", "withheld_assessment", "withheld_document", "withheld_reason"]
 
 WITHHELD = "withheld"
 
@@ -82,3 +82,52 @@ def withheld_document(document: Mapping[str, Any]) -> dict[str, Any]:
         public |= {"cache": {"hits": 0, "misses": 0}}
         public |= {"timings": {**timings, "extraction": None} if isinstance(timings, dict) else {}}
     return public
+
+
+_NOT_ASSESSED = f"This part is not defined for the benchmark; {_TAIL}"
+_STIMULI = {"examples", "pairs"}
+"""Lists that name single stimuli."""
+_NAMES = {
+    *("id", "created", "part", "kind", "identifier", "version", "sha256", "state", "code"),
+    *("benchmark", "model", "name", "best", "candidates", "generators", "generator", "first", "second"),
+    *("rule", "order", "recordings", "within", "units", "reliability_source"),
+}
+"""Fields whose texts are names of the platform, of models, or of columns of the benchmark's stimuli."""
+
+
+def withheld_assessment(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an assessment without anything that may reveal stimuli, for visitors who may not see the benchmark's data.
+
+    Numbers and names of models and methods remain; single stimuli, reasons, notes and printed text are removed.
+
+    Parameters
+    ----------
+    document : mapping
+        An assessment in plain JSON types.
+
+    Examples
+    --------
+    >>> pair = {"first": "tiger", "second": "cat", "r": 0.99}
+    >>> result = {"clean": False, "pairs": [pair], "tests": [{"kind": "drift", "p": 0.01}], "notes": ["see tiger"]}
+    >>> withheld_assessment({"part": "audit", "state": "assessed", "text": "tiger", "result": result})["result"]
+    {'clean': False, 'pairs': [], 'tests': [{'kind': 'drift', 'p': 0.01}], 'notes': ['withheld']}
+    """
+    reason, state, error = document.get("reason"), str(document.get("state") or ""), document.get("error")
+    if reason:
+        reason = _NOT_ASSESSED if state == "not applicable" else withheld_reason(state, str(reason))
+    return {
+        **document,
+        "settings": _named(document.get("settings"), ""),
+        "reason": reason or None,
+        "error": {**error, "message": reason or WITHHELD, "traceback": WITHHELD} if isinstance(error, dict) else None,
+        "result": _named(document.get("result"), ""),
+        "text": "",
+    }
+
+
+def _named(value: Any, field: str) -> Any:
+    if isinstance(value, dict):
+        return {name: _named(item, name) for name, item in value.items()}
+    if isinstance(value, list):
+        return [] if field in _STIMULI else [_named(item, field) for item in value]
+    return WITHHELD if isinstance(value, str) and field not in _NAMES else value

@@ -41,6 +41,7 @@ from brainscore_web.leaderboard.cards.formatting import (
     web_address,
 )
 from brainscore_web.leaderboard.cards.scores import ScoreLine, has_ceiling, node_ranks, reason_of
+from brainscore_web.leaderboard.cards.validity import AssessmentKey, assessment_keys
 from brainscore_web.leaderboard.clean import finite, or_nan
 from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, Score, StimulusSample, Visitor
 from brainscore_web.leaderboard.snapshot import STATES as NAMES
@@ -100,6 +101,8 @@ class BenchmarkData:
         Whether the benchmark is part of an installed package.
     models : frozenset of str
         Installed models.
+    assessments : tuple of AssessmentKey
+        Newest assessments that the visitor may see.
     """
 
     scores: Mapping[int, tuple[str, ScoreLine]]
@@ -108,6 +111,7 @@ class BenchmarkData:
     shows_data: bool = False
     packaged: bool = True
     models: frozenset[str] = frozenset()
+    assessments: tuple[AssessmentKey, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -265,7 +269,7 @@ def near_benchmarks(identifier: str) -> list[str]:
 
 
 def benchmark_data(benchmark: Benchmark, visitor: Visitor) -> BenchmarkData:
-    """Return the data of a benchmark, with three queries; empty for a mean."""
+    """Return the data of a benchmark, with four queries; empty for a mean."""
     shows_data = not benchmark.is_mean and benchmark.shows_data_to(visitor)
     if benchmark.is_mean:
         return BenchmarkData(scores={}, versions=())
@@ -286,6 +290,7 @@ def benchmark_data(benchmark: Benchmark, visitor: Visitor) -> BenchmarkData:
         shows_data=shows_data,
         packaged=benchmark.identifier in installed("benchmark"),
         models=installed("model"),
+        assessments=assessment_keys(benchmark, visitor),
     )
 
 

@@ -34,6 +34,7 @@ from brainscore_web.leaderboard.cards.history import history_lines, means_chart,
 from brainscore_web.leaderboard.cards.lists import benchmark_lines, chips, model_list, sorts, unscored
 from brainscore_web.leaderboard.cards.model import find_model, model_card, model_data, near_models, profile_chart
 from brainscore_web.leaderboard.cards.receipts import public_document, receipt_card
+from brainscore_web.leaderboard.cards.validity import load_validity
 from brainscore_web.leaderboard.filters import benchmark_facets, model_facets
 from brainscore_web.leaderboard.http import answer, cached_for_visitors, conditional, user_errors
 from brainscore_web.leaderboard.models import Score, StimulusSample, Visibility
@@ -139,12 +140,13 @@ def benchmark(request: HttpRequest, identifier: str) -> HttpResponse:
             "compare": _compare(card),
             "mine": row.owner_id is not None and row.owner_id == request.user.pk,
             "histogram": histogram(card.bins, card.axis),
+            "validity": None if card.is_mean else load_validity(row, data.assessments, shows_data=data.shows_data),
         }
         return render(request, "cards/benchmark.html", context)
 
     owner = row.owner.public_name if row.owner else ""
     versions = [_fields(version) for version in data.versions]
-    parts = (_fields(row), owner, data.scores, versions, data.samples, data.shows_data, data.packaged)
+    parts = (_fields(row), owner, data.scores, versions, data.samples, data.shows_data, data.packaged, data.assessments)
     tag = conditional(snapshot, "benchmark", *parts, query.urlencode(), only_snapshot=True)
     return answer(request, tag, make)
 
