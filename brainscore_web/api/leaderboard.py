@@ -59,6 +59,12 @@ class BoardAsked(Schema):
     metric: list[str] = _many("Benchmarks with this metric.")
     ceiling_min: str = Field("", description="Benchmarks with at least this ceiling.")
     access: str = _one_of("public", description="public: benchmarks whose stimuli and measurements are public.")
+    validity: str = _one_of(
+        "assessed",
+        "no-finding",
+        "recovered",
+        description="Benchmarks that are assessed, whose audit has no finding, or whose recovery finds each candidate.",
+    )
     values: str = _one_of("ceiled", "raw", description="Scores relative to the ceiling (the default), or raw.")
     over: str = _one_of(
         "all",

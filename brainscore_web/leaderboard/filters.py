@@ -14,6 +14,7 @@ from django.utils.safestring import SafeString
 from brainscore_core.errors import UserError
 from brainscore_core.results.aggregates import Tree
 from brainscore_web.leaderboard import search
+from brainscore_web.leaderboard.models import StoredAssessment
 from brainscore_web.leaderboard.snapshot import BenchmarkRow, ModelRow, Snapshot
 from brainscore_web.leaderboard.state import BoardState
 
@@ -63,6 +64,7 @@ _LABELS = {
     "exclude": "without",
     "ceiling_min": "ceiling from",
     "access": "data",
+    "validity": "validity",
     "over": "means over",
     "at": "as of",
 }
@@ -267,11 +269,21 @@ def chosen_benchmarks(snapshot: Snapshot, state: BoardState) -> list[int]:
             return False
         if state.access and benchmark.access != state.access:
             return False
+        if not _VALID[state.validity](benchmark):
+            return False
         if state.ceiling_min is not None and not benchmark.ceiling >= state.ceiling_min:  # NaN fails
             return False
         return all(_values(getattr(benchmark, name)) & texts for name, texts in required)
 
     return [column for column, benchmark in enumerate(snapshot.benchmarks) if passes(benchmark)]
+
+
+_VALID: dict[str, Callable[[BenchmarkRow], bool]] = {
+    "": lambda row: True,
+    "assessed": lambda row: bool(row.audit or row.recovery),
+    "no-finding": lambda row: row.audit == StoredAssessment.Outcome.NO_FINDING,
+    "recovered": lambda row: row.recovery == StoredAssessment.Outcome.RECOVERED,
+}
 
 
 def _values(text: str) -> set[str]:

@@ -13,11 +13,12 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
 from brainscore_core.formatting import estimate_text, number_text, population
+from brainscore_web.leaderboard.assessments import BADGES
 from brainscore_web.leaderboard.board import STATES, Board, BoardNode
 from brainscore_web.leaderboard.cards.formatting import estimate, limits
 from brainscore_web.leaderboard.filters import benchmark_facets, model_facets, tree_checkboxes
 from brainscore_web.leaderboard.models import Score, Visitor
-from brainscore_web.leaderboard.payload import counts_text, n_filters, rounded, rounded_limits, why_empty
+from brainscore_web.leaderboard.payload import badge_on, counts_text, n_filters, rounded, rounded_limits, why_empty
 from brainscore_web.leaderboard.state import BoardState
 from brainscore_web.leaderboard.withheld import withheld_reason
 
@@ -233,6 +234,14 @@ PAGE = 50
 MODULES = tuple(f"leaderboard/{name}.js" for name in ("form", "grid", "inspector", "keys", "paint", "table"))
 """Imports of the page's script, preloaded so that the browser fetches them in parallel."""
 
+VALIDITIES = (
+    ("", "any"),
+    ("assessed", "assessed"),
+    ("no-finding", "audit without a finding"),
+    ("recovered", "each candidate recovered"),
+)
+"""Values of the filter on validity, and their texts."""
+
 SIGNS = {
     "undefined": "NaN",
     "not applicable": "n/a",
@@ -275,6 +284,8 @@ class _Column(NamedTuple):
     aria: str
     arrow: str
     card: str
+    badge: str
+    badge_text: str
 
 
 def page_context(board: Board, *, errors: bool, typed: Mapping[str, Any] | None = None) -> dict[str, Any]:
@@ -295,6 +306,7 @@ def page_context(board: Board, *, errors: bool, typed: Mapping[str, Any] | None 
     number = min(state.page, pages)
     start = (number - 1) * PAGE
     export = state.changed().query()
+    assessed = any(row.audit or row.recovery for row in board.snapshot.benchmarks)
     return {
         "state": state,
         "search": (typed or {}).get("q", state.q),
@@ -334,6 +346,8 @@ def page_context(board: Board, *, errors: bool, typed: Mapping[str, Any] | None 
         "ceiling_min": _field_value(state.ceiling_min),
         "legend": [(state.replace(" ", "-"), sign, state) for state, sign in SIGNS.items()],
         "shades": range(10),
+        "badges": BADGES if assessed else (),
+        "validities": VALIDITIES if assessed or state.validity else (),
         "modules": MODULES,
     }
 
@@ -378,6 +392,7 @@ def _column(board: Board, head: Head, errors: bool) -> _Column:
     node = board.nodes[head.place]
     sortable = head.kind != "group" and node.kind != "heading"
     sort, aria, arrow = _sorting(board.state, node.identifier, errors) if sortable else ("", "", "")
+    badge = badge_on(board, head.place)
     return _Column(
         title=SafeString("Mean") if head.kind == "mean" else _breakable(node.title),
         full=node.title,
@@ -392,6 +407,8 @@ def _column(board: Board, head: Head, errors: bool) -> _Column:
         aria=aria,
         arrow=arrow,
         card=card("benchmark", node.identifier) if head.kind != "mean" and node.kind != "heading" else "",
+        badge=badge.signs,
+        badge_text=badge.text,
     )
 
 

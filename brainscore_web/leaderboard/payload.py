@@ -11,12 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brainscore_core.errors import UserError
+from brainscore_web.leaderboard.assessments import Badge, badge_of
 from brainscore_web.leaderboard.board import SHADES, STATES, Board, counted
 from brainscore_web.leaderboard.filters import chosen_benchmarks, chosen_models
 from brainscore_web.leaderboard.state import BoardState
 
 __all__ = [
     "SCALE",
+    "badge_on",
     "board_data",
     "column_data",
     "columns_below",
@@ -48,6 +50,7 @@ _OF_BENCHMARKS = {
     "metric": "the metric",
     "ceiling_min": "the minimum ceiling",
     "access": "“public data only”",
+    "validity": "the validity",
 }
 _DEFAULTS: dict[str, Any] = {field.name: field.default for field in fields(BoardState)}
 
@@ -170,11 +173,21 @@ def board_data(board: Board) -> dict[str, Any]:
                 "kind": node.kind,
                 "n": node.n_benchmarks,
                 **({"open": 1} if node.open else {}),
+                **({"badge": list(badge)} if (badge := badge_on(board, place)).signs else {}),
             }
-            for node in board.nodes
+            for place, node in enumerate(board.nodes)
         ],
         "columns": _columns(board, shown, by_name),
     }
+
+
+def badge_on(board: Board, place: int) -> Badge:
+    """Return the badge of a node: what its audit and its recovery found; without signs for means."""
+    column = board.nodes[place].column
+    if column < 0:
+        return badge_of("", "")
+    benchmark = board.snapshot.benchmarks[column]
+    return badge_of(benchmark.audit, benchmark.recovery)
 
 
 def columns_below(board: Board, identifiers: Iterable[str]) -> dict[str, Any]:

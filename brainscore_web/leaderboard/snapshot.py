@@ -26,6 +26,7 @@ from brainscore_web.leaderboard.models import (
     Benchmark,
     BenchmarkVersion,
     Score,
+    StoredAssessment,
     StoredInfluence,
     Visibility,
     VisionModel,
@@ -107,6 +108,9 @@ class BenchmarkRow(NamedTuple):
         NaN if not available.
     ceiling_meaning : str
         Meaning of the ceiling, such as ``'reliability'``.
+    audit, recovery : str
+        Outcomes of the newest audit and recovery of this version that the visitor may see, as of `StoredAssessment`;
+        empty if there is none, and on earlier days.
     """
 
     pk: int
@@ -127,6 +131,8 @@ class BenchmarkRow(NamedTuple):
     ceiling_low: float
     ceiling_high: float
     ceiling_meaning: str
+    audit: str = ""
+    recovery: str = ""
 
 
 NUMBERS = ("value", "error", "low", "high", "raw", "raw_error", "raw_low", "raw_high")
@@ -234,6 +240,23 @@ def load_structure(until: datetime | None) -> Structure:
     outside = [row for row in benchmarks.values() if not row.in_tree]
     outside.sort(key=lambda row: (row.control, row.identifier))
     return Structure(tree, (*(benchmarks[name] for name in tree.benchmarks), *outside))
+
+
+def with_outcomes(benchmarks: Sequence[BenchmarkRow], visitor: Visitor) -> tuple[BenchmarkRow, ...]:
+    """Add the outcomes of the newest audits and recoveries, of the versions that count, that the visitor may see."""
+    counting_versions = {row.pk: row.version for row in benchmarks}
+    rows = StoredAssessment.objects.visible_to(visitor).newest().exclude(outcome="").order_by("identifier")
+    found: dict[tuple[int, str], str] = {}
+    for pk, part, version, outcome in rows.values_list("benchmark_id", "part", "version", "outcome"):
+        counts = counting_versions.get(pk)
+        if not version or not counts or version == counts:
+            found[pk, part] = outcome  # the newest is last
+    if not found:
+        return tuple(benchmarks)
+    return tuple(
+        row._replace(audit=found.get((row.pk, "audit"), ""), recovery=found.get((row.pk, "recovery"), ""))
+        for row in benchmarks
+    )
 
 
 def _has_root(pk: int, parents: Mapping[int, int | None]) -> bool:
@@ -516,6 +539,8 @@ def _load(visitor: Visitor, key: SnapshotKey) -> Snapshot:
     until = None if key.at is None else datetime.combine(key.at, time.max, UTC)
     models = load_models(visitor, sees_all=key.audience == "all")
     tree, benchmarks = load_structure(until)
+    if until is None:
+        benchmarks = with_outcomes(benchmarks, visitor)
     scores = _scores.get(key.revision, load_scores)
     numbers = dict(zip(NUMBERS, scores.numbers, strict=True))
     n_scores = (

@@ -18,7 +18,12 @@ __all__ = ["BoardState"]
 
 _MANY = ("family", "architecture", "training", "include", "exclude", "region", "species", "task", "stimuli", "metric")
 _NUMBERS = ("parameters_min", "parameters_max", "size_min", "size_max", "ceiling_min")
-_CHOICES = {"values": ("ceiled", "raw"), "over": ("all", "scored"), "access": ("", "public")}
+_CHOICES = {
+    "values": ("ceiled", "raw"),
+    "over": ("all", "scored"),
+    "access": ("", "public"),
+    "validity": ("", "assessed", "no-finding", "recovered"),
+}
 _LONGEST = 300
 _MOST = 500
 _HIGHEST = 1e15
@@ -47,6 +52,9 @@ class BoardState:
         Benchmarks with at least this ceiling.
     access : str
         ``'public'``: only benchmarks whose stimuli and measurements are public.
+    validity : str
+        ``'assessed'``: only benchmarks with an audit or a recovery; ``'no-finding'``: whose audit has no finding;
+        ``'recovered'``: whose recovery finds each candidate.
     values : str
         ``'ceiled'`` or ``'raw'``.
     over : str
@@ -81,6 +89,7 @@ class BoardState:
     metric: tuple[str, ...] = ()
     ceiling_min: float | None = None
     access: Literal["", "public"] = ""
+    validity: Literal["", "assessed", "no-finding", "recovered"] = ""
     values: Literal["ceiled", "raw"] = "ceiled"
     over: Literal["all", "scored"] = "all"
     at: date | None = None

@@ -17,6 +17,7 @@ from brainscore_web.pages.models import News
 from brainscore_web.scoring.models import Job
 from brainscore_web.submissions.models import Step
 
+from ._assessments import add_assessments
 from ._browsing import wait_until
 from ._plugins import benchmark_files
 from .review._made import make
@@ -39,6 +40,8 @@ PAGES = {
     "model_dark": (f"/vision/model/{MODEL}/", DESK, "dark"),
     "model_phone": (f"/vision/model/{MODEL}/", PHONE, "light"),
     "benchmark": (f"/vision/benchmark/{BENCHMARK}/", DESK, "light"),
+    "benchmark_validity": (f"/vision/benchmark/{BENCHMARK}/?models=all#validity", DESK, "light"),
+    "benchmark_validity_phone": (f"/vision/benchmark/{BENCHMARK}/#validity", PHONE, "light"),
     "benchmarks": ("/vision/benchmarks/", DESK, "light"),
     "models": ("/vision/models/", DESK, "light"),
     "compare_benchmarks": (f"/vision/compare/?x={SECOND}&y={BENCHMARK}", DESK, "light"),
@@ -65,8 +68,11 @@ OWN = {
 
 @pytest.fixture
 def shown(transactional_db):
-    """Simulated scores, all public."""
-    return simulate_leaderboard(models=40, benchmarks=60, versions=2, private=0, units=100)
+    """Simulated scores, all public, and some assessments."""
+    made = simulate_leaderboard(models=40, benchmarks=60, versions=2, private=0, units=100)
+    add_assessments(BENCHMARK, MODEL, others=(OTHER,))
+    add_assessments(SECOND, OTHER, clean=True)
+    return made
 
 
 @pytest.fixture

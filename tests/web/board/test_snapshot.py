@@ -352,7 +352,9 @@ class TestCache:
         assert snapshot_for(EVERYBODY) is not first
 
     def test_queries_are_bounded(self, board, owner, django_assert_max_num_queries):
-        with django_assert_max_num_queries(6):  # revision, models, benchmarks, versions, scores, influences
+        with django_assert_max_num_queries(
+            7
+        ):  # revision, models, benchmarks, assessments, versions, scores, influences
             snapshot_for(EVERYBODY)
         with django_assert_max_num_queries(1):
             snapshot_for(EVERYBODY)

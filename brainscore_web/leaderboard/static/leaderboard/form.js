@@ -21,4 +21,5 @@ export function fill(form, params) {
       input.checked = values.length ? values.includes(input.value) : input.dataset.usual === "1";
     } else if (input.type !== "hidden") input.value = values[0] || "";
   }
+  for (const select of form.querySelectorAll("select")) select.value = params.get(select.name) || "";
 }

@@ -77,6 +77,7 @@ export function watch(scroller, grid, view, paint, inspector) {
       inspector.clear();
       if (node.kind === "heading") return;
       const links = [["About it", view.card("benchmark", node.id)]];
+      if (node.badge) links.push(["Validity", `${view.card("benchmark", node.id)}#validity`]);
       inspector.say({ title: node.title, facts: paint.facts(place), links });
       return;
     }

@@ -45,10 +45,10 @@ export function painter(view) {
       element("span", { class: "name" }, ...name),
       arrow(key),
     );
-  const about = (href, text, sign) =>
+  const about = (href, text, sign, kind = "card") =>
     element(
       "a",
-      { class: "card", tabindex: "-1", href, title: text },
+      { class: kind, tabindex: "-1", href, title: text },
       element("span", { "aria-hidden": "true" }, sign),
       element("span", { class: "said" }, text),
     );
@@ -90,6 +90,7 @@ export function painter(view) {
         cell.setAttribute("aria-expanded", String(Boolean(head.group)));
       }
       if (card && !head.group && !head.mean) tools.append(about(card, `About ${node.title}`, "i"));
+      if (card && node.badge) tools.append(about(`${card}#validity`, `Validity: ${node.badge[1]}`, node.badge[0], "validity-sign"));
       if (tools.childElementCount) box.append(tools);
       if (!card) {
         box.append(element("span", { class: "name", title: node.title }, node.title));
@@ -169,7 +170,8 @@ export function painter(view) {
       const node = view.data.nodes[place];
       const sent = view.data.columns[node.id] || {};
       const known = ["best", "median", "ceiling"].filter((name) => sent[name]).map((name) => `${name} ${sent[name]}`);
-      return [...(node.n > 1 ? [`${node.n} benchmarks`] : []), ...known];
+      const validity = node.badge ? [`validity: ${node.badge[1]}`] : [];
+      return [...(node.n > 1 ? [`${node.n} benchmarks`] : []), ...known, ...validity];
     },
 
     // Return the tooltip of a cell.
