@@ -8,6 +8,7 @@ Client('https://www.example.org')
 from brainscore.client.client import Client
 from brainscore.client.leaderboard import Compared, Leaderboard, Node, RankedModel
 from brainscore.client.records import (
+    Assessment,
     Benchmark,
     BenchmarkCard,
     Ceiling,
@@ -31,6 +32,7 @@ from brainscore.client.submissions import (
 )
 
 __all__ = [
+    "Assessment",
     "Benchmark",
     "BenchmarkCard",
     "Ceiling",

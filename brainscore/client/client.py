@@ -21,7 +21,7 @@ from brainscore.client.leaderboard import (
     public_identifier,
     query_for_models,
 )
-from brainscore.client.records import Benchmark, BenchmarkCard, Me, Model, ModelCard, Score, read_record
+from brainscore.client.records import Assessment, Benchmark, BenchmarkCard, Me, Model, ModelCard, Score, read_record
 from brainscore.client.submissions import Posted, Submission, SubmissionCard, submit
 from brainscore.client.submissions import post_receipts as post
 from brainscore_core.errors import UnknownIdentifier, UserError
@@ -118,6 +118,17 @@ class Client:
             ``history=True`` for all scores, not only the current ones.
         """
         return self._pages("scores", Score, filters)
+
+    def assessments(self, **filters: Any) -> Iterator[Assessment]:
+        """Iterate over assessments of benchmarks, the oldest first.
+
+        Parameters
+        ----------
+        **filters
+            ``benchmark`` (of a mean: all below it), ``model``, ``part`` (``'audit'``, ``'controls'`` or
+            ``'recovery'``), ``state``.
+        """
+        return self._pages("assessments", Assessment, filters, most=50)
 
     def leaderboard(self, **state: Any) -> Leaderboard:
         """Read the leaderboard.
@@ -307,8 +318,8 @@ class Client:
         """
         return download(self._connection, quote(what), _query(asked), Path(path))
 
-    def _pages(self, path: str, kind: type[T], filters: Mapping[str, Any]) -> Iterator[T]:
-        query = _query({"limit": _PAGE, **filters})
+    def _pages(self, path: str, kind: type[T], filters: Mapping[str, Any], *, most: int = _PAGE) -> Iterator[T]:
+        query = _query({"limit": most, **filters})
         while True:
             answer = self._connection.get(path, query)
             yield from (read_record(kind, item) for item in answer["items"])

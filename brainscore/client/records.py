@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from brainscore_core.errors import UserError
 
 __all__ = [
+    "Assessment",
     "Benchmark",
     "BenchmarkCard",
     "Ceiling",
@@ -231,6 +232,51 @@ class Score:
     seconds: float | None
     created: datetime
     undetermined: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Assessment:
+    """One part of the assessment of a benchmark.
+
+    Attributes
+    ----------
+    id : str
+        Its identifier.
+    created : datetime
+        When it was computed.
+    part : str
+        ``'audit'``, ``'controls'`` or ``'recovery'``.
+    benchmark, version : str
+        The benchmark and its version; the version is empty if it is not known.
+    models : tuple of str
+        The model whose score is assessed; candidates of a recovery.
+    state : str
+        ``'assessed'``, ``'not applicable'`` or ``'failed'``.
+    outcome : str
+        ``'no finding'`` or ``'findings'`` of an audit; ``'recovered'`` or ``'not recovered'`` of a recovery; otherwise
+        empty.
+    reason : str
+        Why there is no result.
+    code : str or None
+        Hash of the platform's code.
+    text : str
+        The result as text; empty if the benchmark's data are withheld from you.
+    result : dict or None
+        Fields of the part's result; None if there is none.
+    """
+
+    id: str
+    created: datetime
+    part: str
+    benchmark: str
+    version: str
+    models: tuple[str, ...]
+    state: str
+    outcome: str
+    reason: str
+    code: str | None
+    text: str
+    result: dict[str, Any] | None
 
 
 @dataclass(frozen=True, kw_only=True)

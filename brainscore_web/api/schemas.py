@@ -11,6 +11,8 @@ from pydantic import BeforeValidator, ConfigDict, Field
 from brainscore_web.leaderboard.clean import finite
 
 __all__ = [
+    "AssessmentEntry",
+    "AssessmentPage",
     "BenchmarkCard",
     "BenchmarkEntry",
     "BoardAnswer",
@@ -204,6 +206,51 @@ class ScorePage(Strict):
     """Scores, oldest receipt first."""
 
     items: list[ScoreEntry]
+    limit: int = Field(description="Maximum number of items on this page.")
+    next: str | None = Field(description="URL of the next page; null on the last.")
+
+
+class UsedPlugin(Strict):
+    """A plugin that an assessment used."""
+
+    kind: str = Field(description="benchmark, model, data, metric …")
+    identifier: str
+    version: str | int | None = Field(description="Version of a benchmark.")
+    sha256: str | None = Field(description="Hash of the plugin's code.")
+
+
+class AssessmentEntry(Strict):
+    """One part of the assessment of a benchmark."""
+
+    id: str
+    created: datetime = Field(description="When it was computed.")
+    part: Literal["audit", "controls", "recovery"]
+    benchmark: str
+    version: str = Field(description="Version of the benchmark; empty if not known.")
+    models: list[str] = Field(description="The model whose score is assessed; candidates of a recovery.")
+    state: Literal["assessed", "not applicable", "failed"] = Field(
+        description="not applicable: this part is not defined for the benchmark."
+    )
+    outcome: Literal["", "no finding", "findings", "recovered", "not recovered"] = Field(
+        description=(
+            "Of an audit and of a recovery, as on the leaderboard. recovered: each candidate scored best in at least "
+            "80 % of the experiments in which it was true. Empty otherwise."
+        )
+    )
+    reason: str = Field(description="Why there is no result.")
+    code: str | None = Field(description="Hash of the platform's code.")
+    seconds: Finite = Field(description="Duration.")
+    text: str = Field(description="The result as the command line prints it; empty if the data are withheld.")
+    used: list[UsedPlugin] = Field(description="Plugins that were used.")
+    settings: dict[str, Any] = Field(description="Arguments of the computation, such as seeds.")
+    environment: dict[str, Any] = Field(description="Interpreter, machine and libraries.")
+    result: dict[str, Any] | None = Field(description="Fields of the part's result; null if there is none.")
+
+
+class AssessmentPage(Strict):
+    """Assessments, oldest first."""
+
+    items: list[AssessmentEntry]
     limit: int = Field(description="Maximum number of items on this page.")
     next: str | None = Field(description="URL of the next page; null on the last.")
 

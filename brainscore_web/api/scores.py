@@ -28,7 +28,16 @@ from brainscore_web.leaderboard.withheld import withheld_reason
 if TYPE_CHECKING:
     import pyarrow
 
-__all__ = ["COLUMNS", "MOST_RECEIPTS", "ScoresAsked", "router", "scores", "write_scores"]
+__all__ = [
+    "COLUMNS",
+    "MOST_RECEIPTS",
+    "ScoresAsked",
+    "benchmark_keys",
+    "model_keys",
+    "router",
+    "scores",
+    "write_scores",
+]
 
 COLUMNS = (
     "receipt", "version", "state", "reason", "value", "error", "low", "high", "level", "estimates", "error_reason",
@@ -90,9 +99,9 @@ def scores(visitor: Visitor, query: ScoresAsked) -> ScoreQuerySet:
     """
     rows = Score.objects.visible_to(visitor)
     if query.model:
-        rows = rows.filter(model__in=_models(visitor, query.model))
+        rows = rows.filter(model__in=model_keys(visitor, query.model))
     if query.benchmark:
-        rows = rows.filter(benchmark__in=_benchmarks(query.benchmark))
+        rows = rows.filter(benchmark__in=benchmark_keys(query.benchmark))
     if query.state:
         rows = rows.filter(state__in=query.state)
     if query.version is not None:
@@ -119,7 +128,8 @@ def scores(visitor: Visitor, query: ScoresAsked) -> ScoreQuerySet:
     return rows.order_by("receipt")
 
 
-def _models(visitor: Visitor, wanted: Iterable[str]) -> list[int]:
+def model_keys(visitor: Visitor, wanted: Iterable[str]) -> list[int]:
+    """Return the primary keys of models; 404 for those that do not exist or that the visitor may not see."""
     rows = VisionModel.objects.visible_to(visitor).filter(identifier__in=set(wanted)).values_list("identifier", "pk")
     keys = dict(rows)
     for identifier in wanted:
@@ -128,7 +138,8 @@ def _models(visitor: Visitor, wanted: Iterable[str]) -> list[int]:
     return list(keys.values())
 
 
-def _benchmarks(wanted: Iterable[str]) -> list[int]:
+def benchmark_keys(wanted: Iterable[str]) -> list[int]:
+    """Return the primary keys of benchmarks and of all below means; 404 for those that do not exist."""
     children: defaultdict[int | None, list[int]] = defaultdict(list)
     keys: dict[str, int] = {}
     for identifier, pk, parent in Benchmark.objects.order_by().values_list("identifier", "pk", "parent_id"):

@@ -2,15 +2,15 @@
 
 from django.urls import URLPattern, path, re_path
 
-from brainscore_web.api import catalogue, documentation, exports, leaderboard, scores, submissions
+from brainscore_web.api import assessments, catalogue, documentation, exports, leaderboard, scores, submissions
 from brainscore_web.api.documentation import SiteAPI
 from brainscore_web.api.responses import with_response_headers
 
 app_name = "api"
 
 api = SiteAPI()
-for router in (leaderboard.router, catalogue.router, scores.router, exports.router, submissions.router):
-    api.add_router("", router)
+for part in (leaderboard, catalogue, assessments, scores, exports, submissions):
+    api.add_router("", part.router)
 
 urlpatterns: list[URLPattern] = [
     path("", documentation.home),

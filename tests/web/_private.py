@@ -13,6 +13,7 @@ from brainscore_web.pages.models import News
 from brainscore_web.scoring.models import Job
 from brainscore_web.submissions.models import Comment, Plugin, Revision, Step, Submission
 
+from ._assessments import audit, controls, ingest, make_assessment, recovery
 from ._people import PUBLIC, SECRET, WITHHELD, Site
 from ._plugins import model_files, zipped
 
@@ -39,6 +40,7 @@ def add_private(site: Site) -> dict[str, list[dict[str, object]]]:
     News.objects.create(slug="open", title="Open", body="Open", draft=False)  # else the feed's date is that of asking
     News.objects.create(slug="olingo", title="Olingo", body="olingo", draft=True)
     printed = _printed(site)
+    _assessed()
     whole, one = {"key": KEY}, {"key": KEY, "number": 1}
     cup, of_track = {"slug": "axolotl-cup"}, {"slug": "axolotl-cup", "key": track.pk}
     asked: dict[str, list[dict[str, object]]] = {
@@ -140,3 +142,20 @@ def _printed(site: Site) -> int:
         model=model, benchmark=benchmark, why="new model", state="failed", reason=said, log="tarsier", receipt=FAILED
     )
     return job.pk
+
+
+def _assessed() -> None:
+    """The private model assessed on public data, alone and among candidates; an audit of withheld data."""
+    said = audit()
+    said["notes"] = said["copies"][0]["examples"] = ["tarsier"]
+    said["pairs"][0] |= {"first": "tarsier", "first_path": "tarsier.png"}
+    said["losses"][1]["reason"] = "ValueError: tarsier"
+    candidates = ("pixels", SECRET)
+    private = {"benchmark": PUBLIC, "version": None, "text": "lemur"}
+    ingest(
+        make_assessment("controls", controls(SECRET), models=(SECRET,), **private),
+        make_assessment("recovery", recovery(candidates), models=candidates, **private),
+        make_assessment("audit", said, benchmark=WITHHELD, version=None, text="tarsier", settings={"list": "tarsier"}),
+        make_assessment("controls", benchmark=WITHHELD, state="failed", reason="ValueError: tarsier"),
+        make_assessment("recovery", benchmark=WITHHELD, state="not applicable", reason="tarsier", models=("pixels",)),
+    )

@@ -69,6 +69,7 @@ TABLE = {
     "api:show_model": ({"identifier": SECRET}, {}, OWNER, READ_ONLY),
     "api:list_benchmarks": ({}, {}, OPEN, READ_ONLY),
     "api:show_benchmark": ({"identifier": WITHHELD}, {}, OPEN, READ_ONLY),
+    "api:list_assessments": ({}, {"model": SECRET}, OWNER, READ_ONLY),
     "api:list_scores": ({}, {"model": SECRET}, OWNER, READ_ONLY),
     "api:show_receipt": ({"receipt": RECEIPT.format(1)}, {}, OWNER, READ_ONLY),
     "api:post_receipts": ({}, {}, READ_ONLY, TOKEN, READ_ONLY),  # sessions change nothing
@@ -268,6 +269,7 @@ OPERATIONS = {
     # what: by the owner's token, one of the owner's without the scope read, another's, an administrator's without it
     f"models/{SECRET}": (200, 404, 404, 404),
     f"scores?model={SECRET}": (200, 404, 404, 404),
+    f"assessments?model={SECRET}": (200, 404, 404, 404),
     f"exports/scores.csv?model={SECRET}": (200, 404, 404, 404),
     f"receipts/{RECEIPT.format(1)}": (200, 404, 404, 404),
     "me": (200, 200, 200, 200),

@@ -71,6 +71,7 @@ VARIANTS = {
     **dict.fromkeys(("compare:page", "compare:svg", "compare:csv"), COMPARED),
     "api:list_models": MODELS, "api:list_scores": SCORES, "api:export_scores": SCORES[:-4],
     "api:export_leaderboard": [*FILTERS[:10], "form=long"],
+    "api:list_assessments": ["", f"model={SECRET}", f"benchmark={PUBLIC}", f"benchmark={WITHHELD}", "part=recovery"],
     "api:list_benchmarks": ["", "access=private", f"search={ALONE}"],
     "scoring:submission": ["", "pairs=failed", "pairs_page=2"],
     "review:queue": ["", "state=all", "text=tamandua"], "review:file": ["path=models/serval/model.py"],
@@ -294,7 +295,8 @@ def test_nothing_private_is_seen(site, audience, part):
 
 SWITCHED = (
     "/", "/vision/leaderboard/", "/vision/leaderboard/data.json", "/vision/leaderboard/export.csv", "/vision/models/",
-    f"/vision/model/{SECRET}/", f"/vision/benchmark/{ALONE}/", f"/vision/receipt/{RECEIPT.format(1)}/",
+    f"/vision/model/{SECRET}/", f"/vision/benchmark/{ALONE}/", f"/vision/benchmark/{PUBLIC}/",
+    "/api/v1/assessments", f"/api/v1/assessments?model={SECRET}", f"/vision/receipt/{RECEIPT.format(1)}/",
     f"/vision/compare/?mode=models&first={SECRET}", f"/vision/leaderboard/cell.json?model={SECRET}&node=IT",
     f"/vision/compare/compare.csv?x={ALONE}&y={PUBLIC}", "/api/v1/leaderboard", "/api/v1/models",
     f"/api/v1/models/{SECRET}", "/api/v1/scores?history=true&limit=1000", "/api/v1/exports/leaderboard.csv",
