@@ -90,7 +90,7 @@ _STIMULI = {"examples", "pairs"}
 _NAMES = {
     *("id", "created", "part", "kind", "identifier", "version", "sha256", "state", "code"),
     *("benchmark", "model", "name", "best", "candidates", "generators", "generator", "first", "second"),
-    *("rule", "order", "recordings", "within", "units", "reliability_source"),
+    *("description", "rule", "order", "recordings", "within", "units", "reliability_source"),
 }
 """Fields whose texts are names of the platform, of models, or of columns of the benchmark's stimuli."""
 

@@ -106,11 +106,11 @@ class ControlsPanel:
 
 @dataclass(frozen=True)
 class Examined:
-    """Something that an audit examined: what, a sentence, and whether it is a finding."""
+    """What an audit looked for: its name, a sentence, and ``'finding'``, ``'no finding'`` or ``'not examined'``."""
 
     what: str
     sentence: str
-    found: bool
+    state: str
 
 
 @dataclass(frozen=True)
@@ -380,12 +380,13 @@ def _examined(result: Mapping[str, Any]) -> Iterable[Examined]:
         else:
             where = "not examined across splits" + _because(row)
         name = _KINDS.get(kind, f"Stimuli with the same {kind}")
-        yield Examined(name, f"{size}; {where}", bool(pairs) or bool(share))
+        state = "finding" if pairs or share else "not examined" if share is None else "no finding"
+        yield Examined(name, f"{size}; {where}", state)
     for row in objects_in(result, "copies"):
         such = ", ".join(map(str, row["examples"][:3])) if isinstance(row.get("examples"), list) else ""
         sentence = f"{_count(row, 'presentations')} of {_count(row, 'of')} presentations equal an earlier one"
         kind = str(row.get("kind"))
-        yield Examined(_KINDS.get(kind, kind), f"{sentence}{', such as ' + such if such else ''}", True)
+        yield Examined(_KINDS.get(kind, kind), f"{sentence}{', such as ' + such if such else ''}", "finding")
     for row in objects_in(result, "tests"):
         p = number(row.get("p_corrected"))
         within = f", permuted within {row['within']}" if row.get("within") else ""
@@ -394,7 +395,7 @@ def _examined(result: Mapping[str, Any]) -> Iterable[Examined]:
         found = p is not None and p <= _LEVEL
         name = _KINDS.get(kind, kind) if found else kind.capitalize()
         sentence = f"{value} over {row.get('order')} ({row.get('recordings')}{within}); {_p(p)} after Holm’s correction"
-        yield Examined(name, sentence, found)
+        yield Examined(name, sentence, "finding" if found else "no finding")
 
 
 def _loss_line(row: Mapping[str, Any]) -> LossLine:
@@ -433,7 +434,7 @@ def _recovery(benchmark: Benchmark, document: Mapping[str, Any]) -> RecoveryPane
     return RecoveryPanel(
         origin=_origin(benchmark, document),
         outcome=outcome,
-        sentences=tuple(filter(None, (*sentences, _text(result, "holds_for")))),
+        sentences=(*sentences, _limits(candidates, _texts(result, "generators"))),
         candidates=candidates,
         confusions=tuple(_confusion(confusion, candidates) for confusion in confusions),
         mixtures=tuple(
@@ -469,6 +470,11 @@ def _recovered(missed: Sequence[str], n: int) -> str:
         f"Not every candidate scored best in at least {least:.0f} % of the experiments in which it was true: "
         f"{'; '.join(missed[:5])}{more}."
     )
+
+
+def _limits(candidates: Sequence[str], generators: Sequence[str]) -> str:
+    simulated = f", and for responses simulated by {_list(generators)}" if generators else ""
+    return f"This holds for these {len(candidates)} candidates{simulated}; other models may differ."
 
 
 def _confusion(confusion: Mapping[str, Any], candidates: Sequence[str]) -> ConfusionTable:

@@ -360,7 +360,7 @@ class TestCache:
             snapshot_for(EVERYBODY)
         with django_assert_max_num_queries(5):  # scores are at hand
             snapshot_for(EVERYBODY, at=date(2024, 6, 1))
-        with django_assert_max_num_queries(8):  # permissions of the user and of groups, private models
+        with django_assert_max_num_queries(9):  # permissions of the user and of groups, private models
             snapshot_for(owner)
 
     def test_what_was_before_is_not_kept(self, board, owner):

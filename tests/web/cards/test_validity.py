@@ -86,13 +86,15 @@ def test_audit(board, get, read):
 
 def test_what_was_examined_without_a_finding():
     result = audit()
-    result["overlaps"] = [{**result["overlaps"][1], "share": 0.0}]
+    overlap = result["overlaps"][1]
+    result["overlaps"] = [{**overlap, "share": 0.0}, {**overlap, "share": None, "reason": "it fits nothing"}]
     result["tests"][0]["p_corrected"] = 0.06
     result |= {"copies": [], "clean": True}
     found = validity_of(Benchmark(identifier=FIRST), [make_assessment("audit", result).to_dict()]).audit
-    assert [(line.what, line.found) for line in found.examined] == [
-        ("Stimuli with the same object_name", False),
-        ("Drift", False),
+    assert [(line.what, line.state) for line in found.examined] == [
+        ("Stimuli with the same object_name", "no finding"),
+        ("Stimuli with the same object_name", "not examined"),
+        ("Drift", "no finding"),
     ]
     assert found.outcome == "no finding"
 
@@ -115,6 +117,7 @@ def test_recovered_candidates():
     about = Benchmark(identifier=FIRST)
     found = validity_of(about, [make_assessment("recovery", recovery(), models=("pixels", "gabor")).to_dict()]).recovery
     assert found.sentences[0].startswith("Each of the 2 candidates scored best in at least 80 % of the experiments")
+    assert "these 2 candidates, and for responses simulated by fitted readout and sampled units" in found.sentences[1]
     assert [[cell.shade for cell in row[1]] for row in found.confusions[0].rows] == [[9, 0], [0, 9]]
 
 
@@ -227,8 +230,28 @@ def test_the_badge_is_of_the_version_that_counts(board, member):
     ingest(make_assessment("audit", audit(), benchmark=FIRST, version="1"))
     row = snapshot_for(member).benchmarks[snapshot_for(member).benchmark_index[FIRST]]
     assert (row.version, row.audit) == ("2", "")
+    ingest(make_assessment("audit", audit(clean=True), benchmark=FIRST, version="2", models=("a-model",)))
+    ingest(make_assessment("audit", audit(), benchmark=FIRST, version="1", day=3))
+    row = snapshot_for(member).benchmarks[snapshot_for(member).benchmark_index[FIRST]]
+    assert row.audit == "no finding"
 
 
 def test_the_panel_in_a_browser(board, live_server, page):
     add_assessments(FIRST, board.models[0], others=(board.models[1],))
     assert barriers(page, ADDRESS, opened=True) == []
+
+
+def test_texts_are_escaped(board, get):
+    evil = "<script>alert(1)</script>"
+    made = controls(evil)
+    made["controls"][0] |= {"name": evil, "kind": evil, "description": evil, "reason": evil}
+    found = audit()
+    found["notes"] = found["copies"][0]["examples"] = [evil]
+    found["overlaps"][0]["kind"] = found["losses"][0]["rule"] = found["losses"][1]["reason"] = evil
+    other = recovery()
+    other["candidates"][0] = other["confusions"][0]["generator"] = other["mixtures"][0]["first"] = evil
+    ingest(*(make_assessment(part, result, benchmark=FIRST) for part, result in
+             (("controls", made), ("audit", found), ("recovery", other))))  # fmt: skip
+    page = get(ADDRESS).content.decode()
+    assert evil not in page
+    assert page.count("&lt;script&gt;alert(1)") >= 8
