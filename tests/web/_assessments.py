@@ -26,7 +26,10 @@ def share(found: int, experiments: int = 12) -> dict[str, Any]:
 
 def control(name: str, kind: str, score: float | None, p: float | None = None, **more: Any) -> dict[str, Any]:
     known = score is not None
-    difference = {"value": 0.6 - (score or 0.0), "ci": [0.1, 0.9], "p": p, "reason": None} if p is not None else None
+    difference = None
+    if p is not None:
+        value, width = 0.612 - (score or 0.0), 0.15 if p < 0.05 else 0.5
+        difference = {"value": value, "ci": [value - width, value + width], "p": p, "reason": None}
     return {
         "name": name, "kind": kind, "description": f"features called {name}", "features": 8, "score": score,
         "ci": [score - 0.1, score + 0.1] if known else None, "difference": difference,

@@ -142,7 +142,7 @@ def take(page, name, address, size, scheme):
     """Take a picture of a page; it must be there, and fit."""
     width, height = size
     page.set_viewport_size({"width": width, "height": height})
-    page.emulate_media(color_scheme=scheme)
+    page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
     assert page.goto(address).status == 200, name
     wait_until(page, DRAWN)
     overflow = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")

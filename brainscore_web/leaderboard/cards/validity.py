@@ -279,7 +279,8 @@ def _controls(benchmark: Benchmark, documents: Sequence[Mapping[str, Any]]) -> C
     result = document["result"]
     model = str(result.get("model") or "")
     rows = objects_in(result, "controls")[:_MOST]
-    axis = axis_of([or_nan(number(row.get("score"))) for row in [*rows, result]], [_limit(row, 1) for row in rows])
+    limits = [value for row in [*rows, result] for value in (number(row.get("score")), *_interval(row))]
+    axis = axis_of([or_nan(value) for value in limits])
     low, high = _interval(result)
     return ControlsPanel(
         origin=_origin(benchmark, document),
@@ -523,10 +524,6 @@ def _interval(row: Mapping[str, Any], name: str = "ci") -> tuple[float | None, f
     if not isinstance(limits, list | tuple) or len(limits) != 2:
         return None, None
     return number(limits[0]), number(limits[1])
-
-
-def _limit(row: Mapping[str, Any], which: int) -> float:
-    return or_nan(_interval(row)[which])
 
 
 def _counts(value: object) -> list[tuple[str, int]]:

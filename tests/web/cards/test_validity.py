@@ -36,7 +36,7 @@ def test_controls(board, get, read):
         f"{board.models[0]} is not significantly above labels (baseline). This does not make the score invalid" in page
     )
     assert "0.612 (0.550–0.670)" in page
-    assert "0.432 (0.332–0.532) +0.168 (0.100–0.900) p = 0.25 baseline: features called labels" in page
+    assert "0.432 (0.332–0.532) +0.180 (−0.320 to 0.680) p = 0.25 baseline: features called labels" in page
     assert "not scored artefact check: features called time codes the order is not known" in page
     assert "Computed 2026-03-01 for version 2 of the benchmark, with code 800b77be7179" in page
 
@@ -255,3 +255,21 @@ def test_texts_are_escaped(board, get):
     page = get(ADDRESS).content.decode()
     assert evil not in page
     assert page.count("&lt;script&gt;alert(1)") >= 8
+
+
+def test_the_badge_and_the_filter_in_a_browser(board, live_server, page):
+    add_assessments(FIRST, board.models[0])
+    opened = "&".join(f"open={name}" for name in ("average_vision", "neural_vision", "V1", "Simulated.V1"))
+    page.goto(f"/vision/leaderboard/?validity=assessed&{opened}")
+    page.wait_for_selector("#leaderboard.live")
+    assert page.locator("a.validity-sign").count() == 1
+    page.locator("summary", has_text="Filters").click()
+    chosen = page.locator("select[name=validity]")
+    assert chosen.input_value() == "assessed"
+    chosen.select_option("no-finding")
+    page.wait_for_url("**validity=no-finding**")
+    page.get_by_text("Without the validity, 24 benchmarks would.").wait_for()
+    page.go_back()
+    page.wait_for_function("document.querySelector('select[name=validity]').value === 'assessed'")
+    page.locator("a.validity-sign").click()
+    page.wait_for_url(f"**{ADDRESS}#validity")
