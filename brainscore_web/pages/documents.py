@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from dataclasses import dataclass
 from datetime import datetime
@@ -87,8 +88,13 @@ def _read(name: str) -> str:
 
 
 _COMMENT = re.compile(r"<!--.*?-->\n?", re.DOTALL)
-_PICTURES = {".png": "image/png", ".svg": "image/svg+xml", ".json": "application/json"}
-_NAME = re.compile(r"[a-z0-9_]+\Z")
+_PICTURES = {
+    ".png": "image/png",
+    ".svg": "image/svg+xml",
+    ".json": "application/json",
+    ".ipynb": "application/x-ipynb+json",
+}
+_NAME = re.compile(r"([a-z0-9_]+/)?[a-z0-9_]+\Z")
 _LANGUAGES = frozenset({"bash", "console", "ini", "json", "python", "sh", "shell", "toml", "yaml"})
 """Highlighted languages; some other lexers take time that is quadratic in the length of the text."""
 
@@ -108,7 +114,7 @@ class Document:
     Attributes
     ----------
     name : str
-        Name of the file, without its extension.
+        Name of the file, without its extension, in the folder of the documentation.
     title : str
         The first heading.
     body : SafeString
@@ -125,7 +131,12 @@ class Document:
 
 def document_names() -> tuple[tuple[str, str], ...]:
     """Return names and titles of the pages of the documentation, sorted by title, without the start page."""
-    pages = ((path.stem, _title(path.read_text(encoding="utf-8"))) for path in _folder().glob("*.md"))
+    folder = _folder()
+    pages = (
+        (path.relative_to(folder).with_suffix("").as_posix(), _title(path.read_text(encoding="utf-8")))
+        for pattern in ("*.md", "*/*.md")
+        for path in folder.glob(pattern)
+    )
     return tuple(sorted(((name, title) for name, title in pages if name != "index"), key=lambda item: item[1].lower()))
 
 
@@ -181,9 +192,9 @@ def rendered(name: str, text: str) -> Document:
             continue
         for child in token.children or ():
             if child.type == "link_open":
-                child.attrSet("href", _address(str(child.attrs["href"])))
+                child.attrSet("href", _address(str(child.attrs["href"]), name))
             elif child.type == "image":
-                child.attrSet("src", _address(str(child.attrs["src"])))
+                child.attrSet("src", _address(str(child.attrs["src"]), name))
         if token.type == "th_open" and not tokens[position + 1].content:
             token.tag = tokens[position + 2].tag = "td"  # not a heading
         if token.type in ("th_open", "td_open") and "style" in token.attrs:  # forbidden by the security policy
@@ -220,11 +231,13 @@ def _anchor(words: str, used: set[str]) -> str:
     return anchor
 
 
-def _address(target: str) -> str:
+def _address(target: str, name: str) -> str:
+    """Convert a link on a page of this name to an address of the site."""
     if "://" in target or target.startswith(("#", "/", "mailto:")):
         return target
     page, _, part = target.partition("#")
     part = f"#{part}" if part else ""
+    page = posixpath.normpath(posixpath.join(posixpath.dirname(name), page))
     if page.endswith(".md"):
         name = page.removesuffix(".md")
         return f"/tutorials/{part}" if name == "index" else f"/tutorials/{name}/{part}"

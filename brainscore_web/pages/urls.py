@@ -19,5 +19,5 @@ urlpatterns = [
     path("news/<slug:slug>/", views.news_item, name="news-one"),
     path("tutorials/", views.tutorials, name="tutorials"),
     path("tutorials/files/<path:name>", views.file, name="file"),
-    path("tutorials/<slug:name>/", views.tutorial, name="tutorial"),
+    path("tutorials/<path:name>/", views.tutorial, name="tutorial"),
 ]

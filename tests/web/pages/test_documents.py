@@ -11,7 +11,8 @@ DOCS = Path(__file__).parents[3] / "docs"
 
 def test_every_page_of_the_documentation_is_found():
     names = {name for name, _ in document_names()}
-    assert names == {path.stem for path in DOCS.glob("*.md")} - {"index"}
+    assert names == {path.relative_to(DOCS).as_posix().removesuffix(".md") for path in DOCS.rglob("*.md")} - {"index"}
+    assert any("/" in name for name in names)
     assert all(title for _, title in document_names())
 
 
