@@ -29,6 +29,12 @@ def test_links_between_pages_become_the_sites():
         assert f'href="{address}"' in made.body
 
 
+def test_links_of_pages_in_folders_are_relative_to_them():
+    body = rendered("validity/x", "# X\n\n[a](audit.md#f) [b](../cards.md) [c](../schemas/x.json)").body
+    for address in ("/tutorials/validity/audit/#f", "/tutorials/cards/", "/tutorials/files/schemas/x.json"):
+        assert f'href="{address}"' in body
+
+
 def test_every_link_leads_somewhere(client, db):
     import re
 
