@@ -20,6 +20,7 @@ from brainscore_core.runner.pair import describe_error
 from brainscore_vision.registries import (
     benchmark_registry,
     load_benchmark,
+    load_model,
     registered_folder,
     require_registered_model,
     resolve_benchmark,
@@ -284,7 +285,10 @@ def _compute(task: Task, benchmark: Any, on_event: Callable[[Started], Any] | No
                 on_event(Started(task, state.step, state.done / max(state.total, 1)))
 
         return function(benchmark, list(task.models), on_progress=progress, **task.settings)
-    return function(benchmark, model=task.models[0] if task.models else None, **task.settings)
+    model: Any = task.models[0] if task.models else None
+    if task.part == "audit" and model is not None:
+        model = load_model(model)
+    return function(benchmark, model=model, **task.settings)
 
 
 def _used(kind: str, identifier: str, version: int | str | None = None) -> Used:

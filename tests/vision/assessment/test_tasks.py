@@ -130,3 +130,11 @@ def test_a_claimed_part_is_left_to_its_process(store, computed):
         assert assess([Task(BENCHMARK, "audit")], store, on_event=events.append) == []
     assert events[-1].assessment is None
     assert computed == []
+
+
+@pytest.mark.slow(reason="audits 800 images and scores six sets of features on them")
+def test_the_parts_of_a_benchmark_with_a_model(store):
+    audit, controls = assess(plan([BENCHMARK], models=["simulated-truth"], parts=["audit", "controls"]), store)
+    assert (audit.state, controls.state) == ("assessed", "assessed"), (audit.reason, controls.reason)
+    assert audit.result["stimuli"] == 800
+    assert "simulated-truth is above all" in controls.text

@@ -115,4 +115,4 @@ def test_history_on_the_page(board, get, read):
     first, second = next((a, b) for a, b in pairwise(both) if a.benchmark_id == b.benchmark_id)
     assert f"v1: {first.value:.3f}" in said
     assert f"v2: {second.value:.3f}" in said
-    assert "Means that the leaderboard showed" in said
+    assert "Means at the end of each day" in said
