@@ -214,7 +214,7 @@ def summary_of(assessment: Assessment) -> Summary:
     >>> found = Assessment(part="audit", benchmark=Used(kind="benchmark", identifier="Some2026.V1-pls"),
     ...                    state="assessed", result={"stimuli": 90, "clean": True})
     >>> summary_of(found).sentence
-    'Nothing was found in 90 stimuli.'
+    'No problem was found in 90 stimuli.'
     """
     if assessment.state != "assessed" or assessment.result is None:
         state = assessment.state.capitalize()
@@ -292,7 +292,7 @@ def _audit(result: Mapping[str, Any]) -> Summary:
         sentence += _largest_loss(losses)
     else:
         examined = " what was examined of" if result.get("notes") else ""
-        sentence = f"Nothing was found in{examined} {stimuli:,} stimuli."
+        sentence = f"No problem was found in{examined} {stimuli:,} stimuli."
     pairs = sorted(result.get("pairs") or (), key=lambda pair: bool(pair.get("equal")))
     return Summary(
         sentence=sentence,

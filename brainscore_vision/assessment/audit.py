@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brainscore_core.errors import UserError
+from brainscore_core.formatting import number_text, range_text
 from brainscore_vision.assessment.duplicates import THRESHOLD, Pair, merge_groups
 from brainscore_vision.assessment.overlaps import (
     Overlap,
@@ -351,18 +352,18 @@ def _lines(found: Audit) -> Iterator[str]:
     for test in found.tests:
         within = f" within {test.within}" if test.within else ""
         yield (
-            f"{test.kind} over {test.order!r} ({test.recordings}{within}): {test.value:.3f}, "
+            f"{test.kind} over {test.order!r} ({test.recordings}{within}): {number_text(test.value)}, "
             f"p = {test.p_corrected:.3f} (Holm)"
         )
     for loss in found.losses:
         if loss.default is None or loss.grouped is None:
             yield f"severity, {loss.rule}, {loss.model}: {loss.reason}"
             continue
-        interval = f" (95 %: {loss.ci[0]:.3f} to {loss.ci[1]:.3f})" if loss.ci else f" ({loss.reason})"
+        interval = f" (95 %: {range_text(*loss.ci)})" if loss.ci else f" ({loss.reason})"
         yield (
-            f"severity, {loss.rule}, {loss.model}: {loss.default:.3f} by the benchmark's splits, {loss.grouped:.3f} "
-            f"with groups kept together; loss {loss.loss:.3f}{interval}"
+            f"severity, {loss.rule}, {loss.model}: {number_text(loss.default)} by the benchmark's splits, "
+            f"{number_text(loss.grouped)} with groups kept together; loss {number_text(loss.loss)}{interval}"
         )
     if found.clean:
-        yield "Nothing was found." if not found.notes else "Nothing was found in what was examined."
+        yield "No problem was found." if not found.notes else "No problem was found in what was examined."
     yield from (f"note: {note}" for note in found.notes)

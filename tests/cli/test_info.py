@@ -151,7 +151,7 @@ def test_assessments_of_a_benchmark(cli, tmp_path):
     store.write(Assessment(part="audit", benchmark=benchmark, state="assessed", result={"stimuli": 800}))
     lines = [line.strip() for line in cli("info", name, "--results", str(tmp_path)).stdout.splitlines()]
     (audit,) = (line for line in lines if "audit (" in line)
-    assert audit.endswith("version 1, code changed since): Nothing was found in 800 stimuli.")
+    assert audit.endswith("version 1, code changed since): No problem was found in 800 stimuli.")
     assert lines[lines.index(audit) + 1].endswith("Not applicable: no candidates.")
     (entry,) = json.loads(cli("info", name, "--results", str(tmp_path), "--json").stdout)
     assert [one["part"] for one in entry["assessments"]] == ["audit", "recovery"]

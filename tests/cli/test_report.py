@@ -64,7 +64,7 @@ def test_assessments_beside_the_receipts(store, tmp_path):
     page = tmp_path / "page.html"
     result = run(store.folder, "--output", page, "--json")
     assert json.loads(result.stdout)["assessed"] == 1
-    assert "Nothing was found in 90 stimuli." in page.read_text(encoding="utf-8")
+    assert "No problem was found in 90 stimuli." in page.read_text(encoding="utf-8")
     (store.folder / ".assessments" / "A2026-pls" / "audit" / "broken.json").write_text("{")
     result = run(store.folder, "--output", page)
     assert "an assessment cannot be read" in result.stderr

@@ -71,9 +71,9 @@ def test_an_audit_names_what_was_found_and_the_largest_loss():
 
 def test_a_clean_audit():
     clean = {"stimuli": 90, "overlaps": AUDIT["overlaps"][:1], "tests": AUDIT["tests"][1:]}
-    assert summary_of(assessed("audit", clean)).sentence == "Nothing was found in 90 stimuli."
+    assert summary_of(assessed("audit", clean)).sentence == "No problem was found in 90 stimuli."
     noted = summary_of(assessed("audit", {**clean, "notes": ["pictures were not compared"]}))
-    assert noted.sentence == "Nothing was found in what was examined of 90 stimuli."
+    assert noted.sentence == "No problem was found in what was examined of 90 stimuli."
 
 
 def test_not_above_a_baseline_is_not_invalid():

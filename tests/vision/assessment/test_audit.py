@@ -241,7 +241,7 @@ class TestSeverity:
         found = audit(make(recordings))
         assert found.overlaps == found.losses == found.copies == ()
         assert found.clean
-        assert found.text().splitlines()[1] == "Nothing was found in what was examined."
+        assert found.text().splitlines()[1] == "No problem was found in what was examined."
 
     def test_a_metric_that_fits_nothing(self, leaking):
         found = audit(make(leaking.recordings, "rdm"))
