@@ -204,7 +204,7 @@ def test_a_function_of_a_file_is_scored_without_registration(cli, tmp_path):
     ("arguments", "message"),
     [
         (["absent.py:make"], "there is no file"),
-        (["lab-able", "--layer", "conv1"], "leave out layers"),
+        (["lab-able", "--layer", "conv1"], "omit layers"),
         (["lab-able", "--max-memory", "much"], "is not a size in bytes"),
     ],
 )

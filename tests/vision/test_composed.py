@@ -271,7 +271,7 @@ def test_recordings_of_several_subjects(register, recorded, model):
         ("Kriegeskorte2008.IT-human:rdm", "behavior, properties or dissimilarities"),
         ("Bracci2019.anteriorVTC:rdm", "with a comparison of their own"),
         ("tong.Coggan2024_fMRI.IT:cka", "behavior, properties or dissimilarities"),
-        ("Tiny2027.IT:cka", "no benchmark Tiny2027.IT-<metric> is registered"),
+        ("Tiny2027.IT:cka", "Tiny2027.IT-<metric>, but none is registered"),
         ("Tiny2026.IT:", "does not have the form <data set>.<region>:<metric>"),
         ("Tiny2026.IT:pls:cv", "does not have the form"),
         ("Tiny2026.IT:pls@", "does not have the form"),

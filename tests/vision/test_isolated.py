@@ -355,7 +355,7 @@ class TestFailures:
     def test_wrong_names_are_said_at_once(self, models, drawn):
         with pytest.raises(UnknownIdentifier, match="pixels"):
             score("pixel", "Drawn2026.V1-mean", isolated=True)
-        with pytest.raises(UserError, match="its plugin defines how it is made"):
+        with pytest.raises(UserError, match="which takes no options"):
             score("pixels", "Drawn2026.V1-mean", isolated=True, layers=["pixels"])
         with pytest.raises(UserError, match="has no 'networks'"):
             score(f"{models}:networks", "Drawn2026.V1-mean", isolated=True)

@@ -281,7 +281,7 @@ def test_the_three_kinds_of_models(tmp_path):
         registered.check()
         assert (registered.name, from_file.name) == ("pixels", "mine")
         assert from_file.code() == tmp_path / "mine.py"  # known before the file is imported
-    with pytest.raises(UserError, match="its plugin defines how it is made"):
+    with pytest.raises(UserError, match="which takes no options"):
         ScoredModel("pixels", how={"layers": ["a"]}).check()
     with pytest.raises(UserError, match="cannot move into another process"):
         ScoredModel(lambda images: images, isolated=True).check()

@@ -105,7 +105,7 @@ class TestFile:
 
 
 def test_options_of_registered_models_are_refused():
-    with pytest.raises(UserError, match="leave out identifier, layers"):
+    with pytest.raises(UserError, match="omit identifier, layers"):
         run_pair("pixels", "Simulated2026.V1-rdm", identifier="mine", how={"layers": ["a"]})
 
 

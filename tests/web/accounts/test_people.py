@@ -1,7 +1,6 @@
 """People and their tokens."""
 
 from datetime import timedelta
-from types import SimpleNamespace
 
 import pytest
 from django.contrib.auth import authenticate
@@ -128,8 +127,8 @@ def test_private_models_that_are_deleted_stay_private_when_receipts_are_read_aga
     left = VisionModel.objects.get(identifier=private.identifier)
     assert (left.visibility, left.owner, left.architecture, left.family) == ("private", None, "", "")
     assert not Score.objects.filter(model=left).exists()
-    row = SimpleNamespace(model=private.identifier, model_plugin="")
-    assert model_ids([row], owner=None, visibility="public") == {private.identifier: left.pk}
+    plugins = {private.identifier: ""}
+    assert model_ids(plugins, owner=None, visibility="public") == {private.identifier: left.pk}
     assert not VisionModel.objects.visible_to(member).filter(identifier=private.identifier).exists()
 
 
