@@ -19,18 +19,7 @@ class Record:
 
     items: list[dict[str, Any]] = field(default_factory=list)
 
-    def data(self) -> list[tuple[str, str]]:
-        """Kind and identifier of the data sets, stimulus sets and metrics that were used, sorted."""
-        return sorted(
-            {
-                (str(item["kind"]), str(item["identifier"]))
-                for item in self.items
-                if item["kind"] not in _NOT_DATA and item.get("identifier")
-            }
-        )
 
-
-_NOT_DATA = {"file", "weights", "seed", "device", "cache", "time", "remark", "readout"}
 _active: ContextVar[tuple[Record, ...]] = ContextVar("active_records", default=())
 
 

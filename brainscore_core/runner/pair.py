@@ -42,6 +42,7 @@ __all__ = [
     "Outcome",
     "PairRecorder",
     "PluginFolders",
+    "data_of",
     "describe_error",
     "import_scorer",
     "run_info",
@@ -53,6 +54,7 @@ PluginFolders = Mapping[str, Path | None] | Callable[[str, str], Path | None]
 """Folders of the ``'model'`` and the ``'benchmark'``; or a function of (kind, identifier), also called for data."""
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
+_NOT_DATA = {"file", "weights", "seed", "device", "cache", "time", "remark", "readout"}
 
 
 class Outcome(NamedTuple):
@@ -214,7 +216,7 @@ class PairRecorder:
 
     def data(self) -> list[tuple[str, str]]:
         """Kind and identifier of the data sets, stimulus sets and metrics that were used, sorted."""
-        return self._record.data()
+        return data_of(self._record)
 
     def outcome(
         self,
@@ -423,6 +425,17 @@ def _cache_use(items: list[dict[str, Any]]) -> CacheUse:
 
 def _remarks(items: list[dict[str, Any]]) -> list[str]:
     return [str(item["text"]) for item in items if item["kind"] in ("remark", "readout")]
+
+
+def data_of(record: Record) -> list[tuple[str, str]]:
+    """Kind and identifier of the noted data sets, stimulus sets and metrics, sorted."""
+    return sorted(
+        {
+            (str(item["kind"]), str(item["identifier"]))
+            for item in record.items
+            if item["kind"] not in _NOT_DATA and item.get("identifier")
+        }
+    )
 
 
 def describe_error(error: Exception) -> tuple[ErrorInfo, str]:

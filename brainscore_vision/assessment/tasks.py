@@ -16,7 +16,7 @@ from brainscore_core.receipts.assessment import PARTS, Assessment, Part, Used
 from brainscore_core.receipts.environment import current_environment, describe_plugin, platform_code
 from brainscore_core.receipts.privacy import scrub_text
 from brainscore_core.results.assessments import AssessmentStore
-from brainscore_core.runner.pair import describe_error
+from brainscore_core.runner.pair import data_of, describe_error
 from brainscore_vision.registries import (
     benchmark_registry,
     load_benchmark,
@@ -255,7 +255,7 @@ def run_task(
                 part=task.part,
                 benchmark=_used("benchmark", task.benchmark, version),
                 models=tuple(_used("model", model) for model in task.models),
-                data=tuple(_used(kind, identifier) for kind, identifier in record.data()),
+                data=tuple(_used(kind, identifier) for kind, identifier in data_of(record)),
                 settings=task.settings,
                 environment=asdict(current_environment()),
                 code=platform_code(),

@@ -87,6 +87,8 @@ BIBTEX = """@article{{author2026,
 class {cls}(NeuralBenchmark):
     """Regression to the recordings, relative to their reliability."""
 
+    ungrouped_splits = "responses to further views of the same objects are to be predicted"
+
     def __init__(self) -> None:
         repetitions = load_dataset("{study}"){select}
         super().__init__(
