@@ -87,8 +87,6 @@ BIBTEX = """@article{{author2026,
 class {cls}(NeuralBenchmark):
     """Regression to the recordings, relative to their reliability."""
 
-    ungrouped_splits = "responses to further views of the same objects are to be predicted"
-
     def __init__(self) -> None:
         repetitions = load_dataset("{study}"){select}
         super().__init__(
@@ -102,6 +100,7 @@ class {cls}(NeuralBenchmark):
             parent="V1",
             bibtex=BIBTEX,
         )
+        self.ungrouped_splits = "responses to further views of the same objects are to be predicted"
 '''
 _BENCHMARK_TEST = """import pytest
 
