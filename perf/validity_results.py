@@ -19,12 +19,12 @@ PAGE = Path(__file__).parent.parent / "docs/validity/results.md"
 BEGIN, END = "<!-- begin: written by perf/validity_results.py -->", "<!-- end -->"
 SIMULATED = [f"Simulated2026.{region}-{metric}" for region in ("V1", "IT") for metric in ("pls", "rdm")]
 MODELS = {
-    **dict.fromkeys(SIMULATED, "simulated-truth"),
     "Kriegeskorte2008.IT-monkey-rdm": "gabor",
     "Kriegeskorte2008.IT-human-rdm": "gabor",
     "Geirhos2021edge-error_consistency": None,
     "Geirhos2021silhouette-error_consistency": None,
     "Geirhos2021cueconflict-error_consistency": None,
+    **dict.fromkeys(SIMULATED, "simulated-truth"),
 }
 """Benchmark → model that is assessed with it."""
 
@@ -42,8 +42,8 @@ def main() -> None:
                 print(f"{benchmark} {found.part} {found.seconds:.0f} s: {said}", flush=True)
                 version = f"{found.created[:10]}, {found.seconds:.0f} s"
                 rows.append([f"`{benchmark}`", found.part, model or "", said.replace("|", "\\|"), version])
-    head = ["benchmark", "part", "model", "result", "computed"]
-    PAGE.write_text(between(PAGE.read_text(), BEGIN, END, table(head, rows)))
+            head = ["benchmark", "part", "model", "result", "computed"]
+            PAGE.write_text(between(PAGE.read_text(), BEGIN, END, table(head, rows)))
 
 
 if __name__ == "__main__":

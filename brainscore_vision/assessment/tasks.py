@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from brainscore_core.errors import NotApplicable, UserError
+from brainscore_core.errors import DataUnavailable, NotApplicable, UserError
 from brainscore_core.provenance import recording
 from brainscore_core.receipts.assessment import PARTS, Assessment, Part, Used
 from brainscore_core.receipts.environment import current_environment, describe_plugin, platform_code
@@ -243,6 +243,9 @@ def run_task(
                 outcome = {"state": "assessed", "result": result.to_dict(), "text": result.text()}
             except NotApplicable as error:
                 outcome = {"state": "not applicable", "reason": scrub_text(error.reason)}
+            except DataUnavailable as error:
+                described, reason = describe_error(error)
+                outcome = {"state": "failed", "reason": reason, "error": described}
             except UserError as error:
                 reason = f"{error.message} ({error.remedy})" if error.remedy else error.message
                 outcome = {"state": "not applicable", "reason": scrub_text(reason)}

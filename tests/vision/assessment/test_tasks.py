@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from brainscore_core.errors import NotApplicable, UnknownIdentifier, UserError
+from brainscore_core.errors import DataUnavailable, NotApplicable, UnknownIdentifier, UserError
 from brainscore_core.provenance import note
 from brainscore_core.results.assessments import AssessmentStore
 from brainscore_vision.assessment import tasks
@@ -103,6 +103,7 @@ def test_a_part_is_computed_again_when_the_code_of_its_metric_has_changed(store,
     [
         (NotApplicable("it has no stimuli"), "not applicable", "it has no stimuli"),
         (UserError("it has two regions", remedy="name one"), "not applicable", "it has two regions (name one)"),
+        (DataUnavailable("no such host", remedy="set BRAINSCORE_MIRROR"), "failed", "set BRAINSCORE_MIRROR"),
         (ZeroDivisionError("division by zero"), "failed", "ZeroDivisionError: division by zero"),
     ],
 )
