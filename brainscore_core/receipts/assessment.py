@@ -9,8 +9,8 @@ from importlib import resources
 from typing import Any, Literal, Self
 
 from brainscore_core.receipts.receipt import ErrorInfo
-from brainscore_core.receipts.schema import Check, ReceiptError, quick_check
-from brainscore_core.strict_json import dumps, loads, plain
+from brainscore_core.receipts.schema import Check, ReceiptError, parse, quick_check
+from brainscore_core.strict_json import dumps, plain
 
 __all__ = ["PARTS", "Assessment", "Part", "Used", "assessment_schema"]
 
@@ -135,10 +135,7 @@ class Assessment:
         ReceiptError
             If the text is not JSON, does not follow the schema, or was written by a newer version.
         """
-        try:
-            data = loads(text)
-        except (ValueError, RecursionError) as error:
-            raise ReceiptError(f"not valid JSON: {error}") from error
+        data = parse(text)
         version = data.get("schema_version") if isinstance(data, dict) else None
         if isinstance(version, int) and not isinstance(version, bool) and version > SCHEMA_VERSION:
             raise ReceiptError(

@@ -14,8 +14,8 @@ import numpy as np
 
 from brainscore_core.formatting import estimate_text, number_text, range_text
 from brainscore_core.numerics.ratios import Uncertain, undetermined_by
-from brainscore_core.receipts.schema import SCHEMA_VERSION, ReceiptError, migrated, validate
-from brainscore_core.strict_json import dumps, loads, plain
+from brainscore_core.receipts.schema import SCHEMA_VERSION, migrated, parse, validate
+from brainscore_core.strict_json import dumps, plain
 
 __all__ = [
     "AttachmentInfo",
@@ -467,11 +467,7 @@ class Receipt:
         ReceiptError
             If the text is not JSON, does not follow the schema, or was written by a newer version.
         """
-        try:
-            data = loads(text)
-        except (ValueError, RecursionError) as error:
-            raise ReceiptError(f"not valid JSON: {error}") from error
-        return cls.from_dict(data)
+        return cls.from_dict(parse(text))
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:

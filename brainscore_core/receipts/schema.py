@@ -8,8 +8,19 @@ from importlib import resources
 from typing import Any
 
 from brainscore_core.errors import UserError
+from brainscore_core.strict_json import loads
 
-__all__ = ["SCHEMA_VERSION", "STEPS", "Check", "ReceiptError", "migrated", "quick_check", "receipt_schema", "validate"]
+__all__ = [
+    "SCHEMA_VERSION",
+    "STEPS",
+    "Check",
+    "ReceiptError",
+    "migrated",
+    "parse",
+    "quick_check",
+    "receipt_schema",
+    "validate",
+]
 
 
 class ReceiptError(UserError, ValueError):
@@ -204,6 +215,14 @@ _KEYWORDS: dict[str, Callable[[Mapping[str, Any], Mapping[str, Any]], Check]] = 
 
 
 SCHEMA_VERSION = 2
+
+
+def parse(text: str | bytes) -> Any:
+    """Read JSON; raise a ReceiptError if the text is not strict JSON."""
+    try:
+        return loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ReceiptError(f"not valid JSON: {error}") from error
 
 
 def receipt_schema() -> dict[str, Any]:

@@ -7,9 +7,8 @@ from pathlib import PurePosixPath
 from brainscore_core.identifiers import to_folder_name
 from brainscore_core.paths import default_results_address
 from brainscore_core.receipts.assessment import Assessment, Part
-from brainscore_core.receipts.schema import ReceiptError
 from brainscore_core.results.claims import Claim, claim_pair
-from brainscore_core.results.store import Problem, ResultsStore, backend_of
+from brainscore_core.results.store import Problem, ResultsStore, backend_of, read_entries
 
 __all__ = ["AssessmentStore"]
 
@@ -130,21 +129,7 @@ class AssessmentStore:
         return [name for name in self._backend.names(benchmark, part) if name.endswith(".json")]
 
     def _read(self, names: Sequence[str]) -> Iterator[Assessment | Problem]:
-        for name, content in self._backend.read(names):
-            if isinstance(content, FileNotFoundError):
-                continue  # removed by another process since it was listed
-            if isinstance(content, OSError):
-                yield Problem(self._backend.address_of(name), str(content))
-                continue
-            try:
-                entry = Assessment.from_json(content)
-            except ReceiptError as error:
-                yield Problem(self._backend.address_of(name), error.message, error.remedy)
-                continue
-            if f"{entry.id}.json" == PurePosixPath(name).name:
-                yield entry
-            else:
-                yield Problem(self._backend.address_of(name), f"its id is {entry.id}, which is not its name")
+        return read_entries(self._backend, names, Assessment.from_json)
 
 
 def _place(benchmark: str, part: str) -> str:

@@ -3,10 +3,10 @@
 import os
 import re
 import warnings
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import xarray as xr
@@ -22,8 +22,15 @@ from brainscore_core.results.backend import Backend
 from brainscore_core.results.claims import Claim, ClaimInfo, all_claims, claim_pair
 from brainscore_core.results.folder import FolderBackend
 
-__all__ = ["Arrays", "Listing", "Problem", "ResultsStore", "Scan", "arrays_of"]
+__all__ = ["Arrays", "Listing", "Problem", "ResultsStore", "Scan", "arrays_of", "backend_of", "read_entries"]
 
+
+class _WithId(Protocol):
+    @property
+    def id(self) -> str | None: ...
+
+
+Entry = TypeVar("Entry", bound=_WithId)
 _S3 = re.compile(r"s3:/{1,2}(?!/)")  # a path object has lost one of the two slashes
 
 
@@ -454,24 +461,29 @@ class ResultsStore:
         return [name for name in self._backend.names(*folders) if name.endswith(".json")]
 
     def _read(self, names: Sequence[str]) -> Iterator[Receipt | Problem]:
-        for name, content in self._backend.read(names):
-            if isinstance(content, FileNotFoundError):
-                continue  # removed by another process since it was listed
-            if isinstance(content, OSError):
-                yield Problem(self._backend.address_of(name), str(content))
-                continue
-            try:
-                receipt = Receipt.from_json(content)
-            except ReceiptError as error:
-                yield Problem(self._backend.address_of(name), error.message, error.remedy)
-                continue
-            if f"{receipt.id}.json" == _file(name):
-                yield receipt
-            else:
-                yield Problem(self._backend.address_of(name), f"its id is {receipt.id}, which is not its name")
+        return read_entries(self._backend, names, Receipt.from_json)
 
     def _how_to_list(self) -> str:
         return f"list the receipts with: brainscore results ls --results {self.address}"
+
+
+def read_entries(backend: Backend, names: Sequence[str], parse: Callable[[bytes], Entry]) -> Iterator[Entry | Problem]:
+    """Read files that are named by the id of their content; a `Problem` stands for one that cannot be read."""
+    for name, content in backend.read(names):
+        if isinstance(content, FileNotFoundError):
+            continue  # removed by another process since it was listed
+        if isinstance(content, OSError):
+            yield Problem(backend.address_of(name), str(content))
+            continue
+        try:
+            entry = parse(content)
+        except ReceiptError as error:
+            yield Problem(backend.address_of(name), error.message, error.remedy)
+            continue
+        if f"{entry.id}.json" == _file(name):
+            yield entry
+        else:
+            yield Problem(backend.address_of(name), f"its id is {entry.id}, which is not its name")
 
 
 def arrays_of(score: Score) -> tuple[dict[str, Arrays], list[str]]:
