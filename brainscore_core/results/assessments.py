@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Collection, Iterator, Sequence
+from hashlib import sha256
 from pathlib import PurePosixPath
 
 from brainscore_core.identifiers import to_folder_name
@@ -121,9 +122,15 @@ class AssessmentStore:
         """
         yield from self._read([name for name in self._names(None, None) if PurePosixPath(name).stem not in known])
 
-    def claim(self, benchmark: str, part: Part, *, owner: str = "") -> Claim | None:
-        """Claim a part of a benchmark, so that only one of several processes computes it; None if it is claimed."""
-        return claim_pair(self._backend.claims, _place(benchmark, part), model=part, benchmark=benchmark, owner=owner)
+    def claim(self, benchmark: str, part: Part, models: Sequence[str] = (), *, owner: str = "") -> Claim | None:
+        """Claim a part of a benchmark with these models, so that only one of several processes computes it.
+
+        None if another process has claimed it.
+        """
+        place = f"{_place(benchmark, part)}-{sha256(repr(tuple(models)).encode()).hexdigest()[:12]}"
+        return claim_pair(
+            self._backend.claims, place, model=", ".join(models) or part, benchmark=benchmark, owner=owner
+        )
 
     def _names(self, benchmark: str | None, part: str | None) -> list[str]:
         return [name for name in self._backend.names(benchmark, part) if name.endswith(".json")]

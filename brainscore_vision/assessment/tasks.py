@@ -270,7 +270,7 @@ def run_task(
 
 @contextmanager
 def _claimed(task: Task, store: AssessmentStore) -> Iterator[bool]:
-    claim = store.claim(task.benchmark, task.part, owner="assess")
+    claim = store.claim(task.benchmark, task.part, task.models, owner="assess")
     if claim is None:
         yield False
         return

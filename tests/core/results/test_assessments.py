@@ -75,3 +75,4 @@ def test_a_claim_keeps_others_out(store):
         assert claim is not None
         assert store.claim("Some2026.V1-pls", "audit") is None
         assert store.claim("Some2026.V1-pls", "controls") is not None
+        assert store.claim("Some2026.V1-pls", "audit", ["pixels"]) is not None  # is another one
