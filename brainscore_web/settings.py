@@ -207,6 +207,8 @@ SUBMISSIONS = {  # limits and folders of submissions; see docs/submissions.md
     "benchmarks": comma_separated("BRAINSCORE_SITE_SCORED_BENCHMARKS") or ["*"],
     "results": os.environ.get("BRAINSCORE_SITE_RESULTS") or str(SITE_HOME / "results"),
     "without_control_group": flag("BRAINSCORE_SITE_WITHOUT_CONTROL_GROUP"),
+    "result_size": positive_integer("BRAINSCORE_SITE_RESULT_MB", 500) * 10**6,
+    "verified_share": min(positive_integer("BRAINSCORE_SITE_VERIFIED_PERCENT", 10), 100) / 100,
 }
 TASKS = {"default": {"BACKEND": "django_tasks_db.DatabaseBackend", "QUEUES": ["default"]}}
 

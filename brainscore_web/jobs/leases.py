@@ -383,12 +383,12 @@ def has_ended(name: str) -> bool:
 
 
 def process_label(name: str) -> str:
-    """The host and number of a process, for display.
+    """The host and number of a process, or the name of a remote worker, for display.
 
     Examples
     --------
-    >>> process_label("here 3f2a 17 1234"), process_label("")
-    ('here:17', '')
+    >>> process_label("here 3f2a 17 1234"), process_label("laboratory (remote)"), process_label("")
+    ('here:17', 'laboratory (remote)', '')
     """
-    host, _, pid = (*name.split(" "), "", "")[:3]
-    return f"{host}:{pid}" if host else ""
+    parts = name.split(" ")
+    return f"{parts[0]}:{parts[2]}" if len(parts) == 4 else name

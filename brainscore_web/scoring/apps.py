@@ -13,9 +13,10 @@ class ScoringConfig(AppConfig):
     verbose_name = "Scoring"
 
     def ready(self) -> None:
-        """Add jobs to the data export."""
+        """Add jobs and remote workers to the data export."""
         from brainscore_web.accounts.personal_data import SECTIONS
-        from brainscore_web.scoring.models import Job
-        from brainscore_web.scoring.personal_data import exported_jobs
+        from brainscore_web.scoring.models import Job, RemoteWorker
+        from brainscore_web.scoring.personal_data import exported_jobs, exported_workers
 
         SECTIONS["pairs"] = (Job, exported_jobs)
+        SECTIONS["remote_workers"] = (RemoteWorker, exported_workers)

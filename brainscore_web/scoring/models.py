@@ -1,4 +1,4 @@
-"""The table of scoring jobs."""
+"""The tables of scoring jobs, of remote workers, and of the results that those upload."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from brainscore_web.jobs.leases import LeasedModel
 from brainscore_web.leaderboard.models import Benchmark, VisionModel, Visitor
 from brainscore_web.submissions.models import Submission
 
-__all__ = ["OPEN", "Job"]
+__all__ = ["OPEN", "Job", "RemoteResult", "RemoteWorker"]
 
 
 class JobQuerySet(models.QuerySet["Job"]):
@@ -92,3 +92,65 @@ class Job(LeasedModel):
 
 OPEN = (Job.State.WAITING, Job.State.RUNNING)
 """States of jobs that have not ended."""
+
+
+class RemoteWorker(models.Model):
+    """A worker outside the site, such as a laboratory's machine: it takes pairs through the API.
+
+    It is added at its first request, by a token whose owner has the permission `run_jobs`. Only administrators trust or
+    suspend it.
+    """
+
+    name = models.CharField(max_length=60, unique=True)
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="remote_workers"
+    )
+    trusted = models.BooleanField(
+        default=False,
+        help_text="Whether its results count as verified. Otherwise they are marked, and some are repeated.",
+    )
+    suspended = models.BooleanField(default=False, help_text="Whether it gets no pairs and its results are refused.")
+    reason = models.TextField(blank=True, help_text="Why it is suspended.")
+    version = models.CharField(max_length=100, blank=True, editable=False)
+    created = models.DateTimeField(default=timezone.now, editable=False)
+    seen = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        """By name, with the permission of those whose tokens may take pairs."""
+
+        ordering = ("name",)
+        permissions = (("run_jobs", "Can score pairs for the site on a remote worker"),)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class RemoteResult(models.Model):
+    """A receipt that a remote worker uploaded, and whether the site has repeated it."""
+
+    class State(models.TextChoices):
+        """Whether the result is reliable."""
+
+        TRUSTED = "trusted"
+        UNVERIFIED = "not verified"
+        WAITING = "waits for verification"
+        VERIFIED = "verified"
+        CONTRADICTED = "contradicted"
+
+    receipt = models.CharField(max_length=100, unique=True)
+    worker = models.ForeignKey(RemoteWorker, on_delete=models.CASCADE, related_name="results")
+    state = models.CharField(max_length=24, choices=State)
+    verification = models.ForeignKey(
+        Job, null=True, on_delete=models.SET_NULL, related_name="verified_results", help_text="The job that repeats it."
+    )
+    repeated = models.CharField(max_length=100, blank=True, help_text="The receipt of the repetition.")
+    difference = models.TextField(blank=True, help_text="How the two receipts differ.")
+    created = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        """The newest first."""
+
+        ordering = ("-pk",)
+
+    def __str__(self) -> str:
+        return f"{self.receipt} by {self.worker}: {self.state}"

@@ -73,6 +73,12 @@ TABLE = {
     "api:list_scores": ({}, {"model": SECRET}, OWNER, READ_ONLY),
     "api:show_receipt": ({"receipt": RECEIPT.format(1)}, {}, OWNER, READ_ONLY),
     "api:post_receipts": ({}, {}, READ_ONLY, TOKEN, READ_ONLY),  # sessions change nothing
+    "api:take_work": ({}, {}, READ_ONLY, TOKEN, READ_ONLY),
+    "api:renew_work": ({"job": 1}, {}, READ_ONLY, TOKEN, READ_ONLY),
+    "api:release_work": ({"job": 1}, {}, READ_ONLY, TOKEN, READ_ONLY),
+    "api:work_plugins": ({"job": 1}, {}, TOKEN, READ_ONLY),
+    "api:work_file": ({"job": 1}, {}, TOKEN, READ_ONLY),
+    "api:post_result": ({"job": 1}, {}, READ_ONLY, TOKEN, READ_ONLY),
     "api:show_me": ({}, {}, KNOWN, READ_ONLY),
     "api:export_leaderboard": ({"format": "csv"}, {}, OPEN, READ_ONLY),
     "api:export_scores": ({"format": "csv"}, {"model": SECRET}, OWNER, READ_ONLY),
