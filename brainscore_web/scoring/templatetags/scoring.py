@@ -1,4 +1,4 @@
-"""Pairs of a submission, ``{% jobs_of submission %}``, and who computed a receipt, ``{% remote_result_of receipt %}``."""
+"""Tags for the pairs of a submission, ``{% jobs_of submission %}``, and for the worker that computed a receipt."""
 
 from __future__ import annotations
 
