@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = [
     "end_with_parent",
     "has_database",
+    "hide_environment",
     "listen",
     "make_worker",
     "prepare",
@@ -34,7 +35,7 @@ __all__ = [
 ]
 
 Say = Callable[[str], None]
-_PR_SET_PDEATHSIG = 1  # PR_SET_PDEATHSIG of Linux
+_PR_SET_PDEATHSIG, _PR_SET_DUMPABLE = 1, 4  # options of prctl on Linux
 _log = logging.getLogger(__name__)
 
 
@@ -251,8 +252,20 @@ def _warm_caches() -> None:
         connections.close_all()  # this thread answers no requests
 
 
+def hide_environment() -> None:
+    """Keep this process's environment, with the site's secrets, from other processes of the same user.
+
+    The kernel lets only root read ``/proc/<pid>/environ`` and the memory of a process that is not dumpable. Processes
+    that this one starts, which score benchmarks, are dumpable again, and have none of the site's variables.
+    """
+    if sys.platform == "linux":
+        with suppress(OSError, AttributeError):
+            ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
+
+
 def set_up() -> None:
-    """Set up Django with the site's settings, and create the site's folder."""
+    """Set up Django with the site's settings, create the site's folder, and hide the environment of this process."""
+    hide_environment()
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "brainscore_web.settings")
     import django
 
