@@ -99,7 +99,7 @@ else:
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 CACHES = {
-    "default": {  # counters shared by all processes: login attempts, and used codes
+    "default": {  # counters shared by all processes: login attempts, used codes, tens of API requests
         "BACKEND": "django.core.cache.backends.db.DatabaseCache",
         "LOCATION": "accounts_shared_cache",
         "KEY_FUNCTION": "brainscore_web.accounts.cache.hashed_key",
@@ -117,7 +117,7 @@ CACHES = {
         "OPTIONS": {"MAX_ENTRIES": 300},
     },
 }
-API_RATES = {  # requests a minute, in each process of the server
+API_RATES = {  # requests a minute, in all processes of the server
     "anonymous": positive_integer("BRAINSCORE_SITE_RATE_ANONYMOUS", 120),
     "known": positive_integer("BRAINSCORE_SITE_RATE_KNOWN", 600),
 }
