@@ -30,6 +30,7 @@ __all__ = [
     "prepare",
     "require_database",
     "serve",
+    "serving_lock",
     "set_up",
     "use_demonstration",
 ]
@@ -175,8 +176,28 @@ def serve(listening: socket.socket, *, workers: int, worker: bool = False) -> No
 
     connections.close_all()  # server processes must not share a connection
     sys.argv = ["brainscore serve"]  # gunicorn shows it as the name of its processes
-    with shared_request_counts(), _worker_process() if worker else nullcontext():
+    with serving_lock(), shared_request_counts(), _worker_process() if worker else nullcontext():
         Server().run()
+
+
+@contextmanager
+def serving_lock(*, exclusive: bool = False) -> Iterator[bool]:
+    """Mark the site's folder as used by a server in this context; it ends with the process.
+
+    Parameters
+    ----------
+    exclusive : bool
+        Do not wait, and yield whether no server of this machine uses the folder.
+    """
+    import fcntl
+
+    with (site_home() / ".serving").open("a", encoding="ascii") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB if exclusive else fcntl.LOCK_SH)
+        except BlockingIOError:
+            yield False
+        else:
+            yield True
 
 
 @contextmanager
