@@ -1,7 +1,7 @@
 """Drills on a running site: each is performed once, and its result is a row in ``docs/reliability.md``.
 
-Run with ``python perf/drills.py [--drill NAME] [--write]``. Everything happens in a temporary folder and on loopback, with
-SQLite, the server's two processes and a worker.
+Run with ``python perf/drills.py [--drill NAME] [--write]``. Everything happens in a temporary folder and on loopback,
+with SQLite, the server's two processes and a worker.
 """
 
 import argparse
