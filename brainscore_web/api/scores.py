@@ -74,7 +74,7 @@ class ScoresAsked(Schema):
         [],
         description="Identifiers of benchmarks, or of means for all below them. Repeat it for several values.",
     )
-    state: list[Literal["scored", "undefined", "not applicable", "failed"]] = Field(
+    state: list[Literal["scored", "undefined", "not applicable", "failed", "not run"]] = Field(
         [], description="Repeat it for several values."
     )
     version: str | None = Field(None, max_length=50, description="Version of the benchmarks.")
@@ -109,7 +109,7 @@ def scores(visitor: Visitor, query: ScoresAsked) -> ScoreQuerySet:
     if query.since is not None:
         rows = rows.filter(created__gte=query.since)
     # pairs that failed before the benchmark was loaded have no version, and count for all versions
-    of_any_version = Q(version="", state__in=[Score.State.FAILED, Score.State.NOT_APPLICABLE])
+    of_any_version = Q(version="", state__in=[Score.State.FAILED, Score.State.NOT_APPLICABLE, Score.State.NOT_RUN])
     of_version = Q(benchmark__version="") | Q(version=F("benchmark__version")) | of_any_version
     same = Score.objects.filter(model=OuterRef("model"), benchmark=OuterRef("benchmark"))
     newer = (

@@ -22,14 +22,14 @@ from django.conf import settings
 from brainscore_core.errors import UserError
 from brainscore_core.files import temporary_folder
 from brainscore_core.isolation.sandbox import Ended, Sandbox, require_sandbox, run_in_sandbox
-from brainscore_core.plugins.environments import Environment, RequirementsError
+from brainscore_core.plugins.environments import Environment, RequirementsError, RequirementsUnavailable
 from brainscore_web.jobs.leases import Lease
 from brainscore_web.submissions import check_process
 from brainscore_web.submissions.declared_files import available_files, fetch_request, package_of
 from brainscore_web.submissions.models import Revision, Step
 from brainscore_web.submissions.pipeline.checking import environment_for
 from brainscore_web.submissions.plugin_folders import folder_shown_to
-from brainscore_web.submissions.steps import Outcome, StepFailed, StepLog, StepPostponed
+from brainscore_web.submissions.steps import Outcome, StepFailed, StepLog, StepPostponed, StepUnavailable
 
 __all__ = ["TEST_FOLDERS", "Report", "read_test_report", "run_tests", "sandbox_problem"]
 
@@ -317,6 +317,9 @@ def _test_plugin(run: _Run, kind: str, name: str) -> None:
     folder = run.shown.plugins / kind / name
     try:
         environment = environment_for(folder, say=run.log.say)
+    except RequirementsUnavailable as error:
+        reason = f"the site could not install the requirements of {kind}/{name}"
+        raise StepUnavailable(reason, internal=str(error)) from error
     except RequirementsError as error:  # the check step could still install them
         raise StepFailed(error.message, log=run.log.text) from error
     try:
