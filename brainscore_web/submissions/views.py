@@ -42,6 +42,7 @@ from brainscore_web.submissions.receiving import (
     use_of,
 )
 from brainscore_web.submissions.review.comments import anchor_of, discussion
+from brainscore_web.submissions.review.decisions import reviews_of
 from brainscore_web.submissions.source_code import FileText, highlighted, texts_of
 from brainscore_web.submissions.source_code import file_diffs as changes_between
 from brainscore_web.submissions.status import status_of
@@ -184,7 +185,7 @@ def submission_page(
         "hidden_findings": max(len(revision.findings) - _MAX_FINDINGS, 0),
         "counts": _severity_counts(revision),
         "revisions": list(submission.revisions.defer("archive", "findings", "plugins").order_by("-number")),
-        "reviews": list(revision.reviews.select_related("reviewer").order_by("created", "pk")),
+        "reviews": reviews_of(submission),
         "open_comments": revision.comments.filter(resolved=None).count(),
         "problem": problem,
     }
