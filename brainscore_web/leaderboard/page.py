@@ -249,6 +249,7 @@ SIGNS = {
     "outdated": "old",
     "missing": "–",
     "undetermined": "?",
+    "not run": "○",
 }
 """Text of cells without a value."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
@@ -18,6 +19,8 @@ from brainscore_web.leaderboard.clean import text
 from brainscore_web.leaderboard.influence import read_compact, write_influences
 from brainscore_web.leaderboard.ingest import ingest_receipts
 from brainscore_web.leaderboard.models import Score, Visibility
+from brainscore_web.leaderboard.not_run import not_run_reason
+from brainscore_web.scoring.claims import NOT_RUN_RETRY
 from brainscore_web.scoring.live_plugins import LivePlugins
 from brainscore_web.scoring.models import Job
 from brainscore_web.scoring.services import REQUESTED, notify_submissions
@@ -50,12 +53,15 @@ def complete_job(lease: Lease[Job], store: ResultsStore, receipt: Receipt, *, re
         False if the claim was lost; nothing was written then.
     """
     log = _shortened(store.read_log(receipt) or (receipt.error.traceback if receipt.error is not None else "") or "")
+    not_run = not_run_reason(receipt)
     influence = read_compact(store, receipt) if reads_influence else None
     with transaction.atomic():
+        result = {"state": receipt.state, "reason": text(receipt.reason or "", _LONGEST_REASON), "pauses": 0}
+        if not_run:
+            result |= _put_off(lease.row, receipt, not_run)
         ended = lease.finish(
-            state=receipt.state, receipt=receipt.id, reason=text(receipt.reason or "", _LONGEST_REASON),
-            log=text(log, 2 * _LONGEST_LOG), stop=False, ended=timezone.now(),
-        )  # fmt: skip
+            **result, receipt=receipt.id, log=text(log, 2 * _LONGEST_LOG), stop=False, ended=timezone.now()
+        )
         if not ended:
             return False
         report = ingest_receipts(
@@ -76,6 +82,16 @@ def complete_job(lease: Lease[Job], store: ResultsStore, receipt: Receipt, *, re
             transaction.on_commit(partial(wake, "brainscore_web.scoring.tasks.read_influences"))
         notify_submissions([lease.row.pk])
     return True
+
+
+def _put_off(job: Job, receipt: Receipt, reason: str) -> dict[str, Any]:
+    """Return the columns of a pair that the site could not run; `retry_pairs_not_run` tries it again."""
+    error = receipt.error
+    internal = "" if error is None else f"{error.type}: {error.message}\n{receipt.reason or ''}".strip()
+    return {
+        "state": Job.State.NOT_RUN, "reason": reason, "internal": text(internal, _LONGEST_REASON),
+        "pauses": job.pauses + 1, "due": timezone.now() + NOT_RUN_RETRY.pause(job.pauses + 1),
+    }  # fmt: skip
 
 
 def receipt_of(store: ResultsStore, model: str, benchmark: str, receipt_id: str) -> Receipt | None:

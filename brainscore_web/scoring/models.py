@@ -34,7 +34,7 @@ class Job(LeasedModel):
     """
 
     class State(models.TextChoices):
-        """The states of receipts, and three more."""
+        """The states of receipts, and four more. The site retries pairs that it could not run."""
 
         WAITING = "waiting"
         RUNNING = "running"
@@ -43,6 +43,7 @@ class Job(LeasedModel):
         UNDEFINED = "undefined"
         NOT_APPLICABLE = "not applicable"
         FAILED = "failed"
+        NOT_RUN = "not run"
 
     model = models.ForeignKey(VisionModel, on_delete=models.CASCADE, related_name="jobs")
     benchmark = models.ForeignKey(Benchmark, on_delete=models.CASCADE, related_name="jobs")
@@ -60,6 +61,8 @@ class Job(LeasedModel):
     ended = models.DateTimeField(null=True, blank=True, editable=False)
     receipt = models.CharField(max_length=100, blank=True, editable=False)
     reason = models.TextField(blank=True, editable=False)
+    internal = models.TextField(blank=True, editable=False, help_text="What operators should know if it was not run.")
+    pauses = models.IntegerField(default=0, editable=False, help_text="How often in a row it was not run.")
     log = models.TextField(blank=True, editable=False)
 
     objects = JobQuerySet.as_manager()
@@ -85,7 +88,7 @@ class Job(LeasedModel):
 
     def reason_to(self, visitor: Visitor) -> str:
         """Return why there is no score, as far as the visitor may read it; reasons of the site itself are public."""
-        if self.state in (*OPEN, self.State.CANCELLED):
+        if self.state in (*OPEN, self.State.CANCELLED, self.State.NOT_RUN):
             return self.reason
         return self.benchmark.reason_to(visitor, self.state, self.reason)
 

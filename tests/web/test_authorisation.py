@@ -88,6 +88,7 @@ TABLE = {
     "uploads:show": ("upload", {}, UPLOADERS, MEMBERS_READ_ONLY),
     "uploads:state": ("upload", {}, UPLOADERS, MEMBERS_READ_ONLY),
     "uploads:code": ("upload", {}, UPLOADERS, MEMBERS_READ_ONLY),
+    "uploads:scaffold": ("upload", {}, UPLOADERS, MEMBERS_READ_ONLY),
     "uploads:check": ("draft", {}, MEMBERS_READ_ONLY, (LOGIN, 404, 409, 404, 404, 404), MEMBERS_READ_ONLY),
     "uploads:withdraw": ("draft", {}, UPLOADERS, (LOGIN, 404, UPLOADS, 404, 404, UPLOADS), MEMBERS_READ_ONLY),
     "uploads:receive": ("draft csv", {}, MEMBERS_READ_ONLY, SENT, MEMBERS_READ_ONLY),

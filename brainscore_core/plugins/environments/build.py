@@ -28,7 +28,12 @@ from brainscore_core.plugins.environments.base import (
     requires,
     without_python_settings,
 )
-from brainscore_core.plugins.environments.requirements import Item, RequirementsError, Wanted
+from brainscore_core.plugins.environments.requirements import (
+    Item,
+    RequirementsError,
+    RequirementsUnavailable,
+    Wanted,
+)
 
 __all__ = ["build", "install", "relocate"]
 
@@ -224,13 +229,17 @@ def explain(outcome: Outcome, wanted: Wanted, *, plugin: str, base: Base, held: 
     reading = _read(outcome, wanted, held)
     items = reading.items or list(wanted.items)
     lines = "\n".join(f"  {item.line}" for item in items)
-    return RequirementsError(
+    here = _unreachable(outcome) or _NO_SPACE.search(outcome.log)
+    return (RequirementsUnavailable if here else RequirementsError)(
         f"the requirements of {plugin} cannot be met:\n{lines}\npip says:\n{_indented(reading.text)}",
         remedy="\n".join(_remedies(reading, outcome, base, items)),
         plugin=plugin,
         places=[(item.line.file, item.line.number) for item in items],
         resolver=reading.text,
     )
+
+
+_NO_SPACE = re.compile(r"No space left on device|Disk quota exceeded")
 
 
 def _unreachable(outcome: Outcome) -> bool:

@@ -10,7 +10,7 @@ import json
 import os
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,20 +22,22 @@ from django.conf import settings
 from brainscore_core.errors import UserError
 from brainscore_core.files import temporary_folder
 from brainscore_core.isolation.sandbox import Ended, Sandbox, require_sandbox, run_in_sandbox
-from brainscore_core.plugins.environments import Environment, RequirementsError
+from brainscore_core.plugins.environments import Environment, RequirementsError, RequirementsUnavailable
 from brainscore_web.jobs.leases import Lease
 from brainscore_web.submissions import check_process
 from brainscore_web.submissions.declared_files import available_files, fetch_request, package_of
 from brainscore_web.submissions.models import Revision, Step
 from brainscore_web.submissions.pipeline.checking import environment_for
-from brainscore_web.submissions.plugin_folders import folder_shown_to
-from brainscore_web.submissions.steps import Outcome, StepFailed, StepLog, StepPostponed
+from brainscore_web.submissions.pipeline.output import OutputLines, PathFilter, failed_lines
+from brainscore_web.submissions.plugin_folders import folder_shown_to, unpacked
+from brainscore_web.submissions.steps import Outcome, StepFailed, StepLog, StepPostponed, StepUnavailable
 
 __all__ = ["TEST_FOLDERS", "Report", "read_test_report", "run_tests", "sandbox_problem"]
 
 _LONGEST = 8_000_000  # bytes; in memory it takes thirty times as much
 _KEPT = 200
 _TEXT = 2000
+_DETAILED = 50  # failures that are kept with their lines
 _PRIVATE = "data that are not public"  # as in the messages of our pytest plugin
 
 
@@ -45,7 +47,7 @@ class Report(NamedTuple):
     passed: int
     skipped: int
     private: int
-    failures: list[dict[str, str]]
+    failures: list[dict[str, Any]]
 
 
 @dataclass
@@ -56,7 +58,7 @@ class Tally:
     failed: int = 0
     skipped: int = 0
     private: int = 0
-    failures: list[dict[str, str]] = field(default_factory=list)
+    failures: list[dict[str, Any]] = field(default_factory=list)
     checks: list[dict[str, str]] = field(default_factory=list)
     about: dict[str, dict[str, Any]] = field(default_factory=dict)
 
@@ -118,14 +120,31 @@ class Tally:
             "about": self.about,
         }
 
-    def _fail(self, *failures: dict[str, str]) -> None:
+    def _fail(self, *failures: dict[str, Any]) -> None:
         self.failed += len(failures)
-        room = max(_KEPT - len(self.failures), 0)
-        self.failures += [{name: _short_text(text) for name, text in failure.items()} for failure in failures[:room]]
+        for failure in failures[: max(_KEPT - len(self.failures), 0)]:
+            detail = failure.get("detail", "") if len(self.failures) < _DETAILED else ""
+            self.failures.append(
+                {
+                    "name": _short_text(failure["name"]),
+                    "message": _short_text(failure["message"]),
+                    "file": _short_text(failure.get("file", "")),
+                    "line": failure.get("line"),
+                    "detail": _storable(detail),
+                }
+            )
 
 
-def read_test_report(file: Path) -> Report | None:
-    """Read the report of pytest; return None if it is missing or not readable."""
+def read_test_report(file: Path, hide: Callable[[str], str] = str) -> Report | None:
+    """Read the report of pytest; return None if it is missing or not readable.
+
+    Parameters
+    ----------
+    file : Path
+        The report.
+    hide : callable
+        Applied to texts, to remove paths of the server.
+    """
     content = _read_report(file)
     if content is None:
         return None
@@ -143,7 +162,9 @@ def read_test_report(file: Path) -> Report | None:
         problems = [one for one in case if one.tag in ("failure", "error")]
         skip = next((one for one in case if one.tag == "skipped"), None)
         if problems:
-            failures.append({"name": name, "message": problems[0].get("message") or "failed"})
+            file_name, line, detail = failed_lines(hide(problems[0].text or ""))
+            message = hide(problems[0].get("message") or "failed")
+            failures.append({"name": name, "message": message, "file": file_name, "line": line, "detail": detail})
         elif skip is not None and skip.get("type") != "pytest.xfail":
             skipped += 1
             private += _PRIVATE in (skip.get("message") or "")
@@ -152,17 +173,18 @@ def read_test_report(file: Path) -> Report | None:
     return Report(passed, skipped, private, failures)
 
 
-def read_check_report(file: Path) -> dict[str, Any] | None:
-    """Read the report of `check_process`; return None if it is malformed."""
+def read_check_report(file: Path, hide: Callable[[str], str] = str) -> dict[str, Any] | None:
+    """Read the report of `check_process`; return None if it is malformed. `hide` is applied to texts."""
     content = _read_report(file)
     try:
         answer = json.loads(content or b"")
         checks = [
-            {name: _short_text(check[name]) for name in ("kind", "subject", "name", "result", "explanation", "remedy")}
+            {name: _short_text(check[name]) for name in ("kind", "subject", "name", "result")}
+            | {name: hide(_short_text(check[name])) for name in ("explanation", "remedy")}
             for check in answer["checks"]
         ]
         about = {_short_text(name): dict(entry) for name, entry in answer["about"].items()}
-        return {"checks": checks, "about": _storable(about), "error": _short_text(answer["error"])}
+        return {"checks": checks, "about": _storable(about), "error": hide(_short_text(answer["error"]))}
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return None
 
@@ -226,11 +248,12 @@ class _Inputs:
 
 @dataclass
 class _Run:
-    """A running test step."""
+    """A running test step; `hide` removes paths of the server from its output."""
 
     lease: Lease[Step]
     log: StepLog
     shown: _Inputs
+    hide: PathFilter
     tally: Tally = field(default_factory=Tally)
 
 
@@ -245,7 +268,9 @@ def run_tests(lease: Lease[Step]) -> Outcome | None:
     _require_sandbox()
     revision = lease.row.revision
     with _prepared_inputs(revision) as shown:
-        run = _Run(lease, StepLog(lease), shown)
+        site = Path(settings.SUBMISSIONS["folder"]).expanduser().absolute()
+        hide = PathFilter([shown.plugins, unpacked(revision)], [shown.mirror.parent, site])
+        run = _Run(lease, StepLog(lease), shown, hide)
         for plugin in sorted(revision.plugins, key=lambda plugin: (_ORDER.index(plugin["kind"]), plugin["name"])):
             _test_plugin(run, plugin["kind"], plugin["name"])
             if lease.is_lost():
@@ -317,8 +342,11 @@ def _test_plugin(run: _Run, kind: str, name: str) -> None:
     folder = run.shown.plugins / kind / name
     try:
         environment = environment_for(folder, say=run.log.say)
+    except RequirementsUnavailable as error:
+        reason = f"the site could not install the requirements of {kind}/{name}"
+        raise StepUnavailable(reason, internal=str(error)) from error
     except RequirementsError as error:  # the check step could still install them
-        raise StepFailed(error.message, log=run.log.text) from error
+        raise StepFailed(run.hide(error.message), log=run.log.text) from error
     try:
         answer = run.shown.answers / f"{kind}-{name}"
         answer.mkdir(mode=0o755)
@@ -327,16 +355,17 @@ def _test_plugin(run: _Run, kind: str, name: str) -> None:
             run.log.say(f"Tests of {kind}/{name}")
             options = ["--import-mode=importlib", "-p", "brainscore.pytest_plugin", "-p", "no:cacheprovider", "-c"]
             report = _empty_file(answer / "tests.xml")
-            command = ["-m", "pytest", *options, os.devnull, "-ra", "--tb=short", f"--junitxml={report}", *files]
+            command = ["-m", "pytest", *options, os.devnull, "-ra", "--tb=short", f"--junitxml={report}"]
+            command += [f"--rootdir={run.shown.plugins}", *files]
             ended = _run_in_sandbox(run, environment, report, command)
-            run.tally.add_tests(f"{kind}/{name}", read_test_report(report), ended)
+            run.tally.add_tests(f"{kind}/{name}", read_test_report(report, run.hide), ended)
         else:
             run.log.say(f"{kind}/{name} has no tests")
         run.log.say(f"Checks of {kind}/{name}")
         report = _empty_file(answer / "checks.json")
         command = [check_process.__file__, kind, str(folder), str(report)]
         ended = _run_in_sandbox(run, environment, report, command)
-        run.tally.add_checks(f"{kind}/{name}", read_check_report(report), ended)
+        run.tally.add_checks(f"{kind}/{name}", read_check_report(report, run.hide), ended)
     finally:
         environment.release()
 
@@ -368,16 +397,17 @@ def _run_in_sandbox(run: _Run, environment: Environment, report: Path, arguments
         return run.lease.is_lost()
 
     try:
-        ended = run_in_sandbox(
-            [str(environment.python or sys.executable), "-P", *arguments],
-            sandbox,
-            timeout=_SECONDS,
-            max_output=_OUTPUT,
-            on_output=run.log.add,
-            stopped=stopped,
-        )
+        with OutputLines(run.log.add, run.hide) as output:
+            ended = run_in_sandbox(
+                [str(environment.python or sys.executable), "-P", *arguments],
+                sandbox,
+                timeout=_SECONDS,
+                max_output=_OUTPUT,
+                on_output=output.add,
+                stopped=stopped,
+            )
     except UserError as error:
         raise StepPostponed(_NOT_NOW, internal=str(error)) from error
     if ended.message:
-        run.log.say(f"The process {ended.message}")
+        run.log.say(f"The process {run.hide(ended.message)}")
     return ended
