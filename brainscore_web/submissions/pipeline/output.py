@@ -74,12 +74,16 @@ class OutputLines:
         Called with text.
     hide : callable
         The filter, which sees complete lines.
+    take : callable, optional
+        Called with each complete line; returns what of it is passed on.
     """
 
     _LONGEST = 100_000  # characters of a line, after which it is passed on in parts
 
-    def __init__(self, add: Callable[[str], None], hide: Callable[[str], str]) -> None:
-        self._add, self._hide = add, hide
+    def __init__(
+        self, add: Callable[[str], None], hide: Callable[[str], str], take: Callable[[str], str] | None = None
+    ) -> None:
+        self._add, self._hide, self._take = add, hide, take
         self._rest = ""
         self._lock = threading.Lock()
 
@@ -100,6 +104,8 @@ class OutputLines:
             if not end and len(text) > self._LONGEST:
                 end = len(text)
             lines, self._rest = text[:end], text[end:]
+            if self._take is not None:
+                lines = "".join(map(self._take, lines.splitlines(keepends=True)))
             if lines:
                 self._add(self._hide(lines))
 
