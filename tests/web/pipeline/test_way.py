@@ -70,7 +70,7 @@ def test_failing_tests_are_told(caged, submit, states, client):
     result = Step.objects.get(revision=revision, kind="test").result
     assert (result["passed"], result["failed"]) == (1, 2)
     wrong, file = result["failures"]
-    assert wrong["name"] == "models.tiles_8.test::test_wrong"
+    assert wrong["name"] == "models/tiles_8/test.py::test_wrong"
     assert (wrong["file"], wrong["line"]) == ("models/tiles_8/test.py", 12)
     assert "assert number + 1 == 4, 'sums'" in wrong["detail"]
     assert "(2 + 1) == 4" in wrong["detail"]
