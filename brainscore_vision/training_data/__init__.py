@@ -18,20 +18,23 @@ import csv
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from importlib import resources
-from typing import Literal, NamedTuple, get_args
+from typing import Final, Literal, NamedTuple, get_args
 
 from brainscore_core.errors import nearest
 from brainscore_vision.benchmark_helpers.metadata import longest_match
 
 __all__ = [
+    "MARKS",
     "DataSet",
     "Exposure",
     "Finding",
+    "Mark",
     "Stated",
     "Training",
     "compare",
     "cycle_from",
     "data_sets",
+    "explained_signs",
     "inherited",
     "packaged_models",
     "packaged_stimuli",
@@ -40,6 +43,24 @@ __all__ = [
 
 Exposure = Literal["clean", "unknown", "trained on it"]
 """Whether a model was trained on the stimuli of a benchmark."""
+
+
+class Mark(NamedTuple):
+    """The mark of a score: a sign, what it is called, and what it means."""
+
+    sign: str
+    text: str
+    meaning: str
+
+
+MARKS: Final[Mapping[Exposure, Mark]] = {
+    "clean": Mark("", "clean", "the model was not trained on the stimuli, by the names of data sets"),
+    "unknown": Mark("°", "training unknown", "it is not known whether the model was trained on the stimuli"),
+    "trained on it": Mark(
+        "†", "trained on it", "the model, or one that it was fine-tuned from, was trained on data that hold the stimuli"
+    ),
+}
+"""How scores are marked in tables; those of clean ones have no sign."""
 
 Origin = Literal["made", "collected", "crawl", ""]
 
@@ -300,6 +321,20 @@ def _compare(training: Training, stimuli: str) -> Finding:
     if apart:
         return Finding("clean", f"the stimuli are from {of_stimuli.name}, held out of {_listed(apart[0]).name}")
     return Finding("clean", f"the model was not trained on {of_stimuli.name}")
+
+
+def explained_signs(states: Iterable[str]) -> tuple[str, ...]:
+    """Return what the signs of scores mean, for those that occur.
+
+    Examples
+    --------
+    >>> explained_signs(["clean", "trained on it", ""])
+    ('† trained on it: the model, or one that it was fine-tuned from, was trained on data that hold the stimuli',)
+    """
+    found = set(states)
+    return tuple(
+        f"{mark.sign} {mark.text}: {mark.meaning}" for state, mark in MARKS.items() if mark.sign and state in found
+    )
 
 
 def _which(containing: str, part: str) -> str:
