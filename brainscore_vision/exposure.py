@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from brainscore_vision.benchmark_helpers.metadata import BenchmarkMetadata
+from collections.abc import Iterable
+
+from brainscore_core.errors import UserError
 from brainscore_vision.catalogue import catalogue, stated_by
 from brainscore_vision.registries import base_keys, benchmark_registry, model_registry, resolve_benchmark
 from brainscore_vision.training_data import Exposure, Finding, Training, compare, inherited
 
-__all__ = ["Exposure", "explain_exposure", "exposure", "training_of", "training_sets"]
+__all__ = ["Exposure", "explain_exposure", "exposure", "findings_of", "training_of", "training_sets"]
 
 
 def training_sets(model: str) -> tuple[str, ...] | None:
@@ -72,9 +74,9 @@ def exposure(model: str, benchmark: str) -> Exposure:
 
     Notes
     -----
-    The names of data sets in the benchmark's ``stimuli.taken_from`` and in the ``trained_on`` of the model, and of those
-    that it was fine-tuned from, are compared without regard to case. A name that states a part, such as ``'ImageNet
-    (ILSVRC 2012), validation'``, is another data set than the whole. No pictures are compared.
+    The names of data sets in the benchmark's ``stimuli.taken_from`` and in the ``trained_on`` of the model, and of
+    those that it was fine-tuned from, are compared without regard to case. A name that states a part, such as
+    ``'ImageNet (ILSVRC 2012), validation'``, is another data set than the whole. No pictures are compared.
 
     Examples
     --------
@@ -94,13 +96,41 @@ def explain_exposure(model: str, benchmark: str) -> Finding:
     >>> explain_exposure("alexnet", "ImageNet-top1").reason
     'the stimuli are from ImageNet (ILSVRC 2012), validation, held out of ImageNet (ILSVRC 2012)'
     """
-    metadata = _benchmark(benchmark)
-    return compare(training_of(model), None if metadata is None else metadata.stimuli.taken_from)
+    model_registry.location(model)  # raises if it is unknown
+    resolve_benchmark(benchmark)
+    return findings_of([(model, benchmark)])[model, benchmark]
 
 
-def _benchmark(identifier: str) -> BenchmarkMetadata | None:
-    name = resolve_benchmark(identifier)
-    if name not in benchmark_registry:
-        name = base_keys(name)[0]  # the registered benchmark whose recordings a composed one uses
-    (entry,) = catalogue(models=[], benchmarks=[name]).benchmarks
-    return entry.metadata
+def findings_of(pairs: Iterable[tuple[str, str]]) -> dict[tuple[str, str], Finding]:
+    """Findings of many pairs; the metadata of each plugin are read once.
+
+    Parameters
+    ----------
+    pairs : iterable of (model, benchmark)
+        What is not registered counts as not known.
+
+    Examples
+    --------
+    >>> found = findings_of([("alexnet", "Geirhos2021contrast-top1"), ("my-model", "ImageNet-top1")])
+    >>> [finding.state for finding in found.values()]
+    ['trained on it', 'unknown']
+    """
+    pairs = list(dict.fromkeys(pairs))
+    stated = stated_by()
+    trainings = {model: inherited(model, stated) for model, _ in pairs}
+    names = {benchmark: _registered(benchmark) for _, benchmark in pairs}
+    entries = catalogue(models=[], benchmarks=set(filter(None, names.values()))).benchmarks
+    taken_from = {entry.identifier: entry.metadata and entry.metadata.stimuli.taken_from for entry in entries}
+    return {
+        (model, benchmark): compare(trainings[model], taken_from.get(names[benchmark] or ""))
+        for model, benchmark in pairs
+    }
+
+
+def _registered(benchmark: str) -> str | None:
+    """The registered benchmark whose stimuli a benchmark has; None if there is none."""
+    try:
+        name = resolve_benchmark(benchmark)
+        return name if name in benchmark_registry else base_keys(name)[0]
+    except UserError:
+        return None

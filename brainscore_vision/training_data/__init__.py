@@ -3,9 +3,9 @@
 Three tables state what is known from publications:
 
 - ``data_sets.csv``: the names of data sets. `origin` says where their pictures are from: ``made`` for the data set
-  (drawn, rendered, synthesised), ``collected`` from the web by a procedure that is published, ``crawl`` (from the web at
-  large, which may contain any published picture), or empty if it is not known. `contains` and `held_out_of` name other
-  data sets.
+  (drawn, rendered, synthesised), ``collected`` from the web by a procedure that is published, ``crawl`` (from the web
+  at large, which may contain any published picture), or empty if it is not known. `contains` and `held_out_of` name
+  other data sets.
 - ``models.csv`` and ``benchmarks.csv``: the models and benchmarks of this package, whose plugins do not state it.
   ``unknown``: not published; ``none``: not from any other data set. Names of benchmarks may be patterns.
 

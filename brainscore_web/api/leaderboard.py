@@ -70,8 +70,8 @@ class BoardAsked(Schema):
         "clean",
         "not-trained",
         "known",
-        description="Scores whose stimuli the model was not trained on, or is not known to have been trained on, or for "
-        "which it is known. The others count in no mean.",
+        description="Scores whose stimuli the model was not trained on (clean), or is not known to have been trained "
+        "on (not-trained), or for which it is known (known). The others count in no mean.",
     )
     values: str = _one_of("ceiled", "raw", description="Scores relative to the ceiling (the default), or raw.")
     over: str = _one_of(

@@ -6,11 +6,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, get_args
 
 import numpy as np
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from numpy.typing import NDArray
 
 from brainscore_core.numerics.influence import ScoreInfluence
 from brainscore_core.results.aggregates import Averages, Over, Tree, averages
-from brainscore_vision.training_data import Exposure, Stated, Training, compare, inherited
+from brainscore_vision.training_data import MARKS, Exposure, Stated, Training, compare, inherited
 
 __all__ = [
     "CHOICES",
@@ -20,6 +22,7 @@ __all__ = [
     "exposure_matrix",
     "exposure_of_nodes",
     "kept",
+    "mark_html",
     "names_in",
     "stated_in",
     "trainings",
@@ -69,6 +72,26 @@ def trainings(rows: Iterable[Mapping[str, Any]]) -> Callable[[str], Training]:
     """
     stated = stated_in(rows)
     return lambda identifier: inherited(identifier, stated.get)
+
+
+def mark_html(state: Exposure, reason: str = "") -> SafeString:
+    """Return the mark of a score with its text for screen readers; empty for clean ones.
+
+    Examples
+    --------
+    >>> mark_html("clean")
+    ''
+    """
+    mark = MARKS[state]
+    if not mark.sign:
+        return SafeString("")
+    return format_html(
+        ' <span class="exposure" title="{}"><span aria-hidden="true">{}</span>'
+        '<span class="hidden-text"> {}</span></span>',
+        f"{mark.text}: {reason}" if reason else mark.text,
+        mark.sign,
+        mark.text,
+    )
 
 
 def exposure_matrix(models: Sequence[Training], benchmarks: Sequence[tuple[str, ...] | None]) -> NDArray[np.int8]:
