@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -247,7 +248,11 @@ class _Plugins:
         return self._read[key]
 
     def __contains__(self, identifier: str) -> bool:
-        return identifier in self._registry
+        return identifier in self._names
+
+    @cached_property
+    def _names(self) -> frozenset[str]:
+        return frozenset(self._registry)  # the registry looks for new plugins whenever it is asked for an unknown one
 
     def problems(self, plugins: Mapping[str, _ReadPlugin]) -> Iterator[Problem]:
         """What could not be read of these plugins, and identifiers that are registered twice."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 
 from brainscore_core.errors import UserError
 from brainscore_vision.catalogue import catalogue, stated_by
@@ -97,8 +98,8 @@ def explain_exposure(model: str, benchmark: str) -> Finding:
     'the stimuli are from ImageNet (ILSVRC 2012), validation, held out of ImageNet (ILSVRC 2012)'
     """
     model_registry.location(model)  # raises if it is unknown
-    resolve_benchmark(benchmark)
-    return findings_of([(model, benchmark)])[model, benchmark]
+    key = resolve_benchmark(benchmark)
+    return findings_of([(model, key)])[model, key]
 
 
 def findings_of(pairs: Iterable[tuple[str, str]]) -> dict[tuple[str, str], Finding]:
@@ -116,21 +117,23 @@ def findings_of(pairs: Iterable[tuple[str, str]]) -> dict[tuple[str, str], Findi
     ['trained on it', 'unknown']
     """
     pairs = list(dict.fromkeys(pairs))
-    stated = stated_by()
-    trainings = {model: inherited(model, stated) for model, _ in pairs}
-    names = {benchmark: _registered(benchmark) for _, benchmark in pairs}
+    stated, compared = stated_by(), cache(compare)
+    trainings = {model: inherited(model, stated) for model in {model for model, _ in pairs}}
+    registered = frozenset(benchmark_registry)
+    names = {benchmark: _recordings(benchmark, registered) for benchmark in {benchmark for _, benchmark in pairs}}
     entries = catalogue(models=[], benchmarks=set(filter(None, names.values()))).benchmarks
     taken_from = {entry.identifier: entry.metadata and entry.metadata.stimuli.taken_from for entry in entries}
     return {
-        (model, benchmark): compare(trainings[model], taken_from.get(names[benchmark] or ""))
+        (model, benchmark): compared(trainings[model], taken_from.get(names[benchmark] or ""))
         for model, benchmark in pairs
     }
 
 
-def _registered(benchmark: str) -> str | None:
+def _recordings(benchmark: str, registered: frozenset[str]) -> str | None:
     """The registered benchmark whose stimuli a benchmark has; None if there is none."""
+    if benchmark in registered:
+        return benchmark
     try:
-        name = resolve_benchmark(benchmark)
-        return name if name in benchmark_registry else base_keys(name)[0]
+        return base_keys(benchmark)[0] if ":" in benchmark else None
     except UserError:
         return None

@@ -365,8 +365,8 @@ class Leaderboard:
         Parameters
         ----------
         long : bool
-            One row per model and node, with ``value``, ``error``, ``low``, ``high``, ``state``, ``exposure``; otherwise one row per
-            model and one column per node, with values.
+            One row per model and node, with ``value``, ``error``, ``low``, ``high``, ``state``, ``exposure``; otherwise
+            one row per model and one column per node, with values.
         """
         import pandas as pd
 
