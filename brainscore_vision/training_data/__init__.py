@@ -65,6 +65,9 @@ MARKS: Final[Mapping[Exposure, Mark]] = {
 Origin = Literal["made", "collected", "crawl", ""]
 
 
+_ORIGINS: Final[Mapping[str, Origin]] = {origin: origin for origin in get_args(Origin)}
+
+
 class DataSet(NamedTuple):
     """A data set.
 
@@ -144,9 +147,9 @@ def data_sets() -> Mapping[str, DataSet]:
     """
     found: dict[str, DataSet] = {}
     for row in _rows("data_sets.csv"):
-        origin = row["origin"]
-        if origin not in get_args(Origin):
-            raise ValueError(f"data_sets.csv: the origin of {row['name']} is {origin!r}")
+        origin: Origin | None = _ORIGINS.get(row["origin"])
+        if origin is None:
+            raise ValueError(f"data_sets.csv: the origin of {row['name']} is {row['origin']!r}")
         parts, others = _names(row["contains"]), _names(row["held_out_of"])
         found[row["name"].lower()] = DataSet(row["name"], origin, parts, others, row["source"])
     return found

@@ -109,12 +109,14 @@ def exposure_matrix(models: Sequence[Training], benchmarks: Sequence[tuple[str, 
     >>> exposure_matrix([Training((), True), Training(("THINGS",), True)], [("THINGS",), None]).tolist()
     [[0, 0], [2, 1]]
     """
-    rows, columns = (list(dict.fromkeys(items)) for items in (models, benchmarks))
+    rows, columns = list(dict.fromkeys(models)), list(dict.fromkeys(benchmarks))
     codes = [[EXPOSURES.index(compare(training, names).state) for names in columns] for training in rows]
-    row_of, column_of = ({item: at for at, item in enumerate(items)} for items in (rows, columns))
+    row_of = {training: at for at, training in enumerate(rows)}
+    column_of = {names: at for at, names in enumerate(columns)}
     matrix = np.array(codes, dtype=np.int8).reshape(len(rows), len(columns))
-    at = np.ix_([row_of[item] for item in models], [column_of[item] for item in benchmarks])
-    return matrix[tuple(index.astype(np.intp) for index in at)]
+    at_rows = np.array([row_of[training] for training in models], dtype=np.intp)
+    at_columns = np.array([column_of[names] for names in benchmarks], dtype=np.intp)
+    return matrix[np.ix_(at_rows, at_columns)]
 
 
 def kept(exposure: NDArray[np.int8], choice: str) -> NDArray[np.bool_] | None:
@@ -153,17 +155,18 @@ def averages_of_kept(
     of_values, of_errors, df = (np.full(shape, np.nan) for _ in range(3))
     n_all, n_scored = (np.zeros(shape, dtype=np.int64) for _ in range(2))
     patterns, pattern_of = np.unique(kept, axis=0, return_inverse=True)
-    names = np.array(tree.benchmarks, dtype=object)
     for number, pattern in enumerate(patterns):
         if not pattern.any():
             continue
-        rows = np.flatnonzero(pattern_of.ravel() == number)
-        columns = np.flatnonzero(pattern)
+        rows = np.flatnonzero(pattern_of.ravel() == number).tolist()
+        columns = np.flatnonzero(pattern).tolist()
         part = averages(
-            tree.pruned(names[columns]),
+            tree.pruned(tree.benchmarks[column] for column in columns),
             values[np.ix_(rows, columns)],
             errors[np.ix_(rows, columns)],
-            influences=None if influences is None else [[influences[row][at] for at in columns] for row in rows],
+            influences=None
+            if influences is None
+            else [[influences[row][column] for column in columns] for row in rows],
             over=over,
         )
         at = np.ix_(rows, [place[identifier] for identifier in part.nodes])

@@ -33,7 +33,12 @@ _REGIONS = ("V1", "V2", "V4", "IT")
 _FAMILIES = (("convnet", "CNN"), ("resnet", "CNN"), ("vit", "transformer"), ("recurrent", "recurrent network"))
 _TRAINING = ("ImageNet", "Places", "none", "video")
 _TRAINED_ON: dict[str, list[str]] = {"ImageNet": ["ImageNet (ILSVRC 2012)"], "Places": ["Places365"], "none": []}
-_TAKEN_FROM = (["ImageNet (ILSVRC 2012), validation"], [], ["ImageNet (ILSVRC 2012)"], None)
+_TAKEN_FROM: tuple[list[str] | None, ...] = (
+    ["ImageNet (ILSVRC 2012), validation"],
+    [],
+    ["ImageNet (ILSVRC 2012)"],
+    None,
+)
 _SPECIES = ("macaque", "human")
 _METRICS = ("pls", "ridge", "rdm", "cka")
 _STIMULI = ("natural images", "objects", "textures", "gratings")
