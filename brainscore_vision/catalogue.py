@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,14 +20,16 @@ from brainscore_vision.leaderboard import listed_benchmark
 from brainscore_vision.model_helpers.metadata import ModelMetadata
 from brainscore_vision.plugin_metadata import PluginMetadata, bibtex_entries, read_plugin_metadata
 from brainscore_vision.registries import benchmark_registry, model_registry, plugin_index
+from brainscore_vision.training_data import Stated, cycle_from, packaged_models, packaged_stimuli
 
 if TYPE_CHECKING:
     from brainscore_core.plugins import Location, Registry
     from brainscore_core.scoring import PluginCode
 
-__all__ = ["BenchmarkEntry", "Catalogue", "ModelEntry", "Problem", "catalogue"]
+__all__ = ["BenchmarkEntry", "Catalogue", "ModelEntry", "Problem", "catalogue", "stated_by"]
 
 ALL = "all"
+_BUILT_IN = "built in"  # source of the plugins of this package
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -186,6 +189,7 @@ def catalogue(models: str | Iterable[str] = "all", benchmarks: str | Iterable[st
         benchmarks=tuple(_benchmark(name, plugin) for name, plugin in benchmark_plugins.items()),
         problems=(
             *known_models.problems(model_plugins),
+            *_cycles(model_plugins, _stated_in(known_models)),
             *known_benchmarks.problems(benchmark_plugins),
             *(Problem(kind="plugins", plugin=None, message=problem) for problem in plugin_index.problems),
         ),
@@ -244,7 +248,11 @@ class _Plugins:
         return self._read[key]
 
     def __contains__(self, identifier: str) -> bool:
-        return identifier in self._registry
+        return identifier in self._names
+
+    @cached_property
+    def _names(self) -> frozenset[str]:
+        return frozenset(self._registry)  # the registry looks for new plugins whenever it is asked for an unknown one
 
     def problems(self, plugins: Mapping[str, _ReadPlugin]) -> Iterator[Problem]:
         """What could not be read of these plugins, and identifiers that are registered twice."""
@@ -270,12 +278,62 @@ def _read_plugin(kind: str, place: Location) -> _ReadPlugin:
     return _ReadPlugin(place, describe_plugin(folder), metadata, tuple(bibtex_entries(folder)))
 
 
+def stated_by() -> Callable[[str], Stated | None]:
+    """Return a function that returns what a registered model was trained on; each plugin is read once.
+
+    Examples
+    --------
+    >>> stated_by()("vit_base_patch16_clip_224:openai_ft_in1k")
+    Stated(trained_on=('ImageNet (ILSVRC 2012)',), fine_tuned_from='clip')
+    """
+    return _stated_in(_Plugins("models", model_registry))
+
+
+def _stated_in(plugins: _Plugins) -> Callable[[str], Stated | None]:
+    def stated(identifier: str) -> Stated | None:
+        metadata = _model_metadata(identifier, plugins.of(identifier)) if identifier in plugins else None
+        return None if metadata is None else Stated(metadata.trained_on, metadata.fine_tuned_from)
+
+    return stated
+
+
+def _cycles(models: Mapping[str, _ReadPlugin], stated: Callable[[str], Stated | None]) -> Iterator[Problem]:
+    for name, plugin in models.items():
+        cycle = cycle_from(name, stated)
+        if cycle and cycle[-1] == name:
+            message = f"fine_tuned_from of {name!r} leads back to it: {' → '.join(cycle)}"
+            yield Problem(kind="models", plugin=plugin.name, identifiers=(name,), message=message)
+
+
+def _model_metadata(identifier: str, plugin: _ReadPlugin) -> ModelMetadata | None:
+    """The metadata of a model, with what this package knows about its training."""
+    metadata: ModelMetadata | None = plugin.metadata.of(identifier)
+    if metadata is None or metadata.trained_on is not None:
+        return metadata
+    if metadata.twin_of is not None or metadata.parameters == 0:
+        return replace(metadata, trained_on=())
+    known = packaged_models().get(identifier) if plugin.place.source == _BUILT_IN else None
+    if known is None:
+        return metadata
+    return replace(
+        metadata, trained_on=known.trained_on, fine_tuned_from=metadata.fine_tuned_from or known.fine_tuned_from
+    )
+
+
+def _benchmark_metadata(identifier: str, plugin: _ReadPlugin) -> BenchmarkMetadata | None:
+    """The metadata of a benchmark, with what this package knows about its stimuli."""
+    metadata: BenchmarkMetadata | None = plugin.metadata.of(identifier)
+    if metadata is None or metadata.stimuli.taken_from is not None or plugin.place.source != _BUILT_IN:
+        return metadata
+    return replace(metadata, stimuli=replace(metadata.stimuli, taken_from=packaged_stimuli(identifier)))
+
+
 def _name(place: Location) -> str:
     return Path(place.file).stem if place.folder is None else place.folder.name.removesuffix(".py")
 
 
 def _model(identifier: str, plugin: _ReadPlugin, others: _Plugins) -> ModelEntry:
-    metadata: ModelMetadata | None = plugin.metadata.of(identifier)
+    metadata = _model_metadata(identifier, plugin)
     layers = _layers(identifier, plugin)
     if layers is None and metadata is not None and metadata.twin_of is not None and metadata.twin_of in others:
         layers = _layers(metadata.twin_of, others.of(metadata.twin_of))
@@ -290,7 +348,7 @@ def _model(identifier: str, plugin: _ReadPlugin, others: _Plugins) -> ModelEntry
 
 
 def _benchmark(identifier: str, plugin: _ReadPlugin) -> BenchmarkEntry:
-    metadata: BenchmarkMetadata | None = plugin.metadata.of(identifier)
+    metadata = _benchmark_metadata(identifier, plugin)
     known = listed_benchmark(identifier)
     return BenchmarkEntry(
         identifier=identifier,

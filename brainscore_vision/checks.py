@@ -15,6 +15,8 @@ from brainscore_vision.unregistered_models import is_file_reference, load_file_r
 if TYPE_CHECKING:
     from brainscore_core.errors import DataUnavailable
     from brainscore_core.plugins import Check
+    from brainscore_vision.benchmark_helpers.metadata import BenchmarkMetadata
+    from brainscore_vision.model_helpers.metadata import ModelMetadata
 
 __all__ = ["CheckedReference", "Reference", "check_references", "find_references"]
 
@@ -251,6 +253,28 @@ def _check_metadata(reference: Reference) -> Iterator[Check]:
         yield Check(name, "warning", missing[reference.kind], f"write METADATA into {where} of the plugin")
     else:
         yield Check(name, "passed")
+        yield _check_training(entry.metadata)
+
+
+def _check_training(metadata: ModelMetadata | BenchmarkMetadata) -> Check:
+    """Whether a model states what it was trained on, or a benchmark what its stimuli are taken from."""
+    from brainscore_core.plugins import Check
+    from brainscore_vision.model_helpers.metadata import ModelMetadata
+    from brainscore_vision.training_data import unlisted_names
+
+    if isinstance(metadata, ModelMetadata):
+        name, field, names = "it states what it was trained on", "trained_on", metadata.trained_on
+        remedy = "write trained_on=(names of data sets) into its metadata, () if it is not trained"
+    else:
+        name, field, names = "it states what its stimuli are taken from", "taken_from", metadata.stimuli.taken_from
+        remedy = "write taken_from=(names of data sets) into its StimuliMetadata, () if there are none"
+    if names is None:
+        why = "without it, the leaderboard marks scores as unknown: the model may have been trained on the stimuli"
+        return Check(name, "warning", why, remedy)
+    if unlisted := unlisted_names(names):
+        known = "data sets are compared by name, and brainscore_vision/training_data/data_sets.csv lacks"
+        return Check(name, "warning", f"{field}: {known} {', '.join(unlisted)}", "check the spelling")
+    return Check(name, "passed")
 
 
 def _check_neural_benchmark(benchmark: Any) -> Iterator[Check]:

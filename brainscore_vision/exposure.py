@@ -1,25 +1,16 @@
-"""Whether models were trained on the stimuli of benchmarks, as far as their metadata state it."""
+"""Whether models were trained on the stimuli of benchmarks, as far as it is stated."""
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from collections.abc import Iterable
+from functools import cache
 
-from brainscore_vision.benchmark_helpers.metadata import BenchmarkMetadata
-from brainscore_vision.catalogue import catalogue
-from brainscore_vision.model_helpers.metadata import ModelMetadata
+from brainscore_core.errors import UserError
+from brainscore_vision.catalogue import catalogue, stated_by
 from brainscore_vision.registries import base_keys, benchmark_registry, model_registry, resolve_benchmark
+from brainscore_vision.training_data import Exposure, Finding, Training, compare, inherited
 
-__all__ = ["PARTS_OF", "Exposure", "exposure", "training_sets"]
-
-Exposure = Literal["clean", "unknown", "trained on it"]
-
-PARTS_OF: Final[dict[str, tuple[str, ...]]] = {
-    "imagenet-21k": ("imagenet (ilsvrc 2012)",),
-    "imagenet-22k": ("imagenet-21k", "imagenet (ilsvrc 2012)"),
-    "lvd-142m": ("imagenet-22k",),
-}
-"""Data set → data sets that it contains, in lower case (https://doi.org/10.48550/arXiv.2104.10972,
-https://doi.org/10.48550/arXiv.2304.07193)."""
+__all__ = ["Exposure", "explain_exposure", "exposure", "findings_of", "training_of", "training_sets"]
 
 
 def training_sets(model: str) -> tuple[str, ...] | None:
@@ -43,15 +34,29 @@ def training_sets(model: str) -> tuple[str, ...] | None:
 
     Examples
     --------
-    >>> training_sets("pixels"), training_sets("alexnet-untrained"), training_sets("alexnet")
-    ((), (), None)
+    >>> training_sets("alexnet"), training_sets("alexnet-untrained"), training_sets("hmax")
+    (('ImageNet (ILSVRC 2012)',), (), None)
+    >>> training_sets("vit_base_patch16_clip_224:openai_ft_in1k")
+    ('ImageNet (ILSVRC 2012)', 'WIT-400M')
     """
-    names, complete = _stated(model)
-    return tuple(dict.fromkeys(names)) if complete else None
+    training = training_of(model)
+    return training.names if training.complete else None
+
+
+def training_of(model: str) -> Training:
+    """Data sets of a registered model and of those that it was fine-tuned from, and whether all of these are stated.
+
+    Raises
+    ------
+    UnknownIdentifier
+        If the model is not registered.
+    """
+    model_registry.location(model)  # raises if it is unknown
+    return inherited(model, stated_by())
 
 
 def exposure(model: str, benchmark: str) -> Exposure:
-    """Tell whether a model was trained on the stimuli of a benchmark, as far as their metadata state it.
+    """Tell whether a model was trained on the stimuli of a benchmark, as far as it is stated.
 
     Parameters
     ----------
@@ -61,10 +66,7 @@ def exposure(model: str, benchmark: str) -> Exposure:
     Returns
     -------
     {'clean', 'unknown', 'trained on it'}
-        ``'trained on it'`` if a data set in the benchmark's ``stimuli.taken_from`` is also in the model's
-        ``trained_on`` or that of a model it was fine-tuned from, or is a part of one (:data:`PARTS_OF`). ``'clean'``
-        if both are stated and have nothing in common, the model was trained on nothing, or the stimuli are in no other
-        data set (``taken_from=()``). Otherwise ``'unknown'``.
+        The rule is that of :func:`brainscore_vision.training_data.compare`.
 
     Raises
     ------
@@ -73,65 +75,65 @@ def exposure(model: str, benchmark: str) -> Exposure:
 
     Notes
     -----
-    Names are compared without regard to case; data sets with different names count as different. A name that states a
-    part, such as ``'ImageNet (ILSVRC 2012), validation'``, is another data set than the whole. No pictures are
-    compared.
+    The names of data sets in the benchmark's ``stimuli.taken_from`` and in the ``trained_on`` of the model, and of
+    those that it was fine-tuned from, are compared without regard to case. A name that states a part, such as
+    ``'ImageNet (ILSVRC 2012), validation'``, is another data set than the whole. No pictures are compared.
 
     Examples
     --------
-    >>> exposure("pixels", "Simulated2026.V1-rdm"), exposure("alexnet", "Simulated2026.V1-rdm")
-    ('clean', 'unknown')
+    >>> exposure("alexnet", "Geirhos2021contrast-top1"), exposure("alexnet", "ImageNet-top1")
+    ('trained on it', 'clean')
+    >>> exposure("clip", "Hebart2023-match")
+    'unknown'
     """
-    metadata = _benchmark(benchmark)
-    names, complete = _stated(model)
-    if complete and not names:
-        return "clean"
-    taken_from = None if metadata is None else metadata.stimuli.taken_from
-    if taken_from is None:
-        return "unknown"
-    if {name.lower() for name in taken_from} & _with_parts(names):
-        return "trained on it"
-    return "clean" if complete or not taken_from else "unknown"
+    return explain_exposure(model, benchmark).state
 
 
-def _stated(model: str) -> tuple[list[str], bool]:
-    """Data sets of a model and of those that it was fine-tuned from, and whether all of these models state them."""
-    names: list[str] = []
-    seen: list[str] = []
-    current: str | None = model
-    while current is not None:
-        metadata = _model(current) if current == model or current in model_registry else None
-        if metadata is None or current in seen:
-            return names, False
-        seen.append(current)
-        untrained = metadata.twin_of is not None or metadata.parameters == 0
-        if metadata.trained_on is None and not untrained:
-            return names, False
-        names += metadata.trained_on or ()
-        current = metadata.fine_tuned_from
-    return names, True
+def explain_exposure(model: str, benchmark: str) -> Finding:
+    """Like :func:`exposure`, with the reason.
+
+    Examples
+    --------
+    >>> explain_exposure("alexnet", "ImageNet-top1").reason
+    'the stimuli are from ImageNet (ILSVRC 2012), validation, held out of ImageNet (ILSVRC 2012)'
+    """
+    model_registry.location(model)  # raises if it is unknown
+    key = resolve_benchmark(benchmark)
+    return findings_of([(model, key)])[model, key]
 
 
-def _with_parts(names: list[str]) -> set[str]:
-    found: set[str] = set()
-    left = [name.lower() for name in names]
-    while left:
-        name = left.pop()
-        if name not in found:
-            found.add(name)
-            left += PARTS_OF.get(name, ())
-    return found
+def findings_of(pairs: Iterable[tuple[str, str]]) -> dict[tuple[str, str], Finding]:
+    """Findings of many pairs; the metadata of each plugin are read once.
+
+    Parameters
+    ----------
+    pairs : iterable of (model, benchmark)
+        What is not registered counts as not known.
+
+    Examples
+    --------
+    >>> found = findings_of([("alexnet", "Geirhos2021contrast-top1"), ("my-model", "ImageNet-top1")])
+    >>> [finding.state for finding in found.values()]
+    ['trained on it', 'unknown']
+    """
+    pairs = list(dict.fromkeys(pairs))
+    stated, compared = stated_by(), cache(compare)
+    trainings = {model: inherited(model, stated) for model in {model for model, _ in pairs}}
+    registered = frozenset(benchmark_registry)
+    names = {benchmark: _recordings(benchmark, registered) for benchmark in {benchmark for _, benchmark in pairs}}
+    entries = catalogue(models=[], benchmarks=set(filter(None, names.values()))).benchmarks
+    taken_from = {entry.identifier: entry.metadata and entry.metadata.stimuli.taken_from for entry in entries}
+    return {
+        (model, benchmark): compared(trainings[model], taken_from.get(names[benchmark] or ""))
+        for model, benchmark in pairs
+    }
 
 
-def _model(identifier: str) -> ModelMetadata | None:
-    model_registry.location(identifier)  # raises if it is unknown
-    (entry,) = catalogue(models=[identifier], benchmarks=[]).models
-    return entry.metadata
-
-
-def _benchmark(identifier: str) -> BenchmarkMetadata | None:
-    name = resolve_benchmark(identifier)
-    if name not in benchmark_registry:
-        name = base_keys(name)[0]  # the registered benchmark whose recordings a composed one uses
-    (entry,) = catalogue(models=[], benchmarks=[name]).benchmarks
-    return entry.metadata
+def _recordings(benchmark: str, registered: frozenset[str]) -> str | None:
+    """The registered benchmark whose stimuli a benchmark has; None if there is none."""
+    if benchmark in registered:
+        return benchmark
+    try:
+        return base_keys(benchmark)[0] if ":" in benchmark else None
+    except UserError:
+        return None

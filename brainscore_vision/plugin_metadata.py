@@ -67,11 +67,12 @@ METADATA_FILE = "metadata.yml"
 _MODEL = (
     *("architecture", "model_family", "total_parameter_count", "trainable_parameter_count", "total_layers"),
     *("trainable_layers", "model_size_mb", "training_dataset", "task_specialization", "brainscore_link"),
-    *("huggingface_link", "extra_notes", "runnable"),
+    *("huggingface_link", "extra_notes", "runnable", "trained_on", "fine_tuned_from"),
 )
 _BENCHMARK = {
     "stimulus_set": (
         *("num_stimuli", "datatype", "stimuli_subtype", "total_size_mb", "brainscore_link", "extra_notes"),
+        "taken_from",
     ),
     "data": (
         *("benchmark_type", "task", "region", "hemisphere", "num_recording_sites", "duration_ms", "species"),
@@ -181,6 +182,8 @@ def _model_metadata(given: _Fields) -> ModelMetadata:
         total_parameters=total,
         size_mb=given.number("model_size_mb"),
         training_data=given.text("training_dataset"),
+        trained_on=given.names("trained_on"),
+        fine_tuned_from=given.text("fine_tuned_from"),
         code_licence=None,
         weights_licence=None,
         source=given.text("huggingface_link") or given.text("brainscore_link"),
@@ -200,6 +203,7 @@ def _benchmark_metadata(given: _Fields) -> BenchmarkMetadata:
             datatype=stimuli.text("datatype"),
             size_mb=stimuli.number("total_size_mb"),
             source=stimuli.text("brainscore_link"),
+            taken_from=stimuli.names("taken_from"),
             notes=stimuli.notes(),
         ),
         data=DataMetadata(
@@ -263,6 +267,13 @@ class _Fields:
             return tuple(str(item).strip() for item in value if item is not None)
         text = self.text(name)
         return () if text is None else tuple(item.strip() for item in text.split(",") if item.strip())
+
+    def names(self, name: str) -> tuple[str, ...] | None:
+        """A list of names, which may contain commas; None if nothing is given."""
+        value = self.values.get(name)
+        if value is None or isinstance(value, list):
+            return None if value is None else tuple(str(item).strip() for item in value if item is not None)
+        raise ValueError(f"{self.prefix}{name} is {value!r}, not a list; write [] if there are none")
 
     def notes(self) -> tuple[str, ...]:
         note = self.text("extra_notes")

@@ -19,7 +19,12 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-_NAMES = {"source": "origin", "size_mb": "size (MB)", "image_size": "image size (pixels)"}
+_NAMES = {
+    "source": "origin",
+    "size_mb": "size (MB)",
+    "image_size": "image size (pixels)",
+    "fine_tuned_from": "fine-tuned from",
+}
 """Titles of fields whose names need an explanation."""
 
 
@@ -116,6 +121,10 @@ def _catalogued(kind: str, identifier: str) -> dict[str, Any]:
     metadata = said["metadata"] or {}
     metadata.pop("bibtex", None)
     found = {"metadata": metadata or None, "problems": problems}
+    if kind == "models":
+        from brainscore_vision.exposure import training_of
+
+        found["training"] = training_of(identifier)._asdict()
     if said["bibtex"] is not None:
         found["bibtex"] = [_dedent(said["bibtex"])]
     names = ("layers",) if kind == "models" else ("version", "parent", "control")
@@ -126,12 +135,20 @@ def _rows(entry: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     """What is printed, the metadata line by line, the citations at the end."""
     for name, value in entry.items():
         if name == "metadata":
-            yield from (_row(*field) for field in (value or {}).items())
+            yield from (_row(*field) for field in (value or {}).items() if field[0] != "trained_on")
+        elif name == "training":
+            yield "trained on", _trained_on(value)
         elif name == "assessments":
             yield "validity", None if value is None else _validity(entry["identifier"], value)
         elif name != "bibtex":
             yield name, value
     yield "bibtex", entry["bibtex"]
+
+
+def _trained_on(training: dict[str, Any]) -> str:
+    """Data sets of a model and of those that it was fine-tuned from."""
+    names = list(training["names"]) if training["names"] or not training["complete"] else ["nothing"]
+    return _lines([*names, *([] if training["complete"] else ["not stated" if not names else "and more, not stated"])])
 
 
 def _assessments(benchmark: str, results: str | None) -> list[dict[str, Any]] | None:

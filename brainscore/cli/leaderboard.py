@@ -13,13 +13,14 @@ from brainscore.cli._options import site_option
 from brainscore.cli._output import echo_json, printable
 from brainscore_core.errors import UserError
 from brainscore_core.formatting import estimate_text
+from brainscore_vision.training_data import MARKS, explained_signs
 
 if TYPE_CHECKING:
     from brainscore.client import Client, Leaderboard
 
 __all__ = ["command"]
 
-_FIELDS = ("value", "error", "low", "high", "state")
+_FIELDS = ("value", "error", "low", "high", "state", "exposure")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # a cell that starts so is a formula to spreadsheets
 
 
@@ -36,6 +37,12 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # a cell that starts so is a 
     show_default=True,
     help="In means, count missing scores as 0 (all), or omit them (scored).",
 )
+@click.option(
+    "--exposure",
+    type=click.Choice(("clean", "not-trained", "known")),
+    help="Only scores whose stimuli the model was not trained on (clean), or is not known to have been trained on "
+    "(not-trained), or for which it is known.",
+)
 @click.option("--raw", is_flag=True, help="Show scores before normalisation by the ceiling.")
 @click.option("--at", metavar="DATE", help="State at the end of this day (UTC).")
 @click.option(
@@ -49,6 +56,7 @@ def command(
     search: str | None,
     nodes: tuple[str, ...],
     over: str,
+    exposure: str | None,
     raw: bool,
     at: str | None,
     sort: str | None,
@@ -66,7 +74,7 @@ def command(
 
     if json_ and csv_:
         raise UserError("--json and --csv cannot be combined", remedy="omit one of them")
-    asked: dict[str, Any] = {"q": search, "at": at, "sort": sort}
+    asked: dict[str, Any] = {"q": search, "at": at, "sort": sort, "exposure": exposure}
     asked |= {"over": None if over == "all" else over, "values": "raw" if raw else None}
     with Client(site) as client:
         board = client.leaderboard(**asked, node=nodes or _outermost(client, asked), limit=models)
@@ -124,12 +132,14 @@ def _cell(board: Leaderboard, row: int, place: int) -> str:
     value, error = float(board.value[row, place]), float(board.error[row, place])
     if value == value:
         limits = float(board.low[row, place]), float(board.high[row, place])
-        return estimate_text(value, error=error, ci=limits, brief=True)
+        exposure = str(board.exposure[row, place])
+        sign = MARKS[exposure].sign if exposure else ""  # type: ignore[index] # checked by the client
+        return estimate_text(value, error=error, ci=limits, brief=True) + (sign and f" {sign}")
     return str(board.state[row, place])
 
 
 def _print_notes(client: Client, board: Leaderboard) -> None:
-    for note in board.notes:
+    for note in (*board.notes, *explained_signs(board.exposure.ravel().tolist())):
         click.echo(f"Note: {printable(note)}", err=True)
     if not board.models:
         click.echo("No models.", err=True)

@@ -15,11 +15,12 @@ from brainscore_core.errors import UserError
 from brainscore_core.formatting import estimate_text, number_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from brainscore_core.results.aggregates import Aggregate, Coverage, LeafResult, ModelAggregates, Over, Tree
     from brainscore_core.runner.verification import Stored
     from brainscore_core.scoring import BenchmarkInfo, Receipt, ResultsStore
+    from brainscore_vision.training_data import Finding
 
 __all__ = ["command", "diff", "export", "remove", "stored_receipt", "tolerance_options", "tree"]
 
@@ -286,7 +287,9 @@ def tree(
     from brainscore_core.results.aggregates import aggregate, results_of
     from brainscore_core.scoring import ResultsStore
     from brainscore_core.statistics.units import read_influences
+    from brainscore_vision.exposure import findings_of
     from brainscore_vision.leaderboard import leaderboard_tree
+    from brainscore_vision.training_data import explained_signs
 
     store = ResultsStore(results)
     receipts = _receipts(store, models)
@@ -298,8 +301,14 @@ def tree(
     influences = read_influences(store, receipts) if errors else None
     found = list(aggregate(nodes, results_of(receipts, influences=influences), over=over))
     found.sort(key=lambda made: (-_first_mean(made), made.model))
+    exposure = findings_of(
+        (made.model, name)
+        for made in found
+        for name, node in made.items()
+        if nodes[name].benchmark and node.value is not None
+    )
     if json_:
-        echo_json({"over": over, "models": [_tree_values(nodes, made) for made in found]})
+        echo_json({"over": over, "models": [_tree_values(nodes, made, exposure) for made in found]})
         return
     if not found:
         click.echo("No receipts.", err=True)
@@ -308,7 +317,10 @@ def tree(
         if number:
             click.echo()
         click.echo(click.style(made.model, bold=True))
-        _echo_tree(_tree_rows(nodes, made, benchmarks))
+        _echo_tree(_tree_rows(nodes, made, benchmarks, exposure))
+    if benchmarks:
+        for sign in explained_signs(finding.state for finding in exposure.values()):
+            click.echo(sign, err=True)
     outside = sorted({name for made in found for name in made.outside})
     if outside:
         click.echo(f"Not on the leaderboard: {', '.join(outside)}", err=True)
@@ -348,7 +360,7 @@ def _first_mean(made: ModelAggregates) -> float:
     return float("-inf") if value is None else value
 
 
-def _tree_values(nodes: Tree, made: ModelAggregates) -> dict[str, Any]:
+def _tree_values(nodes: Tree, made: ModelAggregates, exposure: Mapping[tuple[str, str], Finding]) -> dict[str, Any]:
     return {
         "model": made.model,
         "outside": made.outside,
@@ -364,6 +376,7 @@ def _tree_values(nodes: Tree, made: ModelAggregates) -> dict[str, Any]:
                 "error_reason": node.error_reason,
                 "state": node.state,
                 "result": _result_values(node.result) if node.result else None,
+                "exposure": found._asdict() if (found := exposure.get((made.model, node.identifier))) else None,
                 **asdict(node.coverage),
                 "n_applicable": node.coverage.n_applicable,
             }
@@ -376,7 +389,11 @@ def _result_values(result: LeafResult) -> dict[str, Any]:
     return {name: value for name, value in asdict(replace(result, influence=None)).items() if name != "influence"}
 
 
-def _tree_rows(nodes: Tree, made: ModelAggregates, benchmarks: bool) -> Iterable[tuple[str, str, str, str]]:
+def _tree_rows(
+    nodes: Tree, made: ModelAggregates, benchmarks: bool, exposure: Mapping[tuple[str, str], Finding]
+) -> Iterable[tuple[str, str, str, str]]:
+    from brainscore_vision.training_data import MARKS
+
     yield "", "score (95 % interval)", "scored", "not scored"
     for identifier, node in made.items():
         if nodes[identifier].benchmark and not benchmarks:
@@ -384,6 +401,8 @@ def _tree_rows(nodes: Tree, made: ModelAggregates, benchmarks: bool) -> Iterable
         name = "  " * len(nodes.ancestors(identifier)) + (nodes[identifier].title or identifier)
         scored = f"{node.coverage.n_scored} of {node.coverage.n_all}"
         value = estimate_text(node.value, error=node.error, ci=node.ci, brief=True)
+        if finding := exposure.get((made.model, identifier)):
+            value = f"{value} {MARKS[finding.state].sign}".rstrip()
         if node.state is not None:
             yield name, value, "", _state_text(node)
         else:

@@ -244,6 +244,10 @@ class RankedModel:
         Rank by the first node, and the limits of its interval; None without a score.
     groups : str
         Models that share a letter do not differ significantly.
+    trained_on : tuple of str
+        Data sets, with those of the models that it was fine-tuned from.
+    training_known : bool
+        Whether `trained_on` has all of them.
     """
 
     identifier: str
@@ -259,6 +263,8 @@ class RankedModel:
     best: int | None
     worst: int | None
     groups: str
+    trained_on: tuple[str, ...] = ()
+    training_known: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -281,6 +287,8 @@ class Node:
         Whether the page shows it.
     best, median, ceiling : float or None
         Over the models that pass the filters; the ceiling is on the scale of raw scores.
+    taken_from : tuple of str or None
+        Of a benchmark: data sets that hold the stimuli; None if it is not known.
     """
 
     identifier: str
@@ -294,6 +302,7 @@ class Node:
     best: float | None
     median: float | None
     ceiling: float | None
+    taken_from: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -310,7 +319,10 @@ class Leaderboard:
         Scores and means of scores, standard errors, limits of intervals; NaN if missing.
     state : array (models, nodes) of str
         ``'scored'``, ``'undefined'``, ``'not applicable'``, ``'failed'``, ``'outdated'``, ``'missing'``,
-        ``'undetermined'`` or ``'not run'``.
+        ``'undetermined'``, ``'not run'`` or ``'left out'``.
+    exposure : array (models, nodes) of str
+        Whether the model was trained on the stimuli: ``'clean'``, ``'unknown'`` or ``'trained on it'``; of a mean, the
+        most exposed of its scores; empty without a score.
     n_scored : array (models, nodes) of int
         How many benchmarks here and below have a score.
     query : str
@@ -326,6 +338,7 @@ class Leaderboard:
     low: NDArray[np.float64]
     high: NDArray[np.float64]
     state: NDArray[np.str_]
+    exposure: NDArray[np.str_]
     n_scored: NDArray[np.int64]
     query: str
     notes: tuple[str, ...]
@@ -352,8 +365,8 @@ class Leaderboard:
         Parameters
         ----------
         long : bool
-            One row per model and node, with ``value``, ``error``, ``low``, ``high``, ``state``; otherwise one row per
-            model and one column per node, with values.
+            One row per model and node, with ``value``, ``error``, ``low``, ``high``, ``state``, ``exposure``; otherwise
+            one row per model and one column per node, with values.
         """
         import pandas as pd
 
@@ -366,7 +379,8 @@ class Leaderboard:
             "node": np.tile(nodes.to_numpy(dtype=object), len(models)),
         }
         columns |= {name: getattr(self, name).ravel() for name in (*_MATRICES, "n_scored")}
-        return pd.DataFrame(columns | {"state": self.state.ravel().astype(object)})
+        texts = {name: getattr(self, name).ravel().astype(object) for name in ("state", "exposure")}
+        return pd.DataFrame(columns | texts)
 
 
 def leaderboard_of(answers: Sequence[Mapping[str, Any]]) -> Leaderboard:
@@ -392,7 +406,17 @@ def leaderboard_of(answers: Sequence[Mapping[str, Any]]) -> Leaderboard:
         nodes=tuple(read_record(Node, one) for one in first["nodes"]),
         **{name: whole(name, np.float64) for name in _MATRICES},
         state=names[whole("state", np.intp)],
+        exposure=_exposure(answers).reshape(whole("state", np.intp).shape),
         n_scored=whole("n_scored", np.int64),
         query=first["query"],
         notes=tuple(first["notes"]),
     )
+
+
+def _exposure(answers: Sequence[Mapping[str, Any]]) -> NDArray[np.str_]:
+    """Exposures of all models, in rows; empty texts where there is no score."""
+    if "exposure" not in answers[0]:  # a site of an earlier version
+        return np.full([sum(len(answer["state"]) for answer in answers), len(answers[0]["nodes"])], "")
+    names = answers[0]["exposure_names"]
+    rows = [["" if code is None else names[code] for code in row] for answer in answers for row in answer["exposure"]]
+    return np.array(rows, dtype=np.str_)

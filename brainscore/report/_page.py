@@ -33,6 +33,7 @@ from brainscore_core.files import replacing
 from brainscore_core.formatting import estimate_text, number_text
 from brainscore_core.results.validity import p_text, percent_text
 from brainscore_core.scoring import Receipt, ResultsStore
+from brainscore_vision.training_data import MARKS, explained_signs
 
 __all__ = ["heat_picture", "log_ends", "render_report", "widest_pair", "write_report"]
 
@@ -85,6 +86,7 @@ def heat_picture(board: Board) -> tuple[str, int, int]:
 
 STATE_CODES = {"scored": "s", "undetermined": "d", "undefined": "u", "not applicable": "n", "failed": "f"}
 STATE_CODES |= {"outdated": "o", "missing": "m"}
+EXPOSURE_CODES = {"clean": "c", "unknown": "u", "trained on it": "t"}
 _MOST_COMPARED = 60  # benchmarks among which the first pair of the scatter plot is looked for
 
 
@@ -113,7 +115,7 @@ def payload_of(report: Report) -> str:
         "means": {over: _means(board, over) for over in OVERS},
         "cover": _cover(board, texts),
         "texts": list(texts),
-        "columns": [_column(board, place) for place in board.benchmarks],
+        "columns": [_column(report, place) for place in board.benchmarks],
         "pair": widest_pair(report),
     }
     text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
@@ -171,7 +173,8 @@ def _cover(board: Board, texts: dict[str, int]) -> dict[str, list[int]]:
     return found
 
 
-def _column(board: Board, place: int) -> dict[str, Any]:
+def _column(report: Report, place: int) -> dict[str, Any]:
+    board = report.board
     name = board.nodes[place].identifier
     codes, scores, raws = [], [], []
     for model in board.models:
@@ -189,6 +192,11 @@ def _column(board: Board, place: int) -> dict[str, Any]:
         "l": _rounded(score.ci[0] if score.ci else None for score in scores if score),
         "h": _rounded(score.ci[1] if score.ci else None for score in scores if score),
         "r": _rounded(raw.value if raw else None for raw in raws),
+        "x": "".join(
+            EXPOSURE_CODES[report.exposure[model, name].state]
+            for model in board.models
+            if board.states.get((model, name)) == "scored"
+        ),
     }
 
 
@@ -303,6 +311,8 @@ def render_report(report: Report) -> str:
                 place=places[group.benchmark],
                 validity=report.validity.get(group.benchmark),
                 beside=validity_of_model(group.benchmark),
+                exposure=report.exposure,
+                marks=MARKS,
             )
         ),
         validity_body=lambda place, group, validity: pack(
@@ -321,9 +331,13 @@ def render_report(report: Report) -> str:
                 places=places,
                 roots=roots,
                 log_ends=report.log_ends,
+                exposure=report.exposure,
+                marks=MARKS,
             )
         ),
         layer_rows=layer_rows,
+        marks=MARKS,
+        exposure_signs=explained_signs(finding.state for finding in report.exposure.values()),
     )
 
 

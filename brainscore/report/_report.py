@@ -14,6 +14,7 @@ from brainscore_core.numerics.influence import ScoreInfluence
 from brainscore_core.receipts.assessment import Assessment
 from brainscore_core.results.aggregates import Over, Tree
 from brainscore_core.scoring import Problem, Receipt
+from brainscore_vision.training_data import Finding
 
 if TYPE_CHECKING:
     from brainscore_core.statistics.comparison import Ranking
@@ -42,6 +43,8 @@ class Report:
         What the reader should know of the choice that was made.
     validity : dict
         Benchmark → what its scores are worth; without benchmarks that were not assessed.
+    exposure : dict
+        (model, benchmark) → whether the model was trained on the stimuli.
     rankings : dict
         Benchmark → ranks with intervals; from :func:`rankings_of`.
     """
@@ -53,6 +56,7 @@ class Report:
     log_ends: Mapping[str, str] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
     validity: Mapping[str, Validity] = field(default_factory=dict)
+    exposure: Mapping[tuple[str, str], Finding] = field(default_factory=dict)
     rankings: Mapping[str, Ranking] = field(default_factory=dict)
 
     @property
@@ -100,6 +104,8 @@ def report_of(
         From :class:`~brainscore_core.results.assessments.AssessmentStore`; those of benchmarks without a receipt
         are not shown.
     """
+    from brainscore_vision.exposure import findings_of
+
     if tree is None:
         from brainscore_vision.leaderboard import leaderboard_tree
 
@@ -114,5 +120,6 @@ def report_of(
         profiles=tuple(profiles),
         log_ends=dict(log_ends or {}),
         remarks=tuple(remarks),
+        exposure=findings_of(pair for pair, state in board.states.items() if state == "scored"),
         validity=validity_of(assessments, [board.nodes[place].identifier for place in board.benchmarks]),
     )

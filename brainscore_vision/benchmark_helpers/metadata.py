@@ -5,7 +5,7 @@ from __future__ import annotations
 import fnmatch
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import Literal, TypeVar, get_args
 
 from brainscore_vision.metadata_checks import (
     require_bibtex,
@@ -16,7 +16,16 @@ from brainscore_vision.metadata_checks import (
     require_url,
 )
 
-__all__ = ["BenchmarkMetadata", "DataMetadata", "MetricMetadata", "StimuliMetadata", "metadata_for"]
+__all__ = [
+    "BenchmarkMetadata",
+    "DataMetadata",
+    "MetricMetadata",
+    "StimuliMetadata",
+    "longest_match",
+    "metadata_for",
+]
+
+T = TypeVar("T")
 
 Access = Literal["public", "private"]
 Kind = Literal["neural", "behavioural", "engineering"]
@@ -258,6 +267,17 @@ def metadata_for(identifier: str, table: Mapping[str, BenchmarkMetadata]) -> Ben
     ('V1 of A', 'A')
     >>> metadata_for("B2021-pls", table) is None
     True
+    """
+    return longest_match(identifier, table)
+
+
+def longest_match(identifier: str, table: Mapping[str, T]) -> T | None:
+    """Return the value of an identifier, else that of the longest pattern that it matches; None if there is none.
+
+    Examples
+    --------
+    >>> longest_match("A2020.V1-pls", {"A2020*": 1, "A2020.V1-*": 2})
+    2
     """
     if identifier in table:
         return table[identifier]

@@ -20,6 +20,7 @@ from brainscore_web.leaderboard import http
 from brainscore_web.leaderboard.board import STATES, Board, board_for
 from brainscore_web.leaderboard.cache import Cache
 from brainscore_web.leaderboard.clean import finite
+from brainscore_web.leaderboard.exposure import EXPOSURES
 from brainscore_web.leaderboard.snapshot import SnapshotKey, snapshot_for
 from brainscore_web.leaderboard.state import BoardState
 
@@ -64,6 +65,13 @@ class BoardAsked(Schema):
         "no-finding",
         "recovered",
         description="Benchmarks that are assessed, whose audit has no finding, or whose recovery finds each candidate.",
+    )
+    exposure: str = _one_of(
+        "clean",
+        "not-trained",
+        "known",
+        description="Scores whose stimuli the model was not trained on (clean), or is not known to have been trained "
+        "on (not-trained), or for which it is known (known). The others count in no mean.",
     )
     values: str = _one_of("ceiled", "raw", description="Scores relative to the ceiling (the default), or raw.")
     over: str = _one_of(
@@ -131,6 +139,8 @@ def content(board: Board, nodes: Sequence[int], limit: int, offset: int) -> byte
         "high": _numbers(board.high[part][:, nodes]),
         "state": board.states[part][:, nodes].tolist(),
         "n_scored": board.n_scored[part][:, nodes].tolist(),
+        "exposure_names": list(EXPOSURES),
+        "exposure": _codes(board.exposure[part][:, nodes]),
         "notes": list(board.notes),
     }
     return json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode(errors="replace")
@@ -141,6 +151,8 @@ def _model(board: Board, place: int) -> dict[str, Any]:
     names = ("identifier", "title", "private", "architecture", "family", "parameters", "training_data", "runnable")
     return {
         **{name: getattr(model, name) for name in names},
+        "trained_on": list(model.training.names),
+        "training_known": model.training.complete,
         "size_mb": finite(model.size_mb),
         "rank": int(board.rank[place]) or None,
         "best": int(board.best[place]) or None,
@@ -160,11 +172,21 @@ def _node(board: Board, place: int) -> dict[str, Any]:
         "kind": node.kind,
         "n_benchmarks": node.n_benchmarks,
         "version": board.snapshot.benchmarks[node.column].version if node.column >= 0 else None,
+        "taken_from": _taken_from(board, node.column),
         "shown": node.shown,
         "best": finite(board.node_best[place]),
         "median": finite(board.node_median[place]),
         "ceiling": finite(board.node_ceiling[place]),
     }
+
+
+def _taken_from(board: Board, column: int) -> list[str] | None:
+    names = board.snapshot.benchmarks[column].taken_from if column >= 0 else None
+    return None if names is None else list(names)
+
+
+def _codes(matrix: NDArray[np.int8]) -> list[list[int | None]]:
+    return [[code if code >= 0 else None for code in row] for row in matrix.tolist()]
 
 
 def _numbers(matrix: NDArray[np.float64]) -> list[list[float | None]]:

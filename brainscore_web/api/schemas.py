@@ -302,6 +302,8 @@ class RankedModel(Strict):
     family: str
     parameters: int | None = Field(description="Number of parameters.")
     training_data: str
+    trained_on: list[str] = Field(description="Data sets, with those of the models that it was fine-tuned from.")
+    training_known: bool = Field(description="Whether `trained_on` has all of them.")
     runnable: bool = Field(description="Whether it can be loaded from published code and weights.")
     size_mb: Finite = Field(description="Size of the weights in MB.")
     rank: int | None = Field(description="Null without a score.")
@@ -320,6 +322,7 @@ class BoardColumn(Strict):
     kind: Literal["mean", "benchmark"]
     n_benchmarks: int = Field(description="Benchmarks here and below that pass the filters.")
     version: str | None = Field(description="Of a benchmark: the version whose scores count; empty: any.")
+    taken_from: list[str] | None = Field(description="Of a benchmark: data sets that hold the stimuli; null: unknown.")
     shown: bool = Field(description="Whether the page shows it.")
     best: Finite = Field(description="The highest value of the models that pass the filters.")
     median: Finite = Field(description="Their median.")
@@ -344,6 +347,10 @@ class BoardAnswer(Strict):
     high: list[list[float | None]] = Field(description="Upper ends of their intervals.")
     state: list[list[int]] = Field(description="Results of scoring: see `state_names`.")
     n_scored: list[list[int]] = Field(description="Number of benchmarks with a score at or below the node.")
+    exposure_names: list[str] = Field(description="Numbers in `exposure` are indices into this list.")
+    exposure: list[list[int | None]] = Field(
+        description="Whether models were trained on the stimuli; of a mean, the most exposed score; null: no score."
+    )
     notes: list[str] = Field(description="Sentences that explain what is shown.")
 
 

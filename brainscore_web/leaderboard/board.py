@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from brainscore_core.errors import UserError
 from brainscore_core.numerics.influence import ScoreInfluence
 from brainscore_core.numerics.ranks import Ranks, group_letters
-from brainscore_core.results.aggregates import Tree, averages
+from brainscore_core.results.aggregates import Tree
 from brainscore_core.statistics.means import NOT_TESTED, rank_means
 from brainscore_web.leaderboard import search
 from brainscore_web.leaderboard.cache import Cache
+from brainscore_web.leaderboard.exposure import averages_of_kept, exposure_of_nodes, kept
 from brainscore_web.leaderboard.filters import CONTROLS, OUTSIDE, chosen_benchmarks, chosen_models, suggestion
 from brainscore_web.leaderboard.snapshot import STATES, BenchmarkRow, ModelRow, Snapshot, SnapshotKey, clear_snapshots
 from brainscore_web.leaderboard.state import BoardState
@@ -41,8 +42,8 @@ SHADES = 10
 MAX_OPEN_HEADING = 6
 """Headings with at most this many benchmarks are open at first."""
 
-_SCORED, _UNDEFINED, _MISSING, _UNDETERMINED = (
-    STATES.index(state) for state in ("scored", "undefined", "missing", "undetermined")
+_SCORED, _UNDEFINED, _MISSING, _UNDETERMINED, _LEFT_OUT = (
+    STATES.index(state) for state in ("scored", "undefined", "missing", "undetermined", "left out")
 )
 _NAMES = {"ceiled": ("value", "error", "low", "high"), "raw": ("raw", "raw_error", "raw_low", "raw_high")}
 Floats = NDArray[np.float64]
@@ -108,6 +109,9 @@ class Board:
         below share, or is missing if they differ. Headings are missing.
     n_scored, n_all : array (models, nodes) of int
         Number of benchmarks at or below a node: scored ones, and all that pass the filters.
+    exposure : array (models, nodes) of int8
+        Whether the model was trained on the stimuli: indices into `exposure.EXPOSURES`, -1 without a score. For a mean,
+        the most exposed of its scores.
     shade : array (models, nodes) of int8
         Colour class: position of the value between the lowest (0) and the highest (9) of its column; -1 without a
         value, 5 if all values are equal.
@@ -137,6 +141,7 @@ class Board:
     states: NDArray[np.int8]
     n_scored: Counts
     n_all: Counts
+    exposure: NDArray[np.int8]
     shade: NDArray[np.int8]
     rank: Counts
     best: Counts
@@ -221,6 +226,11 @@ def board_of(snapshot: Snapshot, state: BoardState) -> Board:
     """
     rows = np.array(chosen_models(snapshot.models, state), dtype=np.intp)
     columns = np.array(chosen_benchmarks(snapshot, state), dtype=np.intp)
+    passing = kept(snapshot.exposure[np.ix_(rows, columns)], state.exposure)
+    n_left_out = 0
+    if passing is not None:
+        n_left_out = int((~passing & (snapshot.state[np.ix_(rows, columns)] == _SCORED)).sum())
+        columns = columns[passing.any(axis=0)]  # a benchmark passes if one of its scores does
     arrays = _Arrays(snapshot, state, rows, columns)
     ranks = arrays.ranks()
     sort_by = _sort_node(snapshot, state, arrays.place)
@@ -240,6 +250,7 @@ def board_of(snapshot: Snapshot, state: BoardState) -> Board:
         any_stored=bool(snapshot.comparable[np.ix_(rows, columns)].any()) and state.values != "raw",
         too_many_groups=ranks.too_many_groups,
         n_without_raw=arrays.n_without_raw,
+        n_left_out=n_left_out,
         is_sorted=sort_by >= 0 or state.sort.removeprefix("-") in ("rank", "model"),
     )
     board = Board(
@@ -254,7 +265,8 @@ def board_of(snapshot: Snapshot, state: BoardState) -> Board:
         high=arrays.high[order],
         states=arrays.states[order],
         n_scored=arrays.n_scored[order],
-        n_all=np.broadcast_to(arrays.n_all, arrays.values.shape),
+        n_all=arrays.n_all[order],
+        exposure=arrays.exposure()[order],
         shade=_shades(arrays.values)[order],
         rank=np.maximum(ranks.rank, 0)[order],
         best=np.where(ranks.tested, ranks.best, 0)[order],
@@ -289,26 +301,44 @@ class _Arrays:
         leaf_states = snapshot.state[np.ix_(rows, columns)]
         without = (leaf_states == _SCORED) & ~np.isfinite(arrays[0])
         leaf_states[without], self.n_without_raw = _UNDEFINED, int(without.sum())
+        self._leaf_exposure = snapshot.exposure[np.ix_(rows, columns)]
+        passing = kept(self._leaf_exposure, state.exposure)
+        if passing is not None:
+            leaf_states[~passing] = _LEFT_OUT
+            arrays = [np.where(passing, array, np.nan) for array in arrays]
 
         shape = len(rows), len(self.nodes)
         self.values, self.errors, self.low, self.high = (np.full(shape, np.nan) for _ in range(4))
         self.states = np.full(shape, _MISSING, dtype=np.int8)
-        self.n_scored, self.n_all = np.zeros(shape, dtype=np.int64), np.zeros(len(self.nodes), dtype=np.int64)
+        self.n_scored, self.n_all = (np.zeros(shape, dtype=np.int64) for _ in range(2))
         self.states[:, self.at] = leaf_states
-        self.n_scored[:, self.at], self.n_all[self.at] = leaf_states == _SCORED, 1
+        self.n_scored[:, self.at], self.n_all[:, self.at] = leaf_states == _SCORED, leaf_states != _LEFT_OUT
         if self.has_mean:
             in_tree = [number for number, row in enumerate(benchmarks) if row.in_tree]  # in the tree's order
             self._columns = columns[in_tree].tolist()
             self._influences = influences_on(snapshot, state, rows, columns[in_tree])
-            means = averages(
-                tree, arrays[0][:, in_tree], arrays[1][:, in_tree], influences=self._influences, over=state.over
+            if passing is not None:
+                passing = passing[:, in_tree]
+                self._influences = [
+                    [score if passes else None for score, passes in zip(*row, strict=True)]
+                    for row in zip(self._influences, passing.tolist(), strict=True)
+                ]
+            means = averages_of_kept(
+                tree,
+                arrays[0][:, in_tree],
+                arrays[1][:, in_tree],
+                passing,
+                influences=self._influences,
+                over=state.over,
             )
             at = [self.place[identifier] for identifier in means.nodes]
             self.values[:, at], self.errors[:, at] = means.values, means.errors
-            self.n_scored[:, at], self.n_all[at] = means.n_scored, means.n_all
+            self.n_scored[:, at], self.n_all[:, at] = means.n_scored, means.n_all
             one = (means.n_scored == 1) & np.isfinite(means.errors)  # a mean of one score has its interval
             for array, limit, side in zip((self.low, self.high), means.limits(), arrays[2:], strict=True):
-                of_one = averages(tree, side[:, in_tree], arrays[1][:, in_tree], over=state.over).values
+                of_one = averages_of_kept(
+                    tree, side[:, in_tree], arrays[1][:, in_tree], passing, over=state.over
+                ).values
                 array[:, at] = np.where(one, of_one, limit)
         for array, of_leaves in zip((self.values, self.errors, self.low, self.high), arrays, strict=True):
             array[:, self.at] = of_leaves
@@ -330,7 +360,7 @@ class _Arrays:
                 self.states[:, place] = np.where(np.isfinite(value), _SCORED, without)
             elif node.kind == "heading":
                 self.n_scored[:, place] = self.n_scored[:, below[place]].sum(axis=1)
-                self.n_all[place] = len(below[place])
+                self.n_all[:, place] = self.n_all[:, below[place]].sum(axis=1)
 
     def _hide(self, undetermined: NDArray[np.bool_]) -> None:
         """Take away the values of scores that say nothing; means contain them as computed."""
@@ -339,6 +369,15 @@ class _Arrays:
         self.states[at] = _UNDETERMINED
         for array in (self.values, self.errors, self.low, self.high):
             array[at] = np.nan
+
+    def exposure(self) -> NDArray[np.int8]:
+        scored = self.n_scored[:, self.at] > 0
+        codes = np.where(scored, self._leaf_exposure, -1).astype(np.int8)
+        parents = [node.parent for node in self.nodes]
+        leaves = {at: codes[:, number] for number, at in enumerate(self.at)}
+        exposure = exposure_of_nodes(parents, leaves, len(self.values))
+        exposure[~np.isfinite(self.values)] = -1
+        return exposure
 
     def ranks(self) -> Ranks:
         if not self.has_mean:
@@ -517,6 +556,8 @@ class BoardSummary(NamedTuple):
         Whether the groups of ties were left out.
     n_without_raw : int
         Number of scores without a raw value, if raw values are shown.
+    n_left_out : int
+        Number of scores that the filter on exposure leaves out.
     is_sorted : bool
         Whether the requested column to sort by is on the board.
     """
@@ -529,6 +570,7 @@ class BoardSummary(NamedTuple):
     any_stored: bool
     too_many_groups: bool
     n_without_raw: int
+    n_left_out: int
     is_sorted: bool
 
 
@@ -558,6 +600,12 @@ def _on_filters(snapshot: Snapshot, state: BoardState, summary: BoardSummary) ->
             yield f"{counted(unknown, 'model')} whose {text} is not known {_is(unknown)} excluded."
     if operators := [word for word in search.parse(state.q).words if word in ("and", "or", "not")]:
         yield f"“{operators[0]}” is searched as a word; write operators in capitals: AND, OR, NOT."
+    if state.exposure:
+        n = summary.n_left_out
+        yield (
+            f"{counted(n, 'score')} {_is(n)} left out by the filter on training; each mean is over what is left of the "
+            "model, so that means over different benchmarks are not comparable."
+        )
     if not summary.is_sorted:
         yield f"{state.sort.removeprefix('-')} does not pass the filters: models are sorted by rank."
 

@@ -172,6 +172,8 @@ def _model_values(entry: ModelEntry) -> dict[str, Any]:
             "parameters": metadata.parameters,
             "size_mb": metadata.size_mb,
             "training_data": metadata.training_data,
+            "trained_on": None if metadata.trained_on is None else list(metadata.trained_on),
+            "fine_tuned_from": metadata.fine_tuned_from,
             "runnable": metadata.runnable,
         }
         details |= {
@@ -202,6 +204,7 @@ def _benchmark_values(entry: BenchmarkEntry) -> dict[str, Any]:
             "access": data.access,
             "stimuli": stimuli.kind,
             "n_stimuli": stimuli.n,
+            "taken_from": None if stimuli.taken_from is None else list(stimuli.taken_from),
             "metric": metric.name,
             "source": data.source or stimuli.source,
         }

@@ -15,6 +15,7 @@ from brainscore_core.numerics.ranks import group_letters
 from brainscore_core.plugins.bibtex import BibtexError, Entry, parse_bibtex
 from brainscore_web.leaderboard.board import Board
 from brainscore_web.leaderboard.clean import harmless
+from brainscore_web.leaderboard.exposure import EXPOSURES
 from brainscore_web.leaderboard.models import Benchmark, Visibility, VisionModel
 from brainscore_web.leaderboard.snapshot import STATES
 
@@ -117,6 +118,8 @@ Form = Literal["wide", "long"]
 FORMS: tuple[Form, ...] = ("wide", "long")
 """One row per model, or one row per model and node."""
 
+_EXPOSURES = np.array([*EXPOSURES, None], dtype=object)  # -1, without a score, is the last
+
 _MODEL = ("identifier", "title", "architecture", "family", "parameters", "size_mb", "training_data", "runnable")
 
 
@@ -154,7 +157,8 @@ def table(board: Board, *, form: Form = "wide") -> pyarrow.Table:
     ----------
     form : str
         ``'wide'``: one row per model; each node has the columns ``NODE``, ``NODE:error``, ``NODE:low``, ``NODE:high``,
-        ``NODE:state``, and means also ``NODE:n_scored`` and ``NODE:n_all``. ``'long'``: one row per model and node.
+        ``NODE:state``, ``NODE:exposure``, and means also ``NODE:n_scored`` and ``NODE:n_all``. ``'long'``: one
+        row per model and node.
     """
     import pyarrow
 
@@ -218,6 +222,7 @@ def _wide(board: Board) -> dict[str, Any]:
         columns[f"{name}:low"] = board.low[:, place]
         columns[f"{name}:high"] = board.high[:, place]
         columns[f"{name}:state"] = names[board.states[:, place]]
+        columns[f"{name}:exposure"] = _EXPOSURES[board.exposure[:, place]]
         if node.kind == "mean":
             columns[f"{name}:n_scored"] = board.n_scored[:, place]
             columns[f"{name}:n_all"] = board.n_all[:, place]
@@ -239,6 +244,7 @@ def _long(board: Board) -> dict[str, Any]:
         "low": board.low[:, places].ravel(),
         "high": board.high[:, places].ravel(),
         "state": names[board.states[:, places]].ravel(),
+        "exposure": _EXPOSURES[board.exposure[:, places]].ravel(),
         "n_scored": board.n_scored[:, places].ravel(),
         "n_all": board.n_all[:, places].ravel(),
     }

@@ -65,6 +65,7 @@ _LABELS = {
     "ceiling_min": "ceiling from",
     "access": "data",
     "validity": "validity",
+    "exposure": "training on the stimuli",
     "over": "means over",
     "at": "as of",
 }

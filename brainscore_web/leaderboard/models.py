@@ -96,6 +96,7 @@ class VisionModelQuerySet(models.QuerySet["VisionModel"]):
 
 _ERASED: dict[str, Any] = {
     "title": "", "architecture": "", "family": "", "parameters": None, "size_mb": None, "training_data": "",
+    "trained_on": None, "fine_tuned_from": "",
     "regions": {}, "source": "", "bibtex": "", "plugin": "", "details": {}, "synced": {}, "runnable": False,
 }  # fmt: skip
 
@@ -114,6 +115,12 @@ class VisionModel(models.Model):
     parameters = models.BigIntegerField(null=True, blank=True)
     size_mb = models.FloatField("size of the weights in MB", null=True, blank=True)
     training_data = models.CharField(max_length=200, blank=True)
+    trained_on: models.JSONField[Any, Any] = models.JSONField(
+        null=True, blank=True, help_text="Names of all data sets, [] if there are none; empty: not known."
+    )
+    fine_tuned_from = models.CharField(
+        max_length=200, blank=True, help_text="Identifier of the model with whose weights training began."
+    )
     runnable = models.BooleanField(default=True, help_text="Whether it can be loaded with what is published.")
     regions = models.JSONField(default=dict, blank=True, help_text="Layers of regions: {region: [layer, …]}.")
     source = models.URLField(max_length=500, blank=True)
@@ -141,8 +148,19 @@ class VisionModel(models.Model):
         return self.title or self.identifier
 
     def clean(self) -> None:
-        """Refuse identifiers that cannot be part of a URL."""
+        """Refuse identifiers that cannot be part of a URL, and models that are fine-tuned from each other."""
         _check_identifier(self)
+        names = self.trained_on
+        if names is not None and not (isinstance(names, list) and all(isinstance(name, str) for name in names)):
+            raise ValidationError({"trained_on": 'It is a list of names, such as ["Places365"], [] or empty.'})
+        above = dict(VisionModel.objects.order_by().values_list("identifier", "fine_tuned_from"))
+        above[self.identifier] = self.fine_tuned_from
+        current, passed = self.fine_tuned_from, {self.identifier}
+        while current:
+            if current in passed:
+                raise ValidationError({"fine_tuned_from": "The models would be fine-tuned from each other."})
+            passed.add(current)
+            current = above.get(current, "")
 
 
 class Benchmark(models.Model):
@@ -175,6 +193,9 @@ class Benchmark(models.Model):
     method = models.CharField("method of measurement", max_length=200, blank=True)
     stimuli = models.CharField("kind of stimuli", max_length=200, blank=True)
     n_stimuli = models.IntegerField(null=True, blank=True)
+    taken_from: models.JSONField[Any, Any] = models.JSONField(
+        null=True, blank=True, help_text="Data sets that hold the stimuli, [] if there are none; empty: not known."
+    )
     n_subjects = models.IntegerField(null=True, blank=True)
     n_neuroids = models.IntegerField(null=True, blank=True)
     metric = models.CharField(max_length=200, blank=True)

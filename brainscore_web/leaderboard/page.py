@@ -13,9 +13,11 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
 from brainscore_core.formatting import estimate_text, number_text, population
+from brainscore_vision.training_data import MARKS, compare
 from brainscore_web.leaderboard.assessments import BADGES
 from brainscore_web.leaderboard.board import STATES, Board, BoardNode
 from brainscore_web.leaderboard.cards.formatting import estimate, limits
+from brainscore_web.leaderboard.exposure import EXPOSURE_PAGE, EXPOSURES
 from brainscore_web.leaderboard.filters import benchmark_facets, model_facets, tree_checkboxes
 from brainscore_web.leaderboard.models import Score, Visitor
 from brainscore_web.leaderboard.payload import badge_on, counts_text, n_filters, rounded, rounded_limits, why_empty
@@ -45,6 +47,8 @@ def card_links(board: Board, row: int, place: int, receipt: str | None) -> list[
         links.append(("Mean" if node.kind == "mean" else "Benchmark", card("benchmark", node.identifier)))
     if receipt:
         links.append(("Receipt", reverse("cards:receipt", args=[receipt])))
+    if node.kind != "heading" and board.exposure[row, place] >= 0:
+        links.append(("About training on stimuli", EXPOSURE_PAGE))
     return links
 
 
@@ -111,6 +115,7 @@ def _mean_facts(board: Board, row: int, place: int) -> list[str]:
         _value(board, row, place),
         *error,
         scored,
+        *_exposure_of_mean(board, row, place),
         *_rank_sentences(board, row, place),
     ]
 
@@ -137,10 +142,13 @@ def _benchmark_facts(board: Board, row: int, place: int, score: dict[str, Any]) 
         if math.isfinite(benchmark.ceiling):
             meaning = f" ({benchmark.ceiling_meaning})" if benchmark.ceiling_meaning else ""
             facts.append(f"ceiling {benchmark.ceiling:.3f}{meaning}")
+        facts.append(_exposure(board, row, place))
         return [*facts, *_rank_sentences(board, row, place), *filter(None, [when])]
     if state == "undetermined":
         raw = estimate_text(snapshot.raw[at], ci=limits(snapshot.raw_low[at], snapshot.raw_high[at]))
         return [f"undetermined: {score.get('undetermined')}", f"raw {raw}", *filter(None, [when])]
+    if state == "left out":
+        return [f"left out by the filter on training; {_exposure(board, row, place)}"]
     if state == "missing":
         return [f"missing: never scored{counts}"]
     if state == "outdated":
@@ -150,6 +158,23 @@ def _benchmark_facts(board: Board, row: int, place: int, score: dict[str, Any]) 
         return [f"outdated: only {when or 'another version'}{what}; version {benchmark.version} counts{counts}"]
     reason = (score.get("reason") or "").strip().splitlines()
     return [f"{state}{counts}", *(line[:300] for line in reason[:1]), *filter(None, [when])]
+
+
+def _exposure(board: Board, row: int, place: int) -> str:
+    """Whether the model was trained on the stimuli of a benchmark, and why that is said."""
+    model, benchmark = board.models[row], board.snapshot.benchmarks[board.nodes[place].column]
+    finding = compare(model.training, benchmark.taken_from)
+    return f"{MARKS[finding.state].text}: {finding.reason}"
+
+
+def _exposure_of_mean(board: Board, row: int, place: int) -> list[str]:
+    """The most exposed of the scores below."""
+    texts = {
+        "clean": "not trained on the stimuli of any of them",
+        "unknown": "training unknown: for some of them, it is not known whether the model was trained on the stimuli",
+        "trained on it": "trained on it: the model was trained on the stimuli of some of them",
+    }
+    return [texts[EXPOSURES[board.exposure[row, place]]]]
 
 
 def _value(board: Board, row: int, place: int, level: float | None = None, estimates: str | None = None) -> str:
@@ -242,6 +267,14 @@ VALIDITIES = (
 )
 """Values of the filter on validity, and their texts."""
 
+EXPOSURE_CHOICES = (
+    ("", "any"),
+    ("clean", "not trained on them"),
+    ("not-trained", "not known to be trained on them"),
+    ("known", "known either way"),
+)
+"""Values of the filter on exposure, and their texts."""
+
 SIGNS = {
     "undefined": "NaN",
     "not applicable": "n/a",
@@ -250,6 +283,7 @@ SIGNS = {
     "missing": "–",
     "undetermined": "?",
     "not run": "○",
+    "left out": "·",
 }
 """Text of cells without a value."""
 
@@ -265,6 +299,18 @@ _NO_VALUE = [
     )
     for state in STATES
 ]
+_MARKS = [
+    format_html(
+        '<span class="exposure"><span aria-hidden="true">{}</span><span class="said"> {}</span></span>',
+        MARKS[name].sign,
+        MARKS[name].text,
+    )
+    if MARKS[name].sign
+    else SafeString("")
+    for name in EXPOSURES
+]
+"""Marks of scores, in the order of `EXPOSURES`."""
+
 _BREAKS = re.compile(r"(?<=[._\-/])|(?<=[a-z])(?=\d{3})")
 _VOID = SafeString('<td class="void"></td>')
 
@@ -348,6 +394,9 @@ def page_context(board: Board, *, errors: bool, typed: Mapping[str, Any] | None 
         "legend": [(state.replace(" ", "-"), sign, state) for state, sign in SIGNS.items()],
         "shades": range(10),
         "badges": BADGES if assessed else (),
+        "exposure_choices": EXPOSURE_CHOICES,
+        "exposure_marks": tuple(MARKS.values()),
+        "exposure_page": EXPOSURE_PAGE,
         "validities": VALIDITIES if assessed or state.validity else (),
         "modules": MODULES,
     }
@@ -431,7 +480,8 @@ def _cell(board: Board, row: int, place: int, errors: bool, titled: bool) -> str
     shade, between = board.shade[row, place], rounded_limits(board.low[row, place], board.high[row, place])
     title = f' title="{text} ({between or "no interval known"})"' if titled else ""
     inside = f' <span class="interval">{between}</span>' if errors else ""
-    return f'<td class="value{f" s{shade}" if shade >= 0 else ""}"{title}>{text}{inside}</td>'
+    mark = _MARKS[board.exposure[row, place]] if board.exposure[row, place] > 0 else ""
+    return f'<td class="value{f" s{shade}" if shade >= 0 else ""}"{title}>{text}{mark}{inside}</td>'
 
 
 def _rank_cell(board: Board, row: int) -> SafeString:

@@ -52,6 +52,7 @@ _OF_BENCHMARKS = {
     "access": "“public data only”",
     "validity": "the validity",
 }
+_OF_SCORES = {"exposure": "“training on the stimuli”"}
 _DEFAULTS: dict[str, Any] = {field.name: field.default for field in fields(BoardState)}
 
 
@@ -67,7 +68,7 @@ def counts_text(board: Board) -> str:
 
 def n_filters(state: BoardState) -> int:
     """Return the number of active filters, not counting the search."""
-    return len(_active(state, {**_OF_MODELS, **_OF_BENCHMARKS}).keys() - {"q"})
+    return len(_active(state, {**_OF_MODELS, **_OF_BENCHMARKS, **_OF_SCORES}).keys() - {"q"})
 
 
 def why_empty(board: Board) -> list[str]:
@@ -86,6 +87,9 @@ def why_empty(board: Board) -> list[str]:
     if not board.nodes:
         if not snapshot.benchmarks:
             return [*texts, "There are no benchmarks."]
+        if state.exposure and (n := len(chosen_benchmarks(snapshot, state))):
+            suggestion = f"without {_OF_SCORES['exposure']}, {counted(n, 'benchmark')} would"
+            return [*texts, f"No score passes. {suggestion.capitalize()}."]
         without = {
             text: len(chosen_benchmarks(snapshot, state.changed(**{name: _DEFAULTS[name]})))
             for name, text in _active(state, _OF_BENCHMARKS).items()
@@ -222,6 +226,7 @@ def _columns(board: Board, places: set[int], by_name: NDArray[np.intp]) -> dict[
                 board.states[by_name, at],
                 board.shade[by_name, at],
             ),
+            "e": _exposure(board.values[by_name, at], board.exposure[by_name, at]),
             "best": rounded(board.node_best[at]),
             "median": rounded(board.node_median[at]),
             "ceiling": rounded(board.node_ceiling[at]),
@@ -283,6 +288,12 @@ def column_data(
         "c": colour_counts,
         "s": "".join(map(str, states[others].tolist())),
     }
+
+
+def _exposure(values: NDArray[np.float64], exposure: NDArray[np.int8]) -> str:
+    """Return the exposure of models with a value, in row order; empty if all are clean."""
+    codes = exposure[np.isfinite(values)]
+    return "".join(map(str, np.maximum(codes, 0).tolist())) if (codes > 0).any() else ""
 
 
 def _scaled(numbers: NDArray[np.float64]) -> list[int | None]:

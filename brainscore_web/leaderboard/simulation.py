@@ -32,6 +32,13 @@ _START = datetime(2024, 1, 1, tzinfo=UTC)
 _REGIONS = ("V1", "V2", "V4", "IT")
 _FAMILIES = (("convnet", "CNN"), ("resnet", "CNN"), ("vit", "transformer"), ("recurrent", "recurrent network"))
 _TRAINING = ("ImageNet", "Places", "none", "video")
+_TRAINED_ON: dict[str, list[str]] = {"ImageNet": ["ImageNet (ILSVRC 2012)"], "Places": ["Places365"], "none": []}
+_TAKEN_FROM: tuple[list[str] | None, ...] = (
+    ["ImageNet (ILSVRC 2012), validation"],
+    [],
+    ["ImageNet (ILSVRC 2012)"],
+    None,
+)
 _SPECIES = ("macaque", "human")
 _METRICS = ("pls", "ridge", "rdm", "cka")
 _STIMULI = ("natural images", "objects", "textures", "gratings")
@@ -150,6 +157,7 @@ def _leaves(nodes: dict[str, Benchmark], count: int, versions: int) -> Iterator[
             method="simulated",
             stimuli=_STIMULI[number // 2 % len(_STIMULI)],
             n_stimuli=100 + 10 * number,
+            taken_from=_TAKEN_FROM[number // 2 % len(_TAKEN_FROM)],
             metric=metric,
             description="Simulated numbers: nothing was measured.",
             credit="none: simulated",
@@ -169,6 +177,7 @@ def _models(count: int, private: int, rng: Generator) -> Iterator[VisionModel]:
             parameters=parameters,
             size_mb=parameters * 4 / 1e6,
             training_data=_TRAINING[number // 4 % len(_TRAINING)],
+            trained_on=_TRAINED_ON.get(_TRAINING[number // 4 % len(_TRAINING)]),
             runnable=number % 7 != 6,
             regions={region: [f"layer.{place + 1}"] for place, region in enumerate(_REGIONS)},
             bibtex=f"@misc{{model{number:03d}, title = {{Simulated model {number}}}, year = {{2026}}}}",

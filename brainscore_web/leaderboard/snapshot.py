@@ -18,9 +18,11 @@ from numpy.typing import NDArray
 
 from brainscore_core.numerics.influence import ScoreInfluence
 from brainscore_core.results.aggregates import LEAF_STATES, Tree, TreeNode, counting
+from brainscore_vision.training_data import Training
 from brainscore_web.leaderboard import revision
 from brainscore_web.leaderboard.cache import Cache
 from brainscore_web.leaderboard.clean import or_nan
+from brainscore_web.leaderboard.exposure import exposure_matrix, names_in, trainings
 from brainscore_web.leaderboard.influence import clear_influences, influences_of
 from brainscore_web.leaderboard.models import (
     Benchmark,
@@ -69,6 +71,8 @@ class ModelRow(NamedTuple):
         Size of the weights in MB.
     runnable : bool
         Whether the model can be loaded from published code and weights.
+    training : Training
+        What it was trained on, including the models it was fine-tuned from that the visitor may see.
     """
 
     pk: int
@@ -82,6 +86,7 @@ class ModelRow(NamedTuple):
     size_mb: float | None
     training_data: str
     runnable: bool
+    training: Training = Training((), complete=False)
 
 
 class BenchmarkRow(NamedTuple):
@@ -112,6 +117,8 @@ class BenchmarkRow(NamedTuple):
     audit, recovery : str
         Outcomes of the newest audit and recovery of this version that the visitor may see, as of `StoredAssessment`;
         empty if there is none, and on earlier days.
+    taken_from : tuple of str or None
+        Data sets that hold the stimuli, as of today; None if it is not known.
     """
 
     pk: int
@@ -134,6 +141,7 @@ class BenchmarkRow(NamedTuple):
     ceiling_meaning: str
     audit: str = ""
     recovery: str = ""
+    taken_from: tuple[str, ...] | None = None
 
 
 NUMBERS = ("value", "error", "low", "high", "raw", "raw_error", "raw_low", "raw_high")
@@ -173,11 +181,14 @@ def load_models(visitor: Visitor, *, sees_all: bool) -> list[ModelRow]:
     """Load the models that the visitor may see, sorted by identifier; `sees_all` is true for administrators."""
     fields = (
         "pk", "identifier", "title", "visibility", "architecture", "family", "parameters", "size_mb",
-        "training_data", "runnable",
+        "training_data", "runnable", "trained_on", "fine_tuned_from",
     )  # fmt: skip
-    rows = VisionModel.objects.visible_to(visitor).order_by("identifier").values(*fields)
+    rows = list(VisionModel.objects.visible_to(visitor).order_by("identifier").values(*fields))
+    training_of = trainings(rows)
     models = []
     for row in rows:
+        row["training"] = training_of(row["identifier"])
+        del row["trained_on"], row["fine_tuned_from"]
         private = row.pop("visibility") != Visibility.PUBLIC
         row["title"] = row["title"] or row["identifier"]
         models.append(ModelRow(private=private, mine=private and not sees_all, **row))
@@ -189,7 +200,7 @@ def load_structure(until: datetime | None) -> Structure:
     rows = list(
         Benchmark.objects.order_by().values(
             "pk", "identifier", "title", "version", "parent_id", "is_mean", "order", "control", "in_tree", "access",
-            "region", "species", "task", "stimuli", "metric", "created",
+            "region", "species", "task", "stimuli", "metric", "created", "taken_from",
         )
     )  # fmt: skip
     versions = _versions(rows, until)
@@ -210,6 +221,7 @@ def load_structure(until: datetime | None) -> Structure:
         for row in rows
         if row["identifier"] in means
     ]
+    taken_from = _taken_from(rows)
     benchmarks: dict[str, BenchmarkRow] = {}
     for row in rows:
         if row["is_mean"] or row["pk"] not in versions:
@@ -224,6 +236,7 @@ def load_structure(until: datetime | None) -> Structure:
             version=version,
             parent=parent if counts else "",
             in_tree=counts,
+            taken_from=taken_from[row["identifier"]],
             **ceiling,
         )
         if counts:
@@ -241,6 +254,16 @@ def load_structure(until: datetime | None) -> Structure:
     outside = [row for row in benchmarks.values() if not row.in_tree]
     outside.sort(key=lambda row: (row.control, row.identifier))
     return Structure(tree, (*(benchmarks[name] for name in tree.benchmarks), *outside))
+
+
+def _taken_from(rows: Sequence[Mapping[str, Any]]) -> dict[str, tuple[str, ...] | None]:
+    """Return what the stimuli of benchmarks are taken from; a composed benchmark has those of its recordings."""
+    known = {row["identifier"]: names_in(row["taken_from"]) for row in rows}
+    of_recordings = {name.rpartition("-")[0]: names for name, names in known.items() if names is not None}
+    return {
+        name: of_recordings.get(name.partition(":")[0]) if names is None and ":" in name else names
+        for name, names in known.items()
+    }
 
 
 def with_outcomes(benchmarks: Sequence[BenchmarkRow], visitor: Visitor) -> tuple[BenchmarkRow, ...]:
@@ -385,11 +408,11 @@ def _versions(rows: Sequence[dict[str, Any]], until: datetime | None) -> dict[in
     return current
 
 
-STATES = tuple(_STATE_CODES)
+STATES = (*_STATE_CODES, "left out")
 """States of a model on a benchmark; arrays contain indices into this tuple.
 
-A snapshot does not use *undetermined*: a score whose ceiling may be 0 has the state *scored*. Boards of scores relative
-to ceilings show it as *undetermined*.
+A snapshot does not use the last two: a score whose ceiling may be 0 has the state *scored*. Boards of scores relative
+to ceilings show it as *undetermined*; what the filter on exposure leaves out is *left out*.
 """
 
 _SCORED, _FAILED, _NOT_RUN = (STATES.index(state) for state in ("scored", "failed", NOT_RUN))
@@ -471,9 +494,16 @@ class Snapshot:
         digest = hashlib.sha256(repr((self.audience, self.at, self.models, self.benchmarks)).encode())
         for identifier in self.tree:
             digest.update(repr(self.tree[identifier]).encode())
-        for name in ("state", "score", "undetermined", "comparable", *NUMBERS):
+        for name in ("state", "score", "undetermined", "comparable", "exposure", *NUMBERS):
             digest.update(getattr(self, name).tobytes())
         return digest.hexdigest()[:32]
+
+    @cached_property
+    def exposure(self) -> NDArray[np.int8]:
+        """Whether models were trained on the stimuli of benchmarks: indices into `exposure.EXPOSURES`."""
+        matrix = exposure_matrix([row.training for row in self.models], [row.taken_from for row in self.benchmarks])
+        matrix.flags.writeable = False
+        return matrix
 
     @property
     def key(self) -> SnapshotKey:

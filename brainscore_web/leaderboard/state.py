@@ -13,6 +13,7 @@ from urllib.parse import quote, urlencode
 
 from brainscore_core.errors import UserError
 from brainscore_web.leaderboard import search
+from brainscore_web.leaderboard.exposure import CHOICES as EXPOSURE_CHOICES
 
 __all__ = ["BoardState"]
 
@@ -23,6 +24,7 @@ _CHOICES = {
     "over": ("all", "scored"),
     "access": ("", "public"),
     "validity": ("", "assessed", "no-finding", "recovered"),
+    "exposure": tuple(EXPOSURE_CHOICES),
 }
 _LONGEST = 300
 _MOST = 500
@@ -55,6 +57,9 @@ class BoardState:
     validity : str
         ``'assessed'``: only benchmarks with an audit or a recovery; ``'no-finding'``: whose audit has no finding;
         ``'recovered'``: whose recovery finds each candidate.
+    exposure : str
+        Scores whose stimuli the model was not trained on (``'clean'``), or is not known to have been trained on
+        (``'not-trained'``), or for which it is known (``'known'``).
     values : str
         ``'ceiled'`` or ``'raw'``.
     over : str
@@ -90,6 +95,7 @@ class BoardState:
     ceiling_min: float | None = None
     access: Literal["", "public"] = ""
     validity: Literal["", "assessed", "no-finding", "recovered"] = ""
+    exposure: Literal["", "clean", "not-trained", "known"] = ""
     values: Literal["ceiled", "raw"] = "ceiled"
     over: Literal["all", "scored"] = "all"
     at: date | None = None

@@ -54,7 +54,20 @@ def test_a_registered_model(cli, lab):
     assert "✓ responses repeat" in result.output
     assert "– task label\n    'lab-tiles' cannot do the task 'label'" in result.output
     assert "✓ its metadata are there" in result.output
+    assert "✓ it states what it was trained on" in result.output
     assert result.output.endswith("lab-tiles: all checks passed\n")
+
+
+@pytest.mark.parametrize(
+    ("stated", "explanation"),
+    [("None", "the leaderboard marks scores as unknown"), ("('ImageNet',)", "lacks 'ImageNet' (nearest: 'ImageNet-")],
+)
+def test_a_model_that_does_not_state_what_it_was_trained_on(cli, lab, stated, explanation):
+    lab("models", "tiles", MODEL.replace("parameters=0, total_parameters=0", f"parameters=3, trained_on={stated}"))
+    found = json.loads(cli("check", "model", "lab-tiles", "--json").stdout)
+    (check,) = (check for check in found if check["name"] == "it states what it was trained on")
+    assert check["result"] == "warning"
+    assert explanation in check["explanation"]
 
 
 def test_a_function_of_a_file(cli, file):

@@ -157,3 +157,11 @@ def test_assessments_of_a_benchmark(cli, tmp_path):
     assert [one["part"] for one in entry["assessments"]] == ["audit", "recovery"]
     assert entry["assessments"][0]["changed"] == [f"benchmark {name}"]
     assert "assessments" not in json.loads(cli("info", "pixels", "--json").stdout)[0]
+
+
+def test_what_a_model_was_trained_on(cli):
+    (entry,) = json.loads(cli("info", "vit_base_patch16_clip_224:openai_ft_in1k", "--json").stdout)
+    assert entry["training"] == {"names": ["ImageNet (ILSVRC 2012)", "WIT-400M"], "complete": True}
+    for model, expected in (("hmax", "not stated"), ("pixels", "nothing"), ("alexnet", "ImageNet (ILSVRC 2012)")):
+        (line,) = (line for line in cli("info", model).stdout.splitlines() if line.startswith("trained on "))
+        assert line.split(maxsplit=2)[2] == expected

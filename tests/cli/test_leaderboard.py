@@ -14,8 +14,10 @@ pytest.importorskip("ninja")
 
 from django.core.cache import caches
 
+from brainscore_vision.training_data import MARKS
 from brainscore_web.accounts.models import ApiToken, User
 from brainscore_web.leaderboard.board import board_of
+from brainscore_web.leaderboard.exposure import EXPOSURES
 from brainscore_web.leaderboard.models import VisionModel
 from brainscore_web.leaderboard.simulation import simulate_leaderboard
 from brainscore_web.leaderboard.snapshot import snapshot_for
@@ -50,7 +52,8 @@ def test_table(cli, site):
     assert [row[1] for row in rows] == [model.title for model in board.models]
     assert [row[0].split()[0] for row in rows] == [str(rank) for rank in board.rank.tolist()]
     place = board.place("engineering_vision")
-    assert rows[0][5] == f"{board.values[0, place]:.3f}"  # no error: no influences are stored
+    sign = MARKS[EXPOSURES[board.exposure[0, place]]].sign
+    assert rows[0][5] == f"{board.values[0, place]:.3f} {sign}".strip()  # no error: no influences are stored
     assert rows[0][0] == "1"
     assert f"See {os.environ['BRAINSCORE_SITE']}/vision/leaderboard/" in found.stderr
 

@@ -127,7 +127,7 @@ def test_plain_with_benchmarks(store, few):
     crowding = leaderboard_tree().children("Malania2007")
     lines = run(store, "--benchmarks", "--model", "strong").stdout.splitlines()
     of = {line.split()[0]: line for line in lines}
-    assert of[crowding[0]].endswith("0.500 (standard error 0.100)")
+    assert of[crowding[0]].endswith("0.500 (standard error 0.100)")  # drawn stimuli: no sign
     assert of[crowding[8]].endswith("failed: ValueError: boom")
     assert of[crowding[9]].endswith("not applicable: it has no behaviour")
     assert of["Kar2019-ost"].endswith("missing")
@@ -135,6 +135,20 @@ def test_plain_with_benchmarks(store, few):
     lines = run(store, "--benchmarks", "--model", "poor").stdout
     assert "outdated: version 0" in lines
     assert "NaN: the benchmark returned NaN" in lines
+
+
+def test_benchmarks_are_marked_whose_stimuli_the_model_was_trained_on(store, write):
+    for benchmark in ("Geirhos2021contrast-top1", "ImageNet-top1", "Hebart2023-match"):
+        write("alexnet", benchmark, 0.5)
+    result = run(store, "--benchmarks")
+    of = {line.split()[0]: line for line in result.stdout.splitlines()}
+    assert of["Geirhos2021contrast-top1"].endswith("0.500 †")
+    assert of["ImageNet-top1"].endswith("0.500")
+    assert of["Hebart2023-match"].endswith("0.500 °")
+    assert "† trained on it: " in result.stderr
+    nodes = {node["identifier"]: node for node in json.loads(run(store, "--json").stdout)["models"][0]["nodes"]}
+    assert nodes["Geirhos2021contrast-top1"]["exposure"]["state"] == "trained on it"
+    assert nodes["Kar2019-ost"]["exposure"] is None
 
 
 def test_a_model_does_not_depend_on_which_are_shown(store, few):

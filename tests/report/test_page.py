@@ -7,8 +7,10 @@ from html.parser import HTMLParser
 import pytest
 
 from brainscore.report import render_report, report_of, view_of
+from brainscore.report._page import payload_of
 from brainscore.report._plots import heat_figure, scores_figure
 from brainscore.report._tables import table_text
+from brainscore_core.results.aggregates import Tree
 from brainscore_core.scoring import CeilingEstimate, ErrorInfo, Estimate, Problem
 
 VOID = {"meta", "br", "hr", "img", "link", "input"}
@@ -120,8 +122,28 @@ def test_the_page_is_whole_and_needs_nothing_else(text):
     assert "unsafe" not in policy
 
 
+UNKNOWN = (
+    ' <abbr class="exposure" title="training unknown: it is not known what the stimuli are taken from">°'
+    '<span class="said"> training unknown</span></abbr>'
+)
+
+
+def test_scores_of_models_that_were_trained_on_the_stimuli_are_marked(simulated):
+    pairs = [("alexnet", "Geirhos2021contrast-top1"), ("alexnet", "ImageNet-top1"), ("lab", "ImageNet-top1")]
+    report = report_of([simulated.receipt(model, benchmark) for model, benchmark in pairs], tree=Tree([]))
+    assert [report.exposure[pair].state for pair in pairs] == ["trained on it", "clean", "unknown"]
+    text = render_report(report)
+    assert (
+        'title="trained on it: the stimuli are from ImageNet (ILSVRC 2012), which the model was trained on">†' in text
+    )
+    assert text.count('<abbr class="exposure"') >= 4  # in the tables of benchmarks and models
+    assert "† trained on it: " in text
+    columns = json.loads(payload_of(report))["columns"]
+    assert {column["x"] for column in columns} == {"t", "cu"}
+
+
 def test_each_state_and_its_reason_can_be_read(text):
-    page = Page(text)
+    page = Page(text.replace(UNKNOWN, ""))
     rows = "\n".join(page.rows)
     assert "a|0.500 (0.400–0.600)|0.400 (standard error 0.040)|" in rows
     assert "not applicable|: records no IT|" in rows

@@ -6,6 +6,7 @@ import pytest
 
 import brainscore_vision
 from brainscore_core.errors import UnknownIdentifier
+from brainscore_vision.catalogue import catalogue
 from brainscore_vision.exposure import exposure, training_sets
 
 MODEL = """
@@ -105,9 +106,17 @@ def test_training_sets():
     assert training_sets("lab-untrained") == ()
 
 
+def test_cycles_are_a_problem_of_the_catalogue():
+    problems = [one for one in catalogue(models="lab-circle", benchmarks=[]).problems if one.kind == "models"]
+    assert [one.identifiers for one in problems] == [("lab-circle",)]
+    assert "leads back to it: lab-circle → lab-circle" in problems[0].message
+
+
 def test_composed_benchmarks_have_the_stimuli_of_their_recordings():
     assert exposure("pixels", "Simulated2026.IT:cka_cv") == "clean"
-    assert exposure("lab-places", "Simulated2026.IT:cka_cv") == "unknown"
+    assert exposure("lab-silent", "Simulated2026.IT:cka_cv") == "clean"  # drawn: in no other data set
+    assert exposure("alexnet", "MajajHong2015public.IT:cka_cv") == "clean"
+    assert exposure("lab-silent", "MajajHong2015public.IT:cka_cv") == "unknown"
 
 
 def test_unknown_identifiers():

@@ -95,6 +95,21 @@ def test_a_benchmark(read):
     assert (about.metric.name, about.metric.mapping, about.metric.ceiling) == ("pearsonr", "pls", None)
 
 
+def test_training_data(read):
+    found = read("""
+        models:
+          net: {trained_on: ["ImageNet (ILSVRC 2012), validation", Ecoset], fine_tuned_from: base}
+          untrained: {trained_on: []}
+        benchmarks:
+          Lab2026-pls: {stimulus_set: {taken_from: []}}
+        """)
+    assert found.problems == ()
+    net, untrained = found.models["net"], found.models["untrained"]
+    assert (net.trained_on, net.fine_tuned_from) == (("ImageNet (ILSVRC 2012), validation", "Ecoset"), "base")
+    assert (untrained.trained_on, untrained.fine_tuned_from) == ((), None)
+    assert found.benchmarks["Lab2026-pls"].stimuli.taken_from == ()
+
+
 @pytest.mark.parametrize("region", ["[V1, V2]", "'V1, V2'"])
 def test_several_regions(read, region):
     about = read(f"benchmarks: {{a: {{data: {{region: {region}}}}}}}").benchmarks["a"]
@@ -126,6 +141,7 @@ def test_nothing_in_it(read, text):
         ("{runnable: maybe}", "runnable is 'maybe', not true or false"),
         ("{architecture: [DCNN]}", "architecture is ['DCNN'], not a string"),
         ("{model_family: 'a+b'}", "family is 'a+b', not one lower-case word"),
+        ("{trained_on: ImageNet}", "trained_on is 'ImageNet', not a list; write [] if there are none"),
         ("[DCNN]", "models: a is a list, not fields with values"),
         ("{brainscore_link: nowhere}", "source 'nowhere' is not a URL"),
     ],

@@ -44,18 +44,18 @@ function draw(tag, attributes = {}, ...children) {
 
 const named = (text) => make("bdi", { class: "name" }, text);
 
-// One entry a model: {code, value, error, low, high}; numbers only where it is scored.
+// One entry a model: {code, value, error, low, high, exposure}; numbers only where it is scored.
 const columns = new Map();
 function column(number) {
   if (!columns.has(number)) {
-    const { s, v, e, l, h, r } = data.columns[number];
+    const { s, v, e, l, h, r, x } = data.columns[number];
     let next = 0;
     let nextRaw = 0;
     const entries = [...s].map((code) => {
       if (code === "d") return { code, value: null, error: null, low: null, high: null, raw: r[nextRaw++] };
       if (code !== "s") return { code, value: null, error: null, low: null, high: null };
       const at = next++;
-      return { code, value: v[at], error: e[at], low: l[at], high: h[at] };
+      return { code, value: v[at], error: e[at], low: l[at], high: h[at], exposure: x[at] };
     });
     columns.set(number, entries);
   }

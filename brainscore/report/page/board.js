@@ -74,7 +74,15 @@ function cellOf(place, model) {
   if (entry.code !== "s") {
     return make("td", { class: "n" }, make("span", { class: `state ${STATES[entry.code]}` }, stateText(entry)));
   }
-  return make("td", { class: "n" }, estimate(entry));
+  return make("td", { class: "n" }, estimate(entry), ...exposureOf(entry));
+}
+
+const EXPOSURES = { u: ["°", "training unknown"], t: ["†", "trained on it"] };
+
+function exposureOf(entry) {
+  if (!EXPOSURES[entry.exposure]) return [];
+  const [sign, text] = EXPOSURES[entry.exposure];
+  return [" ", make("abbr", { class: "exposure", title: text }, sign, make("span", { class: "said" }, ` ${text}`))];
 }
 
 function drawBoard() {

@@ -40,7 +40,7 @@ from brainscore_web.leaderboard.cards.formatting import (
     number,
     web_address,
 )
-from brainscore_web.leaderboard.cards.scores import ScoreLine, has_ceiling, node_ranks, reason_of
+from brainscore_web.leaderboard.cards.scores import ScoreLine, exposure_mark, has_ceiling, node_ranks, reason_of
 from brainscore_web.leaderboard.cards.validity import AssessmentKey, assessment_keys
 from brainscore_web.leaderboard.clean import finite, or_nan
 from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, Score, StimulusSample, Visitor
@@ -149,6 +149,7 @@ class ModelLine:
     places: str
     group: str
     score: str
+    exposure: SafeString
     raw: str
     coverage: str
     bar: SafeString
@@ -459,6 +460,7 @@ def _models(board: Board, place: int, data: BenchmarkData, axis: Axis) -> Iterab
             rank=f"{rank}{'=' if rank in ties else ''}",
             places="" if not ranks.tested[row] else f"{best}–{worst}" if best != worst else f"{best}",
             group=groups[row],
+            exposure=exposure_mark(board, row, place),
             score=estimate(value, error, start, end),
             raw=raw,
             coverage="" if node.column >= 0 else f"{board.n_scored[row, place]} of {board.n_all[row, place]}",

@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from brainscore_vision.training_data import Training
 from brainscore_web.leaderboard.cards.formatting import count, megabytes, web_address
+from brainscore_web.leaderboard.exposure import EXPOSURE_PAGE, names_in
 from brainscore_web.leaderboard.models import Benchmark, VisionModel
 
 __all__ = [
@@ -178,8 +180,16 @@ class Fact(NamedTuple):
     href: str = ""
 
 
-def model_facts(model: VisionModel) -> tuple[Fact, ...]:
-    """Return the facts about a model: architecture, size, training, licences."""
+def model_facts(model: VisionModel, training: Training) -> tuple[Fact, ...]:
+    """Return the facts about a model: architecture, size, training, licences.
+
+    Parameters
+    ----------
+    model : VisionModel
+        The model.
+    training : Training
+        What it was trained on, including the models it was fine-tuned from.
+    """
     details = _mapping(model.details)
     total = details.get("total_parameters")
     parameters = count(model.parameters)
@@ -193,6 +203,8 @@ def model_facts(model: VisionModel) -> tuple[Fact, ...]:
         Fact("Size of the weights", megabytes(model.size_mb)),
         Fact("Input", f"{side} × {side} pixels" if side else ""),
         Fact("Training data", model.training_data),
+        Fact("Trained on", _trained_on(training), EXPOSURE_PAGE),
+        Fact("Fine-tuned from", model.fine_tuned_from),
         Fact("Runnable", "yes" if model.runnable else "not from published code and weights"),
         Fact("Licence of the code", _text(details, "code_licence")),
         Fact("Licence of the weights", _text(details, "weights_licence")),
@@ -228,12 +240,24 @@ def benchmark_facts(benchmark: Benchmark) -> tuple[Fact, ...]:
             stimuli_source if stimuli_source != benchmark.source else "",
             web_address(stimuli_source),
         ),
+        Fact("Stimuli taken from", _taken_from(names_in(benchmark.taken_from)), EXPOSURE_PAGE),
         Fact("Metric", benchmark.metric, web_address(metric_source)),
         Fact("Mapping", _text(details, "mapping")),
         Fact("Ceiling", _text(details, "ceiling")),
         Fact("Data", "public" if benchmark.access == "public" else "withheld"),
         Fact("Plugin", benchmark.plugin),
     )
+
+
+def _trained_on(training: Training) -> str:
+    names = "; ".join(training.names)
+    if training.complete:
+        return names or "nothing"
+    return f"{names}, and more that is not stated" if names else "not stated"
+
+
+def _taken_from(names: tuple[str, ...] | None) -> str:
+    return "not stated" if names is None else "; ".join(names) or "no other data set"
 
 
 @lru_cache(maxsize=2)

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from brainscore_core.errors import nearest
 from brainscore_core.figures import Lines, Series, Svg, lines
+from brainscore_vision.training_data import Training
 from brainscore_web.leaderboard.board import Board
 from brainscore_web.leaderboard.cards.facts import (
     Citation,
@@ -43,6 +44,7 @@ from brainscore_web.leaderboard.cards.history import (
 )
 from brainscore_web.leaderboard.cards.scores import ScoreLine, ScoreRow, default_open, score_axis, score_rows
 from brainscore_web.leaderboard.clean import finite, or_nan
+from brainscore_web.leaderboard.exposure import names_in
 from brainscore_web.leaderboard.models import (
     Benchmark,
     BenchmarkVersion,
@@ -395,7 +397,7 @@ def model_card(model: VisionModel, board: Board, data: ModelData, opened: Collec
         title=str(model),
         owner=model.owner.public_name if model.owner else "",
         private=model.visibility != "public",
-        facts=model_facts(model),
+        facts=model_facts(model, _training(model, board)),
         notes=notes_of(model.details),
         layers=regions,
         rows=rows,
@@ -414,6 +416,15 @@ def model_card(model: VisionModel, board: Board, data: ModelData, opened: Collec
         means=_means(board, data, rows),
         rescored=_rescored(board, data),
     )
+
+
+def _training(model: VisionModel, board: Board) -> Training:
+    """What a model was trained on; of one without scores, only what it states itself."""
+    at = board.snapshot.model_index.get(model.identifier)
+    if at is not None:
+        return board.snapshot.models[at].training
+    names = names_in(model.trained_on)
+    return Training(names or (), complete=names is not None and not model.fine_tuned_from)
 
 
 def _unscored(rows: Iterable[ScoreRow]) -> Iterable[Unscored]:

@@ -13,6 +13,7 @@ from django.utils.safestring import SafeString
 from numpy.typing import NDArray
 
 from brainscore_core.numerics.ranks import Ranks
+from brainscore_vision.training_data import compare
 from brainscore_web.leaderboard.board import MAX_OPEN_HEADING, Board, BoardNode, group_texts
 from brainscore_web.leaderboard.cache import Cache
 from brainscore_web.leaderboard.cards.formatting import (
@@ -25,6 +26,7 @@ from brainscore_web.leaderboard.cards.formatting import (
     number,
 )
 from brainscore_web.leaderboard.clean import finite
+from brainscore_web.leaderboard.exposure import mark_html
 from brainscore_web.leaderboard.snapshot import STATES as NAMES
 from brainscore_web.leaderboard.snapshot import SnapshotKey
 
@@ -32,6 +34,7 @@ __all__ = [
     "ScoreLine",
     "ScoreRow",
     "default_open",
+    "exposure_mark",
     "has_ceiling",
     "node_ranks",
     "reason_of",
@@ -171,6 +174,8 @@ class ScoreRow:
         State of the result.
     score, raw, best, median : str
         Numbers as text.
+    exposure : SafeString
+        The mark of a score whose stimuli the model was or may have been trained on.
     reason : str
         Why there is no score, or no error.
     standing : Standing
@@ -204,6 +209,7 @@ class ScoreRow:
     state: StateText
     state_name: str
     score: str
+    exposure: SafeString
     raw: str
     best: str
     median: str
@@ -293,6 +299,7 @@ def score_rows(
                 state=STATES[name],
                 state_name=name,
                 score=estimate(values[at], errors[at], low[at], high[at]) if drawn else "",
+                exposure=exposure_mark(board, place, at),
                 raw=estimate(*(part[node.column] for part in measured), none="") if leaf else "",
                 best=number(best[at]) if drawn else "",
                 median=number(median[at]) if drawn else "",
@@ -319,6 +326,15 @@ def score_rows(
             )
         )  # fmt: skip
     return tuple(rows)
+
+
+def exposure_mark(board: Board, row: int, place: int) -> SafeString:
+    """Return the mark of a score whose stimuli the model was, or may have been, trained on; empty for means."""
+    node = board.nodes[place]
+    if node.kind != "benchmark" or board.exposure[row, place] <= 0:
+        return SafeString("")
+    finding = compare(board.models[row].training, board.snapshot.benchmarks[node.column].taken_from)
+    return mark_html(finding.state, finding.reason)
 
 
 def score_axis(board: Board, model: str) -> Axis:

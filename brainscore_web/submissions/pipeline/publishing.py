@@ -39,7 +39,7 @@ __all__ = ["publish"]
 
 _MODEL_FIELDS = {
     "architecture": str, "family": str, "parameters": int, "size_mb": float, "training_data": str, "runnable": bool,
-    "source": str,
+    "fine_tuned_from": str, "source": str,
 }  # fmt: skip
 _MODEL_DETAILS = ("total_parameters", "image_size", "code_licence", "weights_licence", "notes")
 _BENCHMARK_FIELDS = {
@@ -47,6 +47,7 @@ _BENCHMARK_FIELDS = {
     ("data", "method"): str, ("data", "n_subjects"): int, ("data", "n_neuroids"): int, ("stimuli", "n"): int,
     ("stimuli", "kind"): str, ("metric", "name"): str, ("data", "source"): str,
 }  # fmt: skip
+_MOST_NAMES = 100  # of data sets
 _NAMES = {"n": "n_stimuli", "kind": "stimuli", "name": "metric"}
 _BENCHMARK_DETAILS = {
     "data": ("kind", "hemisphere", "duration_ms", "preprocessing"),
@@ -74,6 +75,7 @@ def model_attributes(about: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     """
     metadata = _part(about, "metadata")
     values = {name: _typed(metadata.get(name), cls) for name, cls in _MODEL_FIELDS.items()}
+    values["trained_on"] = _names_in(metadata.get("trained_on"))
     values["regions"] = {
         str(region): [str(layer) for layer in layers]
         for region, layers in _part(about, "layers").items()
@@ -91,6 +93,7 @@ def benchmark_attributes(about: Mapping[str, Any], folder: Path) -> dict[str, An
     for (part, name), cls in _BENCHMARK_FIELDS.items():
         holder = metadata if part == name else _part(metadata, part)
         values[_NAMES.get(name, name)] = _typed(holder.get(name), cls)
+    values["taken_from"] = _names_in(_part(metadata, "stimuli").get("taken_from"))
     regions = _part(metadata, "data").get("regions")
     values["region"] = ", ".join(map(str, regions)) if isinstance(regions, list) else None
     if _part(metadata, "data").get("access") == Visibility.PRIVATE:
@@ -188,6 +191,12 @@ def _fitting(model: type[VisionModel] | type[Benchmark], name: str, value: Any) 
     if name == "source" and (not value.startswith(("https://", "http://")) or (limit and len(value) > limit)):
         return None
     return text(value, limit)
+
+
+def _names_in(value: Any) -> list[str] | None:
+    """Return a list of at most 100 names; None for anything else, which counts as not stated."""
+    is_list = isinstance(value, list) and len(value) <= _MOST_NAMES and all(isinstance(name, str) for name in value)
+    return [text(name, 200) for name in value] if is_list else None
 
 
 def _known(details: Mapping[str, Any]) -> dict[str, Any]:

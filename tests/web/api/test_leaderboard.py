@@ -8,7 +8,7 @@ import pytest
 from django.contrib.auth.models import AnonymousUser
 
 from brainscore_web.leaderboard.board import board_of
-from brainscore_web.leaderboard.models import Score, VisionModel
+from brainscore_web.leaderboard.models import Benchmark, Score, VisionModel
 from brainscore_web.leaderboard.snapshot import snapshot_for
 from brainscore_web.leaderboard.state import BoardState
 
@@ -44,6 +44,22 @@ def _lists(query):
     from urllib.parse import parse_qs
 
     return parse_qs(query)
+
+
+def test_exposure(get, board):
+    made = board_of(snapshot_for(AnonymousUser()), BoardState(exposure="not-trained"))
+    answer = get("leaderboard?exposure=not-trained").json()
+    places = [at for at, node in enumerate(made.nodes) if node.kind != "heading"]
+    assert answer["exposure_names"] == ["clean", "unknown", "trained on it"]
+    codes = [[-1 if code is None else code for code in row] for row in answer["exposure"]]
+    assert codes == made.exposure[:, places].tolist()
+    assert {code for row in codes for code in row} == {-1, 0, 1}
+    assert "left out" in {answer["state_names"][code] for row in answer["state"] for code in row}
+    model, column = answer["models"][0], next(one for one in answer["nodes"] if one["kind"] == "benchmark")
+    row = VisionModel.objects.get(identifier=model["identifier"])
+    assert (model["trained_on"], model["training_known"]) == (row.trained_on or [], row.trained_on is not None)
+    assert column["taken_from"] == Benchmark.objects.get(identifier=column["identifier"]).taken_from
+    assert get("leaderboard?exposure=dirty").status_code == 400
 
 
 def test_parts(get, board):

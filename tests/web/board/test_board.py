@@ -12,6 +12,7 @@ from brainscore_core.numerics.ranks import Ranks
 from brainscore_core.statistics.means import NOT_TESTED
 from brainscore_web.leaderboard import revision
 from brainscore_web.leaderboard.board import STATES, board_for, board_of, clear_caches, group_texts
+from brainscore_web.leaderboard.exposure import CHOICES, EXPOSURES
 from brainscore_web.leaderboard.influence import pack, write_influences
 from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, Score, VisionModel
 from brainscore_web.leaderboard.snapshot import snapshot_for
@@ -37,7 +38,7 @@ def shown(snapshot, **state):
 class Independent:
     """The same numbers from the database, pair by pair and recursively."""
 
-    def __init__(self, models, benchmarks, *, over, raw):
+    def __init__(self, models, benchmarks, *, over, raw, exposure=""):
         self.over, self.raw = over, raw
         nodes = {one.pk: one for one in Benchmark.objects.all()}
         self.leaves = {one.identifier: one for one in nodes.values() if one.identifier in benchmarks}
@@ -53,9 +54,17 @@ class Independent:
                 if newest is not None and newest.state == "scored":
                     value, error = (newest.raw, newest.raw_error) if raw else (newest.value, newest.error)
                     self.scores[model, name] = (value, error)
+        self.left_out = {
+            (one.identifier, name)
+            for one in VisionModel.objects.filter(identifier__in=models)
+            for name, leaf in self.leaves.items()
+            if exposure and exposed(one, leaf) not in CHOICES[exposure]
+        }
 
     def mean(self, model, node):
         """(value, error, scored, all); value None where nothing was scored, error None where one is unknown."""
+        if (model, node) in self.left_out:
+            return None, None, 0, 0
         if node in self.leaves:
             value, error = self.scores.get((model, node), (None, None))
             return value, error, int(value is not None), 1
@@ -73,6 +82,15 @@ class Independent:
         return value, error, scored, everything
 
 
+def exposed(model, benchmark):
+    """Exposure by the rule of the simulation: data sets of models do not contain each other."""
+    if model.trained_on == [] or benchmark.taken_from == []:
+        return "clean"
+    if model.trained_on is None or benchmark.taken_from is None:
+        return "unknown"
+    return "trained on it" if set(model.trained_on) & set(benchmark.taken_from) else "clean"
+
+
 FILTERS = [
     {},
     {"over": "scored"},
@@ -85,6 +103,9 @@ FILTERS = [
     {"runnable": True, "metric": ("pls", "ridge"), "stimuli": ("objects", "textures", "natural images")},
     {"parameters_min": 1e6, "parameters_max": 2e8, "task": ("passive viewing",)},
     {"architecture": ("cnn",), "training": ("imagenet",)},
+    {"exposure": "clean"},
+    {"exposure": "not-trained", "over": "scored"},
+    {"exposure": "known", "values": "raw"},
 ]
 
 
@@ -95,6 +116,8 @@ def test_numbers_are_those_computed_one_by_one(snapshot, state):
     models = [one for one in models if _passes(one, **state)]
     assert {one.identifier for one in board.models} == {one.identifier for one in models}
     benchmarks = [one for one in Benchmark.objects.filter(is_mean=False) if _counts(one, **state)]
+    passing = CHOICES[state.get("exposure", "")]
+    benchmarks = [one for one in benchmarks if any(exposed(model, one) in passing for model in models)]
     at = {node.identifier: place for place, node in enumerate(board.nodes)}
     assert {node.identifier for node in board.nodes if node.kind == "benchmark"} == {
         one.identifier for one in benchmarks
@@ -104,6 +127,7 @@ def test_numbers_are_those_computed_one_by_one(snapshot, state):
         {one.identifier for one in benchmarks},
         over=state.get("over", "all"),
         raw=state.get("values") == "raw",
+        exposure=state.get("exposure", ""),
     )
     for row, model in enumerate(board.models):
         for name, place in at.items():
@@ -114,6 +138,38 @@ def test_numbers_are_those_computed_one_by_one(snapshot, state):
             assert board.errors[row, place] == pytest.approx(np.nan if error is None else error, nan_ok=True)
             assert (board.n_scored[row, place], board.n_all[row, place]) == (scored, everything)
             assert (STATES[board.states[row, place]] == "scored") is (value is not None)
+
+
+def test_exposure_of_scores_and_means(snapshot):
+    board = shown(snapshot)
+    rows = {row.identifier: row for row in VisionModel.objects.all()}
+    leaves = {row.identifier: row for row in Benchmark.objects.filter(is_mean=False)}
+    found = set()
+    for at, node in enumerate(board.nodes):
+        if node.kind == "benchmark":
+            for row, model in enumerate(board.models):
+                code = board.exposure[row, at]
+                assert (code >= 0) == np.isfinite(board.values[row, at])
+                if code >= 0:
+                    assert EXPOSURES[code] == exposed(rows[model.identifier], leaves[node.identifier])
+                    found.add(EXPOSURES[code])
+    assert found == set(EXPOSURES)
+    below = [at for at, node in enumerate(board.nodes) if node.kind == "benchmark" and at < len(snapshot.tree)]
+    assert board.exposure[:, 0].tolist() == board.exposure[:, below].max(axis=1).tolist()
+
+
+def test_ranks_of_the_filter_on_exposure_use_what_is_left(snapshot):
+    board, everything = shown(snapshot, exposure="clean"), shown(snapshot)
+    assert not (board.exposure > 0).any()
+    left_out = STATES.index("left out")
+    assert (board.states == left_out).any()
+    assert not np.isfinite(board.values[board.states == left_out]).any()
+    assert board.rank.tolist() != [everything.rank[everything.models.index(model)] for model in board.models]
+    ranked = board.rank > 0
+    assert np.isfinite(board.values[ranked, 0]).all()
+    assert (np.diff(board.values[ranked, 0]) <= 0).all()
+    assert any("left out by the filter on training" in note for note in board.notes)
+    assert shown(snapshot, exposure="clean", include=("V1",), training=("none",)).n_all.max() > 0
 
 
 def test_an_undetermined_score_is_not_shown_but_averaged(snapshot):

@@ -15,6 +15,7 @@ from brainscore_core.plugins.bibtex import parse_bibtex
 from brainscore_web.leaderboard import export, revision
 from brainscore_web.leaderboard.board import STATES, board_of
 from brainscore_web.leaderboard.export import CitedItem, merge_bibtex
+from brainscore_web.leaderboard.exposure import EXPOSURES
 from brainscore_web.leaderboard.models import Benchmark, VisionModel
 from brainscore_web.leaderboard.snapshot import snapshot_for
 from brainscore_web.leaderboard.state import BoardState
@@ -38,10 +39,12 @@ def test_wide_csv_has_what_the_board_has(board):
         for suffix, array in (("", shown.values), (":error", shown.errors), (":low", shown.low), (":high", shown.high)):
             np.testing.assert_array_equal(frame[node.identifier + suffix], array[:, place])
         assert frame[f"{node.identifier}:state"].tolist() == [STATES[code] for code in shown.states[:, place]]
+        exposure = [EXPOSURES[code] if code >= 0 else "" for code in shown.exposure[:, place]]
+        assert frame[f"{node.identifier}:exposure"].fillna("").tolist() == exposure
         if node.kind == "mean":
             assert frame[f"{node.identifier}:n_scored"].tolist() == shown.n_scored[:, place].tolist()
             assert frame[f"{node.identifier}:n_all"].tolist() == shown.n_all[:, place].tolist()
-    assert len(frame.columns) == 12 + sum(7 if node.kind == "mean" else 5 for node in shown.nodes)
+    assert len(frame.columns) == 12 + sum(8 if node.kind == "mean" else 6 for node in shown.nodes)
 
 
 def test_long_forms_are_the_wide_one_melted(board):

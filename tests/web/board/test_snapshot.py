@@ -10,6 +10,7 @@ from brainscore_web.leaderboard import revision
 from brainscore_web.leaderboard import snapshot as loading
 from brainscore_web.leaderboard import snapshot as snapshots
 from brainscore_web.leaderboard.board import clear_caches
+from brainscore_web.leaderboard.exposure import EXPOSURES
 from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, Score, Visibility, VisionModel
 from brainscore_web.leaderboard.snapshot import STATES, snapshot_for
 
@@ -184,7 +185,7 @@ def test_all_numbers_and_texts_arrive(site):
         model, benchmark, 0.5, error=0.1, low=0.3, high=0.7, raw=0.4, raw_error=0.08, raw_low=0.2, raw_high=0.6
     )
     snapshot = snapshot_for(EVERYBODY)
-    assert snapshot.models[0] == (model.pk, "m", "A model", False, False, "CNN", "f", 7, 1.5, "t", False)
+    assert snapshot.models[0][:11] == (model.pk, "m", "A model", False, False, "CNN", "f", 7, 1.5, "t", False)
     row = snapshot.benchmarks[0]
     assert row[:14] == (
         benchmark.pk, "A", "A benchmark", "1", "IT", "IT", "human", "t", "s", "pls", "public", False, True, 0.1,
@@ -507,3 +508,35 @@ class TestBrokenTrees:
             assert list(error.value.message_dict) == ["identifier"]
         for fine in ("...", "a..b", "org/model.v1"):
             VisionModel(identifier=fine).full_clean()
+
+
+def exposure(snapshot, model, benchmark):
+    return EXPOSURES[snapshot.exposure[snapshot.model_index[model], snapshot.benchmark_index[benchmark]]]
+
+
+def test_exposure_is_inherited_from_models_that_the_visitor_may_see(site, owner):
+    places = site.benchmark("Lab2026.IT-pls", taken_from=["Places365"])
+    composed = site.benchmark("Lab2026.IT:cka_cv")
+    elsewhere = site.benchmark("Other2026.IT-pls", taken_from=["Ecoset"])
+    base = site.model("base", trained_on=["Places365"], visibility=Visibility.PRIVATE, owner=owner)
+    tuned = site.model("tuned", trained_on=["Ecoset"], fine_tuned_from="base")
+    site.model("circle", trained_on=[], fine_tuned_from="circle")
+    for model in (base, tuned, VisionModel.objects.get(identifier="circle")):
+        site.score(model, places, 0.5)
+    for visitor, expected in ((owner, "trained on it"), (EVERYBODY, "unknown")):
+        snapshot = snapshot_for(visitor)
+        assert exposure(snapshot, "tuned", places.identifier) == expected
+        assert exposure(snapshot, "tuned", composed.identifier) == expected
+        assert exposure(snapshot, "tuned", elsewhere.identifier) == "trained on it"
+        assert exposure(snapshot, "circle", places.identifier) == "unknown"
+    names = snapshot_for(EVERYBODY).models[snapshot_for(EVERYBODY).model_index["tuned"]].training.names
+    assert names == ("Ecoset",)
+
+
+def test_models_fine_tuned_from_each_other_are_refused(site):
+    site.model("a", fine_tuned_from="b")
+    with pytest.raises(ValidationError, match="fine-tuned from each other"):
+        VisionModel(identifier="b", fine_tuned_from="a").full_clean()
+    with pytest.raises(ValidationError, match="list of names"):
+        VisionModel(identifier="c", trained_on={"ImageNet": 1}).full_clean()
+    VisionModel(identifier="c", trained_on=["ImageNet"], fine_tuned_from="a").full_clean()

@@ -53,6 +53,31 @@ def test_values_ranks_best_and_median(board, averaged, card_of, member):
                 assert row.score == f"{mine.value:.3f} ({low:.3f}–{high:.3f})"
 
 
+def test_scores_are_marked_if_the_model_was_trained_on_the_stimuli(board, card_of, member, get, read):
+    model = VisionModel.objects.filter(trained_on=["ImageNet (ILSVRC 2012)"]).first()
+    taken_from = dict(Benchmark.objects.filter(is_mean=False).values_list("identifier", "taken_from"))
+    card = card_of(model.identifier, member)
+    signs = {None: "°", "ImageNet (ILSVRC 2012)": "†"}
+    found = set()
+    for row in card.rows:
+        if row.kind == "benchmark" and row.state_name == "scored":
+            names = taken_from[row.identifier]
+            sign = signs.get(None if names is None else (names or [""])[0], "")
+            assert (sign in row.exposure) if sign else row.exposure == ""
+            found.add(sign)
+        else:
+            assert row.exposure == ""
+    assert found == {"", "°", "†"}
+    facts = {fact.name: fact.value for fact in card.facts}
+    assert facts["Trained on"] == "ImageNet (ILSVRC 2012)"
+    html = get(f"/vision/model/{model.identifier}/").content.decode()
+    assert "which the model was trained on" in html
+    name = next(name for name, names in taken_from.items() if names == ["ImageNet (ILSVRC 2012)"])
+    html = get(f"/vision/benchmark/{name}/").content.decode()
+    assert "Stimuli taken from" in html
+    assert "trained on it: the stimuli are from ImageNet (ILSVRC 2012)" in html
+
+
 def test_the_newest_score_of_the_version_is_shown_with_its_receipt(board, card_of, member):
     one = Score.objects.filter(model__identifier=board.models[0], state="scored", version="2").first()
     Score.objects.create(

@@ -6,7 +6,9 @@ import re
 from django.contrib.auth.models import AnonymousUser
 from playwright.sync_api import expect
 
+from brainscore_vision.training_data import MARKS
 from brainscore_web.leaderboard.board import board_for
+from brainscore_web.leaderboard.exposure import EXPOSURES
 from brainscore_web.leaderboard.models import VisionModel
 from brainscore_web.leaderboard.payload import rounded
 from brainscore_web.leaderboard.simulation import simulate_leaderboard
@@ -148,9 +150,14 @@ def test_filters_and_values(board, page):
     expect(page.locator("#chosen")).to_have_text("2")
     column = page.locator("th:has([data-sort='average_vision'])").get_attribute("data-column")
     made = shown(family=("vit",), access="public")
-    assert page.locator(f"tbody td[data-column='{column}']").all_inner_texts() == [
-        rounded(value) for value in made.values[:, made.place("average_vision")]
+    place = made.place("average_vision")
+    texts = [" ".join(text.split()) for text in page.locator(f"tbody td[data-column='{column}']").all_inner_texts()]
+    marks = [MARKS[EXPOSURES[code]] for code in made.exposure[:, place]]
+    assert texts == [
+        f"{rounded(value)} {mark.sign} {mark.text}" if mark.sign else rounded(value)
+        for value, mark in zip(made.values[:, place], marks, strict=True)
     ]
+    assert len(set(marks)) > 1
     page.get_by_label("ceiling from").fill("2")
     expect(page.locator("#empty")).to_contain_text("No benchmark passes.")
     expect(page.locator("#scroller")).to_be_hidden()
@@ -169,11 +176,19 @@ def test_filters_and_values(board, page):
     expect(page.locator("thead", has_text="Behavior")).to_have_count(0)
 
     visit(page)
+    page.locator("summary", has_text="Filters").click()
+    page.get_by_label("Training on the stimuli").select_option("clean")
+    expect(page.locator("td .exposure")).to_have_count(0)
+    expect(page.locator("#notes")).to_contain_text("left out by the filter on training")
+    assert names(page) == expected(exposure="clean")
+    assert "exposure=clean" in page.url
+
+    visit(page)
     first = page.locator("tbody tr").first.locator("td.value").first
     page.get_by_text("raw", exact=True).click()
-    expect(first).to_have_text(rounded(shown(values="raw").values[0, 0]))
+    expect(first).to_contain_text(rounded(shown(values="raw").values[0, 0]))
     page.get_by_text("scored", exact=True).click()
-    expect(first).to_have_text(rounded(shown(values="raw", over="scored").values[0, 0]))
+    expect(first).to_contain_text(rounded(shown(values="raw", over="scored").values[0, 0]))
     page.get_by_label("As of").fill("2024-03-01")
     expect(page.locator("#counts")).to_contain_text(", as of 2024-03-01")
     assert page.url.endswith("?values=raw&over=scored&at=2024-03-01")
@@ -334,7 +349,7 @@ def test_details(board, page):
     visit(page)
     cell = page.locator("tbody td[data-row='2'][data-column='3']")
     cell.click()
-    expect(page.locator("#inspector a")).to_have_count(2)
+    expect(page.locator("#inspector a")).to_have_text(["Model", "Mean", "About training on stimuli"])
     page.keyboard.press("Enter")
     expect(page.locator("#inspector a").first).to_be_focused()
     page.keyboard.press("Escape")

@@ -52,7 +52,10 @@ def test_columns_say_what_the_board_holds(board):
         np.testing.assert_allclose(high, made.high[by_name, at], atol=0.5 / SCALE + 1e-12)
         np.testing.assert_array_equal(states, made.states[by_name, at])
         np.testing.assert_array_equal(np.nan_to_num(shades, nan=-1), made.shade[by_name, at])
-    assert {STATES[code] for code in np.unique(made.states)} == set(STATES) - {"undetermined"}  # the others occur
+        exposure = made.exposure[by_name, at]
+        codes = sent["columns"][node.identifier]["e"] or "0" * int((exposure >= 0).sum())
+        assert codes == "".join(map(str, exposure[exposure >= 0].tolist()))
+    assert {STATES[code] for code in np.unique(made.states)} == set(STATES) - {"undetermined", "left out"}  # the others
 
 
 def test_columns_keep_the_order_that_rounding_would_lose():

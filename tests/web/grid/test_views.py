@@ -28,7 +28,8 @@ def shown(visitor=None, **state):
 def rows_of(html):
     """Texts of the table's cells, without what only screen readers say."""
     body = html.split("<tbody>")[1].split("</tbody>")[0]
-    plain = re.sub(r'<span class="said">.*?</span>', "", body)
+    plain = re.sub(r'<span class="exposure">.*?</span></span>', "", body)
+    plain = re.sub(r'<span class="said">.*?</span>', "", plain)
     cells = [re.findall(r"<t[dh][^>]*>(.*?)</t[dh]>", row) for row in re.findall(r"<tr>(.*?)</tr>", plain)]
     return [[re.sub("<[^>]+>", "", cell).strip() for cell in row] for row in cells]
 
@@ -48,7 +49,7 @@ def test_signs_of_every_state(board, client):
     html = client.get(f"{PAGE}?{query}").content.decode()
     texts = {text for row in rows_of(html) for text in row[2:]}
     assert {"NaN", "n/a", "✕", "old", "–"} <= texts
-    for state in set(STATES) - {"scored", "undetermined"}:
+    for state in set(STATES) - {"scored", "undetermined", "left out"}:
         assert f'<span class="said">{state}</span>' in html
 
 
@@ -273,7 +274,7 @@ def test_a_scored_cell_says_its_interval_and_links_on(board, client):
     assert "the interval is about: simulated | " in facts
     assert f"rank {made.rank_of(place)[row]} of " in facts
     assert "version 2 of the benchmark, " in facts
-    assert [text for text, _ in told["links"]] == ["Model", "Benchmark", "Receipt"]
+    assert [text for text, _ in told["links"]] == ["Model", "Benchmark", "Receipt", "About training on stimuli"]
     for _, link in told["links"]:
         assert client.get(link).status_code == 200
     raw, _, _ = cell(client, made, "scored", values="raw")

@@ -17,12 +17,13 @@ from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, Visio
 
 MODEL = ModelMetadata(
     architecture="convolutional network", family="resnet", parameters=11, total_parameters=12, size_mb=44.5,
-    training_data="ImageNet", code_licence="MIT", weights_licence=None, source="https://example.org/net",
+    training_data="ImageNet", trained_on=("Places365",), fine_tuned_from="base",
+    code_licence="MIT", weights_licence=None, source="https://example.org/net",
     bibtex="@misc{net, title = {Net}}", runnable=False, notes=("no weights are published",),
 )  # fmt: skip
 BENCHMARK = BenchmarkMetadata(
     title="Textures", description="How textures are seen.", bibtex="@misc{textures, title = {Textures}}",
-    stimuli=StimuliMetadata(n=135, kind="textures", visual_degrees=4.0),
+    stimuli=StimuliMetadata(n=135, kind="textures", visual_degrees=4.0, taken_from=()),
     data=DataMetadata(
         kind="neural", species="macaque", regions=("IT",), task="passive viewing", method="electrophysiology",
         n_subjects=2, n_neuroids=102, access="public", source="https://example.org/data",
@@ -50,6 +51,7 @@ def test_what_plugins_say_is_kept(db):
     assert (model.size_mb, model.training_data, model.runnable) == (44.5, "ImageNet", False)
     assert (model.regions, model.source, model.plugin) == ({"IT": ["a", "b"]}, "https://example.org/net", "nets")
     assert (model.visibility, model.owner) == ("public", None)
+    assert (model.trained_on, model.fine_tuned_from) == (["Places365"], "base")
     assert model.details["total_parameters"] == 12
     assert model.details["notes"] == ["no weights are published"]
     benchmark = Benchmark.objects.get(is_mean=False)
@@ -57,6 +59,7 @@ def test_what_plugins_say_is_kept(db):
     assert (benchmark.version, benchmark.parent.identifier, benchmark.in_tree) == ("4", "IT", True)
     assert (benchmark.region, benchmark.species, benchmark.task) == ("IT", "macaque", "passive viewing")
     assert (benchmark.method, benchmark.stimuli, benchmark.metric) == ("electrophysiology", "textures", "pls")
+    assert benchmark.taken_from == []
     assert (benchmark.n_stimuli, benchmark.n_subjects, benchmark.n_neuroids) == (135, 2, 102)
     assert (benchmark.access, benchmark.bibtex, benchmark.plugin) == ("public", BENCHMARK.bibtex, "texture")
     assert benchmark.details["ceiling"] == "split halves"

@@ -207,11 +207,13 @@ def test_what_a_model_says_is_not_believed(publish):
     metadata = {
         "architecture": ["no text"], "family": "x" * 5000, "parameters": "many", "size_mb": True,
         "source": "javascript:alert(1)", "training_data": 3, "runnable": False, "image_size": {"a": [1, "\0"]},
+        "trained_on": ["Places365", 3], "fine_tuned_from": ["net"],
     }  # fmt: skip
     about = {"models/tiles_8": {"tiles-8": {"metadata": metadata, "layers": {"IT": "all", "V1": ["a", 3]}}}}
     publish(model_files("tiles-8"), result={"about": about})
     row = VisionModel.objects.get()
     assert (row.architecture, row.parameters, row.size_mb, row.source, row.training_data) == ("", None, None, "", "")
+    assert (row.trained_on, row.fine_tuned_from) == (None, "")
     assert len(row.family) == 100
     assert row.regions == {"V1": ["a", "3"]}
     assert row.runnable

@@ -1,6 +1,6 @@
 // Content of the grid's cells. Texts become text nodes only, never HTML.
 
-import { SAID, SIGNS, limits, shown } from "./table.js";
+import { EXPOSED, EXPOSURES, SAID, SIGNS, limits, shown } from "./table.js";
 
 export function element(name, attributes = {}, ...content) {
   const made = document.createElement(name);
@@ -152,6 +152,17 @@ export function painter(view) {
         const shade = column.shade[row];
         cell.className = shade < 0 ? "value" : `value s${shade}`;
         cell.textContent = shown(column.value[row]);
+        const exposure = column.exposure[row];
+        if (exposure) {
+          cell.append(
+            element(
+              "span",
+              { class: "exposure" },
+              element("span", { "aria-hidden": "true" }, EXPOSED[exposure]),
+              element("span", { class: "said" }, ` ${EXPOSURES[exposure]}`),
+            ),
+          );
+        }
         if (view.errors) {
           cell.append(" ", element("span", { class: "interval" }, limits(column.low[row], column.high[row])));
         }
@@ -179,7 +190,8 @@ export function painter(view) {
       const column = view.columns(view.data.nodes[place].id);
       if (!column) return "";
       if (column.state[row]) return SAID[column.state[row]];
-      return `${shown(column.value[row])} (${limits(column.low[row], column.high[row]) || "no interval known"})`;
+      const exposure = column.exposure[row] ? `; ${EXPOSURES[column.exposure[row]]}` : "";
+      return `${shown(column.value[row])} (${limits(column.low[row], column.high[row]) || "no interval known"})${exposure}`;
     },
   };
 }

@@ -1,17 +1,24 @@
 // Converts data of the server to columns, an order of rows and a layout of headers; does not change the page.
 
-export const SIGNS = ["", "NaN", "n/a", "✕", "old", "–", "?"];
-export const SAID = ["", "undefined", "not applicable", "failed", "outdated", "missing", "undetermined", "not run"];
+export const SIGNS = ["", "NaN", "n/a", "✕", "old", "–", "?", "○", "·"];
+export const SAID = [
+  "", "undefined", "not applicable", "failed", "outdated", "missing", "undetermined", "not run", "left out",
+];
+
+// Signs of scores by exposure, and their texts.
+export const EXPOSED = ["", "°", "†"];
+export const EXPOSURES = ["clean", "training unknown", "trained on it"];
 
 // A column is sent as: rows from the highest value to the lowest (o), the highest value and the steps down from one
 // to the next (v; "=" in t: the step is an exact tie), limits of their intervals (l, h), how many there are of each colour from 9 to 0 (c),
-// and the states of all other rows (s). This keeps the order of the server although values are rounded.
+// the states of all other rows (s), and the exposure of the rows with a value (e; empty: all are clean). This keeps the order of the server although values are rounded.
 export function decode(sent, count) {
   const value = new Float64Array(count).fill(NaN);
   const low = new Float64Array(count).fill(NaN);
   const high = new Float64Array(count).fill(NaN);
   const shade = new Int8Array(count).fill(-1);
   const state = new Int8Array(count).fill(5);
+  const exposure = new Int8Array(count);
   const group = new Int32Array(count).fill(-1); // equal for exact ties
   const order = sent.o;
   let at = 0;
@@ -37,13 +44,17 @@ export function decode(sent, count) {
     }
   });
   let rest = 0;
+  let scored = 0;
   for (let row = 0; row < count; row += 1) {
     if (group[row] < 0) {
       state[row] = Number(sent.s[rest]);
       rest += 1;
+    } else {
+      exposure[row] = Number(sent.e[scored] || 0);
+      scored += 1;
     }
   }
-  return { value, low, high, shade, state, group, order, unscored: rest };
+  return { value, low, high, shade, state, exposure, group, order, unscored: rest };
 }
 
 // Rows by name, as they are sent.

@@ -1,0 +1,204 @@
+"""Which models were trained on the stimuli of which benchmarks: marks of scores, and the filter on them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final, get_args
+
+import numpy as np
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from numpy.typing import NDArray
+
+from brainscore_core.numerics.influence import ScoreInfluence
+from brainscore_core.results.aggregates import Averages, Over, Tree, averages
+from brainscore_vision.training_data import MARKS, Exposure, Stated, Training, compare, inherited
+
+__all__ = [
+    "CHOICES",
+    "EXPOSURES",
+    "EXPOSURE_PAGE",
+    "averages_of_kept",
+    "exposure_matrix",
+    "exposure_of_nodes",
+    "kept",
+    "mark_html",
+    "names_in",
+    "stated_in",
+    "trainings",
+]
+
+EXPOSURES: Final[tuple[Exposure, ...]] = get_args(Exposure)
+"""Values of exposure; arrays have indices into this tuple, -1 without a score."""
+
+EXPOSURE_PAGE = "/tutorials/validity/training_data/"
+"""The page of the documentation that explains the marks."""
+
+
+CHOICES: Final[Mapping[str, tuple[Exposure, ...]]] = {
+    "": EXPOSURES,
+    "clean": ("clean",),
+    "not-trained": ("clean", "unknown"),
+    "known": ("clean", "trained on it"),
+}
+"""Values of the filter, and the scores that pass."""
+
+
+def names_in(value: Any) -> tuple[str, ...] | None:
+    """Return a list of names from the database; None if it is empty or anything else.
+
+    Examples
+    --------
+    >>> names_in(["Places365"]), names_in([]), names_in(None), names_in({"a": 1})
+    (('Places365',), (), None, None)
+    """
+    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+        return None
+    return tuple(value)
+
+
+def stated_in(rows: Iterable[Mapping[str, Any]]) -> dict[str, Stated]:
+    """Return what models state, by identifier, from rows with `identifier`, `trained_on` and `fine_tuned_from`."""
+    return {row["identifier"]: Stated(names_in(row["trained_on"]), row["fine_tuned_from"] or None) for row in rows}
+
+
+def trainings(rows: Iterable[Mapping[str, Any]]) -> Callable[[str], Training]:
+    """Return a function that returns what a model was trained on, including the models it was fine-tuned from.
+
+    Parameters
+    ----------
+    rows : iterable of mapping
+        The models that a visitor may see: a model that was fine-tuned from another one counts as unknown.
+    """
+    stated = stated_in(rows)
+    return lambda identifier: inherited(identifier, stated.get)
+
+
+def mark_html(state: Exposure, reason: str = "") -> SafeString:
+    """Return the mark of a score with its text for screen readers; empty for clean ones.
+
+    Examples
+    --------
+    >>> mark_html("clean")
+    ''
+    """
+    mark = MARKS[state]
+    if not mark.sign:
+        return SafeString("")
+    return format_html(
+        ' <span class="exposure" title="{}"><span aria-hidden="true">{}</span>'
+        '<span class="hidden-text"> {}</span></span>',
+        f"{mark.text}: {reason}" if reason else mark.text,
+        mark.sign,
+        mark.text,
+    )
+
+
+def exposure_matrix(models: Sequence[Training], benchmarks: Sequence[tuple[str, ...] | None]) -> NDArray[np.int8]:
+    """Return the exposure of each model to each benchmark, as indices into :data:`EXPOSURES`.
+
+    Parameters
+    ----------
+    models : sequence of Training
+        What the models were trained on.
+    benchmarks : sequence
+        What the stimuli are taken from.
+
+    Examples
+    --------
+    >>> exposure_matrix([Training((), True), Training(("THINGS",), True)], [("THINGS",), None]).tolist()
+    [[0, 0], [2, 1]]
+    """
+    rows, columns = list(dict.fromkeys(models)), list(dict.fromkeys(benchmarks))
+    codes = [[EXPOSURES.index(compare(training, names).state) for names in columns] for training in rows]
+    row_of = {training: at for at, training in enumerate(rows)}
+    column_of = {names: at for at, names in enumerate(columns)}
+    matrix = np.array(codes, dtype=np.int8).reshape(len(rows), len(columns))
+    at_rows = np.array([row_of[training] for training in models], dtype=np.intp)
+    at_columns = np.array([column_of[names] for names in benchmarks], dtype=np.intp)
+    return matrix[np.ix_(at_rows, at_columns)]
+
+
+def kept(exposure: NDArray[np.int8], choice: str) -> NDArray[np.bool_] | None:
+    """Return which scores pass the filter; None if all do."""
+    return None if not choice else np.isin(exposure, [EXPOSURES.index(name) for name in CHOICES[choice]])
+
+
+def averages_of_kept(
+    tree: Tree,
+    values: NDArray[np.float64],
+    errors: NDArray[np.float64],
+    kept: NDArray[np.bool_] | None,
+    *,
+    influences: Sequence[Sequence[ScoreInfluence | None]] | None = None,
+    over: Over = "all",
+) -> Averages:
+    """Average scores along a tree, for each model over the benchmarks that are kept for it.
+
+    Parameters
+    ----------
+    tree, values, errors, influences, over
+        As for :func:`brainscore_core.results.aggregates.averages`.
+    kept : array (models, benchmarks) or None
+        Which scores pass; the others count neither as a score nor as a missing one. None: all of them.
+
+    Returns
+    -------
+    Averages
+        Its `n_all` is an array (models, nodes).
+    """
+    everything = averages(tree, values, errors, influences=influences if kept is None else None, over=over)
+    shape = everything.values.shape
+    if kept is None:
+        return everything._replace(n_all=np.broadcast_to(everything.n_all, shape))
+    place = {identifier: number for number, identifier in enumerate(everything.nodes)}
+    of_values, of_errors, df = (np.full(shape, np.nan) for _ in range(3))
+    n_all, n_scored = (np.zeros(shape, dtype=np.int64) for _ in range(2))
+    patterns, pattern_of = np.unique(kept, axis=0, return_inverse=True)
+    for number, pattern in enumerate(patterns):
+        if not pattern.any():
+            continue
+        rows = np.flatnonzero(pattern_of.ravel() == number).tolist()
+        columns = np.flatnonzero(pattern).tolist()
+        part = averages(
+            tree.pruned(tree.benchmarks[column] for column in columns),
+            values[np.ix_(rows, columns)],
+            errors[np.ix_(rows, columns)],
+            influences=None
+            if influences is None
+            else [[influences[row][column] for column in columns] for row in rows],
+            over=over,
+        )
+        at = np.ix_(rows, [place[identifier] for identifier in part.nodes])
+        of_values[at], of_errors[at], df[at] = part.values, part.errors, part.df
+        n_all[at], n_scored[at] = part.n_all, part.n_scored
+    return Averages(everything.nodes, of_values, of_errors, df, n_all, n_scored)
+
+
+def exposure_of_nodes(
+    parents: Sequence[int], leaves: Mapping[int, NDArray[np.int8]], n_models: int
+) -> NDArray[np.int8]:
+    """Return the exposure of models at each node: of a mean, the most exposed of its scores.
+
+    Parameters
+    ----------
+    parents : sequence of int
+        Index of the parent of each node, which comes before it; -1 for a root.
+    leaves : mapping of int to array (models,)
+        Exposure to the benchmarks, by the index of their nodes; -1 without a score.
+    n_models : int
+        Number of models.
+
+    Examples
+    --------
+    >>> exposure_of_nodes([-1, 0, 0], {1: np.array([0, 1]), 2: np.array([2, -1])}, 2).tolist()
+    [[2, 0, 2], [1, 1, -1]]
+    """
+    exposure = np.full((n_models, len(parents)), -1, dtype=np.int8)
+    for at, values in leaves.items():
+        exposure[:, at] = values
+    for at in range(len(parents) - 1, -1, -1):
+        if parents[at] >= 0:
+            above = exposure[:, parents[at]]
+            np.maximum(above, exposure[:, at], out=above)
+    return exposure
