@@ -24,8 +24,13 @@ _active: ContextVar[tuple[Record, ...]] = ContextVar("active_records", default=(
 
 
 @contextmanager
-def recording() -> Iterator[Record]:
+def recording(*, nested: bool = True) -> Iterator[Record]:
     """Collect everything noted inside the ``with`` block.
+
+    Parameters
+    ----------
+    nested : bool
+        Whether the facts also belong to the records around this one.
 
     Examples
     --------
@@ -35,7 +40,7 @@ def recording() -> Iterator[Record]:
     [{'kind': 'data', 'identifier': 'MajajHong2015'}]
     """
     record = Record()
-    token = _active.set((*_active.get(), record))
+    token = _active.set((*(_active.get() if nested else ()), record))
     try:
         yield record
     finally:
@@ -50,7 +55,8 @@ def note(kind: str, **fields: Any) -> None:
     kind : str
         ``'file'``, ``'data'``, ``'stimulus_set'``, ``'weights'``, ``'seed'``, ``'cache'``, ``'time'``, ``'remark'``
         (with ``text``, a note of the receipt), ``'readout'`` (with ``text``: how behaviour was read out if the model
-        does not perform the task itself; a note of the receipt and ``attrs['readout']`` of the score) …
+        does not perform the task itself; a note of the receipt and ``attrs['readout']`` of the score), ``'features'``
+        (with the fields of :class:`~brainscore_core.receipts.receipt.FeaturesItem`: what was recorded of the model) …
     **fields
         The fact, as JSON types.
     """
