@@ -10,7 +10,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["Record", "note", "recording", "timed"]
+__all__ = ["Record", "ignoring", "is_recorded", "note", "recording", "timed"]
 
 
 @dataclass
@@ -21,16 +21,12 @@ class Record:
 
 
 _active: ContextVar[tuple[Record, ...]] = ContextVar("active_records", default=())
+_ignored: ContextVar[frozenset[str]] = ContextVar("ignored_kinds", default=frozenset())
 
 
 @contextmanager
-def recording(*, nested: bool = True) -> Iterator[Record]:
+def recording() -> Iterator[Record]:
     """Collect everything noted inside the ``with`` block.
-
-    Parameters
-    ----------
-    nested : bool
-        Whether the facts also belong to the records around this one.
 
     Examples
     --------
@@ -40,15 +36,38 @@ def recording(*, nested: bool = True) -> Iterator[Record]:
     [{'kind': 'data', 'identifier': 'MajajHong2015'}]
     """
     record = Record()
-    token = _active.set((*(_active.get() if nested else ()), record))
+    token = _active.set((*_active.get(), record))
     try:
         yield record
     finally:
         _active.reset(token)
 
 
+@contextmanager
+def ignoring(kind: str) -> Iterator[None]:
+    """Note no facts of this kind inside the ``with`` block.
+
+    Examples
+    --------
+    >>> with recording() as record, ignoring("data"):
+    ...     note("data", identifier="MajajHong2015")
+    >>> record.items
+    []
+    """
+    token = _ignored.set(_ignored.get() | {kind})
+    try:
+        yield
+    finally:
+        _ignored.reset(token)
+
+
+def is_recorded(kind: str) -> bool:
+    """Whether a fact of this kind would be added to a record: some take time to compute."""
+    return bool(_active.get()) and kind not in _ignored.get()
+
+
 def note(kind: str, **fields: Any) -> None:
-    """Add a fact to every active record; do nothing if there is none.
+    """Add a fact to every active record; do nothing if there is none, or facts of this kind are ignored.
 
     Parameters
     ----------
@@ -60,6 +79,8 @@ def note(kind: str, **fields: Any) -> None:
     **fields
         The fact, as JSON types.
     """
+    if not is_recorded(kind):
+        return
     item = {"kind": kind, **fields}
     for record in _active.get():
         if item not in record.items:

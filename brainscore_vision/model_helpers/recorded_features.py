@@ -5,14 +5,14 @@ from typing import Any
 import numpy as np
 
 from brainscore_core.numerics import effective_dimensionality
-from brainscore_core.provenance import note
+from brainscore_core.provenance import is_recorded, note
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 
 __all__ = ["note_features"]
 
 
 def note_features(recordings: DataAssembly, region: str) -> None:
-    """Note how many features a model has in a region, and their effective dimensionality over the stimuli shown.
+    """Note how many features a model has in a region, and their effective dimensionality, if this is recorded.
 
     Parameters
     ----------
@@ -44,9 +44,9 @@ def note_features(recordings: DataAssembly, region: str) -> None:
     >>> round(record.items[0]["effective_dimensionality"], 6)
     3.0
     """
-    table = recordings.transpose("presentation", "neuroid", ...)
-    if 0 in table.shape:
+    if not is_recorded("features") or 0 in recordings.shape:
         return
+    table = recordings.transpose("presentation", "neuroid", ...)
     layers = table["layer"].values if "layer" in table.coords else np.array([])
     note(
         "features",

@@ -9,7 +9,7 @@ import json
 import logging
 import sys
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -20,7 +20,7 @@ from brainscore_core.files import file_digest, replacing
 from brainscore_core.metrics import Score
 from brainscore_core.paths import simulated_data_home
 from brainscore_core.plugins import PluginWarning
-from brainscore_core.provenance import Record, note, recording
+from brainscore_core.provenance import ignoring, note, recording
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision.benchmark_helpers.screen import stimulus_files
@@ -527,7 +527,8 @@ def select_layers(
                 note(**item)
             return [_best(known.profile)], f"selected on {name}"
         try:
-            with _facts_of_trials() as record:
+            # features of a layer that is tried are not those of the model
+            with ignoring("features"), recording() as record:
                 benchmark = load_selection_benchmark(candidate) if isinstance(candidate, str) else candidate
                 profile, contents = selection._profile(benchmark, halves=0, seed=0, avoid=avoid)
         except UnknownIdentifier:
@@ -547,19 +548,6 @@ def select_layers(
         f"no layer of {model.identifier!r} can be selected for {region}: " + ("; ".join(skipped) or "no benchmark"),
         remedy="pass region_layer_map, or other selection_benchmarks",
     )
-
-
-@contextlib.contextmanager
-def _facts_of_trials() -> Iterator[Record]:
-    """Record facts, and note all of them but the features: those of a layer that is tried are not the model's."""
-    record = Record()
-    try:
-        with recording(nested=False) as record:
-            yield record
-    finally:
-        record.items[:] = [item for item in record.items if item["kind"] != "features"]
-        for item in record.items:
-            note(**item)
 
 
 def _announce(model: str, region: str, layer: str, profile: LayerProfile, skipped: list[str]) -> None:
