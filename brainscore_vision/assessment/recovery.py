@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from brainscore_core.errors import UserError, nearest
 from brainscore_core.formatting import number_text
+from brainscore_vision.assessment.parallel import evaluate
 from brainscore_vision.assessment.simulation import (
     GENERATORS,
     Candidate,
@@ -464,15 +467,19 @@ class _Run:
         """Which candidate scores best, by the true one."""
         k = len(self._models)
         counts, undefined = np.zeros((k, k), dtype=np.intp), np.zeros(k, dtype=np.intp)
-        for true, generator in enumerate(self._generators[kind]):
-            for repetition in range(repetitions):
-                self._steps.next(f"{kind}: {self._models[true].name} is true, experiment {repetition + 1}")
-                rng = np.random.default_rng([_MAIN, self._seed, GENERATORS.index(kind), true, repetition])
-                winner = self._winner(self._models, generator.simulate(rng), rng)
-                if winner is None:
-                    undefined[true] += 1
-                else:
-                    counts[true, winner] += 1
+
+        def winner(experiment: tuple[int, int]) -> int | None:
+            true, repetition = experiment
+            rng = np.random.default_rng([_MAIN, self._seed, GENERATORS.index(kind), true, repetition])
+            return self._winner(self._models, self._generators[kind][true].simulate(rng), rng)
+
+        experiments = list(product(range(k), range(repetitions)))
+        steps = [f"{kind}: {self._models[true].name} is true, experiment {number + 1}" for true, number in experiments]
+        for (true, _), best in zip(experiments, self._evaluate(winner, experiments, steps, repetitions), strict=True):
+            if best is None:
+                undefined[true] += 1
+            else:
+                counts[true, best] += 1
         found = np.diag(counts)
         return Confusion(
             generator=kind,
@@ -491,22 +498,35 @@ class _Run:
         repetitions: int,
     ) -> list[MixturePower]:
         """How often mixtures of two candidates score higher than the first, for each generator."""
-        found: dict[str, list[Share]] = {kind: [] for kind in kinds}
-        for number, weight in enumerate(weights):
+        mixtures = []
+        for weight in weights:
             # the same pairs of units for all weights
             features = Mixture(first, second, weight, np.random.default_rng([_PAIRS, self._seed]))
-            mixture = Candidate(f"{first.name} with {weight:g} {second.name}", features)
-            for kind in kinds:
-                generator = Generator(self._experiment, kind, mixture)
-                wins = defined = 0
-                for repetition in range(repetitions):
-                    self._steps.next(f"{kind}: {mixture.name} is true, experiment {repetition + 1}")
-                    rng = np.random.default_rng([_MIXTURE, self._seed, GENERATORS.index(kind), number, repetition])
-                    winner = self._winner([first, mixture], generator.simulate(rng), rng)
-                    wins += winner == 1
-                    defined += winner is not None
-                found[kind].append(_share(wins, defined))
-        return [_power(kind, first, second, weights, found[kind]) for kind in kinds]
+            mixtures.append(Candidate(f"{first.name} with {weight:g} {second.name}", features))
+        generators = {
+            (number, kind): Generator(self._experiment, kind, mixture)
+            for number, mixture in enumerate(mixtures)
+            for kind in kinds
+        }
+
+        def winner(experiment: tuple[int, str, int]) -> int | None:
+            number, kind, repetition = experiment
+            rng = np.random.default_rng([_MIXTURE, self._seed, GENERATORS.index(kind), number, repetition])
+            return self._winner([first, mixtures[number]], generators[number, kind].simulate(rng), rng)
+
+        experiments = list(product(range(len(weights)), kinds, range(repetitions)))
+        steps = [f"{kind}: {mixtures[number].name} is true, experiment {n + 1}" for number, kind, n in experiments]
+        together = len(kinds) * repetitions
+        found: dict[tuple[str, int], list[int | None]] = defaultdict(list)
+        for (number, kind, _), best in zip(
+            experiments, self._evaluate(winner, experiments, steps, together), strict=True
+        ):
+            found[kind, number].append(best)
+        shares = {key: _share(best.count(1), len(best) - best.count(None)) for key, best in found.items()}
+        return [
+            _power(kind, first, second, weights, [shares[kind, number] for number in range(len(weights))])
+            for kind in kinds
+        ]
 
     def size(self, kind: str, stimuli: int, neuroids: int, repetitions: int) -> SizeRecovery:
         """Recovery with other numbers of stimuli or neuroids."""
@@ -516,26 +536,36 @@ class _Run:
             reason = f"features of only {experiment.stimuli} stimuli are known"
         elif kind == "fitted readout" and neuroids > experiment.neuroids:
             reason = f"readouts are fitted to the {experiment.neuroids} recorded neuroids"
-        wins = defined = 0
-        for true, generator in enumerate(self._generators[kind]):
-            for repetition in range(repetitions):
-                text = f"{kind}, {stimuli} stimuli, {neuroids} neuroids: {self._models[true].name} is true"
-                self._steps.next(f"{text}, experiment {repetition + 1}")
-                if reason is not None:
-                    continue
-                numbers = [GENERATORS.index(kind), stimuli, neuroids, true, repetition]
-                rng = np.random.default_rng([_SIZE, self._seed, *numbers])
-                rows = None if stimuli == experiment.stimuli else experiment.draw_stimuli(stimuli, rng)
-                places = None if neuroids == experiment.neuroids else experiment.draw_neuroids(neuroids, rng)
-                try:
-                    winner = self._winner(self._models, generator.simulate(rng, places), rng, rows, places)
-                except MetricInputError as error:
-                    reason = error.message
-                    continue
-                wins += winner == true
-                defined += winner is not None
-        overall = _share(wins, defined) if reason is None else None
+
+        def winner(each: tuple[int, int]) -> int | str | None:
+            true = each[0]
+            if reason is not None:
+                return reason
+            rng = np.random.default_rng([_SIZE, self._seed, GENERATORS.index(kind), stimuli, neuroids, *each])
+            rows = None if stimuli == experiment.stimuli else experiment.draw_stimuli(stimuli, rng)
+            places = None if neuroids == experiment.neuroids else experiment.draw_neuroids(neuroids, rng)
+            try:
+                return self._winner(self._models, self._generators[kind][true].simulate(rng, places), rng, rows, places)
+            except MetricInputError as error:
+                return str(error.message)
+
+        experiments = list(product(range(len(self._models)), range(repetitions)))
+        text = f"{kind}, {stimuli} stimuli, {neuroids} neuroids"
+        steps = [f"{text}: {self._models[true].name} is true, experiment {n + 1}" for true, n in experiments]
+        best = list(self._evaluate(winner, experiments, steps, repetitions))
+        reason = next((each for each in best if isinstance(each, str)), None)
+        wins = sum(each == true for (true, _), each in zip(experiments, best, strict=True))
+        overall = _share(wins, len(best) - best.count(None)) if reason is None else None
         return SizeRecovery(generator=kind, stimuli=stimuli, neuroids=neuroids, overall=overall, reason=reason)
+
+    def _evaluate(
+        self, winner: Callable[[Any], Any], experiments: Sequence[Any], steps: Sequence[str], together: int
+    ) -> Iterator[Any]:
+        """Winners of all experiments, with a report before each."""
+        found = evaluate(winner, experiments, together=together)
+        for step in steps:
+            self._steps.next(step)
+            yield next(found)
 
     def _winner(
         self,
