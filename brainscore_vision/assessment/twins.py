@@ -75,7 +75,7 @@ def channels_last(network: "torch.nn.Module") -> Iterator[None]:
         yield  # they have another order already
         return
     try:
-        network.to(memory_format=torch.channels_last)
+        network.to(memory_format=torch.channels_last)  # type: ignore[call-overload] # lacks this argument
         yield
     finally:
-        network.to(memory_format=torch.contiguous_format)
+        network.to(memory_format=torch.contiguous_format)  # type: ignore[call-overload]
