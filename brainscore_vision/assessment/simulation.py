@@ -205,7 +205,8 @@ class Experiment:
     @classmethod
     def of(cls, benchmark: Any, reliability: float | None) -> Experiment:
         what = f"recovery on {benchmark.identifier!r}"
-        training = None
+        target: DataAssembly
+        training: NDArray[np.bool_] | None = None
         if isinstance(benchmark, TrainTestNeuralBenchmark):
             target, training = _joined(benchmark, what)
         else:
