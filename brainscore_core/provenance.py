@@ -10,7 +10,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["Record", "note", "recording", "timed"]
+__all__ = ["Record", "ignoring", "is_recorded", "note", "recording", "timed"]
 
 
 @dataclass
@@ -21,6 +21,7 @@ class Record:
 
 
 _active: ContextVar[tuple[Record, ...]] = ContextVar("active_records", default=())
+_ignored: ContextVar[frozenset[str]] = ContextVar("ignored_kinds", default=frozenset())
 
 
 @contextmanager
@@ -42,18 +43,44 @@ def recording() -> Iterator[Record]:
         _active.reset(token)
 
 
+@contextmanager
+def ignoring(kind: str) -> Iterator[None]:
+    """Note no facts of this kind inside the ``with`` block.
+
+    Examples
+    --------
+    >>> with recording() as record, ignoring("data"):
+    ...     note("data", identifier="MajajHong2015")
+    >>> record.items
+    []
+    """
+    token = _ignored.set(_ignored.get() | {kind})
+    try:
+        yield
+    finally:
+        _ignored.reset(token)
+
+
+def is_recorded(kind: str) -> bool:
+    """Whether a fact of this kind would be added to a record: some take time to compute."""
+    return bool(_active.get()) and kind not in _ignored.get()
+
+
 def note(kind: str, **fields: Any) -> None:
-    """Add a fact to every active record; do nothing if there is none.
+    """Add a fact to every active record; do nothing if there is none, or facts of this kind are ignored.
 
     Parameters
     ----------
     kind : str
         ``'file'``, ``'data'``, ``'stimulus_set'``, ``'weights'``, ``'seed'``, ``'cache'``, ``'time'``, ``'remark'``
         (with ``text``, a note of the receipt), ``'readout'`` (with ``text``: how behaviour was read out if the model
-        does not perform the task itself; a note of the receipt and ``attrs['readout']`` of the score) …
+        does not perform the task itself; a note of the receipt and ``attrs['readout']`` of the score), ``'features'``
+        (with the fields of :class:`~brainscore_core.receipts.receipt.FeaturesItem`: what was recorded of the model) …
     **fields
         The fact, as JSON types.
     """
+    if not is_recorded(kind):
+        return
     item = {"kind": kind, **fields}
     for record in _active.get():
         if item not in record.items:

@@ -19,7 +19,14 @@ from brainscore_vision.composed import Measurements, measurements_of, needs_repe
 from brainscore_vision.metric_helpers.alignment import as_table, coord_values
 from brainscore_vision.registries import parse_name
 
-__all__ = ["LEAST_RELIABILITY", "attach_attainable", "attainable", "averaged_recordings", "moments_of_recordings"]
+__all__ = [
+    "LEAST_RELIABILITY",
+    "attach_attainable",
+    "attainable",
+    "averaged_recordings",
+    "moments_of_recordings",
+    "moments_of_repetitions",
+]
 
 LEAST_RELIABILITY = 0.3
 """Median reliability of the neuroids below which the covariance of the signal is not known well enough."""
@@ -164,8 +171,12 @@ def moments_of_recordings(benchmark: Any, target: DataAssembly, *, what: str) ->
     UserError
         If single repetitions are unknown or incomplete, or of other neuroids or stimuli.
     """
-    name = benchmark.identifier
-    repeated = _as_table(_measurements(benchmark, what).repetitions())
+    return moments_of_repetitions(benchmark.identifier, _measurements(benchmark, what).repetitions(), target)
+
+
+def moments_of_repetitions(name: str, repetitions: DataAssembly, target: DataAssembly) -> ResponseMoments:
+    """As :func:`moments_of_recordings`, of given repetitions of the benchmark with this name."""
+    repeated = _as_table(repetitions)
     ours, theirs = (coord_values(part, "neuroid_id", role="recordings", dim="neuroid") for part in (target, repeated))
     if not np.array_equal(ours, theirs):
         raise UserError(

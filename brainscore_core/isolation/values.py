@@ -488,6 +488,10 @@ def _is_amount(value: Any) -> bool:
     return type(value) in (int, float) and 0 <= value < _LARGEST and math.isfinite(value)
 
 
+def _is_count(value: Any) -> bool:
+    return type(value) is int and 1 <= value < _LARGEST
+
+
 def _is_digest(digits: int) -> Callable[[Any], bool]:
     pattern = re.compile(f"[0-9a-f]{{{digits}}}")
     return lambda value: value is None or pattern.fullmatch(value) is not None
@@ -496,18 +500,33 @@ def _is_digest(digits: int) -> Callable[[Any], bool]:
 _NEEDED: dict[str, dict[str, Any]] = {
     "file": {"url": str, "path": str, "sha1": str | None, "sha256": str | None},
     "cache": {"hits": int, "misses": int, "hit": bool},
+    "features": {
+        "region": str,
+        "layers": list,
+        "stimuli": int,
+        "features": int,
+        "effective_dimensionality": int | float | None,
+    },
     "time": {"step": str, "seconds": int | float},
     "weights": {"identifier": str, "sha256": str},
 }
 _FITS: dict[str, dict[str, Callable[[Any], bool]]] = {
     "cache": {"hits": _is_amount, "misses": _is_amount},
     "device": {"name": lambda value: isinstance(value, str) and value.strip() != ""},
+    "features": {
+        "region": lambda value: value.strip() != "",
+        "layers": lambda value: all(isinstance(layer, str) for layer in value),
+        "stimuli": _is_count,
+        "features": _is_count,
+        "effective_dimensionality": lambda value: value is None or _is_amount(value),
+    },
     "file": {"sha1": _is_digest(40), "sha256": _is_digest(64)},
     "seed": {"value": lambda value: type(value) in (int, str, type(None))},
     "time": {"seconds": _is_amount},
 }
 _REQUIRED = {
     "device": {"name"},
+    "features": {"region", "layers", "stimuli", "features", "effective_dimensionality"},
     "readout": {"text"},
     "remark": {"text"},
     "time": {"step", "seconds"},

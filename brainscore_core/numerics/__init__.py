@@ -13,7 +13,11 @@ from brainscore_core.numerics.correlation import (
     spearman,
 )
 from brainscore_core.numerics.dissimilarity import crossnobis_rdm, mahalanobis_rdm, noise_precision, rdm, square_rdm
-from brainscore_core.numerics.effective_dimensionality import Dimensionality, participation_ratio
+from brainscore_core.numerics.effective_dimensionality import (
+    Dimensionality,
+    effective_dimensionality,
+    participation_ratio,
+)
 from brainscore_core.numerics.factors import FactorDimensions, factor_dimensions
 from brainscore_core.numerics.kappa import CrossedKappa, KappaCounts, crossed_kappa, kappa, pairwise_kappa
 from brainscore_core.numerics.linear_regression import LeastSquares, LinearFit
@@ -103,6 +107,7 @@ __all__ = [
     "cross_pearson",
     "crossed_kappa",
     "crossnobis_rdm",
+    "effective_dimensionality",
     "factor_dimensions",
     "influence_interval",
     "jackknife_influence",

@@ -5,9 +5,18 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from brainscore_core.numerics._arrays import FLAT, Array, as_matrix, centred_gram, column_means, moments
+from brainscore_core.numerics._arrays import (
+    FLAT,
+    Array,
+    as_matrix,
+    centred_gram,
+    chunk_columns,
+    chunk_rows,
+    column_means,
+    moments,
+)
 
-__all__ = ["Dimensionality", "participation_ratio"]
+__all__ = ["Dimensionality", "effective_dimensionality", "participation_ratio"]
 
 
 class Dimensionality(NamedTuple):
@@ -87,6 +96,53 @@ def participation_ratio(X: ArrayLike) -> Dimensionality:
         return Dimensionality(value, np.asarray(influence))
     bias = (n - 1) * float(np.mean(np.log(length**2 / squares)) - np.log(value))
     return Dimensionality(value, np.asarray(influence), log_bias=bias)
+
+
+def effective_dimensionality(X: ArrayLike) -> float:
+    """Value of :func:`participation_ratio` alone, in half the time for features in single precision.
+
+    Parameters
+    ----------
+    X : array, stimuli × features
+        Products of features in single precision are computed in single precision, after the mean of each feature is
+        subtracted; the result differs by less than 1e-4 of its value.
+
+    Returns
+    -------
+    float
+        NaN if nothing varies.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than 2 stimuli, or values are not finite.
+
+    Examples
+    --------
+    >>> round(effective_dimensionality(np.vstack([np.eye(3), -np.eye(3)])), 6)
+    3.0
+    """
+    matrix = as_matrix(X, "X")
+    n, p = matrix.shape
+    if n < 2 or matrix.dtype != np.float32:
+        return participation_ratio(matrix).value
+    mean = column_means(matrix)
+    centre = mean.astype(np.float32)
+    products = np.zeros((min(n, p), min(n, p)), dtype=np.float32)
+    with np.errstate(invalid="ignore", over="ignore"):  # computed in double precision below
+        if p < n:
+            for rows in chunk_rows(n, p):
+                block = np.subtract(matrix[rows], centre, dtype=np.float32)
+                products += block.T @ block
+        else:
+            for columns in chunk_columns(n, p):
+                block = np.subtract(matrix[:, columns], centre[columns], dtype=np.float32)
+                products += block @ block.T
+        trace = float(np.trace(products, dtype=np.float64))
+        square = float(np.einsum("i,i->", products.ravel(), products.ravel(), dtype=np.float64))
+    if not (max(1e-8 * n * float(mean @ mean), 1e-15) < trace < 1e15):
+        return participation_ratio(matrix).value
+    return trace**2 / square
 
 
 def _from_features(X: np.ndarray) -> tuple[Array, Array, float]:

@@ -26,6 +26,7 @@ __all__ = [
     "Environment",
     "ErrorInfo",
     "Estimate",
+    "FeaturesItem",
     "FileItem",
     "Memory",
     "ModelInfo",
@@ -210,6 +211,47 @@ class WeightsItem:
 
 
 @dataclass(frozen=True, kw_only=True)
+class FeaturesItem:
+    """Features that were recorded from a region of the model, over the stimuli of one recording.
+
+    Attributes
+    ----------
+    region : str
+        The region.
+    layers : tuple of str
+        Layers that stand for it; empty if the model does not name them.
+    stimuli, features : int
+        Numbers of both.
+    effective_dimensionality : float or None
+        Participation ratio of the eigenvalues of the features' covariance over these stimuli
+        (:func:`brainscore_core.numerics.participation_ratio`), the mean over time bins; None if undefined.
+    """
+
+    region: str
+    layers: tuple[str, ...] = ()
+    stimuli: int
+    features: int
+    effective_dimensionality: float | None = None
+
+    def text(self) -> str:
+        """Write numbers and layers.
+
+        Examples
+        --------
+        >>> item = FeaturesItem(region="V1", layers=("a",), stimuli=80, features=4096, effective_dimensionality=12.34)
+        >>> item.text()
+        'V1: 4,096 features (a) of effective dimensionality 12.3, over 80 stimuli'
+        """
+        layers = ", ".join(self.layers[:3]) + (f" and {len(self.layers) - 3} more" if len(self.layers) > 3 else "")
+        value = self.effective_dimensionality
+        return (
+            f"{self.region}: {self.features:,} features{f' ({layers})' if layers else ''}"
+            + ("" if value is None else f" of effective dimensionality {value:,.1f}")
+            + f", over {self.stimuli:,} stimuli"
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
 class RunInfo:
     """The run that a receipt belongs to.
 
@@ -372,6 +414,8 @@ class Receipt:
         The score of the best possible model.
     data, files, weights : tuple
         Data sets, stimulus sets and metrics that were used, files that were read, the model's weights.
+    features : tuple of FeaturesItem
+        Features that were recorded from the model; empty for behaviour, and in receipts of earlier versions.
     run : RunInfo or None
         The run that it belongs to, and the model's own environment.
     environment, seeds, device, timings, memory, cache
@@ -402,6 +446,7 @@ class Receipt:
     data: tuple[DataItem, ...] = ()
     files: tuple[FileItem, ...] = ()
     weights: tuple[WeightsItem, ...] = ()
+    features: tuple[FeaturesItem, ...] = ()
     environment: Environment = field(
         default_factory=lambda: Environment(python="", platform="", cpu=None, cpu_count=None, packages={})
     )
@@ -491,6 +536,9 @@ class Receipt:
         fields["data"] = tuple(DataItem(**_with_plugin(item)) for item in data["data"])
         fields["files"] = tuple(FileItem(**item) for item in data["files"])
         fields["weights"] = tuple(WeightsItem(**item) for item in data["weights"])
+        fields["features"] = tuple(
+            FeaturesItem(**item | {"layers": tuple(item["layers"])}) for item in data["features"]
+        )
         fields["environment"] = Environment(**data["environment"])
         fields["run"] = RunInfo(**data["run"]) if data["run"] else None
         fields["timings"] = Timings(**data["timings"])
@@ -559,6 +607,7 @@ def summary(receipt: Receipt, *, stored: str | None = None) -> list[tuple[str, s
         lines.append(("ceiling", receipt.ceiling.text() + meaning))
     elif receipt.score is not None:
         lines.append(("ceiling", "none"))
+    lines += [("features", item.text()) for item in receipt.features]
     lines += [("note", note) for note in receipt.notes]
     if stored is not None:
         lines.append(("receipt", stored))

@@ -214,7 +214,7 @@ _KEYWORDS: dict[str, Callable[[Mapping[str, Any], Mapping[str, Any]], Check]] = 
 }
 
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 
 def parse(text: str | bytes) -> Any:
@@ -231,7 +231,7 @@ def receipt_schema() -> dict[str, Any]:
     Examples
     --------
     >>> receipt_schema()["properties"]["schema_version"]
-    {'const': 2}
+    {'const': 3}
     """
     text = resources.files("brainscore_core.receipts").joinpath("receipt.schema.json").read_text(encoding="utf-8")
     schema: dict[str, Any] = json.loads(text)
@@ -333,6 +333,11 @@ def _from_1_to_2(data: dict[str, Any]) -> dict[str, Any]:
     return new
 
 
+def _from_2_to_3(data: dict[str, Any]) -> dict[str, Any]:
+    """Add the features that were recorded."""
+    return {"features": [], **data}
+
+
 def _was_undefined(data: Mapping[str, Any]) -> bool:
     # a model that is not applicable has no raw score and no attachments; a benchmark that returns NaN may have
     if data.get("state") != "not applicable":
@@ -340,5 +345,5 @@ def _was_undefined(data: Mapping[str, Any]) -> bool:
     return data.get("raw") is not None or bool(data.get("attachments")) or data.get("reason") == _NAN
 
 
-STEPS: dict[int, Step] = {1: _from_1_to_2}
+STEPS: dict[int, Step] = {1: _from_1_to_2, 2: _from_2_to_3}
 """Version → function that migrates a receipt to the next version."""

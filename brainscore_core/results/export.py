@@ -204,8 +204,20 @@ def _columns() -> Iterable[ExportColumn]:
             f"version of {package}",
             partial(_package, package),
         )
+    yield column("features", "integer", "features recorded from the model", partial(_one_recording, "features"))
+    yield column(
+        "effective_dimensionality",
+        "number",
+        "participation ratio of their covariance over the stimuli",
+        partial(_one_recording, "effective_dimensionality"),
+    )
     yield column("notes", "text", "notes, one a line", lambda receipt: "\n".join(receipt.notes) or None)
     yield column("undetermined", "text", "why the score relative to the ceiling says nothing", _path("undetermined"))
+
+
+def _one_recording(name: str, receipt: Receipt) -> int | float | None:
+    """Of the first stimuli that were recorded: those for training, if they are separate from those for testing."""
+    return getattr(receipt.features[0], name) if receipt.features else None
 
 
 def _package(name: str, receipt: Receipt) -> str | None:

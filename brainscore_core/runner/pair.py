@@ -26,6 +26,7 @@ from brainscore_core.receipts.receipt import (
     DataItem,
     ErrorInfo,
     Estimate,
+    FeaturesItem,
     FileItem,
     Memory,
     ModelInfo,
@@ -54,7 +55,7 @@ PluginFolders = Mapping[str, Path | None] | Callable[[str, str], Path | None]
 """Folders of the ``'model'`` and the ``'benchmark'``; or a function of (kind, identifier), also called for data."""
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
-_NOT_DATA = {"file", "weights", "seed", "device", "cache", "time", "remark", "readout"}
+_NOT_DATA = {"file", "weights", "seed", "device", "cache", "time", "remark", "readout", "features"}
 
 
 class Outcome(NamedTuple):
@@ -281,6 +282,7 @@ class PairRecorder:
             ),
             files=_files(items),
             weights=_weights(items),
+            features=_features(items),
             environment=current_environment(),
             seeds={str(item.get("name", "seed")): item.get("value") for item in items if item["kind"] == "seed"},
             device=next((str(item["name"]) for item in reversed(items) if item["kind"] == "device"), "cpu"),
@@ -408,6 +410,20 @@ def _weights(items: list[dict[str, Any]]) -> tuple[WeightsItem, ...]:
     noted = {(str(item["identifier"]), str(item["sha256"])) for item in items if item["kind"] == "weights"}
     valid = {(name, digest) for name, digest in noted if name and _SHA256.fullmatch(digest)}
     return tuple(WeightsItem(identifier=identifier, sha256=digest) for identifier, digest in sorted(valid))
+
+
+def _features(items: list[dict[str, Any]]) -> tuple[FeaturesItem, ...]:
+    return tuple(
+        FeaturesItem(
+            region=str(item["region"]),
+            layers=tuple(map(str, item["layers"])),
+            stimuli=int(item["stimuli"]),
+            features=int(item["features"]),
+            effective_dimensionality=item["effective_dimensionality"],
+        )
+        for item in items
+        if item["kind"] == "features"
+    )
 
 
 def _extraction_seconds(items: list[dict[str, Any]]) -> float | None:

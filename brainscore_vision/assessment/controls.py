@@ -1,69 +1,46 @@
 """Controls of a benchmark: what simple features score, and features that have nothing to do with the stimuli."""
 
-import copy
-import functools
 import math
-import os
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from brainscore_core.errors import NotApplicable, UserError
 from brainscore_core.formatting import estimate_text, number_text
-from brainscore_core.metrics import STIMULUS_GROUPS, Score
+from brainscore_core.metrics import Score
 from brainscore_core.statistics.comparison import compare_scores
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
-from brainscore_vision.model_helpers.gabor_bank import GaborBank, GaborFilters
-from brainscore_vision.model_helpers.images import load_rgb
+from brainscore_vision.assessment.control_features import (
+    FEWEST,
+    LABELS,
+    NO_LABELS,
+    Features,
+    code_features,
+    colour_features,
+    gabor_features,
+    labels_of,
+    pixel_features,
+    shuffle_groups,
+    time_codes,
+    time_features,
+)
+from brainscore_vision.assessment.twins import channels_last, initial_weights, network_of, other_weights
 from brainscore_vision.model_interface import BrainModel
 
 if TYPE_CHECKING:
-    import torch
-
     from brainscore_core.benchmarks import Benchmark
 
 __all__ = ["LABELS", "Control", "Controls", "Difference", "score_controls", "shuffle_groups", "time_codes"]
 
-LABELS: Final = (
-    STIMULUS_GROUPS,
-    "category_name",
-    "category",
-    "object_class",
-    "image_label",
-    "label",
-    "texture_family",
-    "texture_type",
-    "animacy",
-)
-"""Columns of stimuli, or coordinates of recordings, that name categories or groups."""
-
-_TIMES: Final = ("presentation_time", "trial")
-_BLOCKS: Final = ("subject", "session", "run", "block")
 _LEVEL: Final = 0.95
 
-_SIZE: Final = 128  # pixels to which images are resized
-_PIXELS: Final = 16  # in a row and in a column
-_COARSE: Final = 32  # for statistics of colour
-_LUMINANCE: Final = np.array([0.299, 0.587, 0.114], dtype=np.float32)  # ITU-R 601
-_GRID: Final = 8
-_CYCLES: Final = (4.0, 8.0, 16.0, 32.0)  # per image
-_ORIENTATIONS: Final = 6
-_FINEST_CODES: Final = 200
-_FEWEST: Final = 32
-"""Fewer features are repeated."""
-
 Kind = Literal["baseline", "artefact check"]
-Floats = NDArray[np.float64]
-Features = Callable[[StimulusSet], NDArray[np.floating]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -350,79 +327,6 @@ def score_controls(benchmark: "str | Benchmark", *, model: Any = None, seeds: Se
         return _Scoring(benchmark, seeds).controls(scored.load(), name=scored.name)
 
 
-def time_codes(times: NDArray[Any], blocks: NDArray[Any] | None = None) -> Floats:
-    """Smooth functions of the order of presentations.
-
-    Parameters
-    ----------
-    times : array (presentations,)
-        Anything that sorts presentations within a block.
-    blocks : array (presentations,), optional
-        Session or the like of each presentation; no function extends beyond a block.
-
-    Returns
-    -------
-    array (presentations, codes)
-        Gaussian functions of the rank within the block: of a standard deviation σ of 2 presentations (more if there are
-        over 400), of 4 σ and of 16 σ, one σ apart; and the rank over all blocks, from 0 to 1.
-
-    Examples
-    --------
-    >>> time_codes(np.array([30, 10, 20])).shape
-    (3, 5)
-    >>> time_codes(np.array([30, 10, 20]))[:, -1].tolist()
-    [1.0, 0.0, 0.5]
-    """
-    groups = np.zeros(len(times), dtype=np.intp) if blocks is None else np.unique(blocks, return_inverse=True)[1]
-    ranks = np.empty(len(times))
-    for group in range(groups.max() + 1):
-        members = np.flatnonzero(groups == group)
-        ranks[members] = pd.Series(times[members]).rank(method="first").to_numpy() - 1
-    finest = max(2.0, len(times) / _FINEST_CODES)
-    columns = []
-    for group in range(groups.max() + 1):
-        here = groups == group
-        for width in (finest, 4 * finest, 16 * finest):
-            centres = np.arange(0.0, here.sum(), width)
-            bumps = np.exp(-0.5 * ((ranks[:, np.newaxis] - centres) / width) ** 2)
-            columns.append(np.where(here[:, np.newaxis], bumps, 0.0))
-    overall = np.empty(len(times))
-    overall[np.lexsort((ranks, groups))] = np.linspace(0.0, 1.0, len(times))
-    return np.concatenate([*columns, overall[:, np.newaxis]], axis=1)
-
-
-def shuffle_groups(groups: NDArray[Any], *, seed: int) -> NDArray[np.intp]:
-    """Rows of another group for each row: all rows of a group get rows of the same other group.
-
-    Parameters
-    ----------
-    groups : array (rows,)
-        Group of each row; at least two groups.
-    seed : int
-        Seed of the order of groups and of rows within a group.
-
-    Returns
-    -------
-    array (rows,)
-        Row whose features each row gets. No group keeps its own. Rows of a smaller group are used several times, of a
-        larger one some are not used.
-
-    Examples
-    --------
-    >>> groups = np.array(["cat", "dog", "cat", "dog"])
-    >>> groups[shuffle_groups(groups, seed=0)].tolist()
-    ['dog', 'cat', 'dog', 'cat']
-    """
-    names, codes = np.unique(groups, return_inverse=True)
-    rng = np.random.default_rng(seed)
-    order = rng.permutation(len(names))
-    rows = np.empty(len(codes), dtype=np.intp)
-    for group, other in zip(order, np.roll(order, -1), strict=True):
-        members, donors = np.flatnonzero(codes == group), rng.permutation(np.flatnonzero(codes == other))
-        rows[members] = donors[np.arange(len(members)) % len(donors)]
-    return rows
-
-
 class _Scoring:
     """Scores the controls of a benchmark, one after the other."""
 
@@ -435,7 +339,7 @@ class _Scoring:
 
     def controls(self, model: Any = None, *, name: str | None = None, score: Score | None = None) -> Controls:
         """All controls, beside a model or a score."""
-        recorded = _Recorder(_FeatureModel("pixels", _pixels, self._degrees))
+        recorded = _Recorder(_FeatureModel("pixels", pixel_features, self._degrees))
         try:
             pixels = _attempt(self._benchmark, recorded)
         except NotApplicable as error:
@@ -451,20 +355,21 @@ class _Scoring:
             self._model_score = score
             self._model_name = name or str(score.attrs.get("model_identifier", "the model"))
         known = _coordinates(self._benchmark)
-        labels = _labels(stimuli, known, _splits_of(self._benchmark))
+        labels = labels_of(stimuli, known, _splits_of(self._benchmark))
+        coded = f"orthogonal codes of {_list(list(labels)) or 'labels'}"
+        timed = "smooth functions of presentation time"
         controls = [
             self._control("pixels", "baseline", "16 × 16 pixels in colour", pixels, recorded.features),
-            self._scored("gabor", "baseline", "amplitudes of Gabor filters", lambda: _gabor),
+            self._scored("gabor", "baseline", "amplitudes of Gabor filters", lambda: gabor_features),
             self._scored(
-                "colour and luminance", "baseline", "statistics of colour and luminance", lambda: _colour(stimuli)
+                "colour and luminance",
+                "baseline",
+                "statistics of colour and luminance",
+                lambda: colour_features(stimuli),
             ),
-            self._scored(
-                "labels", "baseline", f"orthogonal codes of {_list(list(labels)) or 'labels'}", lambda: _codes(labels)
-            ),
+            self._scored("labels", "baseline", coded, lambda: code_features(labels)),
             *self._twins(model, self._model_name),
-            self._scored(
-                "time codes", "artefact check", "smooth functions of presentation time", lambda: _time(known, stimuli)
-            ),
+            self._scored("time codes", "artefact check", timed, lambda: time_features(known, stimuli)),
             self._shuffled(labels, source),
         ]
         value, ci = (None, None) if score is None else _numbers(score)
@@ -523,14 +428,19 @@ class _Scoring:
             try:
                 if model is None:
                     raise UserError("no model was given")
-                network = _network_of(model, name)
-                weights = _initial_weights(network, name, seed)
+                network = network_of(model, name)
+                weights = initial_weights(network, name, seed)
             except UserError as error:
                 missing = Control(name="untrained", kind="baseline", description=description, reason=error.message)
                 return [missing]
             recorder = _Recorder(model)
-            with _other_weights(network, weights):
-                score = _attempt(self._benchmark, recorder)
+            with other_weights(network, weights):
+                try:
+                    with channels_last(network):
+                        score = _attempt(self._benchmark, recorder)
+                except RuntimeError:  # its layers rely on the usual order in memory
+                    recorder = _Recorder(model)
+                    score = _attempt(self._benchmark, recorder)
             twins.append(self._control(control, "baseline", description, score, recorder.features))
         return twins
 
@@ -540,18 +450,13 @@ class _Scoring:
         of = "the Gabor filters" if source is None else self._model_name
         description = f"features of {of}, those of each group given to another"
         if not labels:
-            return Control(name=name, kind=kind, description=description, reason=_NO_LABELS)
+            return Control(name=name, kind=kind, description=description, reason=NO_LABELS)
         coordinate, groups = next(iter(labels.items()))
         description = f"features of {of}, those of each {coordinate} given to another"
-        shown = _FeatureModel("gabor", _gabor, self._degrees) if source is None else source.replay()
+        shown = _FeatureModel("gabor", gabor_features, self._degrees) if source is None else source.replay()
         candidate = _Recorder(_Shuffled(shown, groups, seed=self._seeds[0]))
         score = _attempt(self._benchmark, candidate)
         return self._control(name, kind, description, score, candidate.features)
-
-
-_NO_LABELS: Final = (
-    f"the stimuli have no categories or groups: none of {', '.join(LABELS)} has values that stimuli share"
-)
 
 
 class _FeatureModel(BrainModel):
@@ -593,7 +498,7 @@ class _FeatureModel(BrainModel):
         values = self._features(stimuli)
         self.number = values.shape[1]
         # copies change no fit and no geometry; PLS refuses fewer features than components
-        values = np.tile(values, (1, math.ceil(_FEWEST / self.number)))
+        values = np.tile(values, (1, math.ceil(FEWEST / self.number)))
         coords: dict[str, Any] = {str(name): ("presentation", stimuli[name].to_numpy()) for name in stimuli.columns}
         coords["neuroid_id"] = ("neuroid", np.arange(values.shape[1]))
         coords["region"] = ("neuroid", np.full(values.shape[1], "feature"))
@@ -731,92 +636,6 @@ def _table_of(shown: Sequence[StimulusSet]) -> pd.DataFrame:
     return table.drop_duplicates("stimulus_id").set_index("stimulus_id")
 
 
-def _known(values: NDArray[np.floating], stimuli: pd.Index) -> Features:
-    """Features that are looked up by the stimulus; they are scaled to an average variance of 1."""
-    spread = float(np.sqrt(values.var(axis=0).mean()))
-    if not spread > 0:
-        raise UserError("the features do not vary between stimuli")
-    scaled = values / spread
-    return lambda shown: scaled[stimuli.get_indexer(pd.Index(shown["stimulus_id"]))]
-
-
-class _ImageFeatures(NamedTuple):
-    """Features of images, one row each."""
-
-    pixels: NDArray[np.float32]
-    gabor: NDArray[np.float32]
-    colour: NDArray[np.float32]
-
-
-def _pixels(stimuli: StimulusSet) -> NDArray[np.floating]:
-    return _images_of([stimuli.get_stimulus(name) for name in stimuli["stimulus_id"]]).pixels
-
-
-def _gabor(stimuli: StimulusSet) -> NDArray[np.floating]:
-    return _images_of([stimuli.get_stimulus(name) for name in stimuli["stimulus_id"]]).gabor
-
-
-def _colour(stimuli: pd.DataFrame) -> Features:
-    values = _images_of(stimuli["_file"]).colour.astype(np.float64)
-    spread = values.std(axis=0)
-    return _known(((values - values.mean(axis=0)) / np.where(spread > 0, spread, 1.0))[:, spread > 0], stimuli.index)
-
-
-def _images_of(paths: Sequence[Any] | pd.Series) -> _ImageFeatures:
-    """Features of image files, kept in memory until their bytes change."""
-    files = tuple(str(path) for path in paths)
-    stats = (os.stat(file) for file in files)
-    return _image_features(files, tuple((stat.st_size, stat.st_mtime_ns) for stat in stats))
-
-
-@functools.lru_cache(maxsize=4)
-def _image_features(files: tuple[str, ...], state: tuple[tuple[int, int], ...]) -> _ImageFeatures:
-    bank = _bank()
-
-    def features(file: str) -> tuple[Any, Any, Any]:
-        image = load_rgb(file, size=_SIZE).astype(np.float32) / np.float32(128) - np.float32(1)
-        luminance = image @ _LUMINANCE
-        pixels, coarse = _block_means(image, _PIXELS), _block_means(image, _COARSE)
-        return 2 * pixels.ravel(), 10 * np.abs(bank(luminance)).ravel(), _colour_statistics(coarse)
-
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        pixels, gabor, colour = zip(*pool.map(features, files), strict=True)
-    return _ImageFeatures(np.stack(pixels), np.stack(gabor), np.stack(colour))
-
-
-@functools.lru_cache(maxsize=1)
-def _bank() -> GaborBank:
-    orientation, frequency = np.meshgrid(np.arange(_ORIENTATIONS) * 180 / _ORIENTATIONS, _CYCLES, indexing="ij")
-    filters = GaborFilters.from_bandwidths(
-        orientation=orientation.ravel(),
-        frequency=frequency.ravel(),  # cycles per image: the image spans one degree
-        frequency_bandwidth=1.5,
-        orientation_bandwidth=40.0,
-    )
-    return GaborBank(filters, size=_SIZE, visual_degrees=1.0, grid=_GRID)
-
-
-def _block_means(image: NDArray[np.float32], number: int) -> NDArray[np.float32]:
-    step = _SIZE // number
-    means: NDArray[np.float32] = image.reshape(number, step, number, step, 3).mean(axis=(1, 3))
-    return means
-
-
-def _colour_statistics(image: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Mean, standard deviation, skewness and kurtosis of each channel, and percentiles of luminance."""
-    red, green, blue = np.moveaxis(image, -1, 0)
-    luminance = image @ _LUMINANCE
-    saturation = image.max(axis=-1) - image.min(axis=-1)
-    channels = np.stack([luminance, red - green, blue - (red + green) / 2, saturation]).reshape(4, -1)
-    means = channels.mean(axis=1)
-    deviations = channels - means[:, np.newaxis]
-    squares = deviations * deviations
-    spreads = np.sqrt(squares.mean(axis=1))
-    scale = np.maximum(spreads, 1e-3)  # of uniform channels, shapes are 0
-    shapes = [(squares * deviations).mean(axis=1) / scale**3, (squares * squares).mean(axis=1) / scale**4]
-    return np.concatenate([means, spreads, *shapes, np.percentile(luminance, (5, 25, 50, 75, 95))]).astype(np.float32)
-
-
 def _coordinates(benchmark: Any) -> list[pd.DataFrame]:
     """Coordinates of the presentations of recordings: of averaged ones, then of single repetitions."""
     from brainscore_vision.composed import measurements_of
@@ -845,114 +664,6 @@ def _splits_of(benchmark: Any) -> str | None:
     """Coordinate whose groups the benchmark's splits keep together."""
     splits = getattr(getattr(benchmark, "_similarity_metric", None), "cross_validation", None)
     return getattr(splits, "group_coord", None)
-
-
-def _labels(stimuli: pd.DataFrame, coordinates: Sequence[pd.DataFrame], grouped_by: str | None) -> dict[str, pd.Series]:
-    """Name → label of each stimulus, each partition of the stimuli once; the coordinate that groups splits first."""
-    labels: dict[str, pd.Series] = {}
-    for name in dict.fromkeys([*([grouped_by] if grouped_by else []), *LABELS]):
-        values = stimuli.get(name)
-        for table in coordinates:
-            if values is None and {name, "stimulus_id"} <= set(table.columns):
-                values = table.drop_duplicates("stimulus_id").set_index("stimulus_id")[name].reindex(stimuli.index)
-        if values is None or values.isna().any():
-            continue
-        values = values.astype(str)
-        number = values.nunique()
-        same = any(number == other.nunique() == len(set(zip(values, other, strict=True))) for other in labels.values())
-        if 2 <= number <= len(values) / 2 and not same:
-            labels[name] = values
-    return labels
-
-
-def _codes(labels: Mapping[str, pd.Series]) -> Features:
-    """Rows of a Hadamard matrix for the values of each label.
-
-    They are orthogonal as one-hot codes are, and fits are the same; but all numbers in their RDM are exact, so that
-    equal dissimilarities have equal ranks.
-    """
-    from scipy.linalg import hadamard
-
-    if not labels:
-        raise UserError(_NO_LABELS)
-    # norms are powers of 2: 4^n codes, and 4^n labels, some of which are repeated
-    most = max(values.nunique() for values in labels.values())
-    number = _power_of_four(max(most + 1, _FEWEST))
-    rows = hadamard(number)[1:]  # the first is constant
-    parts = [rows[pd.factorize(values)[0]] for values in labels.values()]
-    codes = np.concatenate([parts[i % len(parts)] for i in range(_power_of_four(len(parts)))], axis=1)
-    stimuli = next(iter(labels.values())).index
-    return lambda shown: codes[stimuli.get_indexer(pd.Index(shown["stimulus_id"]))].astype(np.float64)
-
-
-def _power_of_four(least: int) -> int:
-    return int(4 ** (((least - 1).bit_length() + 1) // 2))
-
-
-def _time(coordinates: Sequence[pd.DataFrame], stimuli: pd.DataFrame) -> Features:
-    """Time codes of each stimulus, averaged over its presentations."""
-    for table in coordinates:
-        for name in _TIMES:
-            if name not in table or pd.isna(table[name]).any() or table[name].nunique() < 3:
-                continue
-            blocks = [table[block].astype(str) for block in _BLOCKS if block in table]
-            joined = pd.Series(["|".join(parts) for parts in zip(*blocks, strict=True)]) if blocks else None
-            codes = time_codes(table[name].to_numpy(), None if joined is None else joined.to_numpy())
-            averaged = pd.DataFrame(codes).groupby(table["stimulus_id"].to_numpy()).mean().reindex(stimuli.index)
-            if not averaged.isna().any(axis=None):
-                return _known(averaged.to_numpy(), stimuli.index)
-    raise UserError(
-        f"the order of presentations is not known: the recordings have no complete coordinate {' or '.join(_TIMES)}"
-    )
-
-
-def _network_of(model: Any, name: str) -> "torch.nn.Module":
-    """The network of a model, whose weights can be exchanged."""
-    network: Any = getattr(getattr(model, "activations_model", None), "model", None)
-    if not (hasattr(network, "state_dict") and hasattr(network, "named_parameters")):
-        raise UserError(f"{name} has no PyTorch network whose weights could be initialised again")
-    if not any(True for _ in network.parameters()):
-        raise UserError(f"the network of {name} has no weights")
-    return network
-
-
-def _initial_weights(network: "torch.nn.Module", name: str, seed: int) -> Mapping[str, Any]:
-    """Weights before training: of the registered reference model, else as its modules draw them."""
-    from brainscore_vision.model_helpers.reference_models import seeded
-
-    untrained = import_module("brainscore_vision.models.untrained")
-    if name.removesuffix("-untrained") in untrained.TRAINED and name.endswith("-untrained"):
-        raise UserError(f"{name} is not trained itself")
-    with seeded(seed):
-        if name in untrained.TRAINED:
-            folder = untrained.TRAINED[name]
-            built = import_module(f"brainscore_vision.models.{folder}.model").MODEL.build()
-            if {key: value.shape for key, value in built.state_dict().items()} == {
-                key: value.shape for key, value in network.state_dict().items()
-            }:
-                return built.state_dict()
-        twin = copy.deepcopy(network)
-        initialised: set[int] = set()
-        for module in twin.modules():
-            reset = getattr(module, "reset_parameters", None) or getattr(module, "_reset_parameters", None)
-            if callable(reset):
-                reset()
-                initialised |= {id(parameter) for parameter in module.parameters(recurse=False)}
-    left = [key for key, parameter in twin.named_parameters() if id(parameter) not in initialised]
-    if left:
-        raise UserError(f"it is not known how the weights {_list(left[:3])} of {name} are initialised")
-    return twin.state_dict()
-
-
-@contextmanager
-def _other_weights(network: "torch.nn.Module", weights: Mapping[str, Any]) -> Iterator[None]:
-    """Exchange the weights of a network; afterwards it has its own again."""
-    own = {name: value.clone() for name, value in network.state_dict().items()}
-    try:
-        network.load_state_dict(weights)
-        yield
-    finally:
-        network.load_state_dict(own)
 
 
 def _line(control: Control, width: int) -> str:

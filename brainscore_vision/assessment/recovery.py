@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from itertools import product
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from brainscore_core.errors import UserError, nearest
-from brainscore_core.formatting import number_text
+from brainscore_vision.assessment.parallel import evaluate
+from brainscore_vision.assessment.recovery_result import (
+    POWER,
+    Confusion,
+    MixturePower,
+    Recovery,
+    Share,
+    SizeRecovery,
+)
 from brainscore_vision.assessment.simulation import (
     GENERATORS,
     Candidate,
@@ -26,7 +35,6 @@ from brainscore_vision.model_interface import BrainModel
 
 if TYPE_CHECKING:
     from brainscore_core.benchmarks import Benchmark
-    from brainscore_core.figures import Svg
     from brainscore_vision.assessment.simulation import Array, Rows
 
 __all__ = [
@@ -39,9 +47,6 @@ __all__ = [
     "SizeRecovery",
     "recover",
 ]
-
-POWER: Final = 0.8
-"""Share of experiments in which a mixture must be found."""
 
 _SAME = 1e-9  # relative difference of scores that counts as none
 _MAIN, _MIXTURE, _SIZE, _PAIRS = range(4)  # first number of the seeds of each part
@@ -62,216 +67,6 @@ class Progress:
     done: int
     total: int
     step: str
-
-
-@dataclass(frozen=True)
-class Share:
-    """A share of simulated experiments.
-
-    Attributes
-    ----------
-    found, experiments : int
-        How many, of how many.
-    share, low, high : float or None
-        Found / experiments, and its Clopper–Pearson interval (95 %); None without experiments.
-    """
-
-    found: int
-    experiments: int
-    share: float | None
-    low: float | None
-    high: float | None
-
-    def text(self) -> str:
-        """Write the share and its interval."""
-        if self.share is None or self.low is None or self.high is None:
-            return "no experiment"
-        return f"{100 * self.share:.0f} % (95 %: {100 * self.low:.0f}–{100 * self.high:.0f} %)"
-
-
-@dataclass(frozen=True)
-class Confusion:
-    """Which candidate scores best, by the one that is true.
-
-    Attributes
-    ----------
-    generator : str
-        How responses were simulated.
-    counts : list of list of int, candidates × candidates
-        Experiments in which the candidate of the column scored best, and that of the row was true.
-    undefined : list of int, candidates
-        Experiments without any defined score.
-    found : list of Share, candidates
-        How often the candidate scored best where it was true.
-    overall : Share
-        Of all experiments.
-    """
-
-    generator: str
-    counts: list[list[int]]
-    undefined: list[int]
-    found: list[Share]
-    overall: Share
-
-
-@dataclass(frozen=True)
-class MixturePower:
-    """How often a mixture (1 − w) · first + w · second scores higher than `first`, where the mixture is true.
-
-    Attributes
-    ----------
-    generator : str
-        How responses were simulated.
-    first, second : str
-        Candidates.
-    weights : list of float
-        Values of w.
-    found : list of Share, weights
-        How often the mixture scored higher.
-    smallest : float or None
-        Smallest of the weights that, like all larger ones, is found in at least 80 % of the experiments.
-    reason : str or None
-        Why there is none.
-    """
-
-    generator: str
-    first: str
-    second: str
-    weights: list[float]
-    found: list[Share]
-    smallest: float | None
-    reason: str | None
-
-
-@dataclass(frozen=True)
-class SizeRecovery:
-    """Recovery with another number of stimuli or neuroids.
-
-    Attributes
-    ----------
-    generator : str
-        How responses were simulated.
-    stimuli, neuroids : int
-        Numbers.
-    overall : Share or None
-        How often the true candidate scored best; None if this size cannot be simulated.
-    reason : str or None
-        Why it cannot.
-    """
-
-    generator: str
-    stimuli: int
-    neuroids: int
-    overall: Share | None
-    reason: str | None
-
-
-@dataclass(frozen=True)
-class Recovery:
-    """Whether a benchmark finds the true model; holds for these candidates and generators only.
-
-    Attributes
-    ----------
-    benchmark : str
-        Identifier.
-    candidates, generators : list of str
-        Names.
-    stimuli, neuroids : int
-        Numbers in the benchmark.
-    reliability : float
-        Median over neuroids of the share of variance that is signal.
-    reliability_source : str
-        ``'measured'`` or ``'stated'``.
-    repetitions, seed : int
-        Experiments for each true candidate, and their seed.
-    scores : list of (float or None), candidates
-        Scores of the recordings themselves, before the ceiling; None if undefined.
-    confusions : list of Confusion
-        One for each generator.
-    mixtures : list of MixturePower
-        For each pair and generator.
-    sizes : list of SizeRecovery
-        For each size and generator.
-    notes : list of str
-        What a reader needs to know about single candidates.
-    """
-
-    benchmark: str
-    candidates: list[str]
-    generators: list[str]
-    stimuli: int
-    neuroids: int
-    reliability: float
-    reliability_source: str
-    repetitions: int
-    seed: int
-    scores: list[float | None]
-    confusions: list[Confusion]
-    mixtures: list[MixturePower]
-    sizes: list[SizeRecovery]
-    notes: list[str]
-
-    @property
-    def holds_for(self) -> str:
-        """Candidates and generators to which the numbers are limited."""
-        return (
-            f"These shares hold for these {len(self.candidates)} candidates ({', '.join(self.candidates)}), for "
-            f"responses simulated by {' and '.join(self.generators)}, and for the benchmark's own stimuli."
-        )
-
-    def to_dict(self) -> dict[str, Any]:
-        """All fields, and ``holds_for``, as plain lists, numbers and texts."""
-        return dataclasses.asdict(self) | {"holds_for": self.holds_for}
-
-    def text(self) -> str:
-        """Write what the command line prints."""
-        lines = [
-            f"Recovery on {self.benchmark}: {self.stimuli} stimuli, {self.neuroids} neuroids, median reliability "
-            f"{number_text(self.reliability, 2)} ({self.reliability_source})",
-            f"How often does the true candidate score best? {self.repetitions} simulated experiments each; "
-            f"by chance {100 / len(self.candidates):.0f} %",
-        ]
-        for confusion in self.confusions:
-            lines += ["", f"{confusion.generator}: {confusion.overall.text()}", *_table(self.candidates, confusion)]
-        if self.mixtures:
-            lines += ["", f"Smallest share w of B in (1 − w) · A + w · B that is found in {100 * POWER:.0f} %"]
-        for power in self.mixtures:
-            answer = f"w = {power.smallest:g}" if power.smallest is not None else power.reason
-            lines.append(f"  {power.generator}, A = {power.first}, B = {power.second}: {answer}")
-        if self.sizes:
-            lines += ["", "Other sizes"]
-        for size in self.sizes:
-            answer = size.overall.text() if size.overall is not None else f"not simulated: {size.reason}"
-            lines.append(f"  {size.generator}, {size.stimuli} stimuli, {size.neuroids} neuroids: {answer}")
-        return "\n".join([*lines, "", *self.notes, self.holds_for])
-
-    def figure(self, generator: str) -> Svg:
-        """Draw the confusion matrix of a generator: rows are true, columns score best.
-
-        Raises
-        ------
-        UserError
-            If responses were not simulated by this generator.
-        """
-        from brainscore_core.figures import HeatMap, heat_map
-
-        confusion = next((each for each in self.confusions if each.generator == generator), None)
-        if confusion is None:
-            raise UserError(f"no confusion matrix of {generator!r}", remedy=f"use {' or '.join(self.generators)}")
-        counts = np.asarray(confusion.counts, dtype=np.float64)
-        return heat_map(
-            HeatMap(
-                rows=self.candidates,
-                columns=self.candidates,
-                values=counts / np.maximum(counts.sum(axis=1, keepdims=True), 1),
-                states=np.full(counts.shape, "", dtype=object),
-                state_kinds={},
-                title=f"Candidate that scores best (columns) by the true candidate (rows): {generator}",
-                description=self.holds_for,
-                row_title="true candidate",
-                column_title="scores best",
-            )
-        )
 
 
 def recover(
@@ -464,22 +259,28 @@ class _Run:
         """Which candidate scores best, by the true one."""
         k = len(self._models)
         counts, undefined = np.zeros((k, k), dtype=np.intp), np.zeros(k, dtype=np.intp)
-        for true, generator in enumerate(self._generators[kind]):
-            for repetition in range(repetitions):
-                self._steps.next(f"{kind}: {self._models[true].name} is true, experiment {repetition + 1}")
-                rng = np.random.default_rng([_MAIN, self._seed, GENERATORS.index(kind), true, repetition])
-                winner = self._winner(self._models, generator.simulate(rng), rng)
-                if winner is None:
-                    undefined[true] += 1
-                else:
-                    counts[true, winner] += 1
+
+        def winner(experiment: tuple[int, int]) -> int | None:
+            true, repetition = experiment
+            rng = np.random.default_rng([_MAIN, self._seed, GENERATORS.index(kind), true, repetition])
+            return self._winner(self._models, self._generators[kind][true].simulate(rng), rng)
+
+        experiments = list(product(range(k), range(repetitions)))
+        steps = [f"{kind}: {self._models[true].name} is true, experiment {number + 1}" for true, number in experiments]
+        for (true, _), best in zip(experiments, self._evaluate(winner, experiments, steps, repetitions), strict=True):
+            if best is None:
+                undefined[true] += 1
+            else:
+                counts[true, best] += 1
         found = np.diag(counts)
         return Confusion(
             generator=kind,
             counts=counts.tolist(),
             undefined=undefined.tolist(),
-            found=[_share(int(number), repetitions - int(left)) for number, left in zip(found, undefined, strict=True)],
-            overall=_share(int(found.sum()), k * repetitions - int(undefined.sum())),
+            found=[
+                Share.of(int(number), repetitions - int(left)) for number, left in zip(found, undefined, strict=True)
+            ],
+            overall=Share.of(int(found.sum()), k * repetitions - int(undefined.sum())),
         )
 
     def powers(
@@ -491,22 +292,35 @@ class _Run:
         repetitions: int,
     ) -> list[MixturePower]:
         """How often mixtures of two candidates score higher than the first, for each generator."""
-        found: dict[str, list[Share]] = {kind: [] for kind in kinds}
-        for number, weight in enumerate(weights):
+        mixtures = []
+        for weight in weights:
             # the same pairs of units for all weights
             features = Mixture(first, second, weight, np.random.default_rng([_PAIRS, self._seed]))
-            mixture = Candidate(f"{first.name} with {weight:g} {second.name}", features)
-            for kind in kinds:
-                generator = Generator(self._experiment, kind, mixture)
-                wins = defined = 0
-                for repetition in range(repetitions):
-                    self._steps.next(f"{kind}: {mixture.name} is true, experiment {repetition + 1}")
-                    rng = np.random.default_rng([_MIXTURE, self._seed, GENERATORS.index(kind), number, repetition])
-                    winner = self._winner([first, mixture], generator.simulate(rng), rng)
-                    wins += winner == 1
-                    defined += winner is not None
-                found[kind].append(_share(wins, defined))
-        return [_power(kind, first, second, weights, found[kind]) for kind in kinds]
+            mixtures.append(Candidate(f"{first.name} with {weight:g} {second.name}", features))
+        generators = {
+            (number, kind): Generator(self._experiment, kind, mixture)
+            for number, mixture in enumerate(mixtures)
+            for kind in kinds
+        }
+
+        def winner(experiment: tuple[int, str, int]) -> int | None:
+            number, kind, repetition = experiment
+            rng = np.random.default_rng([_MIXTURE, self._seed, GENERATORS.index(kind), number, repetition])
+            return self._winner([first, mixtures[number]], generators[number, kind].simulate(rng), rng)
+
+        experiments = list(product(range(len(weights)), kinds, range(repetitions)))
+        steps = [f"{kind}: {mixtures[number].name} is true, experiment {n + 1}" for number, kind, n in experiments]
+        together = len(kinds) * repetitions
+        found: dict[tuple[str, int], list[int | None]] = defaultdict(list)
+        for (number, kind, _), best in zip(
+            experiments, self._evaluate(winner, experiments, steps, together), strict=True
+        ):
+            found[kind, number].append(best)
+        shares = {key: Share.of(best.count(1), len(best) - best.count(None)) for key, best in found.items()}
+        return [
+            _power(kind, first, second, weights, [shares[kind, number] for number in range(len(weights))])
+            for kind in kinds
+        ]
 
     def size(self, kind: str, stimuli: int, neuroids: int, repetitions: int) -> SizeRecovery:
         """Recovery with other numbers of stimuli or neuroids."""
@@ -516,26 +330,36 @@ class _Run:
             reason = f"features of only {experiment.stimuli} stimuli are known"
         elif kind == "fitted readout" and neuroids > experiment.neuroids:
             reason = f"readouts are fitted to the {experiment.neuroids} recorded neuroids"
-        wins = defined = 0
-        for true, generator in enumerate(self._generators[kind]):
-            for repetition in range(repetitions):
-                text = f"{kind}, {stimuli} stimuli, {neuroids} neuroids: {self._models[true].name} is true"
-                self._steps.next(f"{text}, experiment {repetition + 1}")
-                if reason is not None:
-                    continue
-                numbers = [GENERATORS.index(kind), stimuli, neuroids, true, repetition]
-                rng = np.random.default_rng([_SIZE, self._seed, *numbers])
-                rows = None if stimuli == experiment.stimuli else experiment.draw_stimuli(stimuli, rng)
-                places = None if neuroids == experiment.neuroids else experiment.draw_neuroids(neuroids, rng)
-                try:
-                    winner = self._winner(self._models, generator.simulate(rng, places), rng, rows, places)
-                except MetricInputError as error:
-                    reason = error.message
-                    continue
-                wins += winner == true
-                defined += winner is not None
-        overall = _share(wins, defined) if reason is None else None
+
+        def winner(each: tuple[int, int]) -> int | str | None:
+            true = each[0]
+            if reason is not None:
+                return reason
+            rng = np.random.default_rng([_SIZE, self._seed, GENERATORS.index(kind), stimuli, neuroids, *each])
+            rows = None if stimuli == experiment.stimuli else experiment.draw_stimuli(stimuli, rng)
+            places = None if neuroids == experiment.neuroids else experiment.draw_neuroids(neuroids, rng)
+            try:
+                return self._winner(self._models, self._generators[kind][true].simulate(rng, places), rng, rows, places)
+            except MetricInputError as error:
+                return str(error.message)
+
+        experiments = list(product(range(len(self._models)), range(repetitions)))
+        text = f"{kind}, {stimuli} stimuli, {neuroids} neuroids"
+        steps = [f"{text}: {self._models[true].name} is true, experiment {n + 1}" for true, n in experiments]
+        best = list(self._evaluate(winner, experiments, steps, repetitions))
+        reason = next((each for each in best if isinstance(each, str)), None)
+        wins = sum(each == true for (true, _), each in zip(experiments, best, strict=True))
+        overall = Share.of(wins, len(best) - best.count(None)) if reason is None else None
         return SizeRecovery(generator=kind, stimuli=stimuli, neuroids=neuroids, overall=overall, reason=reason)
+
+    def _evaluate(
+        self, winner: Callable[[Any], Any], experiments: Sequence[Any], steps: Sequence[str], together: int
+    ) -> Iterator[Any]:
+        """Winners of all experiments, with a report before each."""
+        found = evaluate(winner, experiments, together=together)
+        for step in steps:
+            self._steps.next(step)
+            yield next(found)
 
     def _winner(
         self,
@@ -553,15 +377,6 @@ class _Run:
             return None
         least = max(known) - _SAME * max(1.0, abs(max(known)))
         return int(rng.choice([place for place, score in enumerate(scores) if score is not None and score >= least]))
-
-
-def _share(found: int, experiments: int) -> Share:
-    if experiments == 0:
-        return Share(found=0, experiments=0, share=None, low=None, high=None)
-    from scipy.stats import binomtest
-
-    interval = binomtest(found, experiments).proportion_ci(0.95, method="exact")
-    return Share(found, experiments, found / experiments, float(interval.low), float(interval.high))
 
 
 def _power(
@@ -650,14 +465,3 @@ def _notes(
     if generated_from:
         notes.append(f"Responses of {', '.join(generated_from)} are simulated from other features than are scored.")
     return notes
-
-
-def _table(names: Sequence[str], confusion: Confusion) -> list[str]:
-    """Lines of a confusion matrix, with a column of numbers for each candidate."""
-    wide = max(len(name) for name in names)
-    digits = max(2, len(str(len(names))), *(len(str(count)) for row in confusion.counts for count in row))
-    head = " ".join(f"{number:>{digits}}" for number in range(1, len(names) + 1))
-    lines = [f"  {'true, by the one that scores best':{wide + 4}}", f"  {'':{wide + 4}} {head}"]
-    for number, (name, row) in enumerate(zip(names, confusion.counts, strict=True), start=1):
-        lines.append(f"  {number:>2}  {name:{wide}} " + " ".join(f"{count:>{digits}}" for count in row))
-    return lines

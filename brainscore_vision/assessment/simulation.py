@@ -16,9 +16,18 @@ from brainscore_core.errors import UserError
 from brainscore_core.metrics import STIMULUS_GROUPS
 from brainscore_core.numerics import ResponseMoments, RidgeCV
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, NeuroidAssembly, coords_for_dim
-from brainscore_vision.attainable import averaged_recordings, moments_of_recordings
-from brainscore_vision.benchmark_helpers.measurements import errors_naming_data, require_stimuli
-from brainscore_vision.benchmark_helpers.neural_common import record_stimuli
+from brainscore_vision.attainable import averaged_recordings, moments_of_recordings, moments_of_repetitions
+from brainscore_vision.benchmark_helpers.measurements import (
+    errors_naming_data,
+    require_stimuli,
+    without_single_time_bin,
+)
+from brainscore_vision.benchmark_helpers.neural_common import (
+    RSABenchmark,
+    TrainTestNeuralBenchmark,
+    record_stimuli,
+)
+from brainscore_vision.composed import measurements_of
 from brainscore_vision.metric_helpers.alignment import (
     PUBLISHED_ORDER,
     MetricInputError,
@@ -188,30 +197,50 @@ class Experiment:
     """Root of the correlation matrix of the noise of the neuroids."""
     amplitude: Array
     """Relative standard deviation of the noise of each stimulus's average."""
+    training: NDArray[np.bool_] | None = None
+    """Whether each stimulus is only fitted; None if the metric divides the stimuli itself."""
     rotates: bool = False
     """Whether the metric gives rotated features the same score."""
 
     @classmethod
     def of(cls, benchmark: Any, reliability: float | None) -> Experiment:
         what = f"recovery on {benchmark.identifier!r}"
-        target = averaged_recordings(benchmark, what=what)
+        target: DataAssembly
+        training: NDArray[np.bool_] | None = None
+        if isinstance(benchmark, TrainTestNeuralBenchmark):
+            target, training = _joined(benchmark, what)
+        else:
+            if isinstance(benchmark, RSABenchmark):
+                raise UserError(
+                    f"{what} cannot be simulated: it compares with each subject, whose reliability its averaged "
+                    "recordings do not tell",
+                    remedy="compare the recordings with the metric 'rdm' in a NeuralBenchmark",
+                )
+            target = averaged_recordings(benchmark, what=what)
         with errors_naming_data(target, benchmark.identifier):
             finite_values(target, role="recordings")
         n, m = target.shape
         if reliability is not None:
-            return cls(benchmark, target, target, np.full(m, reliability), np.eye(m), np.ones(n))
+            return cls(benchmark, target, target, np.full(m, reliability), np.eye(m), np.ones(n), training)
         try:
-            moments = moments_of_recordings(benchmark, target, what=what)
+            if training is None:
+                moments = moments_of_recordings(benchmark, target, what=what)
+            else:
+                repeated = measurements_of(benchmark.identifier, benchmark).repetitions()  # type: ignore[union-attr]
+                tested = target.isel(presentation=np.flatnonzero(~training))
+                moments = moments_of_repetitions(benchmark.identifier, repeated, tested)
         except UserError as error:
             raise UserError(f"{what}: {error.message}", remedy=f"{error.remedy}; or state reliability=…") from error
         deviations = np.sqrt(np.diag(moments.noise))
         correlations = moments.noise / np.where(deviations > 0, np.outer(deviations, deviations), 1.0)
         np.fill_diagonal(correlations, 1.0)
         values, vectors = np.linalg.eigh(correlations)
-        amplitude = np.sqrt(1 / moments.counts / np.mean(1 / moments.counts))
-        return cls(
-            benchmark, target, target, _reliability(moments), vectors * np.sqrt(np.maximum(values, 0.0)), amplitude
+        amplitude = np.ones(n)
+        amplitude[slice(None) if training is None else ~training] = np.sqrt(
+            1 / moments.counts / np.mean(1 / moments.counts)
         )
+        root = vectors * np.sqrt(np.maximum(values, 0.0))
+        return cls(benchmark, target, target, _reliability(moments), root, amplitude, training)
 
     @property
     def stimuli(self) -> int:
@@ -270,7 +299,7 @@ class Experiment:
         if model.source is None:
             model.source = self._source(self.features(model))
         source = model.source if rows is None else self._source(self.features(model)[rows], rows)
-        score = self._metric(model, source, measured)
+        score = self._metric(model, source, measured, rows)
         return score if math.isfinite(score) else None
 
     def _source(self, values: Array, rows: Rows | None = None) -> NeuroidAssembly:
@@ -281,20 +310,39 @@ class Experiment:
         }
         return NeuroidAssembly(values, coords=coords, dims=["presentation", "neuroid"])
 
-    def _metric(self, model: Candidate, source: DataAssembly, measured: DataAssembly) -> float:
+    def _metric(
+        self, model: Candidate, source: DataAssembly, measured: DataAssembly, rows: Rows | None = None
+    ) -> float:
         with warnings.catch_warnings(), errors_naming_data(self.recordings, self.benchmark.identifier):
             warnings.simplefilter("ignore")
             try:
-                return float(self.benchmark._similarity_metric(source, measured))
+                if self.training is None:
+                    return float(self.benchmark._similarity_metric(source, measured))
+                training = self.training if rows is None else self.training[rows]
+                return self._of_parts(source, measured, [np.flatnonzero(training), np.flatnonzero(~training)])
             except MetricInputError as error:
                 raise MetricInputError(f"candidate {model.name!r}: {error.message}", remedy=error.remedy) from error
 
+    def _of_parts(self, source: DataAssembly, measured: DataAssembly, parts: Sequence[Rows]) -> float:
+        """Mean score over the groups of neuroids that the benchmark fits separately."""
+        sources = [source.isel(presentation=rows) for rows in parts]
+        targets = [measured.isel(presentation=rows) for rows in parts]
+        groups = self.benchmark._groups(*targets)
+        neuroids = [slice(None)] if groups is None else list(groups.values())
+        scores = [
+            float(self.benchmark._compare(sources, [target.isel(neuroid=which) for target in targets]))
+            for which in neuroids
+        ]
+        return float(np.mean(scores))
+
     def draw_stimuli(self, number: int, rng: np.random.Generator) -> Rows:
-        """Some of the stimuli, in equal shares from each of their groups."""
+        """Some of the stimuli, in equal shares from each of their groups, and from those for training and testing."""
         n = self.stimuli
         groups = np.zeros(n, dtype=np.intp)
         if STIMULUS_GROUPS in self.target.coords:
             groups = np.unique(self.target[STIMULUS_GROUPS].values, return_inverse=True)[1]
+        if self.training is not None:
+            groups = 2 * groups + self.training
         order = np.lexsort((rng.random(n), groups))
         return np.sort(order[np.arange(number) * n // number])
 
@@ -362,6 +410,52 @@ def _standardised(values: Array) -> Array:
     return np.asarray(centred / np.where(deviation > 0, deviation, 1.0))
 
 
+def _joined(benchmark: TrainTestNeuralBenchmark, what: str) -> tuple[NeuroidAssembly, NDArray[np.bool_]]:
+    """Recordings for training and testing in one assembly, and which of them are for training."""
+    parts = [
+        as_table(without_single_time_bin(part), ("presentation", "neuroid"), role="recordings")
+        for part in (benchmark.train_assembly, benchmark.test_assembly)
+    ]
+    benchmark._groups(*parts)  # an error if their neuroids differ
+    train, test = (set(part["stimulus_id"].values.tolist()) for part in parts)
+    if train & test:
+        raise UserError(
+            f"{what} cannot be simulated: {len(train & test)} stimuli are both for training and for testing",
+            remedy="leave them out of one of the assemblies",
+        )
+    levels = [coords_for_dim(part, "presentation") for part in parts]
+    coords: dict[str, Any] = {
+        str(name): ("presentation", np.concatenate([part[name].values for part in parts]))
+        for name in levels[0]
+        if name in levels[1] and name != PUBLISHED_ORDER
+    }
+    coords |= {
+        str(name): ("neuroid", variable.values) for name, variable in coords_for_dim(parts[1], "neuroid").items()
+    }
+    values = np.concatenate([part.values for part in parts])
+    joined = NeuroidAssembly(values, coords=coords, dims=["presentation", "neuroid"])
+    return joined, np.arange(len(values)) < len(parts[0])
+
+
+def _recorded(model: BrainModel, benchmark: Any, assembly: DataAssembly) -> DataAssembly:
+    require_stimuli(assembly)
+    return record_stimuli(
+        model,
+        assembly,
+        benchmark=benchmark.identifier,
+        region=benchmark.region,
+        visual_degrees=benchmark._visual_degrees,
+        number_of_trials=benchmark._number_of_trials,
+        time_bins=benchmark.timebins,
+    )
+
+
+def _in_order(features: DataAssembly, target: DataAssembly, role: str) -> Array:
+    """Values of features, one row for each stimulus of the recordings, in their order."""
+    features = as_table(features, ("presentation", "neuroid"), role=role)
+    return np.asarray(features.values[match_rows(features, target, roles=(role, "recordings"))])
+
+
 def features_of(experiment: Experiment, name: str, candidate: Any) -> Array:
     """Features of a candidate, stimuli × features, in the order of the recordings."""
     benchmark, target = experiment.benchmark, experiment.target
@@ -369,22 +463,25 @@ def features_of(experiment: Experiment, name: str, candidate: Any) -> Array:
         from brainscore_vision.registries import load_model
 
         candidate = load_model(candidate)
+    role = f"features of {name!r}"
     if isinstance(candidate, BrainModel):
-        require_stimuli(benchmark._assembly)
+        training = experiment.training
+        if training is None:
+            parts = [(benchmark._assembly, np.arange(len(target)))]
+        else:
+            parts = [
+                (benchmark.train_assembly, np.flatnonzero(training)),
+                (benchmark.test_assembly, np.flatnonzero(~training)),
+            ]
         candidate.start_recording(benchmark.region, time_bins=benchmark.timebins)
-        candidate = record_stimuli(
-            candidate,
-            benchmark._assembly,
-            benchmark=benchmark.identifier,
-            region=benchmark.region,
-            visual_degrees=benchmark._visual_degrees,
-            number_of_trials=benchmark._number_of_trials,
-            time_bins=benchmark.timebins,
+        candidate = np.concatenate(
+            [
+                _in_order(_recorded(candidate, benchmark, part), target.isel(presentation=rows), role)
+                for part, rows in parts
+            ]
         )
     if isinstance(candidate, DataAssembly):
-        role = f"features of {name!r}"
-        candidate = as_table(candidate, ("presentation", "neuroid"), role=role)
-        candidate = candidate.values[match_rows(candidate, target, roles=(role, "recordings"))]
+        candidate = _in_order(candidate, target, role)
     values = np.asarray(candidate)
     if values.ndim != 2 or len(values) != experiment.stimuli or values.shape[1] == 0 or values.dtype.kind not in "fiub":
         raise UserError(

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from brainscore_core.errors import DataUnavailable, NotApplicable, UserError
-from brainscore_core.provenance import recording
+from brainscore_core.provenance import ignoring, recording
 from brainscore_core.receipts.assessment import PARTS, Assessment, Part, Used
 from brainscore_core.receipts.environment import current_environment, describe_plugin, platform_code
 from brainscore_core.receipts.privacy import scrub_text
@@ -166,20 +166,20 @@ def assess(
     """
     report = on_event or (lambda event: None)
     found: dict[int, Assessment | None] = {}
-    missing = []
+    missing: dict[int, str | None] = {}
     for number, task in enumerate(tasks):
-        stored = None if again else current(task, store)
-        if stored is None:
-            missing.append(number)
+        stored = current(task, store)
+        if stored is None or again:
+            missing[number] = None if stored is None else stored.id
         else:
             found[number] = stored
             report(Finished(task, stored, stored=True))
     if missing:
         store.require_writable()
     if cluster is None or not missing:
-        for number in missing:
+        for number, known in missing.items():
             report(Started(tasks[number]))
-            found[number] = run_task(tasks[number], store, on_event=report)
+            found[number] = run_task(tasks[number], store, known=known, on_event=report)
             report(Finished(tasks[number], found[number]))
     else:
         from brainscore_core.runner.cluster import open_cluster
@@ -187,7 +187,10 @@ def assess(
         with open_cluster(cluster, tasks=len(missing)) as opened:
             from distributed import as_completed
 
-            futures = {opened.client.submit(run_task, tasks[number], store, pure=False): number for number in missing}
+            futures = {
+                opened.client.submit(run_task, tasks[number], store, known=known, pure=False): number
+                for number, known in missing.items()
+            }
             for number in missing:
                 report(Started(tasks[number]))
             for future in as_completed(futures):
@@ -222,19 +225,27 @@ def changed_plugins(assessment: Assessment) -> tuple[str, ...]:
 
 
 def run_task(
-    task: Task, store: AssessmentStore, *, on_event: Callable[[Started], Any] | None = None
+    task: Task,
+    store: AssessmentStore,
+    *,
+    known: str | None = None,
+    on_event: Callable[[Started], Any] | None = None,
 ) -> Assessment | None:
     """Compute a task and store its assessment; None if another process is computing it.
 
-    An error becomes the state of the assessment. An interrupt leaves nothing behind.
+    An error becomes the state of the assessment. An interrupt leaves nothing behind. If another process has stored a
+    current assessment in the meantime, it is returned; `known` is the id of one that is computed again nevertheless.
     """
     with _claimed(task, store) as claimed:
         if not claimed:
             return None
+        stored = current(task, store)
+        if stored is not None and stored.id != known:
+            return stored
         start = time.perf_counter()
         outcome: dict[str, Any] = {}
         version: int | str | None = None
-        with recording() as record:
+        with ignoring("features"), recording() as record:
             try:
                 with suggesting_public_variants(task.benchmark, benchmark_registry):
                     benchmark = load_benchmark(task.benchmark)

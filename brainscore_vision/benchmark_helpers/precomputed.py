@@ -15,6 +15,7 @@ from brainscore_core.supported_data_standards.brainio.assemblies import (
 )
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision.benchmark_helpers.screen import first_names, identifier_before_screen
+from brainscore_vision.model_helpers.recorded_features import note_features
 from brainscore_vision.model_interface import BrainModel
 
 __all__ = ["PrecomputedFeatures", "RecordedDecisions", "check_standard_format"]
@@ -62,6 +63,7 @@ class PrecomputedFeatures(BrainModel):
         self._visual_degrees = visual_degrees
         self._identifier = identifier
         self._wanted: str | None = None
+        self._region: str | None = None
         assemblies = features.values() if isinstance(features, Mapping) else [features]
         for assembly in assemblies:
             if "presentation" not in assembly.dims or "stimulus_id" not in assembly.coords:
@@ -83,12 +85,14 @@ class PrecomputedFeatures(BrainModel):
         """Replay behavior from now on; see :meth:`BrainModel.start_task`."""
         if task != BrainModel.Task.passive:
             self._want("behavior")
+            self._region = None
 
     def start_recording(
         self, recording_target: str, time_bins: Sequence[tuple[int, int]] | None = None, **kwargs: Any
     ) -> None:
         """Replay recordings from now on; see :meth:`BrainModel.start_recording`."""
         self._want("recordings")
+        self._region = str(recording_target)
 
     def look_at(
         self, stimuli: StimulusSet, number_of_trials: int = 1, require_variance: bool = False
@@ -113,6 +117,8 @@ class PrecomputedFeatures(BrainModel):
         selected = features.isel(presentation=rows)
         if "time_bin" in selected.dims and selected.sizes["time_bin"] == 1:
             selected = selected.isel(time_bin=0, drop=True)
+        if self._region is not None and "neuroid" in selected.dims:
+            note_features(selected, self._region)
         return selected  # type: ignore[return-value] # of the class that was passed
 
     def _want(self, kind: str) -> None:

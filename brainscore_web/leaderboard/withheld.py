@@ -77,11 +77,12 @@ def withheld_document(document: Mapping[str, Any]) -> dict[str, Any]:
         "files": [{**item, "url": WITHHELD} for item in objects_in(document, "files")],
         "attachments": [item for item in objects_in(document, "attachments") if item.get("kind") != "log"],
         "notes": [],
+        "features": [{**item, "layers": []} for item in objects_in(document, "features")],
     }
     notes = document.get("notes")
     if any(str(note).startswith(_SANDBOXED) for note in (notes if isinstance(notes, list | tuple) else ())):
         timings = document.get("timings")
-        public |= {"files": [], "weights": [], "data": [], "seeds": {}, "device": WITHHELD}
+        public |= {"files": [], "weights": [], "data": [], "seeds": {}, "device": WITHHELD, "features": []}
         public |= {"cache": {"hits": 0, "misses": 0}}
         public |= {"timings": {**timings, "extraction": None} if isinstance(timings, dict) else {}}
     return public

@@ -84,6 +84,7 @@ class FakeBenchmark(BenchmarkBase):
         note("time", step="extraction", seconds=1.5, layer="a")
         note("time", step="extraction", seconds=0.25, layer="b")
         note("weights", identifier="fake-net", sha256="2" * 64)
+        note("features", region="IT", layers=["a", "b"], stimuli=9, features=1234, effective_dimensionality=5.67)
         score = self.make()
         return normalise(score, self.ceiling) if "scale" in score.attrs else score
 

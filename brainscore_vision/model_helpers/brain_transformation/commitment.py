@@ -35,6 +35,7 @@ from brainscore_vision.model_helpers.brain_transformation.temporal import (
     steps_in_time,
     with_level,
 )
+from brainscore_vision.model_helpers.recorded_features import note_features
 from brainscore_vision.model_interface import BrainModel
 
 if TYPE_CHECKING:
@@ -316,6 +317,7 @@ class ModelCommitment(BrainModel):
             result = steps_in_time(at_steps, steps, time_bins or [when[step] for step in steps])
         result = with_level(result, "neuroid", "region", region)
         result.attrs["layers_from"] = self.region_layer_map.source_of(region)
+        note_features(result, region)
         return result
 
     def _record_together(self, stimuli: StimulusSet, layers: Sequence[str], trials: int, vary: bool) -> None:

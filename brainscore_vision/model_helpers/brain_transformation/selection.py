@@ -20,7 +20,7 @@ from brainscore_core.files import file_digest, replacing
 from brainscore_core.metrics import Score
 from brainscore_core.paths import simulated_data_home
 from brainscore_core.plugins import PluginWarning
-from brainscore_core.provenance import note, recording
+from brainscore_core.provenance import ignoring, note, recording
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision.benchmark_helpers.screen import stimulus_files
@@ -527,7 +527,8 @@ def select_layers(
                 note(**item)
             return [_best(known.profile)], f"selected on {name}"
         try:
-            with recording() as record:
+            # features of a layer that is tried are not those of the model
+            with ignoring("features"), recording() as record:
                 benchmark = load_selection_benchmark(candidate) if isinstance(candidate, str) else candidate
                 profile, contents = selection._profile(benchmark, halves=0, seed=0, avoid=avoid)
         except UnknownIdentifier:

@@ -6,7 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from brainscore_core.formatting import number_text
 from brainscore_web.leaderboard.cards.formatting import NONE, estimate, megabytes, number, seconds
+from brainscore_web.leaderboard.clean import number as finite_number
 from brainscore_web.leaderboard.clean import objects_in
 from brainscore_web.leaderboard.models import Score
 from brainscore_web.leaderboard.not_run import NOT_RUN
@@ -117,6 +119,29 @@ def _numbers(score: Score, document: Mapping[str, Any]) -> Section:
     )
 
 
+def _recorded(document: Mapping[str, Any]) -> Section:
+    """Numbers and effective dimensionalities of the features that were recorded; no rows for behaviour."""
+    return Section(
+        title="Features",
+        columns=("region", "features", "effective dimensionality", "stimuli", "layers"),
+        rows=tuple(
+            (
+                _text(item, "region"),
+                _count(item, "features"),
+                number_text(finite_number(item.get("effective_dimensionality")), 1),
+                _count(item, "stimuli"),
+                ", ".join(map(str, item.get("layers") or ())) or NONE,
+            )
+            for item in objects_in(document, "features")
+        ),
+    )
+
+
+def _count(item: Mapping[str, Any], name: str) -> str:
+    value = finite_number(item.get(name))
+    return NONE if value is None else f"{value:,.0f}"
+
+
 def _scale(document: Mapping[str, Any], part: str) -> tuple[str, str]:
     estimate = document.get(part) or {}
     return str(estimate.get("scale") or ""), str(estimate.get("ci_estimates") or estimate.get("error_reason") or "")
@@ -125,6 +150,7 @@ def _scale(document: Mapping[str, Any], part: str) -> tuple[str, str]:
 def _sections(document: Mapping[str, Any]) -> Iterable[Section]:
     timings, memory = document.get("timings") or {}, document.get("memory") or {}
     times = [(step.replace("_", " "), seconds(value)) for step, value in timings.items() if value is not None]
+    yield _recorded(document)
     yield Section(title="Time", rows=tuple(times))
     yield Section(title="Environment", rows=tuple(_environment_rows(document, memory)))
     yield Section(

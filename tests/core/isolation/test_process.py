@@ -25,6 +25,15 @@ from brainscore_core.isolation.shared_files import WireError
 from brainscore_core.isolation.values import raise_error, take_over
 from brainscore_core.provenance import recording
 
+FEATURES = {
+    "kind": "features",
+    "region": "V1",
+    "layers": ["relu"],
+    "stimuli": 3,
+    "features": 4,
+    "effective_dimensionality": 1.5,
+}
+
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs POSIX")
 
 
@@ -202,6 +211,12 @@ class TestFailures:
             ({"notes": [{"kind": "cache", "misses": 1 << 53}]}, "impossible misses"),
             ({"notes": [{"kind": "time", "step": "extraction", "seconds": math.inf}]}, "impossible seconds"),
             ({"notes": [{"kind": "time", "step": "extraction", "seconds": -0.1}]}, "impossible seconds"),
+            ({"notes": [{"kind": "features", "region": "V1"}]}, "without effective_dimensionality, features"),
+            ({"notes": [{**FEATURES, "region": " "}]}, "impossible region"),
+            ({"notes": [{**FEATURES, "layers": [3]}]}, "impossible layers"),
+            ({"notes": [{**FEATURES, "stimuli": 0}]}, "impossible stimuli"),
+            ({"notes": [{**FEATURES, "features": True}]}, "impossible features"),
+            ({"notes": [{**FEATURES, "effective_dimensionality": math.inf}]}, "impossible effective_dimensionality"),
             ({"warnings": [["text", [], "file.py", 3]] * 101}, "101 warnings"),
             ({"warnings": [["x" * 100_001, [], "file.py", 3]]}, "a warning of 100001 characters"),
             ({"warnings": [["text", [], "file.py"]]}, "an invalid warning"),
@@ -222,6 +237,8 @@ class TestFailures:
             {"kind": "file", "url": "file:///a", "sha1": "0" * 40, "sha256": None},
             {"kind": "cache", "hits": 0, "misses": 3},
             {"kind": "time", "step": "extraction", "seconds": 0.5},
+            FEATURES,
+            {**FEATURES, "effective_dimensionality": None},
         ]
         with recording() as record:
             take_over({"notes": notes, "warnings": [], "peak_bytes": 1})

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from brainscore_core.numerics import participation_ratio
+from brainscore_core.numerics import effective_dimensionality, participation_ratio
 
 
 @pytest.mark.parametrize("shape", [(40, 7), (7, 40), (20, 20), (30, 1)])
@@ -52,3 +52,21 @@ def test_undefined_and_refused(width):
     constant[4, 1] = np.inf
     with pytest.raises(ValueError, match="not finite in row 4"):
         participation_ratio(constant)
+
+
+@pytest.mark.parametrize("shape", [(60, 7), (60, 900), (20, 20), (30, 1)])
+@pytest.mark.parametrize(
+    ("scale", "offset"), [(1, 0), (1, 100), (1, 1e5), (1e-20, 0), (1e20, 0), (1e-3, 1e-3)], ids=str
+)
+def test_in_single_precision_the_value_is_the_same(shape, scale, offset):
+    rng = np.random.default_rng(0)
+    x = (scale * (rng.standard_normal(shape) * np.arange(1, shape[1] + 1) + offset)).astype(np.float32)
+    assert effective_dimensionality(x) == pytest.approx(participation_ratio(x).value, rel=1e-5)
+
+
+def test_in_single_precision_errors_are_the_same():
+    assert np.isnan(effective_dimensionality(np.full((5, 3), 0.1, dtype=np.float32)))
+    with pytest.raises(ValueError, match="not finite in row 2"):
+        effective_dimensionality(np.array([[0, 1], [1, 2], [np.nan, 3]], dtype=np.float32))
+    with pytest.raises(ValueError, match="1 stimulus"):
+        effective_dimensionality(np.ones((1, 3), dtype=np.float32))

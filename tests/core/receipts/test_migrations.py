@@ -41,7 +41,7 @@ def test_what_was_stored_is_read(name):
     receipt = Receipt.from_json((STORED / f"{name}.json").read_bytes())
     assert (receipt.state, receipt.reason) == STATES[name]
     assert receipt.id == before["id"]
-    assert (receipt.weights, receipt.run, receipt.timings.extraction) == ((), None, None)
+    assert (receipt.weights, receipt.run, receipt.timings.extraction, receipt.features) == ((), None, None, ())
     after = receipt.to_dict()
     assert after["schema_version"] == SCHEMA_VERSION
     assert Receipt.from_dict(after) == receipt
@@ -49,7 +49,7 @@ def test_what_was_stored_is_read(name):
     assert changed == {"schema_version", "timings", "environment"} | (
         {"state"} if receipt.state == "undefined" else set()
     )
-    assert set(after) - set(before) == {"weights", "run"}
+    assert set(after) - set(before) == {"weights", "run", "features"}
     (result,) = results_of([receipt])
     assert result.state == STATES[name][0]
 

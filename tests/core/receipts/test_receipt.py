@@ -87,7 +87,7 @@ def test_nonsense_is_not_written(change, where):
         ("[]", "it must be a JSON object"),
         ("{}", "not a valid receipt"),
         ('{"schema_version": NaN}', "NaN is not valid in JSON"),
-        ('{"schema_version": 3}', "written by a newer Brain-Score"),
+        ('{"schema_version": 4}', "written by a newer Brain-Score"),
         ('{"schema_version": 0}', "not a valid receipt"),
         ('{"schema_version": true}', "not a valid receipt"),
         ('{"schema_version": "1"}', "not a valid receipt"),
@@ -161,9 +161,9 @@ def test_a_score_relative_to_an_uncertain_ceiling_is_undetermined():
 
 
 def test_the_published_schema_is_the_one_in_use():
-    published = Path(__file__).parents[3] / "docs" / "schemas" / "receipt-2.json"
+    published = Path(__file__).parents[3] / "docs" / "schemas" / "receipt-3.json"
     assert json.loads(published.read_text(encoding="utf-8")) == receipt_schema()
-    assert receipt_schema()["$id"].endswith("/schemas/receipt-2.json")
+    assert receipt_schema()["$id"].endswith("/schemas/receipt-3.json")
 
 
 def test_ids_sort_by_time_and_follow_the_content():

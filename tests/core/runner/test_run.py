@@ -9,6 +9,7 @@ import pytest
 
 from brainscore_core.errors import BrainScoreError, DataUnavailable, UserError
 from brainscore_core.metrics import Score
+from brainscore_core.receipts.receipt import summary
 from brainscore_core.scoring import Receipt, ResultsStore, RunInfo, run_pair
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 
@@ -45,11 +46,14 @@ def test_scored(fakes, tmp_path):
     assert receipt.timings.total >= receipt.timings.score > 0
     assert receipt.timings.extraction == 1.75
     assert [(item.identifier, item.sha256) for item in receipt.weights] == [("fake-net", "2" * 64)]
+    (features,) = receipt.features
+    assert features.text() == "IT: 1,234 features (a, b) of effective dimensionality 5.7, over 9 stimuli"
+    assert ("features", features.text()) in summary(receipt)
     assert receipt.run is None
     assert receipt.memory.peak_bytes > 1_000_000
     assert receipt.environment.packages["numpy"] == np.__version__
     data = strict(only_file(tmp_path))
-    assert data["schema_version"] == 2
+    assert data["schema_version"] == 3
     assert Receipt.from_dict(data) == receipt
 
 

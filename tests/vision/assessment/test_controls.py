@@ -12,8 +12,16 @@ from brainscore_core.metrics import Score, declare_no_error
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision import load_metric, load_model
-from brainscore_vision.assessment import controls
-from brainscore_vision.assessment.controls import Control, Controls, Difference, score_controls
+from brainscore_vision.assessment import control_features
+from brainscore_vision.assessment.controls import (
+    Control,
+    Controls,
+    Difference,
+    score_controls,
+    shuffle_groups,
+    time_codes,
+)
+from brainscore_vision.assessment.twins import channels_last, initial_weights
 from brainscore_vision.benchmark_helpers.neural_common import NeuralBenchmark, TrainTestNeuralBenchmark
 from brainscore_vision.benchmark_helpers.precomputed import PrecomputedFeatures
 from brainscore_vision.testing.pictures import write_pictures
@@ -268,17 +276,33 @@ def test_untrained_twins_are_the_network_with_other_weights(stimuli, network):
     assert result.score == pytest.approx(float(benchmark(_commitment(network)).attrs["unclamped"]), abs=1e-6)
 
 
+def test_twins_of_networks_that_rely_on_the_order_in_memory(stimuli, network):
+    import torch
+
+    class Viewed(torch.nn.Module):
+        def forward(self, x):
+            return x.view(len(x), -1)
+
+    network.append(Viewed())
+    with channels_last(network), pytest.raises(RuntimeError, match="view"):
+        network(torch.rand(2, 3, 64, 64))
+    assert all(value.is_contiguous() for value in network.parameters())
+    benchmark = _benchmark(np.random.default_rng(8).standard_normal((STIMULI, NEUROIDS)), stimuli)
+    found = _of(score_controls(benchmark, model=_commitment(network), seeds=(0,)))
+    assert found["untrained, seed 0"].score is not None
+
+
 def test_twins_of_reference_models_are_those_that_are_registered():
     torch = pytest.importorskip("torch")
     twin = load_model("hmax-untrained").activations_model.model
     registered = {name: value.clone() for name, value in twin.state_dict().items()}
-    weights = controls._initial_weights(twin, "hmax", 0)
+    weights = initial_weights(twin, "hmax", 0)
     assert set(weights) == set(registered)
     assert all(torch.equal(weights[name], value) for name, value in registered.items())
-    other = controls._initial_weights(twin, "hmax", 1)
+    other = initial_weights(twin, "hmax", 1)
     assert any(not torch.equal(other[name], value) for name, value in registered.items())
     with pytest.raises(UserError, match="not trained itself"):
-        controls._initial_weights(twin, "hmax-untrained", 0)
+        initial_weights(twin, "hmax-untrained", 0)
 
 
 def test_why_there_are_no_twins(stimuli, network):
@@ -286,7 +310,7 @@ def test_why_there_are_no_twins(stimuli, network):
 
     network.register_parameter("token", torch.nn.Parameter(torch.zeros(3)))
     with pytest.raises(UserError, match="weights token of small"):
-        controls._initial_weights(network, "small", 0)
+        initial_weights(network, "small", 0)
     benchmark = _benchmark(np.random.default_rng(8).standard_normal((STIMULI, NEUROIDS)), stimuli)
     found = _of(score_controls(benchmark, model=_model(np.random.default_rng(0).standard_normal((STIMULI, 5)))))
     assert "no PyTorch network" in found["untrained"].reason
@@ -307,10 +331,12 @@ def test_a_score_is_enough(stimuli):
 
 
 def test_features_of_images_are_computed_once(stimuli, monkeypatch):
-    controls._image_features.cache_clear()
+    control_features._image_features.cache_clear()
     read = []
-    original = controls.load_rgb
-    monkeypatch.setattr(controls, "load_rgb", lambda path, **options: read.append(path) or original(path, **options))
+    original = control_features.load_rgb
+    monkeypatch.setattr(
+        control_features, "load_rgb", lambda path, **options: read.append(path) or original(path, **options)
+    )
     for seed in range(2):
         score_controls(_benchmark(np.random.default_rng(seed).standard_normal((STIMULI, NEUROIDS)), stimuli))
     assert sorted(read) == sorted(str(stimuli.get_stimulus(name)) for name in NAMES)
@@ -354,12 +380,12 @@ def test_every_test_must_be_significant():
 
 def test_time_codes():
     times = np.array([5, 1, 3, 2, 4, 6])
-    codes = controls.time_codes(times, np.array(list("aabbab")))
+    codes = time_codes(times, np.array(list("aabbab")))
     smooth = codes[:, :-1]
     same = np.array(list("aabbab"))
     assert (smooth[same == "a"][:, (smooth[same == "b"] > 0).any(axis=0)] == 0).all()
     np.testing.assert_allclose(codes[:, -1] * 5, [2, 0, 4, 3, 1, 5])
-    many = controls.time_codes(np.arange(5000))
+    many = time_codes(np.arange(5000))
     assert many.shape[1] < 300
     similar, distant = (np.corrcoef(many[100], many[row])[0, 1] for row in (110, 2500))
     assert similar > 0.9 > 0.2 > distant
@@ -367,12 +393,12 @@ def test_time_codes():
 
 def test_shuffled_groups():
     groups = np.repeat(["a", "b", "c"], [2, 3, 4])
-    rows = controls.shuffle_groups(groups, seed=1)
+    rows = shuffle_groups(groups, seed=1)
     given = {name: set(groups[rows[groups == name]]) for name in "abc"}
     assert all(len(others) == 1 and name not in others for name, others in given.items())
     assert len({next(iter(others)) for others in given.values()}) == 3
     even = np.repeat(["a", "b", "c"], 4)
-    assert sorted(controls.shuffle_groups(even, seed=0)) == list(range(12))
+    assert sorted(shuffle_groups(even, seed=0)) == list(range(12))
 
 
 def test_controls_have_every_time_bin(stimuli):

@@ -13,9 +13,15 @@ from brainscore_core.errors import UserError
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision import load_benchmark, load_ceiling, load_metric
+from brainscore_vision.assessment import parallel
 from brainscore_vision.assessment.recovery import recover
 from brainscore_vision.assessment.simulation import Candidate, Experiment, Generator, Mixture, Units
-from brainscore_vision.benchmark_helpers.neural_common import NeuralBenchmark, average_repetition
+from brainscore_vision.benchmark_helpers.neural_common import (
+    NeuralBenchmark,
+    RSABenchmark,
+    TrainTestNeuralBenchmark,
+    average_repetition,
+)
 from brainscore_vision.benchmark_helpers.precomputed import PrecomputedFeatures
 from brainscore_vision.metric_helpers.alignment import MetricInputError
 
@@ -330,6 +336,17 @@ def test_a_result_names_its_candidates_and_is_repeatable():
         first.figure("random projections")
 
 
+def test_processes_give_the_same_result(monkeypatch):
+    benchmark, candidates = _benchmark(), _nested(40, seed=1)
+    options = {"repetitions": 3, "stimuli": [20], "weights": [0.5]}
+    alone = recover(benchmark, candidates, **options)
+    monkeypatch.setattr(parallel, "_processes", lambda: 2)
+    monkeypatch.setattr(parallel, "WORTHWHILE", 0)
+    states = []
+    assert recover(benchmark, candidates, **options, on_progress=states.append) == alone
+    assert [state.done for state in states] == list(range(states[0].total))
+
+
 def test_candidates_are_models_assemblies_or_arrays():
     benchmark = _benchmark()
     features = _nested(40, seed=1)["first"]
@@ -402,3 +419,73 @@ def test_the_model_that_generated_the_recordings_is_found():
     recovery = recover(load_benchmark("Simulated2026.IT-rdm"), ["pixels", "simulated-truth"], repetitions=3)
     assert recovery.scores[1] > 0.5 > recovery.scores[0]
     assert recovery.confusions[1].counts == [[3, 0], [0, 3]]
+
+
+def _train_test(*, overlap=0, alpha_coord=None):
+    """A benchmark whose first 40 stimuli are for training, and whose last 20 are for testing, with repetitions."""
+    rng = np.random.default_rng(5)
+    names = np.array([f"s{number:03}" for number in range(60)])
+    signal = rng.standard_normal((60, 8))
+    repeated = signal + rng.standard_normal((REPETITIONS, 60, 8))
+
+    def assembly(values, **columns):
+        made = _assembly(values, **columns)
+        made = made.assign_coords(subject=("neuroid", ["a"] * 5 + ["b"] * 3))
+        made.attrs["stimulus_set"] = StimulusSet({"stimulus_id": np.unique(columns["stimulus_id"])})
+        return made
+
+    tested = assembly(
+        repeated[:, 40:].reshape(-1, 8),
+        stimulus_id=np.tile(names[40:], REPETITIONS),
+        repetition=np.repeat(np.arange(REPETITIONS), 20),
+    )
+    ceiler = load_ceiling("internal_consistency")
+    metric = "ridge_split"
+    return TrainTestNeuralBenchmark(
+        identifier="Simulated.IT-ridge_split",
+        ceiling_func=lambda: ceiler(tested),
+        version=1,
+        train_assembly=assembly(repeated[0, : 40 + overlap], stimulus_id=names[: 40 + overlap]),
+        test_assembly=average_repetition(tested),
+        similarity_metric=load_metric(metric),
+        visual_degrees=8,
+        number_of_trials=1,
+        alpha_coord=alpha_coord,
+    )
+
+
+@pytest.mark.parametrize("alpha_coord", [None, "subject"])
+def test_fixed_training_and_test_stimuli(alpha_coord):
+    benchmark, candidates = _train_test(alpha_coord=alpha_coord), _nested(60, seed=1)
+    shuffled = np.random.default_rng(0).permutation(60)
+    names = np.concatenate([part["stimulus_id"].values for part in (benchmark.train_assembly, benchmark.test_assembly)])
+    features = dict(zip(names, candidates["first"], strict=True))
+    candidates["first"] = _assembly(np.stack([features[name] for name in names[shuffled]]), stimulus_id=names[shuffled])
+    model = PrecomputedFeatures(candidates["first"], visual_degrees=8, identifier="replayed")
+    recovery = recover(benchmark, candidates | {"model": model}, repetitions=4, stimuli=[30], mixtures=[])
+    direct = benchmark(model).attrs["raw"]
+    assert recovery.scores[0] == recovery.scores[2] == pytest.approx(float(direct), abs=1e-9)
+    assert (recovery.stimuli, recovery.neuroids, recovery.reliability_source) == (60, 8, "measured")
+    assert 0.5 < recovery.reliability < 0.95  # true: 0.8, with four repetitions
+    for confusion in recovery.confusions:
+        first, second, _ = np.array(confusion.counts)
+        assert first[[0, 2]].sum() >= 3  # the model is the first candidate
+        assert second[1] >= 3
+    assert all(size.overall.experiments == 12 for size in recovery.sizes)
+
+
+def test_drawn_stimuli_are_for_training_and_testing():
+    experiment = Experiment.of(_train_test(), None)
+    rows = experiment.draw_stimuli(30, np.random.default_rng(0))
+    assert experiment.training[rows].sum() == 20
+
+
+def test_why_benchmarks_of_other_kinds_are_not_simulated():
+    candidates = _nested(60, seed=1)
+    with pytest.raises(UserError, match="2 stimuli are both for training and for testing"):
+        recover(_train_test(overlap=2), candidates)
+    recordings = _benchmark()._assembly.assign_coords(subject=("neuroid", ["a"] * 10))
+    benchmark = RSABenchmark("Simulated.IT-rdm", 1, recordings, "IT", visual_degrees=8, number_of_trials=1)
+    with pytest.raises(UserError, match="compares with each subject, whose reliability") as caught:
+        recover(benchmark, candidates)
+    assert "NeuralBenchmark" in caught.value.remedy

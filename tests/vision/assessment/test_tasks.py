@@ -89,6 +89,24 @@ def test_what_is_stored_is_not_computed_again(store, computed):
     assert len(computed) == 3
 
 
+def test_what_another_process_has_stored_in_the_meantime_is_not_computed_again(store, computed, monkeypatch):
+    task = Task(BENCHMARK, "audit")
+    claim = store.claim
+    others = []
+
+    def claim_late(*args, **options):
+        monkeypatch.setattr(store, "claim", claim)
+        others.append(run_task(task, store, known=others[0].id if others else None))  # it finishes first
+        return claim(*args, **options)
+
+    monkeypatch.setattr(store, "claim", claim_late)
+    assert assess([task], store) == others
+    assert len(computed) == 1
+    monkeypatch.setattr(store, "claim", claim_late)
+    assert assess([task], store, again=True) == others[1:]  # newer than the one that was there
+    assert len(computed) == 2
+
+
 def test_a_part_is_computed_again_when_the_code_of_its_metric_has_changed(store, computed, monkeypatch):
     task = Task(BENCHMARK, "audit")
     run_task(task, store)

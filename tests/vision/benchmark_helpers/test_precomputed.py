@@ -2,6 +2,8 @@ import numpy as np
 import pytest
 
 from brainscore_core.errors import NotApplicable, UserError
+from brainscore_core.numerics import participation_ratio
+from brainscore_core.provenance import recording
 from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly, NeuroidAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision.benchmark_helpers import PrecomputedFeatures, RecordedDecisions, check_standard_format
@@ -84,6 +86,25 @@ def test_one_time_bin_is_squeezed_several_are_kept():
     assert one.look_at(stimuli_of(["a"])).dims == ("presentation", "neuroid")
     two = PrecomputedFeatures(features_of(["a", "b"], time_bins=2), visual_degrees=8)
     assert dict(two.look_at(stimuli_of(["a"])).sizes) == {"presentation": 1, "neuroid": 3, "time_bin": 2}
+
+
+@pytest.mark.parametrize("time_bins", [0, 2])
+def test_recorded_features_are_noted(time_bins):
+    features = features_of(["a", "b", "c"], time_bins=time_bins)
+    features.values = np.random.default_rng(0).standard_normal(features.shape)
+    model = PrecomputedFeatures(features, visual_degrees=8)
+    with recording() as record:
+        model.look_at(stimuli_of(["a", "b"]))  # nothing is recorded
+        model.start_recording("IT", time_bins=[(0, 10), (10, 20)])
+        model.look_at(stimuli_of(["a", "b", "c"]))
+        model.look_at(stimuli_of(["a"]))
+    bins = [features.values] if time_bins == 0 else [features.values[:, :, place] for place in range(time_bins)]
+    value = np.mean([participation_ratio(each).value for each in bins])
+    noted = {"kind": "features", "region": "IT", "layers": ["l"], "features": 3}
+    assert record.items == [
+        {**noted, "stimuli": 3, "effective_dimensionality": pytest.approx(value)},
+        {**noted, "stimuli": 1, "effective_dimensionality": None},
+    ]
 
 
 def test_recordings_are_no_behaviour_and_the_reverse():

@@ -11,6 +11,7 @@ from brainscore_core.receipts.receipt import (
     DataItem,
     Environment,
     ErrorInfo,
+    FeaturesItem,
     FileItem,
     Memory,
     PluginCode,
@@ -46,6 +47,9 @@ def receipt(board):
         ),
         files=(FileItem(url=SECRET, sha1="b" * 40),),
         weights=(WeightsItem(identifier="weights.pth", sha256="c" * 64),),
+        features=(
+            FeaturesItem(region="V4", layers=("relu",), stimuli=2560, features=43264, effective_dimensionality=37.25),
+        ),
         environment=Environment(
             python="CPython 3.12", platform="Linux", cpu="some cpu", cpu_count=8, packages={"numpy": "2.3"}
         ),
@@ -79,7 +83,8 @@ def test_everything_is_shown(board, receipt, get, read):
         "reliability", "load model 0.500 s", "score 1 min 15 s", "device cuda", "splits = 1",
         "CPython 3.12", "some cpu", "3.2 GB",
         "3 found, 1 computed", "run-1", "separate", "net", "a" * 64, "Some.stimuli", "brainscore 1.0", SECRET, "b" * 40,
-        "weights.pth", "numpy 2.3", "2,048 bytes", "nothing else", "before clamping to 0 and 1 1.200",
+        "weights.pth", "V4 43,264 37.2 2,560 relu", "numpy 2.3", "2,048 bytes", "nothing else",
+        "before clamping to 0 and 1 1.200",
     ):  # fmt: skip
         assert text in said, text
 
@@ -127,7 +132,14 @@ def test_what_a_caged_model_says_of_itself_is_left_out(receipt):
     }
     sandboxed = replace(receipt, id="", **said).identified()
     shown = Receipt.from_dict(withheld_document(sandboxed.to_dict()))  # it follows the schema
-    assert (shown.files, shown.weights, shown.data, shown.seeds, shown.notes) == ((), (), (), {}, ())
+    assert (shown.files, shown.weights, shown.data, shown.seeds, shown.notes, shown.features) == (
+        (),
+        (),
+        (),
+        {},
+        (),
+        (),
+    )
     assert shown.reason.startswith("The model cannot do what the benchmark asks of it")
     assert shown.ceiling == sandboxed.ceiling
 

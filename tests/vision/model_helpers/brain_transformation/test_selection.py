@@ -203,6 +203,8 @@ def test_layers_are_selected_when_a_region_is_recorded_from(network, benchmark_o
     with recording() as again:
         model.look_at(others)
     assert len(network.calls) == calls + 1  # selected once
+    features = [item for item in record.items if item["kind"] == "features"]
+    assert [(item["region"], item["layers"], item["stimuli"]) for item in features] == [("IT", ["middle"], 5)]
     lasting = [item for item in record.items if item["kind"] not in ("cache", "time")]
     assert [item for item in again.items if item["kind"] not in ("cache", "time")] == lasting  # and said each time
     assert model.region_layer_map["IT"] == ["middle"]

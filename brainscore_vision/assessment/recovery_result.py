@@ -1,0 +1,252 @@
+"""What recovery finds: confusion of candidates, power for mixtures, and other sizes of the experiment."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from brainscore_core.errors import UserError
+from brainscore_core.formatting import number_text
+
+if TYPE_CHECKING:
+    from brainscore_core.figures import Svg
+
+__all__ = ["POWER", "Confusion", "MixturePower", "Recovery", "Share", "SizeRecovery"]
+
+POWER: Final = 0.8
+"""Share of experiments in which a mixture must be found."""
+
+
+@dataclass(frozen=True)
+class Share:
+    """A share of simulated experiments.
+
+    Attributes
+    ----------
+    found, experiments : int
+        How many, of how many.
+    share, low, high : float or None
+        Found / experiments, and its Clopper–Pearson interval (95 %); None without experiments.
+    """
+
+    found: int
+    experiments: int
+    share: float | None
+    low: float | None
+    high: float | None
+
+    @classmethod
+    def of(cls, found: int, experiments: int) -> Share:
+        """The share with its interval."""
+        if experiments == 0:
+            return cls(found=0, experiments=0, share=None, low=None, high=None)
+        from scipy.stats import binomtest
+
+        interval = binomtest(found, experiments).proportion_ci(0.95, method="exact")
+        return cls(found, experiments, found / experiments, float(interval.low), float(interval.high))
+
+    def text(self) -> str:
+        """Write the share and its interval."""
+        if self.share is None or self.low is None or self.high is None:
+            return "no experiment"
+        return f"{100 * self.share:.0f} % (95 %: {100 * self.low:.0f}–{100 * self.high:.0f} %)"
+
+
+@dataclass(frozen=True)
+class Confusion:
+    """Which candidate scores best, by the one that is true.
+
+    Attributes
+    ----------
+    generator : str
+        How responses were simulated.
+    counts : list of list of int, candidates × candidates
+        Experiments in which the candidate of the column scored best, and that of the row was true.
+    undefined : list of int, candidates
+        Experiments without any defined score.
+    found : list of Share, candidates
+        How often the candidate scored best where it was true.
+    overall : Share
+        Of all experiments.
+    """
+
+    generator: str
+    counts: list[list[int]]
+    undefined: list[int]
+    found: list[Share]
+    overall: Share
+
+
+@dataclass(frozen=True)
+class MixturePower:
+    """How often a mixture (1 − w) · first + w · second scores higher than `first`, where the mixture is true.
+
+    Attributes
+    ----------
+    generator : str
+        How responses were simulated.
+    first, second : str
+        Candidates.
+    weights : list of float
+        Values of w.
+    found : list of Share, weights
+        How often the mixture scored higher.
+    smallest : float or None
+        Smallest of the weights that, like all larger ones, is found in at least 80 % of the experiments.
+    reason : str or None
+        Why there is none.
+    """
+
+    generator: str
+    first: str
+    second: str
+    weights: list[float]
+    found: list[Share]
+    smallest: float | None
+    reason: str | None
+
+
+@dataclass(frozen=True)
+class SizeRecovery:
+    """Recovery with another number of stimuli or neuroids.
+
+    Attributes
+    ----------
+    generator : str
+        How responses were simulated.
+    stimuli, neuroids : int
+        Numbers.
+    overall : Share or None
+        How often the true candidate scored best; None if this size cannot be simulated.
+    reason : str or None
+        Why it cannot.
+    """
+
+    generator: str
+    stimuli: int
+    neuroids: int
+    overall: Share | None
+    reason: str | None
+
+
+@dataclass(frozen=True)
+class Recovery:
+    """Whether a benchmark finds the true model; holds for these candidates and generators only.
+
+    Attributes
+    ----------
+    benchmark : str
+        Identifier.
+    candidates, generators : list of str
+        Names.
+    stimuli, neuroids : int
+        Numbers in the benchmark.
+    reliability : float
+        Median over neuroids of the share of variance that is signal.
+    reliability_source : str
+        ``'measured'`` or ``'stated'``.
+    repetitions, seed : int
+        Experiments for each true candidate, and their seed.
+    scores : list of (float or None), candidates
+        Scores of the recordings themselves, before the ceiling; None if undefined.
+    confusions : list of Confusion
+        One for each generator.
+    mixtures : list of MixturePower
+        For each pair and generator.
+    sizes : list of SizeRecovery
+        For each size and generator.
+    notes : list of str
+        What a reader needs to know about single candidates.
+    """
+
+    benchmark: str
+    candidates: list[str]
+    generators: list[str]
+    stimuli: int
+    neuroids: int
+    reliability: float
+    reliability_source: str
+    repetitions: int
+    seed: int
+    scores: list[float | None]
+    confusions: list[Confusion]
+    mixtures: list[MixturePower]
+    sizes: list[SizeRecovery]
+    notes: list[str]
+
+    @property
+    def holds_for(self) -> str:
+        """Candidates and generators to which the numbers are limited."""
+        return (
+            f"These shares hold for these {len(self.candidates)} candidates ({', '.join(self.candidates)}), for "
+            f"responses simulated by {' and '.join(self.generators)}, and for the benchmark's own stimuli."
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """All fields, and ``holds_for``, as plain lists, numbers and texts."""
+        return dataclasses.asdict(self) | {"holds_for": self.holds_for}
+
+    def text(self) -> str:
+        """Write what the command line prints."""
+        lines = [
+            f"Recovery on {self.benchmark}: {self.stimuli} stimuli, {self.neuroids} neuroids, median reliability "
+            f"{number_text(self.reliability, 2)} ({self.reliability_source})",
+            f"How often does the true candidate score best? {self.repetitions} simulated experiments each; "
+            f"by chance {100 / len(self.candidates):.0f} %",
+        ]
+        for confusion in self.confusions:
+            lines += ["", f"{confusion.generator}: {confusion.overall.text()}", *_table(self.candidates, confusion)]
+        if self.mixtures:
+            lines += ["", f"Smallest share w of B in (1 − w) · A + w · B that is found in {100 * POWER:.0f} %"]
+        for power in self.mixtures:
+            answer = f"w = {power.smallest:g}" if power.smallest is not None else power.reason
+            lines.append(f"  {power.generator}, A = {power.first}, B = {power.second}: {answer}")
+        if self.sizes:
+            lines += ["", "Other sizes"]
+        for size in self.sizes:
+            answer = size.overall.text() if size.overall is not None else f"not simulated: {size.reason}"
+            lines.append(f"  {size.generator}, {size.stimuli} stimuli, {size.neuroids} neuroids: {answer}")
+        return "\n".join([*lines, "", *self.notes, self.holds_for])
+
+    def figure(self, generator: str) -> Svg:
+        """Draw the confusion matrix of a generator: rows are true, columns score best.
+
+        Raises
+        ------
+        UserError
+            If responses were not simulated by this generator.
+        """
+        from brainscore_core.figures import HeatMap, heat_map
+
+        confusion = next((each for each in self.confusions if each.generator == generator), None)
+        if confusion is None:
+            raise UserError(f"no confusion matrix of {generator!r}", remedy=f"use {' or '.join(self.generators)}")
+        counts = np.asarray(confusion.counts, dtype=np.float64)
+        return heat_map(
+            HeatMap(
+                rows=self.candidates,
+                columns=self.candidates,
+                values=counts / np.maximum(counts.sum(axis=1, keepdims=True), 1),
+                states=np.full(counts.shape, "", dtype=object),
+                state_kinds={},
+                title=f"Candidate that scores best (columns) by the true candidate (rows): {generator}",
+                description=self.holds_for,
+                row_title="true candidate",
+                column_title="scores best",
+            )
+        )
+
+
+def _table(names: Sequence[str], confusion: Confusion) -> list[str]:
+    """Lines of a confusion matrix, with a column of numbers for each candidate."""
+    wide = max(len(name) for name in names)
+    digits = max(2, len(str(len(names))), *(len(str(count)) for row in confusion.counts for count in row))
+    head = " ".join(f"{number:>{digits}}" for number in range(1, len(names) + 1))
+    lines = [f"  {'true, by the one that scores best':{wide + 4}}", f"  {'':{wide + 4}} {head}"]
+    for number, (name, row) in enumerate(zip(names, confusion.counts, strict=True), start=1):
+        lines.append(f"  {number:>2}  {name:{wide}} " + " ".join(f"{count:>{digits}}" for count in row))
+    return lines
