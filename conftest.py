@@ -112,7 +112,7 @@ def mirror() -> Path:
         pytest.skip("needs real data: set BRAINSCORE_MIRROR to a folder that mirrors it")
     path = Path(folder).resolve()
     if not path.is_dir():
-        pytest.fail(f"BRAINSCORE_MIRROR={folder} is no folder")
+        pytest.fail(f"BRAINSCORE_MIRROR={folder} is not a folder")
     return path
 
 

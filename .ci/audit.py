@@ -67,8 +67,8 @@ def judge(status: int, output: str, errors: str, known: dict[str, str]) -> Verdi
         for advisory in one["vulns"]:
             names = {advisory["id"], *advisory.get("aliases", ())}
             if not names & set(known):
-                mended = ", ".join(advisory.get("fix_versions", ())) or "no version yet"
-                found.append(f"{one['name']} {one['version']}: {advisory['id']}, mended in {mended}")
+                fixed = ", ".join(advisory.get("fix_versions", ())) or "no version yet"
+                found.append(f"{one['name']} {one['version']}: {advisory['id']}, fixed in {fixed}")
     skipped = len(asked) - len(answered)
     said = f"{len(answered)} packages audited" + (f", {skipped} not known to the service" if skipped else "")
     if found:

@@ -1,8 +1,8 @@
-"""Durations, sizes and names as the report writes them."""
+"""Durations, hashes and names as the report writes them."""
 
 from __future__ import annotations
 
-__all__ = ["duration", "printable", "short", "size"]
+__all__ = ["duration", "printable", "short"]
 
 
 def duration(value: float | None) -> str:
@@ -19,24 +19,6 @@ def duration(value: float | None) -> str:
         return f"{value:.2f} s" if value < 10 else f"{value:.0f} s"
     minutes = round(value / 60)
     return f"{minutes // 60} h {minutes % 60} min" if minutes >= 60 else f"{minutes} min"
-
-
-def size(value: int | None) -> str:
-    """Write a number of bytes.
-
-    Examples
-    --------
-    >>> size(1234), size(2_500_000_000), size(None)
-    ('1.23 kB', '2.5 GB', 'unknown')
-    """
-    if value is None:
-        return "unknown"
-    amount = float(value)
-    for unit in ("B", "kB", "MB"):
-        if amount < 1000:
-            return f"{amount:.3g} {unit}"
-        amount /= 1000
-    return f"{amount:.3g} GB"
 
 
 def short(digest: str | None) -> str:

@@ -20,7 +20,7 @@ from markupsafe import Markup
 
 from brainscore.report._board import OVERS, Board, coverage_text
 from brainscore.report._cards import sources_of
-from brainscore.report._formatting import duration, size
+from brainscore.report._formatting import duration
 from brainscore.report._layers import layer_rows
 from brainscore.report._plots import controls_figure
 from brainscore.report._report import Report
@@ -31,6 +31,7 @@ from brainscore_core.figures.heat_plot import HEAT, cell_text, dark_text, heat_c
 from brainscore_core.figures.svg_file import STYLE
 from brainscore_core.files import replacing
 from brainscore_core.formatting import estimate_text, number_text
+from brainscore_core.memory import format_size
 from brainscore_core.results.validity import p_text, percent_text
 from brainscore_core.scoring import Receipt, ResultsStore
 from brainscore_vision.training_data import MARKS, explained_signs
@@ -355,7 +356,7 @@ def _environment() -> Any:
     environment.globals |= {"STATES": STATES, "LETTERS": LETTERS}
     environment.filters |= {
         "number": number_text,
-        "bytes": size,
+        "bytes": lambda count: "unknown" if count is None else format_size(count),
         "duration": duration,
         "coverage": coverage_text,
         "cell": cell_text,

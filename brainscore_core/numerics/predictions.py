@@ -472,7 +472,7 @@ def compare_predictivity(
     both at once would count them three times [1]_ [2]_. For the jackknife, medians are smoothed by the method of
     Harrell & Davis [3]_, as otherwise leaving out a stimulus would have no slope. Degrees of freedom are those of
     Satterthwaite; the variance of a median, which depends on the density around it, counts with half the number of
-    values that have weight in the smoothed median. Maps are kept, unless :class:`PredictivityOfSplits` was told how
+    values that have weight in the smoothed median. Maps are kept, unless :class:`PredictivityOfSplits` received how
     they change.
 
     References

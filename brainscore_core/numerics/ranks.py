@@ -377,7 +377,7 @@ def ranks_from_influence(
     formula over the kinds of units, and is replaced by the normal deviate of the same probability before it is compared
     with the draws.
 
-    Two values whose units all act alike differ by nothing that varies; they are not told apart, whatever the values.
+    If all units affect two values equally, their difference does not vary; they count as equal, whatever the values.
 
     References
     ----------

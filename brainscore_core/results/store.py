@@ -565,9 +565,9 @@ def _write_attachment(content: Arrays | str, path: Path) -> None:
     if isinstance(content, str):
         path.write_bytes(content.encode("utf-8", "replace"))
         return
-    from brainscore_core.supported_data_standards.brainio.netcdf import write_netcdf
+    from brainscore_core.supported_data_standards.brainio.netcdf import write_new_netcdf
 
-    write_netcdf(content.main, path, extras=content.groups or None)
+    write_new_netcdf(content.main, path, extras=content.groups or None)
 
 
 def _levels(score: Any) -> Iterator[Any]:

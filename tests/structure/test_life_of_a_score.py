@@ -6,7 +6,8 @@ import pytest
 
 from . import traces
 
-MOST_FILES = 30
+MOST_FILES = 32
+MOST_WITH_LIBRARIES = 45
 
 pytestmark = pytest.mark.slow(reason="scores a pair twice in a process of its own, the second time traced")
 
@@ -19,6 +20,8 @@ def calls():
 def test_few_files(calls):
     files = traces.files_of(calls)
     assert len(files) <= MOST_FILES, traces.as_list(files)
+    with_libraries = traces.files_of(calls, libraries=True)
+    assert len(with_libraries) <= MOST_WITH_LIBRARIES, traces.as_list(with_libraries)
 
 
 def test_the_page_shows_the_files(calls):

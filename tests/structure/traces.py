@@ -4,8 +4,8 @@ A file counts if one of its functions is called by a function of another file. N
 
 - what runs while a module is imported, including ``__getattr__`` of a module, which imports a name at its first use;
 - files in plugin folders, and those that only they call and that call no file that counts: a plugin's own computation;
-- libraries, which know nothing of models, benchmarks and scores, and which are called as NumPy and xarray are: the
-  numerics, the data standard, and the modules of the core for files, memory and the formatting of numbers;
+- the numerics and the data standard, which know nothing of models, benchmarks and scores, and are called as NumPy and
+  xarray are;
 - helpers: files of which at most 25 lines run (without docstrings), and which call no file that counts.
 """
 
@@ -26,7 +26,7 @@ PACKAGES = ("brainio", "brainscore", "brainscore_core", "brainscore_vision", "br
 STARTS = tuple(f"{ROOT / package}{os.sep}" for package in PACKAGES)
 PAIR = ("gabor", "Simulated2026.V1-pls")
 PLUGIN = re.compile(r"brainscore_vision/(benchmarks|data|metrics|models)/[^/]+/")
-LIBRARY = re.compile(r"brainscore_core/((numerics|supported_data_standards)/.*|(files|memory|formatting)\.py)")
+LIBRARY = re.compile(r"brainscore_core/(numerics|supported_data_standards)/")
 MOST_LINES_OF_A_HELPER = 25
 PAGE = ROOT / "docs/design.md"
 
@@ -117,8 +117,11 @@ def _score_twice(folder):
     (folder / "calls.json").write_text(json.dumps(tracer.calls()))
 
 
-def files_of(calls):
-    """Files that count, in the order in which they are entered, each with its functions that other files call."""
+def files_of(calls, *, libraries=False):
+    """Files that count, in the order in which they are entered, each with its functions that other files call.
+
+    `libraries`: the numerics and the data standard count, too.
+    """
     entered, callers, called_by, ran = {}, {}, {}, {}
     for caller, called in calls:
         ran.setdefault(called.file, set()).add(called.line)
@@ -129,7 +132,7 @@ def files_of(calls):
         if caller is not None and caller.file != called.file:
             callers.setdefault(called.file, set()).add(caller.file)
             called_by.setdefault(caller.file, set()).add(called.file)
-    counted = {file for file in entered if not PLUGIN.match(file) and not LIBRARY.match(file)}
+    counted = {file for file in entered if not PLUGIN.match(file) and (libraries or not LIBRARY.match(file))}
     while True:
         ends = {file for file in counted if not called_by.get(file, set()) & counted}
         uncounted = {

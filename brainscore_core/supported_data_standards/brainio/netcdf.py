@@ -19,7 +19,7 @@ from brainscore_core.supported_data_standards.brainio.levels import index_order,
 if TYPE_CHECKING:
     import netCDF4
 
-__all__ = ["decode", "encode", "read_netcdf", "write_netcdf"]
+__all__ = ["decode", "encode", "read_netcdf", "write_netcdf", "write_new_netcdf"]
 
 #: attributes that describe how values are stored; attributes of an assembly cannot have these names
 RESERVED = frozenset({"_FillValue", "missing_value", "coordinates", "dtype", "scale_factor", "add_offset", "calendar"})
@@ -245,25 +245,64 @@ def write_netcdf(
     >>> read_netcdf(path, DataAssembly).identical(assembly)
     True
     """
-    import netCDF4
-
-    path = Path(path)
-    # encode all data before the file is opened, so that errors in the data leave no file
-    prepared = _prepare(assembly)
-    groups = {name: _prepare(extra) for name, extra in sorted((extras or {}).items())}
-    for name in groups:
-        if not name or "/" in name or name == _DATA:
-            raise UserError(f"{name!r} cannot be the name of an extra assembly", remedy="choose one without '/'")
-    with _hdf5, replacing(path) as stream:
-        with netCDF4.Dataset(stream.name, "w", format="NETCDF4") as file:
-            _write_group(file, *prepared, compress=compress)
-            for name, (dims, variables, attrs) in groups.items():
-                _write_group(file.createGroup(name), dims, variables, attrs, compress=compress)
+    groups = _prepare_groups(assembly, extras)
+    with replacing(Path(path)) as stream:
+        _write_file(groups, stream.name, compress)
         with open(stream.name, "rb") as written:
             return hashlib.file_digest(written, lambda: hashlib.sha1(usedforsecurity=False)).hexdigest()
 
 
+def write_new_netcdf(
+    assembly: xr.DataArray,
+    path: str | Path,
+    *,
+    compress: bool = True,
+    extras: Mapping[str, xr.DataArray] | None = None,
+) -> None:
+    """Write a new file as :func:`write_netcdf` does, but directly, for callers that move it to its final path.
+
+    Parameters
+    ----------
+    assembly, path, compress, extras
+        As for :func:`write_netcdf`; the folder must exist. An interrupt leaves an incomplete file.
+
+    Raises
+    ------
+    UserError
+        If a value, coordinate or name cannot be stored; then there is no file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
+    >>> assembly = DataAssembly([1.0, 2.0], coords={"stimulus_id": ("presentation", ["a", "b"])}, dims=["presentation"])
+    >>> path = Path(tempfile.mkdtemp()) / "raw.nc"
+    >>> write_new_netcdf(assembly, path)
+    >>> read_netcdf(path, DataAssembly).identical(assembly)
+    True
+    """
+    _write_file(_prepare_groups(assembly, extras), path, compress)
+
+
 _Prepared = tuple[dict[str, int], dict[str, tuple[tuple[str, ...], Encoded]], dict[str, Any]]
+
+
+def _prepare_groups(assembly: xr.DataArray, extras: Mapping[str, xr.DataArray] | None) -> dict[str, _Prepared]:
+    """Encode all data before a file is opened, so that errors in the data leave no file; the assembly has no name."""
+    groups = {"": _prepare(assembly)}
+    for name, extra in sorted((extras or {}).items()):
+        if not name or "/" in name or name == _DATA:
+            raise UserError(f"{name!r} cannot be the name of an extra assembly", remedy="choose one without '/'")
+        groups[name] = _prepare(extra)
+    return groups
+
+
+def _write_file(groups: Mapping[str, _Prepared], path: str | Path, compress: bool) -> None:
+    import netCDF4
+
+    with _hdf5, netCDF4.Dataset(path, "w", format="NETCDF4") as file:
+        for name, (dims, variables, attrs) in groups.items():
+            _write_group(file.createGroup(name) if name else file, dims, variables, attrs, compress=compress)
 
 
 def _prepare(assembly: xr.DataArray) -> _Prepared:

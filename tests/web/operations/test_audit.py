@@ -68,7 +68,7 @@ def test_nothing_is_known(audit):
 def test_a_vulnerability_fails_and_is_named(audit):
     found = audit.judge(1, json.dumps(VULNERABLE), "Found 1 known vulnerability in 1 package", {})
     assert not found.fine
-    assert "jinja2 3.1.4: GHSA-q2x7-8rv6-6q7h, mended in 3.1.5" in found.text
+    assert "jinja2 3.1.4: GHSA-q2x7-8rv6-6q7h, fixed in 3.1.5" in found.text
     assert not audit.judge(1, json.dumps(VULNERABLE), "", {"CVE-2024-1": "another"}).fine
     assert audit.judge(1, json.dumps(VULNERABLE), "", {"CVE-2024-56326": "no sandbox is used here"}).fine
 
