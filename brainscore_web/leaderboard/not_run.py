@@ -15,10 +15,10 @@ __all__ = ["NOT_RUN", "NOT_RUN_REASONS", "not_run_reason"]
 NOT_RUN = "not run"
 
 NOT_RUN_REASONS = {
-    "data": "The site could not run this: data or weights that it needs are not available here",
-    "network": "The site could not run this: a server that it needs could not be reached",
-    "storage": "The site could not run this: there was no space to store what it needs",
-    "software": "The site could not run this: software that it needs is not installed here",
+    "data": "This could not be run: data or weights that it needs were not available",
+    "network": "This could not be run: a server that it needs could not be reached",
+    "storage": "This could not be run: there was no space to store what it needs",
+    "software": "This could not be run: software that it needs was not installed",
 }
 """What was missing → the sentence for readers. What operators can do is in the receipt's error."""
 
