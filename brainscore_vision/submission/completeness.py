@@ -76,7 +76,7 @@ _METADATA_TYPES: Mapping[str, type] = {
     one.__name__: one for one in (ModelMetadata, BenchmarkMetadata, DataMetadata, MetricMetadata, StimuliMetadata)
 }
 _WANTED: Mapping[str, frozenset[str]] = {
-    "ModelMetadata": frozenset({"architecture", "parameters", "training_data", "code_licence", "source", "bibtex"}),
+    "ModelMetadata": frozenset({"architecture", "parameters", "code_licence", "source", "bibtex"}),
     "BenchmarkMetadata": frozenset({"title", "description", "stimuli", "data", "metric"}),
     "DataMetadata": frozenset({"kind", "species", "task", "method", "n_subjects"}),
     "MetricMetadata": frozenset({"name", "ceiling"}),

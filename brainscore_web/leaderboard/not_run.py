@@ -15,10 +15,10 @@ __all__ = ["NOT_RUN", "NOT_RUN_REASONS", "not_run_reason"]
 NOT_RUN = "not run"
 
 NOT_RUN_REASONS = {
-    "data": "The site could not run this: data or weights that it needs are not available here",
-    "network": "The site could not run this: a server that it needs could not be reached",
-    "storage": "The site could not run this: there was no space to store what it needs",
-    "software": "The site could not run this: software that it needs is not installed here",
+    "data": "This could not be run: data or weights that it needs were not available",
+    "network": "This could not be run: a server that it needs could not be reached",
+    "storage": "This could not be run: there was no space to store what it needs",
+    "software": "This could not be run: software that it needs was not installed",
 }
 """What was missing → the sentence for readers. What operators can do is in the receipt's error."""
 
@@ -31,6 +31,8 @@ _MISSING = {
 }
 """Type of the error in a receipt → what was missing."""
 _NO_SPACE = re.compile(r"\[Errno (28|122)\]")  # the disk, or the quota, is full
+_NOT_STARTED = re.compile(r"the subject '[^']*' (did not start|was not ready within )")
+"""The interpreter of the model's process ended, or was too slow, before it read any code of the model."""
 _SANDBOX_NOTE = "the model ran in a cage"  # first words of a note in stored receipts
 _FROM_MODEL = "In the subject's process:"  # heading of a model's own traceback in that of the pair
 
@@ -55,4 +57,6 @@ def not_run_reason(receipt: Receipt) -> str:
     missing = _MISSING.get(error.type, "")
     if error.type == "OSError" and _NO_SPACE.search(error.message):
         missing = "storage"
+    elif error.type == "SubjectFailed" and _NOT_STARTED.match(error.message):
+        missing = "software"
     return NOT_RUN_REASONS.get(missing, "")

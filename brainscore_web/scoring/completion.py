@@ -87,7 +87,9 @@ def complete_job(lease: Lease[Job], store: ResultsStore, receipt: Receipt, *, re
 def _put_off(job: Job, receipt: Receipt, reason: str) -> dict[str, Any]:
     """Return the columns of a pair that the site could not run; `retry_pairs_not_run` tries it again."""
     error = receipt.error
-    internal = "" if error is None else f"{error.type}: {error.message}\n{receipt.reason or ''}".strip()
+    told = "" if error is None else f"{error.type}: {error.message}"
+    advice = receipt.reason or ""  # of missing data, how to get them
+    internal = told if advice in told else f"{told}\n{advice}".strip()
     return {
         "state": Job.State.NOT_RUN, "reason": reason, "internal": text(internal, _LONGEST_REASON),
         "pauses": job.pauses + 1, "due": timezone.now() + NOT_RUN_RETRY.pause(job.pauses + 1),

@@ -232,8 +232,10 @@ def _progress(request: HttpRequest, submission: Submission, revision: Revision) 
 
 def _failures(steps: list[Step]) -> list[dict[str, Any]]:
     """Return failed tests and checks, each with the id of its line on the page of the code."""
-    result = next((step.result for step in steps if step.kind == Step.Kind.TEST and step.state == "failed"), {})
-    found = result.get("failures", ()) if isinstance(result, dict) else ()
+    found: list[dict[str, Any]] = []
+    for step in steps:
+        if step.kind == Step.Kind.TEST and step.state == Step.State.FAILED and isinstance(step.result, dict):
+            found = step.result.get("failures", [])
     return [
         {**failure, "anchor": anchor_of(failure["file"], failure["line"]) if failure.get("file") else ""}
         for failure in found

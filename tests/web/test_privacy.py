@@ -108,7 +108,7 @@ def addresses_to_get(site):
     """Every address that can be read, in many forms."""
     own = {
         "cards:sample": [{"pk": site.sample.pk, "name": site.sample.image.name.rsplit("/", 1)[-1]}],
-        **{f"uploads:{view}": [{"key": site.upload.pk}] for view in ("show", "state", "code", "withdraw")},
+        **{f"uploads:{view}": [{"key": site.upload.pk}] for view in ("show", "state", "code", "scaffold", "withdraw")},
         **site.keys,
     }
     made = []
@@ -228,7 +228,7 @@ def test_every_view_is_read_here(site):
     with_arguments = {
         name for name, route in addresses().items() if "<" in route and not name.startswith(("admin:", "/"))
     }
-    own = {"cards:sample", *(f"uploads:{view}" for view in ("show", "state", "code", "withdraw"))}
+    own = {"cards:sample", *(f"uploads:{view}" for view in ("show", "state", "code", "scaffold", "withdraw"))}
     missing = with_arguments - set(PATHS) - UNSAFE - own - set(site.keys)
     assert not missing, f"say in PATHS how to ask for: {', '.join(sorted(missing))}"
 

@@ -55,7 +55,9 @@ STATES = {
     "undetermined": StateText(
         "?", "undetermined", "The interval of the ceiling includes 0: the score relative to it says nothing."
     ),
-    "not run": StateText("○", "not run", "The site lacked data, weights, space or software; it tries again by itself."),
+    "not run": StateText(
+        "○", "not run", "Data, weights, space or software were missing; this says nothing about the model."
+    ),
 }
 """By name; symbols and words are unique."""
 

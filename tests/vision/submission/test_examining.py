@@ -402,7 +402,7 @@ def test_metadata_that_are_missing(found, model):
     findings = [one for one in found({**model, "models/mine/__init__.py": metadata}) if one[1] == "metadata"]
     assert [(severity, message) for severity, _, _, message in findings] == [
         ("warning", "ModelMetadata lacks code_licence, weights_licence, bibtex"),
-        ("note", "ModelMetadata does not state training_data, source"),
+        ("note", "ModelMetadata does not state source"),
     ]
 
 

@@ -10,7 +10,8 @@ import pytest
 from django.utils import timezone
 
 from brainscore_vision.submission import Package
-from brainscore_web.submissions import declared_files, pipeline
+from brainscore_web.jobs.models import Email
+from brainscore_web.submissions import declared_files, pipeline, steps
 from brainscore_web.submissions.declared_files import fetch_declared_files
 from brainscore_web.submissions.models import Step, Submission
 from brainscore_web.submissions.pipeline.runner import run_next_step
@@ -239,3 +240,22 @@ def test_files_that_nobody_names_any_more_are_forgotten(submit, servers):
     pipeline.withdraw(revision.submission, revision.submission.owner)
     assert declared_files.delete_old_files(soon) == 1
     assert not needed.exists()
+
+
+def test_a_server_that_cannot_be_reached_is_tried_again(submit, states, servers, staff):
+    """It may be the network of the site: the submitter is asked nothing, administrators hear of it in the end."""
+    trusted, _inside = servers
+    address = trusted.url
+    trusted.shutdown()
+    trusted.server_close()
+    revision = submit(naming(f'fetch("{address}/good.bin", sha256="{SHA256}")'))
+    for attempt in range(1, steps.STEPS.retry.attempts + 1):
+        Step.objects.filter(revision=revision, kind="check").update(due=timezone.now())
+        assert run_next_step()
+        step = Step.objects.get(revision=revision, kind="check")
+        assert "the site could not reach 127.0.0.1 (models/tiles_8/weights.py:8)" in step.reason
+        assert step.state == ("waiting" if attempt < steps.STEPS.retry.attempts else "failed")
+    owner = Email.objects.get(to=revision.submission.owner)
+    assert "a problem with the site, not with your submission" in owner.body
+    assert "127.0.0.1" not in owner.body.split("http://")[0]
+    assert Email.objects.filter(to=staff).count() == 1

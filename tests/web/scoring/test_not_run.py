@@ -41,6 +41,8 @@ def receipt(kind, message="no file x.nc", traceback="", notes=(), state="failed"
         (("RequirementsUnavailable",), "software"),
         (("ValueError", "NotFound: x"), None),
         (("SubjectFailed", "the subject 'a' raised NotFound: x"), None),
+        (("SubjectFailed", "the subject 'a' raised X: the subject 'a' did not start"), None),
+        (("SubjectFailed", "the subject 'a' did not start:  python: No module named 'brainscore_core'"), "software"),
     ],
 )
 def test_errors_of_the_site_and_of_the_model(error, missing):

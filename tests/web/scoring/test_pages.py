@@ -113,7 +113,7 @@ def test_the_part_of_a_submissions_page(pairs, owner, member, django_assert_max_
     address = f"/scoring/of/{submission.pk}/"
     with django_assert_max_num_queries(14):
         page = mine.get(address).content.decode()
-    assert "2 of 3 done: 2 failed, 1 waiting." in page
+    assert "2 of 3 ended: 2 failed, 1 waiting." in page
     assert 'hx-trigger="every 3s"' in page
     only = mine.get(address, {"pairs": "failed"}).content.decode()
     assert "pixels" not in only
@@ -122,7 +122,7 @@ def test_the_part_of_a_submissions_page(pairs, owner, member, django_assert_max_
     reader = browser(member)
     Submission.objects.update(owner=member)  # whose model it is not
     page = reader.get(address).content.decode()
-    assert "0 of 1 done" in page
+    assert "0 of 1 ended" in page
     assert "tiles-8" not in page
     reader.post(f"{address}cancel/")
     assert progress(submission).cancelled == 1

@@ -32,6 +32,8 @@ TABLE = {
     ("state", "get", "checking"): SEEN,
     ("code", "get", "accepted"): SEEN,
     ("code", "get", "receiving"): (LOGIN, 404, 404, 404, 404, 403),
+    ("scaffold", "get", "accepted"): SEEN,
+    ("scaffold", "get", "receiving"): (LOGIN, 404, 404, 404, 404, 403),
     ("receive", "get", "receiving"): OWN_ONLY,
     ("receive", "post", "receiving"): owners("/uploads/…/"),
     ("receive", "post", "accepted"): owners(409),
