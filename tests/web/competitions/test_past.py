@@ -56,6 +56,7 @@ def test_the_page_of_2022_has_all_facts_of_the_published_page(client, db):
         assert fact in text, fact
     assert text.index("1.</strong> <strong>effnetb1") < text.index("(second or third place not known)")
     assert text.count("What is not available here") == 1
+    assert text.count("Its entries are not known here.") == 2
     assert Award.objects.filter(track__competition__slug="2022", place=1).get().title.startswith("effnetb1_cutmixpatch")
 
 
