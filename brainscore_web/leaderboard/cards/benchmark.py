@@ -43,6 +43,7 @@ from brainscore_web.leaderboard.cards.formatting import (
 from brainscore_web.leaderboard.cards.scores import ScoreLine, has_ceiling, node_ranks, reason_of
 from brainscore_web.leaderboard.cards.validity import AssessmentKey, assessment_keys
 from brainscore_web.leaderboard.clean import finite, or_nan
+from brainscore_web.leaderboard.descriptions import data_access, plain_name
 from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, Score, StimulusSample, Visitor
 from brainscore_web.leaderboard.snapshot import STATES as NAMES
 
@@ -195,10 +196,14 @@ class BenchmarkCard:
         From the root to the node above.
     facts, notes
         Facts and notes about the benchmark.
+    plain_name : str
+        What it measures in a few words; empty for a mean.
     withheld : bool
         Whether stimuli and measurements are withheld.
     shows_data : bool
         Whether the visitor may see them.
+    data : str
+        The access to its data, as a sentence; empty for a mean.
     samples : tuple of Sample
         Stimuli to show.
     ceiling : CeilingView or None
@@ -239,8 +244,10 @@ class BenchmarkCard:
     path: tuple[tuple[str, str], ...]
     facts: tuple[Fact, ...]
     notes: tuple[str, ...]
+    plain_name: str
     withheld: bool
     shows_data: bool
+    data: str
     samples: tuple[Sample, ...]
     ceiling: CeilingView | None
     no_ceiling: bool
@@ -323,8 +330,10 @@ def benchmark_card(benchmark: Benchmark, board: Board, data: BenchmarkData) -> B
         path=_path(board, benchmark, place),
         facts=() if mean else benchmark_facts(benchmark),
         notes=notes_of(benchmark.details),
+        plain_name="" if mean else plain_name(benchmark),
         withheld=not mean and benchmark.access != "public",
         shows_data=data.shows_data,
+        data="" if mean else data_access(benchmark.access, has_access=data.shows_data).sentence,
         samples=tuple(data.samples) if data.shows_data else (),
         ceiling=None if mean else _ceiling(benchmark, data.versions),
         no_ceiling=any(version.ceiling_meaning == "none" for version in _counting(benchmark, data.versions)),

@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from brainscore_web.leaderboard.cards.formatting import count, megabytes, web_address
+from brainscore_web.leaderboard.descriptions import data_access
 from brainscore_web.leaderboard.models import Benchmark, VisionModel
 
 __all__ = [
@@ -231,7 +232,7 @@ def benchmark_facts(benchmark: Benchmark) -> tuple[Fact, ...]:
         Fact("Metric", benchmark.metric, web_address(metric_source)),
         Fact("Mapping", _text(details, "mapping")),
         Fact("Ceiling", _text(details, "ceiling")),
-        Fact("Data", "public" if benchmark.access == "public" else "withheld"),
+        Fact("Data", data_access(benchmark.access).word),
         Fact("Plugin", benchmark.plugin),
     )
 
