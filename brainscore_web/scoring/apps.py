@@ -13,9 +13,12 @@ class ScoringConfig(AppConfig):
     verbose_name = "Scoring"
 
     def ready(self) -> None:
-        """Add jobs to the data export."""
+        """Add jobs to the data export, and samples of stimuli to the sweep."""
         from brainscore_web.accounts.personal_data import SECTIONS
+        from brainscore_web.jobs.sweep import register
         from brainscore_web.scoring.models import Job
         from brainscore_web.scoring.personal_data import exported_jobs
+        from brainscore_web.scoring.stimulus_samples import store_samples
 
         SECTIONS["pairs"] = (Job, exported_jobs)
+        register(store_samples, every=30.0)
