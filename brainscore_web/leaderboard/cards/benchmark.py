@@ -190,6 +190,8 @@ class BenchmarkCard:
     ----------
     identifier, title, description, credit, owner, source : str
         `credit` names the contributors, `owner` is the owner on this site, `source` is the URL of the data.
+    distribution : str
+        The package that contains it; empty if it is not installed from a package.
     is_mean, control, in_tree : bool
         Kind and position. A mean has no ceiling, samples, versions or code.
     path : tuple of (identifier, title)
@@ -236,6 +238,7 @@ class BenchmarkCard:
     title: str
     description: str
     credit: str
+    distribution: str
     owner: str
     source: str
     is_mean: bool
@@ -322,6 +325,7 @@ def benchmark_card(benchmark: Benchmark, board: Board, data: BenchmarkData) -> B
         title=str(benchmark),
         description=benchmark.description,
         credit=benchmark.credit,
+        distribution=distribution_of(benchmark.details) if data.packaged else "",
         owner=benchmark.owner.public_name if benchmark.owner else "",
         source=web_address(benchmark.source),
         is_mean=mean,

@@ -283,3 +283,26 @@ def test_numbers_from_before_there_was_a_limit_break_no_page(board, client, addr
     answer = client.get(address)
     assert answer.status_code == 200
     assert answer.getvalue()
+
+
+def test_a_name_its_meaning_and_the_access_to_its_data(board, get, read):
+    Benchmark.objects.filter(identifier=FIRST).update(title="Gratings in V1", species="macaque")
+    Benchmark.objects.filter(identifier="Simulated002.V4-pls").update(title="Gratings in V4")
+    revision.bump()
+    text = read(get(f"/vision/benchmark/{FIRST}/"))
+    assert "Gratings in V1 — V1, macaque, PLS regression" in text
+    assert "Stimuli and measurements are public. This site has no samples of the stimuli yet." in text
+    withheld = read(get("/vision/benchmark/Simulated002.V4-pls/"))
+    assert "Stimuli and measurements are withheld, so that models cannot be fitted to them." in withheld
+    page = get("/vision/benchmarks/").content.decode()
+    for name, word in ((FIRST, "public"), ("Simulated002.V4-pls", "withheld")):
+        row = page.split(f">{name}</a>")[1].split("</tr>")[0]
+        assert f"<td>{word}</td>" in row
+
+
+def test_an_installed_benchmark_names_its_package(board, get, read):
+    Benchmark.objects.create(
+        identifier="Simulated2026.V1-pls", access="public", details={"distribution": "lab-benchmarks"}
+    )
+    revision.bump()
+    assert "the authors of the package lab-benchmarks" in read(get("/vision/benchmark/Simulated2026.V1-pls/"))
