@@ -191,7 +191,7 @@ def test_controls_and_what_is_not_in_the_averages(board, get, read):
     Benchmark.objects.filter(identifier=FIRST).update(control=True, in_tree=False)
     Benchmark.objects.filter(identifier="Simulated001.V2-pls").update(in_tree=False)
     revision.bump()
-    assert "a control, which checks the method and is not part of the averages" in read(
+    assert "a control: it checks the method, and is not part of the averages" in read(
         get(f"/vision/benchmark/{FIRST}/")
     )
     assert "not in the averages" in read(get("/vision/benchmark/Simulated001.V2-pls/"))
