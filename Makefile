@@ -5,6 +5,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 LOCK := requirements/constraints.txt
+SITE_LOCK := requirements/site.txt
 # most of what is installed is never imported: what is imported is compiled then
 INSTALL := $(PIP) install --quiet --no-compile --constraint $(LOCK)
 WORKERS ?= 2
@@ -88,10 +89,14 @@ perf: $(VENV)/.test ## measure: PEER=python FIELD=python (perf/README.md says ho
 	$(BIN)/python perf/growth.py --write
 	$(BIN)/python perf/memory.py --write
 
-lock: ## write requirements/constraints.txt anew from current versions
+lock: ## write requirements/constraints.txt and requirements/site.txt anew from current versions
 	rm -rf .venv-lock && $(PYTHON) -m venv .venv-lock
 	.venv-lock/bin/python -m pip install --quiet torch==2.13.0 ".[test,lint,docs]"
 	(echo "# Written by \`make lock\`."; .venv-lock/bin/python -m pip freeze --exclude brainscore | sed 's/+cpu//') > $(LOCK)
+	$(PYTHON) -m venv --clear .venv-lock && .venv-lock/bin/python -m pip install --quiet uv
+	(echo "# Versions and hashes of what a public site installs, written by \`make lock\`; docs/deploy.md installs them."; \
+		.venv-lock/bin/uv pip compile pyproject.toml --extra web --extra postgres --extra s3 --extra models --universal \
+		--python-version 3.11 --generate-hashes --no-emit-index-url --no-header --quiet --constraint $(LOCK)) > $(SITE_LOCK)
 	rm -rf .venv-lock
 
 clean: ## remove environments and what was built

@@ -6,13 +6,17 @@ It is installed with the package, and every pytest loads it. It
 * skips tests that cannot run: ``requires_gpu`` without a CUDA device; ``network`` unless ``BRAINSCORE_NETWORK=1``;
   ``private_access`` unless ``BRAINSCORE_PRIVATE_ACCESS=1`` (which means the network, too);
 * lets a plugin folder's ``test.py`` load its plugin, where the folder is not in ``BRAINSCORE_PLUGINS`` yet, and imports
-  it as a part of the plugin.
+  it as a part of the plugin;
+* prints each test as a line of JSON if ``BRAINSCORE_TEST_EVENTS`` is set to what these lines begin with; a site reads
+  them.
 """
 
 from __future__ import annotations
 
 import importlib
+import json
 import os
+from collections.abc import Iterable
 from fnmatch import fnmatch
 from functools import cache
 from pathlib import Path
@@ -33,8 +37,91 @@ MARKS = {
 }
 
 
+EVENTS = "BRAINSCORE_TEST_EVENTS"
+_LONGEST_EVENT = 4000  # bytes; a pipe takes as many at once, so that no other output comes in between
+_LONGEST_TEXT = 2500  # characters
+_NAMES_AT_ONCE = 3000  # characters
+
+
+class Events:
+    """Reports what is collected, each test, and the end of the session, as soon as it is known.
+
+    Parameters
+    ----------
+    start : str
+        What each line begins with.
+    stream : int
+        Where it is written: a copy of standard output, made before pytest redirects it.
+    """
+
+    def __init__(self, start: str, stream: int) -> None:
+        self._start, self._stream = start, stream
+        self._phases: dict[str, list[pytest.TestReport]] = {}
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Name all tests that will run."""
+        for names in _parts([item.nodeid for item in session.items]):
+            self._write(event="collected", tests=names)
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Report a module that cannot be imported."""
+        if report.failed:
+            self._write(event="collected", tests=[report.nodeid])
+            text = _end_of(report.longreprtext)
+            self._write(event="test", name=report.nodeid, outcome="failed", message="cannot be collected", text=text)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Report a test after its last phase."""
+        phases = self._phases.setdefault(report.nodeid, [])
+        phases.append(report)
+        if report.when == "teardown":
+            del self._phases[report.nodeid]
+            worst = next((one for one in phases if one.failed), None)
+            worst = worst or next((one for one in phases if one.skipped), report)
+            message, text = _explanation(worst)
+            outcome = "passed" if hasattr(worst, "wasxfail") and worst.skipped else worst.outcome
+            self._write(event="test", name=report.nodeid, outcome=outcome, message=message, text=text)
+
+    def pytest_sessionfinish(self, exitstatus: int) -> None:
+        """Report the end."""
+        self._write(event="end", status=int(exitstatus))
+
+    def _write(self, **event: object) -> None:
+        line = f"{self._start} {json.dumps(event)}\n".encode()
+        if len(line) > _LONGEST_EVENT and "text" in event:
+            short = {name: str(value)[:300] for name, value in event.items()}
+            line = f"{self._start} {json.dumps(short)}\n".encode()
+        os.write(self._stream, line)
+
+
+def _parts(names: list[str]) -> Iterable[list[str]]:
+    part: list[str] = []
+    for name in names:
+        if part and sum(map(len, part)) + len(name) > _NAMES_AT_ONCE:
+            yield part
+            part = []
+        part.append(name[:_LONGEST_TEXT])
+    yield part
+
+
+def _explanation(report: pytest.TestReport) -> tuple[str, str]:
+    if report.skipped and isinstance(report.longrepr, tuple):
+        return str(report.longrepr[2])[:_LONGEST_TEXT], ""
+    crash = getattr(report.longrepr, "reprcrash", None)
+    return str(getattr(crash, "message", ""))[:500], _end_of(report.longreprtext) if report.failed else ""
+
+
+def _end_of(text: str) -> str:
+    return text if len(text) <= _LONGEST_TEXT else f"…\n{text[-_LONGEST_TEXT:]}"
+
+
+_events = Events(os.environ[EVENTS], os.dup(1)) if os.environ.get(EVENTS) else None
+
+
 def pytest_configure(config: pytest.Config) -> None:
-    """Make the marks known."""
+    """Make the marks known, and report tests if that is requested."""
+    if _events is not None:
+        config.pluginmanager.register(_events)
     known = {line.partition(":")[0].strip() for line in config.getini("markers")}
     for name, meaning in MARKS.items():
         if name not in known:

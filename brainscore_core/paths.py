@@ -16,6 +16,7 @@ __all__ = [
     "mirrors",
     "packages_home",
     "plugin_index_file",
+    "remote_worker_home",
     "screen_home",
     "simulated_data_home",
     "site_home",
@@ -85,6 +86,17 @@ def default_results_address() -> str:
 def plugin_index_file() -> Path:
     """File of the plugin index: ``plugin-index.json`` in :func:`home`."""
     return home() / "plugin-index.json"
+
+
+def remote_worker_home() -> Path:
+    """Folder in which remote workers keep their pair, its plugins and its receipt: ``remote-worker`` in :func:`home`.
+
+    Examples
+    --------
+    >>> remote_worker_home().name
+    'remote-worker'
+    """
+    return home() / "remote-worker"
 
 
 def environments_home(root: Path | None = None) -> Path:

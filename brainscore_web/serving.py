@@ -24,17 +24,19 @@ if TYPE_CHECKING:
 __all__ = [
     "end_with_parent",
     "has_database",
+    "hide_environment",
     "listen",
     "make_worker",
     "prepare",
     "require_database",
     "serve",
+    "serving_lock",
     "set_up",
     "use_demonstration",
 ]
 
 Say = Callable[[str], None]
-_PR_SET_PDEATHSIG = 1  # PR_SET_PDEATHSIG of Linux
+_PR_SET_PDEATHSIG, _PR_SET_DUMPABLE = 1, 4  # options of prctl on Linux
 _log = logging.getLogger(__name__)
 
 
@@ -174,8 +176,28 @@ def serve(listening: socket.socket, *, workers: int, worker: bool = False) -> No
 
     connections.close_all()  # server processes must not share a connection
     sys.argv = ["brainscore serve"]  # gunicorn shows it as the name of its processes
-    with shared_request_counts(), _worker_process() if worker else nullcontext():
+    with serving_lock(), shared_request_counts(), _worker_process() if worker else nullcontext():
         Server().run()
+
+
+@contextmanager
+def serving_lock(*, exclusive: bool = False) -> Iterator[bool]:
+    """Mark the site's folder as used by a server in this context; it ends with the process.
+
+    Parameters
+    ----------
+    exclusive : bool
+        Do not wait, and yield whether no server of this machine uses the folder.
+    """
+    import fcntl
+
+    with (site_home() / ".serving").open("a", encoding="ascii") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB if exclusive else fcntl.LOCK_SH)
+        except BlockingIOError:
+            yield False
+        else:
+            yield True
 
 
 @contextmanager
@@ -251,8 +273,20 @@ def _warm_caches() -> None:
         connections.close_all()  # this thread answers no requests
 
 
+def hide_environment() -> None:
+    """Keep this process's environment, with the site's secrets, from other processes of the same user.
+
+    The kernel lets only root read ``/proc/<pid>/environ`` and the memory of a process that is not dumpable. Processes
+    that this one starts, which score benchmarks, are dumpable again, and have none of the site's variables.
+    """
+    if sys.platform == "linux":
+        with suppress(OSError, AttributeError):
+            ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
+
+
 def set_up() -> None:
-    """Set up Django with the site's settings, and create the site's folder."""
+    """Set up Django with the site's settings, create the site's folder, and hide the environment of this process."""
+    hide_environment()
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "brainscore_web.settings")
     import django
 

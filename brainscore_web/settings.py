@@ -100,7 +100,7 @@ else:
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 CACHES = {
-    "default": {  # counters shared by all processes: login attempts, and used codes
+    "default": {  # counters shared by all processes: login attempts, used codes, tens of API requests
         "BACKEND": "django.core.cache.backends.db.DatabaseCache",
         "LOCATION": "accounts_shared_cache",
         "KEY_FUNCTION": "brainscore_web.accounts.cache.hashed_key",
@@ -118,7 +118,7 @@ CACHES = {
         "OPTIONS": {"MAX_ENTRIES": 300},
     },
 }
-API_RATES = {  # requests a minute, in each process of the server
+API_RATES = {  # requests a minute, in all processes of the server
     "anonymous": positive_integer("BRAINSCORE_SITE_RATE_ANONYMOUS", 120),
     "known": positive_integer("BRAINSCORE_SITE_RATE_KNOWN", 600),
 }
@@ -208,6 +208,8 @@ SUBMISSIONS = {  # limits and folders of submissions; see docs/submissions.md
     "benchmarks": comma_separated("BRAINSCORE_SITE_SCORED_BENCHMARKS") or ["*"],
     "results": os.environ.get("BRAINSCORE_SITE_RESULTS") or str(SITE_HOME / "results"),
     "without_control_group": flag("BRAINSCORE_SITE_WITHOUT_CONTROL_GROUP"),
+    "result_size": positive_integer("BRAINSCORE_SITE_RESULT_MB", 500) * 10**6,
+    "verified_share": min(positive_integer("BRAINSCORE_SITE_VERIFIED_PERCENT", 10), 100) / 100,
 }
 TASKS = {"default": {"BACKEND": "django_tasks_db.DatabaseBackend", "QUEUES": ["default"]}}
 

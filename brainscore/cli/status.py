@@ -127,7 +127,7 @@ def echo_submission(card: SubmissionCard) -> None:
         click.echo(f"  {click.style(mark, fg=colour)} {step.name} ({step.state}){reason}")
     if (pairs := card.pairs) is not None and pairs.total:
         ended = pairs.total - pairs.waiting - pairs.running
-        names = ("scored", "not_applicable", "undefined", "failed", "cancelled", "running", "waiting")
+        names = ("scored", "not_applicable", "undefined", "failed", "not_run", "cancelled", "running", "waiting")
         counts = [f"{getattr(pairs, name)} {name.replace('_', ' ')}" for name in names if getattr(pairs, name)]
         click.echo(f"  {ended} of {pairs.total} pairs: {', '.join(counts)}")
     click.echo(f"  {card.url}")

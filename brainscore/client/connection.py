@@ -8,7 +8,7 @@ from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urljoin, urlsplit
 
 from urllib3.response import BaseHTTPResponse
@@ -119,6 +119,11 @@ class Connection:
         body, kind = encode_multipart_formdata(fields)
         return self._json(self._ask("POST", path, (), {"Content-Type": kind}, body))
 
+    def upload(self, path: str, file: IO[bytes], kind: str, query: Query = ()) -> Any:
+        """Send a file of a content type from its beginning, without reading it into memory, and return the response."""
+        file.seek(0)
+        return self._json(self._ask("POST", path, query, {"Content-Type": kind}, file))
+
     def answer(self, path: str, query: Query, headers: Mapping[str, str]) -> requests.Response:
         """Request a file, and return the response before its content is read."""
         return self._ask("GET", path, query, headers, stream=True)
@@ -158,7 +163,7 @@ class Connection:
         path: str,
         query: Query,
         headers: Mapping[str, str],
-        body: bytes | None = None,
+        body: bytes | IO[bytes] | None = None,
         *,
         stream: bool = False,
     ) -> requests.Response:

@@ -309,7 +309,8 @@ class Leaderboard:
     value, error, low, high : array (models, nodes)
         Scores and means of scores, standard errors, limits of intervals; NaN if missing.
     state : array (models, nodes) of str
-        ``'scored'``, ``'undefined'``, ``'not applicable'``, ``'failed'``, ``'outdated'`` or ``'missing'``.
+        ``'scored'``, ``'undefined'``, ``'not applicable'``, ``'failed'``, ``'outdated'``, ``'missing'``,
+        ``'undetermined'`` or ``'not run'``.
     n_scored : array (models, nodes) of int
         How many benchmarks here and below have a score.
     query : str

@@ -189,7 +189,8 @@ class Score:
     counts : bool
         Whether it is the newest of the model on the benchmark's version that counts.
     state, reason : str
-        ``'scored'``, ``'undefined'``, ``'not applicable'`` or ``'failed'``; why there is no score.
+        ``'scored'``, ``'undefined'``, ``'not applicable'``, ``'failed'`` or ``'not run'`` (the site lacked data,
+        space or software); why there is no score.
     value, error, low, high, level : float or None
         The score, on `scale`, with standard error and limits of the interval of confidence `level`.
     estimates, error_reason, scale : str

@@ -203,6 +203,7 @@ class Pairs:
     undefined: int
     failed: int
     cancelled: int
+    not_run: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)

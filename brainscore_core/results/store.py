@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import warnings
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -245,6 +246,38 @@ class ResultsStore:
             writing.finish(f"{receipt.id}.json", text)
         self._backend.sweep(pair)
         return receipt
+
+    def add(self, receipt: Receipt, files: Mapping[str, Path]) -> None:
+        """Store a receipt of another store, unchanged, with its attachments.
+
+        Parameters
+        ----------
+        receipt : Receipt
+            With its id.
+        files : mapping of str to Path
+            Attachments: kind → file. They are moved.
+
+        Raises
+        ------
+        ReceiptError
+            If a file is missing, or an id, a name or a hash is not that of the content.
+        StoreError
+            If the folder or the bucket cannot be written; nothing is left behind.
+        """
+        if receipt.id is None or replace(receipt, id=None).identified() != receipt:
+            raise ReceiptError(f"the id of receipt {receipt.id} is not that of its content", "send it unchanged")
+        if {attachment.kind for attachment in receipt.attachments} != set(files):
+            raise ReceiptError(f"receipt {receipt.id} has other attachments than were sent", "send all of them")
+        for attachment in receipt.attachments:
+            path = files[attachment.kind]
+            if (path.stat().st_size, file_digest(path, "sha256")) != (attachment.bytes, attachment.sha256):
+                raise ReceiptError(f"{attachment.name} is not what receipt {receipt.id} states", "send it unchanged")
+        with self._backend.writing(_pair(receipt.model.identifier, receipt.benchmark.identifier)) as writing:
+            for attachment in receipt.attachments:
+                path = writing.new_file()
+                shutil.move(files[attachment.kind], path)
+                writing.keep(path, attachment.name)
+            writing.finish(f"{receipt.id}.json", receipt.to_json())
 
     def remove(self, receipt: Receipt) -> None:
         """Remove a receipt, then its attachments.

@@ -18,6 +18,12 @@ from brainscore_core.plugins.declared_tests import read_tests
 from brainscore_core.plugins.environments import RequirementsError
 from brainscore_core.plugins.environments.requirements import FILE_NAME, Line, Refusals, read_lines
 from brainscore_vision.plugin_metadata import METADATA_FILE, read_metadata_file
+from brainscore_vision.submission.completeness import (
+    check_metadata_fields,
+    check_opened_files,
+    check_template_texts,
+    is_absolute_path,
+)
 from brainscore_vision.submission.package import (
     KIND_FOLDERS,
     REGISTRIES,
@@ -265,8 +271,11 @@ def _check_code(package: Package, plugin: SubmittedPlugin) -> Iterator[Finding]:
         yield from _check_registries(source, plugin)
         yield from _check_imports(source, plugin, package)
         yield from _check_paths(source)
+        yield from check_template_texts(source, package.files[source.path])
         if not source.is_test:
             yield from _check_programs(source)
+            yield from check_opened_files(source, plugin, package)
+            yield from check_metadata_fields(source)
         if plugin.kind == "models" and not source.is_test:
             yield from _check_downloads(source)
 
@@ -391,15 +400,18 @@ def _text_arguments(call: ast.Call) -> list[str]:
 
 def _check_paths(source: Source) -> Iterator[Finding]:
     docstrings = _docstring_ids(source.tree)
+    findings: dict[int, Finding] = {}  # one for each line: calls come before their arguments
     for node in ast.walk(source.tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
-            if match := _MACHINE_PATHS.match(node.value):
-                what = f"{match[0][:80]} exists only on particular machines"
-                remedy = "fetch the file by its hash, or read it from the plugin's folder: Path(__file__).parent"
-                yield Finding("warning", "paths", source.path, node.lineno, what, remedy)
-        elif isinstance(node, ast.Call) and _writes_to_fixed_path(node):
+        if isinstance(node, ast.Call) and _writes_to_fixed_path(node):
             what, remedy = "the code writes to a fixed path outside its folder", "use tempfile, or BRAINSCORE_HOME"
-            yield Finding("warning", "paths", source.path, node.lineno, what, remedy)
+            findings.setdefault(node.lineno, Finding("warning", "paths", source.path, node.lineno, what, remedy))
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
+            match = _MACHINE_PATHS.match(node.value)
+            if match or is_absolute_path(node.value):
+                what = f"{(match[0] if match else node.value)[:80]} exists only on particular machines"
+                remedy = "fetch the file by its hash, or read it from the plugin's folder: Path(__file__).parent"
+                findings.setdefault(node.lineno, Finding("warning", "paths", source.path, node.lineno, what, remedy))
+    yield from findings.values()
 
 
 def _docstring_ids(tree: ast.Module) -> set[int]:
@@ -462,7 +474,6 @@ def _is_weights(node: ast.expr | None) -> bool:
 
 _BENCHMARK_NAME = re.compile(r"[A-Za-z0-9_]+(?:\.[A-Za-z0-9_]+)*-[A-Za-z0-9_.-]+")
 _AUTHOR_YEAR = re.compile(r"[A-Z][A-Za-z]*(19|20)\d\d(?!\d)")
-_PLACEHOLDERS = ("your paper title", "your title", "journal name", "author, a. and coauthor", "your name")
 _REQUIRED_ARGUMENTS = {
     "version": "version=1, and increase it whenever scores change",
     "ceiling_func": "ceiling_func=lambda: …, which returns a Score",
@@ -487,8 +498,6 @@ def _check_benchmarks(package: Package, plugin: SubmittedPlugin) -> Iterator[Fin
         what = "the benchmark does not use BenchmarkBase"
         remedy = f"let the benchmark inherit from brainscore_vision.benchmarks.BenchmarkBase; {_SEE_PAGE}"
         yield Finding("warning", "benchmark", init_file, None, what, remedy)
-    for source in sources:
-        yield from _check_placeholders(source)
 
 
 def _check_benchmark_name(key: str, file: str, line: int) -> Iterator[Finding]:
@@ -530,17 +539,6 @@ def _check_arguments(source: Source, call: ast.Call) -> Iterator[Finding]:
         value = keyword.value.value if isinstance(keyword.value, ast.Constant) else None
         if keyword.arg == "identifier" and isinstance(value, str) and not _BENCHMARK_NAME.fullmatch(value):
             yield from _check_benchmark_name(value, source.path, keyword.value.lineno)
-
-
-def _check_placeholders(source: Source) -> Iterator[Finding]:
-    for node in ast.walk(source.tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and "@" in node.value:
-            text = " ".join(node.value.lower().split())
-            for placeholder in _PLACEHOLDERS:
-                if placeholder in text:
-                    what = f"the citation still contains the placeholder {placeholder!r} of the template"
-                    yield Finding("warning", "benchmark", source.path, node.lineno, what, "cite the paper")
-                    break
 
 
 _METADATA_CLASSES = {"models": "ModelMetadata", "benchmarks": "BenchmarkMetadata"}

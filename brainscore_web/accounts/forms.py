@@ -153,6 +153,8 @@ class TokenForm(forms.Form):
         offered = dict(SCOPES)
         if not user.has_perm("leaderboard.add_score"):
             offered.pop("receipts:write")
+        if not user.has_perm("scoring.run_jobs"):
+            offered.pop("jobs:run")
         field = self.fields["scopes"]
         assert isinstance(field, forms.MultipleChoiceField)
         field.choices = tuple(offered.items())

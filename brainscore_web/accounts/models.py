@@ -22,6 +22,7 @@ SCOPES = {
     "read": "read everything that you can see, including your private models",
     "submit": "submit models and benchmarks, and withdraw them",
     "receipts:write": "post receipts, if you have the permission",
+    "jobs:run": "score pairs for this site on your own machines, if you have the permission",
 }
 """Scopes of tokens, with their descriptions."""
 

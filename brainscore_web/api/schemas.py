@@ -177,8 +177,9 @@ class ScoreEntry(Strict):
     benchmark: str
     version: str = Field(description="Version of the benchmark; empty if not known.")
     counts: bool = Field(description="Whether it is the newest score on the current version of the benchmark.")
-    state: Literal["scored", "undefined", "not applicable", "failed"] = Field(
-        description="undefined: the score is NaN; not applicable: the model cannot do what the benchmark asks."
+    state: Literal["scored", "undefined", "not applicable", "failed", "not run"] = Field(
+        description="undefined: the score is NaN; not applicable: the model cannot do what the benchmark asks; "
+        "not run: the site lacked data, weights, space or software, which says nothing about the model."
     )
     reason: str = Field(description="Why there is no score.")
     value: Finite = Field(description="The score; relative to the ceiling where `scale` is ceiled.")
@@ -432,6 +433,7 @@ class PairCounts(Strict):
     undefined: int = Field(description="The score is not defined.")
     failed: int = Field(description="With an error.")
     cancelled: int = Field(description="Cancelled.")
+    not_run: int = Field(default=0, description="Which the site could not run yet; it tries again by itself.")
 
 
 class SubmissionCard(SubmissionEntry):

@@ -75,7 +75,7 @@ class ScoresAsked(Schema):
         [],
         description="Identifiers of benchmarks, or of means for all below them. Repeat it for several values.",
     )
-    state: list[Literal["scored", "undefined", "not applicable", "failed"]] = Field(
+    state: list[Literal["scored", "undefined", "not applicable", "failed", "not run"]] = Field(
         [], description="Repeat it for several values."
     )
     version: str | None = Field(None, max_length=50, description="Version of the benchmarks.")
@@ -110,18 +110,19 @@ def scores(visitor: Visitor, query: ScoresAsked) -> ScoreQuerySet:
     if query.since is not None:
         rows = rows.filter(created__gte=query.since)
     # pairs that failed before the benchmark was loaded have no version, and count for all versions
-    of_any_version = Q(version="", state__in=[Score.State.FAILED, Score.State.NOT_APPLICABLE])
+    of_any_version = Q(version="", state__in=[Score.State.FAILED, Score.State.NOT_APPLICABLE, Score.State.NOT_RUN])
     of_version = Q(benchmark__version="") | Q(version=F("benchmark__version")) | of_any_version
     same = Score.objects.filter(model=OuterRef("model"), benchmark=OuterRef("benchmark"))
-    newer = (
-        same.filter(created__gte=OuterRef("created"))
-        .filter(Q(created__gt=OuterRef("created")) | Q(receipt__gt=OuterRef("receipt")))
-        .alias(any_version=Value("", output_field=CharField()))
-        .filter(
-            Q(version=OuterRef("benchmark__version")) | Q(any_version=OuterRef("benchmark__version")) | of_any_version
-        )
+    same = same.alias(any_version=Value("", output_field=CharField())).filter(
+        Q(version=OuterRef("benchmark__version")) | Q(any_version=OuterRef("benchmark__version")) | of_any_version
     )
-    counts = of_version & ~Exists(newer.order_by())
+    newer = same.filter(created__gte=OuterRef("created")).filter(
+        Q(created__gt=OuterRef("created")) | Q(receipt__gt=OuterRef("receipt"))
+    )
+    not_run = Q(state=Score.State.NOT_RUN)  # counts only if the pair has no other result
+    replaced_run = Exists(newer.exclude(not_run).order_by())
+    replaced = Exists(same.exclude(not_run).order_by()) | Exists(newer.order_by())
+    counts = of_version & ((~not_run & ~replaced_run) | (not_run & ~replaced))
     if query.history:
         rows = rows.annotate(counts=Case(When(counts, then=Value(True)), default=False, output_field=BooleanField()))
     else:

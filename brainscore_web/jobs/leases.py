@@ -288,12 +288,14 @@ def expired_leases(queue: LeaseQueue[M], where: Q | None = None) -> list[Lease[M
     where : Q, optional
         A condition of the rows.
     """
-    limit = timezone.now() - queue.lasts
+    now = timezone.now()
     columns = ["pk", "claim", queue.renewed_field, *filter(None, [queue.worker_field])]
     held = queue.model._default_manager.filter(queue.held, Q() if where is None else where)
     leases = []
     for key, token, renewed, *worker in held.order_by("pk").values_list(*columns):
-        if renewed is not None and renewed >= limit and not any(map(has_ended, worker)):
+        # a time in the future was written before the clock was set back; who still works has renewed since
+        in_time = renewed is not None and now - queue.lasts <= renewed <= now + queue.lasts
+        if in_time and not any(map(has_ended, worker)):
             continue
         row = queue.model._default_manager.select_related(*queue.related).filter(pk=key).first()
         if row is not None:
@@ -383,12 +385,12 @@ def has_ended(name: str) -> bool:
 
 
 def process_label(name: str) -> str:
-    """The host and number of a process, for display.
+    """The host and number of a process, or the name of a remote worker, for display.
 
     Examples
     --------
-    >>> process_label("here 3f2a 17 1234"), process_label("")
-    ('here:17', '')
+    >>> process_label("here 3f2a 17 1234"), process_label("laboratory (remote)"), process_label("")
+    ('here:17', 'laboratory (remote)', '')
     """
-    host, _, pid = (*name.split(" "), "", "")[:3]
-    return f"{host}:{pid}" if host else ""
+    parts = name.split(" ")
+    return f"{parts[0]}:{parts[2]}" if len(parts) == 4 else name

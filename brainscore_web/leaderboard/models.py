@@ -278,12 +278,13 @@ class Score(models.Model):
     """The content of one receipt, which never changes. The newest one of a benchmark version counts."""
 
     class State(models.TextChoices):
-        """The states of receipts."""
+        """The states of receipts; failures for lack of data, space or software of the site are *not run*."""
 
         SCORED = "scored"
         UNDEFINED = "undefined"
         NOT_APPLICABLE = "not applicable"
         FAILED = "failed"
+        NOT_RUN = "not run"
 
     receipt = models.CharField(max_length=80, unique=True)
     model = models.ForeignKey(VisionModel, on_delete=models.CASCADE, related_name="scores")

@@ -250,6 +250,7 @@ SIGNS = {
     "outdated": "old",
     "missing": "–",
     "undetermined": "?",
+    "not run": "○",
 }
 """Text of cells without a value."""
 

@@ -32,6 +32,7 @@ from brainscore_web.leaderboard.models import (
     VisionModel,
     Visitor,
 )
+from brainscore_web.leaderboard.not_run import NOT_RUN
 
 __all__ = [
     "NUMBERS",
@@ -142,7 +143,7 @@ _LARGEST_SHOWN = 1e12  # larger values, stored before `clean.LARGEST` was introd
 _CHUNK = 2000  # rows; small chunks need little memory, and cause few runs of the garbage collector
 _log = logging.getLogger(__name__)
 _MAX_PARAMETERS = 500  # SQLite limits the parameters of a query
-_STATE_CODES = {state: code for code, state in enumerate(LEAF_STATES)}
+_STATE_CODES = {state: code for code, state in enumerate((*LEAF_STATES, "undetermined", NOT_RUN))}
 
 
 class Structure(NamedTuple):
@@ -384,14 +385,14 @@ def _versions(rows: Sequence[dict[str, Any]], until: datetime | None) -> dict[in
     return current
 
 
-STATES = (*LEAF_STATES, "undetermined")
+STATES = tuple(_STATE_CODES)
 """States of a model on a benchmark; arrays contain indices into this tuple.
 
 A snapshot does not use *undetermined*: a score whose ceiling may be 0 has the state *scored*. Boards of scores relative
 to ceilings show it as *undetermined*.
 """
 
-_SCORED = STATES.index("scored")
+_SCORED, _FAILED, _NOT_RUN = (STATES.index(state) for state in ("scored", "failed", NOT_RUN))
 _OUTSIDE_NODE = "\x00outside"  # temporary parent of benchmarks outside the tree, while scores are selected
 
 
@@ -563,18 +564,22 @@ def _load(visitor: Visitor, key: SnapshotKey) -> Snapshot:
         if not row.in_tree
     ]
     everything = tree.extended([TreeNode(identifier=_OUTSIDE_NODE, order=2**62), *outside])
+    not_run = scores.state[visible] == _NOT_RUN
     selected = counting(
         everything,
         rows,
         columns,
         n_models=len(models),
         versions=scores.version[visible],
-        states=scores.state[visible],
-        created=visible,  # scores are sorted by time, so their indices can replace it
+        states=np.where(not_run, _FAILED, scores.state[visible]),
+        # scores are sorted by time, so their indices can replace it; any result counts before a pair that was not run
+        created=np.where(not_run, visible - n_scores, visible),
         scores=numbers["value"][visible],
         errors=numbers["error"][visible],
     )
     exists, is_scored = selected.rows >= 0, selected.states == _SCORED
+    failed = selected.states == _FAILED
+    selected.states[failed] = np.where(not_run[selected.rows[failed]], _NOT_RUN, _FAILED)
     arrays: dict[str, NDArray[np.float64]] = {}
     for name in NUMBERS:
         arrays[name] = np.full(selected.rows.shape, np.nan)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from brainscore_web.leaderboard.clean import objects_in
+from brainscore_web.leaderboard.not_run import NOT_RUN, NOT_RUN_REASONS
 
 __all__ = ["WITHHELD", "withheld_assessment", "withheld_document", "withheld_reason"]
 
@@ -28,6 +29,8 @@ _FAILED = (
     (re.compile(r"\w+: the subject '[^']*' printed more than "), "The model printed too much"),
     (re.compile(r"WorkerLost\b"), "The process that scored it ended unexpectedly"),
 )
+_PUBLIC = frozenset(NOT_RUN_REASONS.values())
+"""Reasons in the site's own words, which are never withheld."""
 _RAISED = f"It raised an error; {_TAIL}"
 _SANDBOXED = "the model ran in a cage"  # first words of a note in stored receipts
 
@@ -51,8 +54,8 @@ def withheld_reason(state: str, reason: str) -> str:
     >>> withheld_reason("scored", "")
     ''
     """
-    if not reason:
-        return ""
+    if not reason or (state == NOT_RUN and reason in _PUBLIC):
+        return reason
     if state == "failed":
         return next((text for pattern, text in _FAILED if pattern.match(reason)), _RAISED)
     return _SENTENCES.get(state, _TAIL.capitalize())

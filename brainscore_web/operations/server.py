@@ -268,7 +268,7 @@ class BufferedRequests:
 
 
 def buffered_requests(application: WSGI) -> BufferedRequests:
-    """Buffer requests to the site's application, except uploads of data, which it streams."""
+    """Buffer requests to the site's application, except uploads of data and results, which it streams."""
     from django.conf import settings
     from django.urls import Resolver404, resolve
 
@@ -276,7 +276,7 @@ def buffered_requests(application: WSGI) -> BufferedRequests:
 
     def streams(path: str) -> bool:
         try:
-            return resolve(path).view_name == "uploads:receive"
+            return resolve(path).view_name in ("uploads:receive", "api:post_result")
         except Resolver404:
             return False
 

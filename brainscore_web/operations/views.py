@@ -25,8 +25,11 @@ _PROXY_HEADERS = (
 
 
 def is_local_request(request: HttpRequest) -> bool:
-    """Whether a request comes from a program on this machine, and not through a proxy."""
-    if any(name in request.META for name in _PROXY_HEADERS):
+    """Whether a request comes from a program on this machine, and not through a proxy.
+
+    A proxy on this machine may set no header, so on a public site no request counts as local.
+    """
+    if settings.PUBLIC or settings.BEHIND_PROXY or any(name in request.META for name in _PROXY_HEADERS):
         return False
     try:
         return ip_address(request.META.get("REMOTE_ADDR", "")).is_loopback

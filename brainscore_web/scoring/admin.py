@@ -9,10 +9,10 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from brainscore_core.errors import UserError
-from brainscore_web.scoring.models import Job
+from brainscore_web.scoring.models import Job, RemoteResult, RemoteWorker
 from brainscore_web.scoring.services import cancel_job, retry_job
 
-__all__ = ["JobAdmin"]
+__all__ = ["JobAdmin", "RemoteResultAdmin", "RemoteWorkerAdmin"]
 
 
 @admin.register(Job)
@@ -54,3 +54,48 @@ class JobAdmin(admin.ModelAdmin[Job]):
         """Cancel the selected jobs."""
         for job in jobs:
             cancel_job(job, request.user)  # type: ignore[arg-type] # admin users are logged in
+
+
+@admin.register(RemoteWorker)
+class RemoteWorkerAdmin(admin.ModelAdmin[RemoteWorker]):
+    """Remote workers, which appear at their first request; administrators trust and suspend them."""
+
+    list_display = ("name", "owner", "trusted", "suspended", "version", "seen")
+    list_filter = ("trusted", "suspended")
+    search_fields = ("name", "owner__email")
+    list_select_related = ("owner",)
+    readonly_fields = ("name", "owner", "version", "created", "seen")
+    actions = ("score_again",)
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """Disallow adding: the first request of a worker adds it."""
+        return False
+
+    @admin.action(description="Score all pairs of the selected workers again")
+    def score_again(self, request: HttpRequest, workers: QuerySet[RemoteWorker]) -> None:
+        """Plan the pairs of all results that are not verified."""
+        states = (RemoteResult.State.TRUSTED, RemoteResult.State.VERIFIED)
+        receipts = RemoteResult.objects.filter(worker__in=workers).exclude(state__in=states).values("receipt")
+        for job in Job.objects.filter(receipt__in=receipts):
+            try:
+                retry_job(job, request.user)  # type: ignore[arg-type] # admin users are logged in
+            except UserError as error:
+                messages.warning(request, f"{error.message}: {error.remedy}.")
+
+
+@admin.register(RemoteResult)
+class RemoteResultAdmin(admin.ModelAdmin[RemoteResult]):
+    """Results of remote workers; only the site changes them."""
+
+    list_display = ("receipt", "worker", "state", "repeated", "created")
+    list_filter = ("state",)
+    search_fields = ("receipt", "worker__name")
+    list_select_related = ("worker",)
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """Disallow adding."""
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: RemoteResult | None = None) -> bool:
+        """Disallow changes."""
+        return False

@@ -5,15 +5,25 @@ from __future__ import annotations
 from collections.abc import Collection
 from datetime import timedelta
 
-from django.db import transaction
-from django.db.models import Q
+from django.db import IntegrityError, transaction
+from django.db.models import Exists, Max, OuterRef, Q
 from django.utils import timezone
 
 from brainscore_web.jobs.leases import Lease, LeaseQueue, RetryPolicy, claim, expired_leases
-from brainscore_web.scoring.models import Job
+from brainscore_web.scoring.models import OPEN, Job
 from brainscore_web.scoring.services import notify_submissions
+from brainscore_web.submissions.models import Plugin
+from brainscore_web.uploads.models import Upload
 
-__all__ = ["JOBS", "claim_job", "claim_jobs_of_model", "release_expired_jobs", "release_job"]
+__all__ = [
+    "JOBS",
+    "NOT_RUN_RETRY",
+    "claim_job",
+    "claim_jobs_of_model",
+    "release_expired_jobs",
+    "release_job",
+    "retry_pairs_not_run",
+]
 
 _State = Job.State
 
@@ -29,6 +39,9 @@ JOBS = LeaseQueue(
     stop_field="stop",
 )
 """Jobs of scoring, the most urgent first."""
+
+NOT_RUN_RETRY = RetryPolicy(timedelta(minutes=10), factor=4, longest=timedelta(days=7))
+"""When a pair that the site could not run is tried again."""
 
 
 def claim_job(worker: str, *, prefer: int | None = None, without: Collection[int] = ()) -> Lease[Job] | None:
@@ -107,6 +120,46 @@ def release_job(lease: Lease[Job], *, wait: float = 0.0, counts: bool = False) -
         else:
             released = lease.release(after=timedelta(seconds=wait), counts=counts)
     return released
+
+
+def retry_pairs_not_run() -> int:
+    """Let pairs that the site could not run wait for a worker again; return their number.
+
+    A pair is due after its pause, or as soon as an upload is accepted or a plugin published, which may be what was
+    missing. Of several jobs of a pair only the newest is retried, and none while another one is open.
+    """
+    arrived = filter(
+        None,
+        (
+            Upload.objects.filter(state=Upload.State.ACCEPTED).aggregate(newest=Max("changed"))["newest"],
+            Plugin.objects.aggregate(newest=Max("published"))["newest"],
+        ),
+    )
+    is_due = Q(due__lte=timezone.now())
+    if newest := max(arrived, default=None):
+        is_due |= Q(ended__lt=newest)
+    same_pair = Job.objects.filter(model=OuterRef("model"), benchmark=OuterRef("benchmark"))
+    others = same_pair.filter(Q(pk__gt=OuterRef("pk")) | Q(state__in=OPEN)).order_by()
+    due = Job.objects.filter(is_due, ~Exists(others), state=_State.NOT_RUN).order_by("pk")
+    count = 0
+    for key in due.values_list("pk", flat=True)[:_MOST_RETRIED]:
+        try:
+            with transaction.atomic():
+                count += Job.objects.filter(pk=key, state=_State.NOT_RUN).update(
+                    state=_State.WAITING,
+                    due=timezone.now(),
+                    attempts=0,
+                    started=None,
+                    ended=None,
+                    internal="",
+                    stop=False,
+                )
+        except IntegrityError:  # another job of the pair has been planned since
+            continue
+    return count
+
+
+_MOST_RETRIED = 500  # pairs at a time
 
 
 def release_expired_jobs() -> int:

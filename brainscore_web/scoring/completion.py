@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
+from typing import Any
+
 from django.db import transaction
 from django.utils import timezone
 
@@ -11,13 +14,17 @@ from brainscore_core.runner.plan import make_plan
 from brainscore_core.runner.worker import write_failed
 from brainscore_core.scoring import Receipt, ResultsStore
 from brainscore_web.jobs.leases import Lease
+from brainscore_web.jobs.queue import wake
 from brainscore_web.leaderboard.clean import text
 from brainscore_web.leaderboard.influence import read_compact, write_influences
 from brainscore_web.leaderboard.ingest import ingest_receipts
 from brainscore_web.leaderboard.models import Score, Visibility
+from brainscore_web.leaderboard.not_run import not_run_reason
+from brainscore_web.scoring.claims import NOT_RUN_RETRY
 from brainscore_web.scoring.live_plugins import LivePlugins
 from brainscore_web.scoring.models import Job
 from brainscore_web.scoring.services import REQUESTED, notify_submissions
+from brainscore_web.scoring.verification import VERIFICATION, settle_verification
 
 __all__ = ["complete_job", "give_up_after_attempts", "receipt_of", "run_name", "usable_receipt", "write_failed_receipt"]
 
@@ -26,7 +33,7 @@ _LONGEST_REASON = 2_000
 _LEFT_OUT = "\n… {:,} characters omitted …\n"
 
 
-def complete_job(lease: Lease[Job], store: ResultsStore, receipt: Receipt) -> bool:
+def complete_job(lease: Lease[Job], store: ResultsStore, receipt: Receipt, *, reads_influence: bool = True) -> bool:
     """Add a receipt to the leaderboard, and complete its job.
 
     Parameters
@@ -37,6 +44,8 @@ def complete_job(lease: Lease[Job], store: ResultsStore, receipt: Receipt) -> bo
         The results store with the receipt and its log.
     receipt : Receipt
         The receipt of the pair.
+    reads_influence : bool
+        Whether to read the arrays beside the receipt now; otherwise a task of the worker reads them.
 
     Returns
     -------
@@ -44,12 +53,15 @@ def complete_job(lease: Lease[Job], store: ResultsStore, receipt: Receipt) -> bo
         False if the claim was lost; nothing was written then.
     """
     log = _shortened(store.read_log(receipt) or (receipt.error.traceback if receipt.error is not None else "") or "")
-    influence = read_compact(store, receipt)
+    not_run = not_run_reason(receipt)
+    influence = read_compact(store, receipt) if reads_influence else None
     with transaction.atomic():
+        result = {"state": receipt.state, "reason": text(receipt.reason or "", _LONGEST_REASON), "pauses": 0}
+        if not_run:
+            result |= _put_off(lease.row, receipt, not_run)
         ended = lease.finish(
-            state=receipt.state, receipt=receipt.id, reason=text(receipt.reason or "", _LONGEST_REASON),
-            log=text(log, 2 * _LONGEST_LOG), stop=False, ended=timezone.now(),
-        )  # fmt: skip
+            **result, receipt=receipt.id, log=text(log, 2 * _LONGEST_LOG), stop=False, ended=timezone.now()
+        )
         if not ended:
             return False
         report = ingest_receipts(
@@ -65,8 +77,21 @@ def complete_job(lease: Lease[Job], store: ResultsStore, receipt: Receipt) -> bo
             if score is not None:  # an interrupted attempt, or the results folder, may have brought it
                 influence.score = score
                 write_influences([influence])
+        settle_verification(lease.row, receipt)
+        if not reads_influence:
+            transaction.on_commit(partial(wake, "brainscore_web.scoring.tasks.read_influences"))
         notify_submissions([lease.row.pk])
     return True
+
+
+def _put_off(job: Job, receipt: Receipt, reason: str) -> dict[str, Any]:
+    """Return the columns of a pair that the site could not run; `retry_pairs_not_run` tries it again."""
+    error = receipt.error
+    internal = "" if error is None else f"{error.type}: {error.message}\n{receipt.reason or ''}".strip()
+    return {
+        "state": Job.State.NOT_RUN, "reason": reason, "internal": text(internal, _LONGEST_REASON),
+        "pauses": job.pauses + 1, "due": timezone.now() + NOT_RUN_RETRY.pause(job.pauses + 1),
+    }  # fmt: skip
 
 
 def receipt_of(store: ResultsStore, model: str, benchmark: str, receipt_id: str) -> Receipt | None:
@@ -87,7 +112,7 @@ def usable_receipt(lease: Lease[Job], store: ResultsStore, live: LivePlugins) ->
     if newest is None:
         return None
     own = job.started is not None and newest.created >= f"{job.started:%Y-%m-%dT%H:%M:%S.%f}Z"
-    if not own and job.why == REQUESTED:
+    if not own and job.why in (REQUESTED, VERIFICATION):
         return None
     if newest.state == "failed":
         return newest if own and live.made(newest) else None

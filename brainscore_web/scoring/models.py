@@ -1,4 +1,4 @@
-"""The table of scoring jobs."""
+"""The tables of scoring jobs, of remote workers, and of the results that those upload."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from brainscore_web.jobs.leases import LeasedModel
 from brainscore_web.leaderboard.models import Benchmark, VisionModel, Visitor
 from brainscore_web.submissions.models import Submission
 
-__all__ = ["OPEN", "Job"]
+__all__ = ["OPEN", "Job", "RemoteResult", "RemoteWorker"]
 
 
 class JobQuerySet(models.QuerySet["Job"]):
@@ -34,7 +34,7 @@ class Job(LeasedModel):
     """
 
     class State(models.TextChoices):
-        """The states of receipts, and three more."""
+        """The states of receipts, and four more. The site retries pairs that it could not run."""
 
         WAITING = "waiting"
         RUNNING = "running"
@@ -43,6 +43,7 @@ class Job(LeasedModel):
         UNDEFINED = "undefined"
         NOT_APPLICABLE = "not applicable"
         FAILED = "failed"
+        NOT_RUN = "not run"
 
     model = models.ForeignKey(VisionModel, on_delete=models.CASCADE, related_name="jobs")
     benchmark = models.ForeignKey(Benchmark, on_delete=models.CASCADE, related_name="jobs")
@@ -60,6 +61,8 @@ class Job(LeasedModel):
     ended = models.DateTimeField(null=True, blank=True, editable=False)
     receipt = models.CharField(max_length=100, blank=True, editable=False)
     reason = models.TextField(blank=True, editable=False)
+    internal = models.TextField(blank=True, editable=False, help_text="What operators should know if it was not run.")
+    pauses = models.IntegerField(default=0, editable=False, help_text="How often in a row it was not run.")
     log = models.TextField(blank=True, editable=False)
 
     objects = JobQuerySet.as_manager()
@@ -85,10 +88,72 @@ class Job(LeasedModel):
 
     def reason_to(self, visitor: Visitor) -> str:
         """Return why there is no score, as far as the visitor may read it; reasons of the site itself are public."""
-        if self.state in (*OPEN, self.State.CANCELLED):
+        if self.state in (*OPEN, self.State.CANCELLED, self.State.NOT_RUN):
             return self.reason
         return self.benchmark.reason_to(visitor, self.state, self.reason)
 
 
 OPEN = (Job.State.WAITING, Job.State.RUNNING)
 """States of jobs that have not ended."""
+
+
+class RemoteWorker(models.Model):
+    """A worker outside the site, such as a laboratory's machine: it takes pairs through the API.
+
+    It is added at its first request, by a token whose owner has the permission `run_jobs`. Only administrators trust or
+    suspend it.
+    """
+
+    name = models.CharField(max_length=60, unique=True)
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="remote_workers"
+    )
+    trusted = models.BooleanField(
+        default=False,
+        help_text="Whether its results count as verified. Otherwise they are marked, and some are repeated.",
+    )
+    suspended = models.BooleanField(default=False, help_text="Whether it gets no pairs and its results are refused.")
+    reason = models.TextField(blank=True, help_text="Why it is suspended.")
+    version = models.CharField(max_length=100, blank=True, editable=False)
+    created = models.DateTimeField(default=timezone.now, editable=False)
+    seen = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        """By name, with the permission of those whose tokens may take pairs."""
+
+        ordering = ("name",)
+        permissions = (("run_jobs", "Can score pairs for the site on a remote worker"),)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class RemoteResult(models.Model):
+    """A receipt that a remote worker uploaded, and whether the site has repeated it."""
+
+    class State(models.TextChoices):
+        """Whether the result is reliable."""
+
+        TRUSTED = "trusted"
+        UNVERIFIED = "not verified"
+        WAITING = "waits for verification"
+        VERIFIED = "verified"
+        CONTRADICTED = "contradicted"
+
+    receipt = models.CharField(max_length=100, unique=True)
+    worker = models.ForeignKey(RemoteWorker, on_delete=models.CASCADE, related_name="results")
+    state = models.CharField(max_length=24, choices=State)
+    verification = models.ForeignKey(
+        Job, null=True, on_delete=models.SET_NULL, related_name="verified_results", help_text="The job that repeats it."
+    )
+    repeated = models.CharField(max_length=100, blank=True, help_text="The receipt of the repetition.")
+    difference = models.TextField(blank=True, help_text="How the two receipts differ.")
+    created = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        """The newest first."""
+
+        ordering = ("-pk",)
+
+    def __str__(self) -> str:
+        return f"{self.receipt} by {self.worker}: {self.state}"

@@ -1,4 +1,4 @@
-"""Export of a user's scoring jobs."""
+"""Export of a user's scoring jobs and remote workers."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any
 from django.db.models import Q
 
 from brainscore_web.accounts.models import User
-from brainscore_web.scoring.models import Job
+from brainscore_web.scoring.models import Job, RemoteWorker
 
-__all__ = ["exported_jobs"]
+__all__ = ["exported_jobs", "exported_workers"]
 
 
 def exported_jobs(user: User) -> list[dict[str, Any]]:
@@ -31,3 +31,9 @@ def exported_jobs(user: User) -> list[dict[str, Any]]:
         }
         for row in rows.select_related("model", "benchmark").defer("log").iterator(chunk_size=1000)
     ]
+
+
+def exported_workers(user: User) -> list[dict[str, Any]]:
+    """Export a user's remote workers."""
+    names = ("name", "trusted", "suspended", "reason", "version", "created", "seen")
+    return list(RemoteWorker.objects.filter(owner=user).order_by("pk").values(*names))

@@ -147,7 +147,7 @@ def retry_job(job: Job, by: User | None) -> None:
                 claim="",
 
                 claimed=None, worker="", attempts=0, stop=False, started=None, ended=None, receipt="", reason="",
-                log="",
+                internal="", pauses=0, log="",
             )  # fmt: skip
     except IntegrityError:
         changed = 0
@@ -348,6 +348,8 @@ class Progress:
     >>> one = Progress(total=5, waiting=1, running=1, scored=2, failed=1)
     >>> one.open, one.ended, one.words
     (2, 3, '2 scored, 1 failed, 1 running, 1 waiting')
+
+    Pairs that the site could not run have ended, although it tries them again later.
     """
 
     total: int = 0
@@ -358,6 +360,7 @@ class Progress:
     undefined: int = 0
     failed: int = 0
     cancelled: int = 0
+    not_run: int = 0
 
     @property
     def open(self) -> int:
@@ -376,7 +379,7 @@ class Progress:
     @property
     def words(self) -> str:
         """The numbers in words; zeros are left out."""
-        names = ("scored", "not_applicable", "undefined", "failed", "cancelled", "running", "waiting")
+        names = ("scored", "not_applicable", "undefined", "failed", "not_run", "cancelled", "running", "waiting")
         parts = [f"{getattr(self, name):,} {name.replace('_', ' ')}" for name in names if getattr(self, name)]
         return ", ".join(parts) or "nothing to score"
 

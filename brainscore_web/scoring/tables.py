@@ -17,7 +17,7 @@ from brainscore_web.scoring.models import OPEN, Job
 from brainscore_web.scoring.services import progress
 from brainscore_web.submissions.models import Submission
 
-__all__ = ["Row", "jobs_of", "overview", "rows_of", "shows_log"]
+__all__ = ["Row", "is_operator", "jobs_of", "overview", "rows_of", "shows_log"]
 
 _PAGE_SIZE = 25
 _RECENT = 25
@@ -37,7 +37,9 @@ class Row:
     reason : str
         Why there is no score, as far as the visitor may read it.
     worker : str
-        The worker that runs it; shown to administrators only.
+        The worker that runs it; shown to operators only.
+    internal : str
+        Why the site could not run it, and what to do; shown to operators only.
     """
 
     job: Job
@@ -45,14 +47,23 @@ class Row:
     may_cancel: bool
     reason: str
     worker: str
+    internal: str = ""
+
+
+def is_operator(visitor: Visitor) -> bool:
+    """Whether a visitor operates the site, and can do something about pairs that it cannot run."""
+    return bool(visitor.is_active and visitor.is_staff and visitor.has_perm("scoring.change_job"))
 
 
 def shows_log(job: Job, visitor: Visitor) -> bool:
     """Whether a visitor may read the log of a job.
 
-    Administrators and owners of the model or of a submission may. Output on private stimuli may reveal them, so it is
+    Administrators and owners of the model or of a submission may. If the site could not run the pair, the log concerns
+    its operators only. Output on private stimuli may reveal them, so it is
     only for administrators and the benchmark's owner.
     """
+    if job.state == Job.State.NOT_RUN and not is_operator(visitor):
+        return False
     if not visitor.is_authenticated or not job.benchmark.shows_data_to(visitor) or not _sees_model(job, visitor):
         return False
     if visitor.is_staff or job.benchmark.access == Visibility.PRIVATE:
@@ -78,6 +89,7 @@ def rows_of(jobs: QuerySet[Job] | Page[Job], visitor: Visitor) -> list[Row]:
                 may_cancel=bool(mine and is_open),
                 reason=job.reason_to(visitor),
                 worker=process_label(job.worker) if visitor.is_staff else "",
+                internal=job.internal if is_operator(visitor) else "",
             )
         )
     return rows

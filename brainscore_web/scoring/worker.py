@@ -22,7 +22,7 @@ from brainscore_web.jobs.heartbeats import record_heartbeat
 from brainscore_web.jobs.leases import Lease, process_name
 from brainscore_web.jobs.sweep import sweep
 from brainscore_web.leaderboard.models import VisionModel
-from brainscore_web.scoring.claims import JOBS, claim_job, release_expired_jobs, release_job
+from brainscore_web.scoring.claims import JOBS, claim_job, release_expired_jobs, release_job, retry_pairs_not_run
 from brainscore_web.scoring.models import Job
 from brainscore_web.scoring.runners import DaskRunner, LocalRunner
 from brainscore_web.scoring.services import submitted_models
@@ -215,6 +215,7 @@ class Worker:
                         record_heartbeat("worker")
                         last_heartbeat = time.monotonic()
                     release_expired_jobs()
+                    retry_pairs_not_run()
                     if not self.jobs_only:
                         sweep()
                 except Exception as error:  # noqa: BLE001 # the next sweep must run whatever happens

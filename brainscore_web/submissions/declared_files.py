@@ -26,7 +26,7 @@ from brainscore_vision.submission import DeclaredFile, Package, declared_files, 
 from brainscore_web.jobs.outbox import site_address
 from brainscore_web.leaderboard.models import Visibility
 from brainscore_web.submissions.models import Plugin, Revision, Submission
-from brainscore_web.submissions.steps import StepPostponed
+from brainscore_web.submissions.steps import StepPostponed, StepUnavailable
 from brainscore_web.uploads.models import Upload, UploadedFile
 from brainscore_web.uploads.receiving import limits
 from brainscore_web.uploads.storage import storage
@@ -136,6 +136,8 @@ def fetch_declared_files(
     ------
     StepPostponed
         If the disk is full.
+    StepUnavailable
+        If a server cannot be reached.
     """
     wanted = list(declared_files(package))
     if len(wanted) > _MAX_FILES:
@@ -242,6 +244,10 @@ def _from_network(
         answer = json.loads(line)
         if answer.get("whose") == "site":
             raise StepPostponed("the site has no space for files at the moment", internal=answer["error"])
+        if answer.get("whose") == "network":
+            host = urllib.parse.urlsplit(declared.url).hostname or declared.url
+            place = f"{declared.file}:{declared.line}"
+            raise StepUnavailable(f"the site could not reach {host} ({place})", internal=answer["error"])
         problem = answer.get("error", "")
         result = problem or f"{answer['size']} bytes, verified"
         say(f"{declared.url}: {result}")

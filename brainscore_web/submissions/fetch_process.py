@@ -57,6 +57,7 @@ def main() -> None:
 
 def _fetch(file: dict[str, Any]) -> dict[str, Any]:
     from brainscore_core.errors import UserError
+    from brainscore_core.supported_data_standards.brainio.downloads import IncompleteDownload, Offline
     from brainscore_core.supported_data_standards.brainio.fetch import FetchRequest, fetch_all
 
     try:
@@ -69,9 +70,20 @@ def _fetch(file: dict[str, Any]) -> dict[str, Any]:
                 "remedy": "see the documentation of submissions for the largest size",
             }
         whose = "site" if cause in (errno.ENOSPC, errno.EDQUOT, errno.EROFS) else "address"
+        if whose == "address" and isinstance(error, Offline | IncompleteDownload) and not _is_refused(error):
+            whose = "network"
         return {"error": error.message, "remedy": error.remedy or "", "whose": whose}
     except (OSError, ValueError) as error:
         return {"error": f"{file['url']} cannot be fetched: {error}", "remedy": "", "whose": "address"}
+
+
+def _is_refused(error: BaseException | None) -> bool:
+    """Whether an error is a refusal to connect to a private network."""
+    while error is not None:
+        if isinstance(error, ValueError):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def _cause(error: BaseException | None) -> int | None:

@@ -180,6 +180,12 @@ class Revision(models.Model):
         return f"{self.submission} (revision {self.number})"
 
     @property
+    def notes(self) -> list[tuple[int, str]]:
+        """Notes of the submitter on this and earlier revisions, with their numbers, the newest first."""
+        rows = Revision.objects.filter(submission=self.submission_id, number__lte=self.number).exclude(note="")
+        return list(rows.order_by("-number").values_list("number", "note"))
+
+    @property
     def needs_review(self) -> bool:
         """Whether a reviewer must approve it: always, unless it contains only models."""
         return any(plugin["kind"] != PluginKind.MODELS for plugin in self.plugins)

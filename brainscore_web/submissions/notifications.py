@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -35,15 +35,18 @@ __all__ = [
 ]
 
 _log = logging.getLogger(__name__)
-_NAMES = ("total", "waiting", "running", "scored", "not_applicable", "undefined", "failed", "cancelled")
+_NAMES = ("total", "waiting", "running", "scored", "not_applicable", "undefined", "failed", "cancelled", "not_run")
 _COUNT_LABELS = {
     "scored": "scored",
     "failed": "failed",
     "undefined": "undefined",
     "not_applicable": "not applicable",
     "cancelled": "cancelled",
+    "not_run": "not run yet",
 }
 _SHOWN = 20
+_NAMED = 5  # members of a group of equal reasons
+_MOST_GROUPED = 5000
 _REPEAT_AFTER = timedelta(days=1)
 
 
@@ -65,35 +68,86 @@ def counts_in_words(counts: Mapping[str, int]) -> str:
 
 
 def notify_done(submission: Submission, counts: Mapping[str, int]) -> None:
-    """Report that all pairs have been scored, with their numbers and the reasons of failures."""
-    jobs = Job.objects.filter(submissions=submission, state=Job.State.FAILED)
-    failed = [
-        {"pair": str(job), "reason": _first_line(job.reason_to(submission.owner or AnonymousUser()))}
-        for job in jobs.select_related("model", "benchmark").order_by("model__identifier", "benchmark__identifier")[
-            :_SHOWN
-        ]
-    ]
-    context = {"counts": counts_in_words(counts), "failed": failed, "more": max(counts["failed"] - _SHOWN, 0)}
+    """Report that all pairs have ended, with their numbers and the reasons of failures, equal reasons together."""
+    failed = _groups_of_jobs(submission, Job.State.FAILED)
+    context = {
+        "counts": counts_in_words(counts),
+        "failed": failed[:_SHOWN],
+        "more": len(failed) > _SHOWN,
+        "not_run": _groups_of_jobs(submission, Job.State.NOT_RUN)[:_SHOWN],
+    }
     queue_email(submission.owner, f"{submission} is done", "submissions/email/done.txt", context, submission)
 
 
+def _groups_of_jobs(submission: Submission, state: str) -> list[dict[str, str]]:
+    """Return the reasons of pairs in a state, the most frequent first, each with the pairs that it concerns."""
+    reader = submission.owner or AnonymousUser()
+    rows = Job.objects.filter(submissions=submission, state=state).select_related("model", "benchmark").defer("log")
+    groups: dict[str, list[Job]] = {}
+    for job in rows.order_by("model__identifier", "benchmark__identifier")[:_MOST_GROUPED]:
+        groups.setdefault(_first_line(job.reason_to(reader)), []).append(job)
+    ordered = sorted(groups.items(), key=lambda group: -len(group[1]))
+    return [{"what": _pairs_in_words(jobs), "reason": reason} for reason, jobs in ordered]
+
+
+def _pairs_in_words(jobs: Sequence[Job]) -> str:
+    """Describe some pairs, such as ``'gabor on 12 benchmarks (A, B, …)'``."""
+    models = list(dict.fromkeys(job.model.identifier for job in jobs))
+    benchmarks = list(dict.fromkeys(job.benchmark.identifier for job in jobs))
+    if len(jobs) == 1:
+        return f"{models[0]} on {benchmarks[0]}"
+    if len(models) == 1:
+        return f"{models[0]} on {len(benchmarks)} benchmarks ({_listed(benchmarks)})"
+    if len(benchmarks) == 1:
+        return f"{len(models)} models ({_listed(models)}) on {benchmarks[0]}"
+    return f"{len(jobs)} pairs ({_listed([f'{job.model.identifier} on {job.benchmark.identifier}' for job in jobs])})"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:_NAMED]) + (", …" if len(names) > _NAMED else "")
+
+
 def notify_changes_needed(submission: Submission, step: Step, outcome: Outcome) -> None:
-    """Report that the submission waits for changes, with the findings and failed tests."""
-    findings = [one for one in outcome.findings or () if one["severity"] == "error"]
+    """Report that the submission waits for changes, with the findings and failed tests, equal ones together."""
+    findings: dict[tuple[str, str], list[str]] = {}
+    for finding in outcome.findings or ():
+        if finding["severity"] == "error":
+            place = f"{finding['file']}:{finding['line']}" if finding["line"] else finding["file"]
+            findings.setdefault((finding["message"], finding["remedy"]), []).append(place)
+    tests: dict[str, list[str]] = {}
+    for failure in outcome.result.get("failures", ()):
+        tests.setdefault(failure["message"], []).append(failure["name"])
     context = {
-        "step": step.get_kind_display().lower(),
+        "step": _STEP_NAMES.get(step.kind, step.get_kind_display().lower()),
         "reason": outcome.reason,
-        "findings": findings[:_SHOWN],
-        "tests": outcome.result.get("failures", [])[:_SHOWN],
+        "findings": [
+            {"places": _places(places), "message": message, "remedy": remedy}
+            for (message, remedy), places in list(findings.items())[:_SHOWN]
+        ],
+        "tests": [
+            {
+                "what": names[0] if len(names) == 1 else f"{len(names)} tests or checks ({_listed(names)})",
+                "message": text,
+            }
+            for text, names in list(tests.items())[:_SHOWN]
+        ],
+        "more": max(len(findings), len(tests)) > _SHOWN,
     }
     queue_email(
         submission.owner, f"{submission} needs changes", "submissions/email/changes_needed.txt", context, submission
     )
 
 
+def _places(places: Sequence[str]) -> str:
+    return places[0] if len(places) == 1 else f"{len(places)} places ({_listed(places)})"
+
+
+_STEP_NAMES = {"check": "check of the code", "test": "tests", "publish": "publication"}
+
+
 def notify_gave_up(submission: Submission, step: Step, outcome: Outcome) -> None:
     """Report that the site could not complete a step."""
-    context = {"step": step.get_kind_display().lower(), "reason": outcome.reason}
+    context = {"step": _STEP_NAMES.get(step.kind, step.get_kind_display().lower()), "reason": outcome.reason}
     queue_email(
         submission.owner, f"{submission} could not be processed", "submissions/email/gave_up.txt", context, submission
     )

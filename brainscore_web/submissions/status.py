@@ -85,9 +85,16 @@ def status_of(submission: Submission, revision: Revision, steps: Iterable[Step])
             words, following = "Scoring was cancelled.", "Existing scores count. Try again to score the rest."
             retry = score
         elif score.result.get("failed"):
-            words = f"It is done; {score.result['failed']} pairs failed."
+            count = score.result["failed"]
+            words = f"It is done; {count} pair{'s' if count > 1 else ''} failed."
             following = "The table gives the reasons. Try them again, or send a corrected version as a new submission."
             retry = score
+        elif score.result.get("not_run"):
+            count = score.result["not_run"]
+            words = f"It is done; the site could not run {count} pair{'s' if count > 1 else ''} yet."
+            following = (
+                "You need not do anything: it is not a problem of your submission, and the site tries again by itself."
+            )
     return Status(words, following, _POLLED.get(submission.state, 0), retry)
 
 

@@ -22,6 +22,7 @@ __all__ = [
     "StepFailed",
     "StepLog",
     "StepPostponed",
+    "StepUnavailable",
     "claim_next_step",
     "resume_steps",
     "shortened",
@@ -75,6 +76,20 @@ class StepPostponed(Exception):
     def __init__(self, reason: str, *, internal: str, pause: timedelta = timedelta(minutes=5)) -> None:
         super().__init__(reason)
         self.reason, self.internal, self.pause = reason, internal, pause
+
+
+class StepUnavailable(Exception):
+    """The site cannot run the step now, such as without a network: it is retried, and finally given up by the site.
+
+    Parameters
+    ----------
+    reason, internal : str
+        The reason for the submitter, as a sentence without a full stop, and the one for administrators.
+    """
+
+    def __init__(self, reason: str, *, internal: str) -> None:
+        super().__init__(reason)
+        self.reason, self.internal = reason, internal
 
 
 def shortened(text: str, limit: int = LOG_LIMIT) -> str:

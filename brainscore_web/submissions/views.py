@@ -42,6 +42,7 @@ from brainscore_web.submissions.receiving import (
     use_of,
 )
 from brainscore_web.submissions.review.comments import anchor_of, discussion
+from brainscore_web.submissions.review.decisions import reviews_of
 from brainscore_web.submissions.source_code import FileText, highlighted, texts_of
 from brainscore_web.submissions.source_code import file_diffs as changes_between
 from brainscore_web.submissions.status import status_of
@@ -66,6 +67,7 @@ __all__ = [
 
 _PAGE_SIZE = 50
 _MAX_FINDINGS = 300  # on one page
+_MAX_FAILURES = 50
 _SYMBOLS = {"waiting": "○", "running": "◐", "passed": "✓", "failed": "✗", "skipped": "–", "cancelled": "⊘"}
 _MAX_LOG = 200_000  # characters; of longer logs, pages show the end
 _STATES = Submission.State
@@ -183,7 +185,7 @@ def submission_page(
         "hidden_findings": max(len(revision.findings) - _MAX_FINDINGS, 0),
         "counts": _severity_counts(revision),
         "revisions": list(submission.revisions.defer("archive", "findings", "plugins").order_by("-number")),
-        "reviews": list(revision.reviews.select_related("reviewer").order_by("created", "pk")),
+        "reviews": reviews_of(submission),
         "open_comments": revision.comments.filter(resolved=None).count(),
         "problem": problem,
     }
@@ -203,10 +205,13 @@ def _progress(request: HttpRequest, submission: Submission, revision: Revision) 
     is_latest = latest is revision
     status = status_of(submission, latest, steps if is_latest else latest.steps.order_by("order"))
     own = submission.owner_id == current_user(request).pk
+    failures = _failures(steps)
     context: dict[str, Any] = {
         "submission": submission,
         "revision": revision,
         "latest": latest,
+        "failures": failures[:_MAX_FAILURES],
+        "failures_left_out": max(len(failures) - _MAX_FAILURES, 0),
         "is_latest": is_latest,
         "steps": steps,
         "status": status,
@@ -223,6 +228,16 @@ def _progress(request: HttpRequest, submission: Submission, revision: Revision) 
         context |= jobs_of(request, submission)
         context["with_jobs"] = True
     return context
+
+
+def _failures(steps: list[Step]) -> list[dict[str, Any]]:
+    """Return failed tests and checks, each with the id of its line on the page of the code."""
+    result = next((step.result for step in steps if step.kind == Step.Kind.TEST and step.state == "failed"), {})
+    found = result.get("failures", ()) if isinstance(result, dict) else ()
+    return [
+        {**failure, "anchor": anchor_of(failure["file"], failure["line"]) if failure.get("file") else ""}
+        for failure in found
+    ]
 
 
 def _page_fingerprint(submission: Submission, steps: list[Step]) -> str:

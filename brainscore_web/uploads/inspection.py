@@ -32,6 +32,7 @@ _AGAIN = "package it again with `brainscore package`, which stores plain files w
 _LEAST_BOMB = 10_000_000  # bytes; less unpacked data does no harm
 _MAGIC = (b"\x89HDF\r\n\x1a\n", b"CDF\x01", b"CDF\x02", b"CDF\x05")
 _PIECE = 1 << 20
+_REGIONS = 20  # names that are kept
 _WIDEST = 2_000
 _LONGEST_FIELD = 1 << 20
 
@@ -427,7 +428,19 @@ def _assembly_facts(path: Path, question: Question, findings: list[Found]) -> di
         aligned = [] if ids is None else check_alignment(stimulus_ids(assembly), ids, where=where)
         # the assembly may belong to another version of the stimulus set
         findings += [replace(from_library(finding, path.name), severity="warning") for finding in aligned]
-    return {"shape": {str(dim): size for dim, size in assembly.sizes.items()}}
+    return {"shape": {str(dim): size for dim, size in assembly.sizes.items()}, **_coordinate_facts(assembly)}
+
+
+def _coordinate_facts(assembly: Any) -> dict[str, Any]:
+    """Return the regions and the number of repetitions, which a benchmark on the data needs."""
+    import numpy as np
+
+    facts: dict[str, Any] = {}
+    if "region" in assembly.coords:
+        facts["regions"] = sorted({str(region) for region in np.ravel(assembly["region"].values)})[:_REGIONS]
+    if "repetition" in assembly.coords:
+        facts["repetitions"] = len(np.unique(assembly["repetition"].values))
+    return facts
 
 
 def _hashes(path: Path) -> dict[str, Any]:

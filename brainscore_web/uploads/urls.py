@@ -27,6 +27,7 @@ urlpatterns = [
     path("<uuid:key>/", views.show, name="show"),
     path("<uuid:key>/state/", views.state, name="state"),
     path("<uuid:key>/__init__.py", views.code, name="code"),
+    path("<uuid:key>/scaffold.zip", views.scaffold, name="scaffold"),
     path("<uuid:key>/check/", views.check, name="check"),
     path("<uuid:key>/withdraw/", views.take_back, name="withdraw"),
     path("<uuid:key>/<kind_of_upload:kind>/", views.receive, name="receive"),

@@ -36,10 +36,24 @@ from brainscore_web.uploads.copy_code import address_of, copy_code, registration
 from brainscore_web.uploads.forms import StartForm
 from brainscore_web.uploads.models import Upload, UploadedFile, sees_all_uploads
 from brainscore_web.uploads.receiving import bytes_used, limits
+from brainscore_web.uploads.scaffold import scaffold_of, zipped_scaffold
 from brainscore_web.uploads.storage import StorageFailure, storage
 from brainscore_web.uploads.withdrawal import withdraw
 
-__all__ = ["arrived", "check", "code", "file", "grant", "home", "new", "receive", "show", "state", "take_back"]
+__all__ = [
+    "arrived",
+    "check",
+    "code",
+    "file",
+    "grant",
+    "home",
+    "new",
+    "receive",
+    "scaffold",
+    "show",
+    "state",
+    "take_back",
+]
 
 _PAGE_SIZE = 50
 _STATE_LABELS = {
@@ -115,6 +129,19 @@ def code(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
     text = copy_code(registration_of(request, upload, list(upload.files.all())))
     response = HttpResponse(text, content_type="text/x-python; charset=utf-8")
     response["Content-Disposition"] = 'attachment; filename="__init__.py"'
+    return response
+
+
+@_confirmed_only
+@require_safe
+def scaffold(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
+    """Download plugin folders that register the data, with a benchmark on them if they suit its template."""
+    upload = _visible(request, key)
+    if upload.state != Upload.State.ACCEPTED:
+        raise Http404("the data are not accepted")
+    made = scaffold_of(registration_of(request, upload, list(upload.files.all())), upload.facts)
+    response = HttpResponse(zipped_scaffold(made), content_type="application/zip")
+    response["Content-Disposition"] = f'attachment; filename="{made.name}.zip"'
     return response
 
 
@@ -256,7 +283,9 @@ def _page(request: HttpRequest, upload: Upload, *, problem: UserError | None = N
     }
     if upload.state == Upload.State.ACCEPTED:
         rows = [files[kind] for kind in UploadedFile.Kind.values if kind in files]
-        context["code"] = copy_code(registration_of(request, upload, rows))
+        data = registration_of(request, upload, rows)
+        context["code"] = copy_code(data)
+        context["scaffold"] = scaffold_of(data, upload.facts)
         context["rows"] = [{"file": file, "url": address_of(request, file)} for file in rows]
         context["bucket"] = rows[0].folder if rows else ""
     if upload.state != Upload.State.RECEIVING or storage().origin is None:

@@ -89,12 +89,15 @@ PATHS = {
     "api:export_scores": [{"format": one} for one in ("csv", "parquet")],
     "pages:file": [{"name": one} for one in ("../pyproject.toml", "../../site.sqlite3", "receipt.json")],
     "pages:tutorial": [{"name": "site"}],
+    "api:work_plugins": [{"job": 1}],
+    "api:work_file": [{"job": 1}],
     "uploads:file": [{"bucket": BUCKET, "key": KEY}, {"bucket": BUCKET, "key": f"{KEY}x"}],
     "account_confirm_email": [{"key": "MQ:1abc:def"}],
     "account_reset_password_from_key": [{"uidb36": "1", "key": "abc-def"}],
     "accounts:revoke_token": [{"key": 1}],
 }
 UNSAFE = {
+    "api:take_work", "api:renew_work", "api:release_work", "api:post_result",
     "account_logout", "uploads:check", "api:post_receipts", "uploads:receive", "uploads:grant", "uploads:arrived",
 }  # fmt: skip
 TAGGED_BY_REVISION = ("/vision/leaderboard/cell.json", "/vision/leaderboard/export.")

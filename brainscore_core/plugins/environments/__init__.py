@@ -13,13 +13,18 @@ from brainscore_core.plugins.environments.folder import (
     environments,
     remove_environment,
 )
-from brainscore_core.plugins.environments.requirements import RequirementsError, plugin_requirements
+from brainscore_core.plugins.environments.requirements import (
+    RequirementsError,
+    RequirementsUnavailable,
+    plugin_requirements,
+)
 
 __all__ = [
     "Collected",
     "Environment",
     "Manifest",
     "RequirementsError",
+    "RequirementsUnavailable",
     "StoredEnvironment",
     "collect_garbage",
     "environment_of",

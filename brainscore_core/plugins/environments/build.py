@@ -28,7 +28,12 @@ from brainscore_core.plugins.environments.base import (
     requires,
     without_python_settings,
 )
-from brainscore_core.plugins.environments.requirements import Item, RequirementsError, Wanted
+from brainscore_core.plugins.environments.requirements import (
+    Item,
+    RequirementsError,
+    RequirementsUnavailable,
+    Wanted,
+)
 
 __all__ = ["build", "install", "relocate"]
 
@@ -224,13 +229,17 @@ def explain(outcome: Outcome, wanted: Wanted, *, plugin: str, base: Base, held: 
     reading = _read(outcome, wanted, held)
     items = reading.items or list(wanted.items)
     lines = "\n".join(f"  {item.line}" for item in items)
-    return RequirementsError(
+    here = _unreachable(outcome) or _NO_SPACE.search(outcome.log)
+    return (RequirementsUnavailable if here else RequirementsError)(
         f"the requirements of {plugin} cannot be met:\n{lines}\npip says:\n{_indented(reading.text)}",
         remedy="\n".join(_remedies(reading, outcome, base, items)),
         plugin=plugin,
         places=[(item.line.file, item.line.number) for item in items],
         resolver=reading.text,
     )
+
+
+_NO_SPACE = re.compile(r"No space left on device|Disk quota exceeded")
 
 
 def _unreachable(outcome: Outcome) -> bool:
@@ -355,7 +364,9 @@ def build(
     missing = [item.text for item in wanted.items if not item.met_by(installed)]
     if missing or wanted.constraints:
         say(f"installing {', '.join(missing)}" if missing else "checking versions")
+        before = _interpreter_files(part)
         _install(part, wanted, base=base, plugin=plugin, installed=installed, say=say)
+        _refuse_changed_interpreter(part, before, wanted, plugin)
     own = installed_in([_folder.site_of(part)])
     _refuse_platform(part, own, wanted, plugin)
     visible = {**installed, **own}
@@ -493,6 +504,26 @@ def _declared(base: Base, installed: Mapping[str, Installed]) -> list[str]:
         if not applies(requirement, base.markers) and applies(requirement, base.markers, ["torch"])
     ]
     return [f"{canonicalize_name(item.name)}{item.specifier}" for item in optional if item.specifier]
+
+
+def _interpreter_files(part: Path) -> dict[Path, bytes]:
+    """Read what starts the interpreter of an environment: its links, its settings, and the link to the base."""
+    folder = _folder.python_of(part).parent
+    files = [*folder.iterdir(), part / "pyvenv.cfg", _folder.site_of(part) / _LINK]
+    return {path: os.fsencode(os.readlink(path)) if path.is_symlink() else path.read_bytes() for path in files}
+
+
+def _refuse_changed_interpreter(part: Path, before: Mapping[Path, bytes], wanted: Wanted, plugin: str) -> None:
+    """Refuse wheels that replace the interpreter, which other plugins with the same requirements would start."""
+    after = {path: content for path, content in _interpreter_files(part).items() if path in before}
+    changed = sorted(str(path.relative_to(part)) for path in before if after.get(path) != before[path])
+    if changed:
+        raise RequirementsError(
+            f"the requirements of {plugin} replace files of the interpreter: {', '.join(changed)}",
+            remedy="require packages that install no file of this name",
+            plugin=plugin,
+            places=[(item.line.file, item.line.number) for item in wanted.items],
+        )
 
 
 def _refuse_platform(part: Path, own: Mapping[str, Installed], wanted: Wanted, plugin: str) -> None:

@@ -25,6 +25,7 @@ __all__ = [
     "Line",
     "Refusals",
     "RequirementsError",
+    "RequirementsUnavailable",
     "Wanted",
     "plugin_requirements",
     "read_lines",
@@ -69,6 +70,10 @@ class RequirementsError(UserError):
         self.plugin = plugin
         self.places = tuple(places)
         self.resolver = resolver
+
+
+class RequirementsUnavailable(RequirementsError):
+    """Requirements that cannot be installed on this machine now: no package index is reachable, or no space is left."""
 
 
 FILE_NAME = "requirements.txt"

@@ -55,6 +55,7 @@ STATES = {
     "undetermined": StateText(
         "?", "undetermined", "The interval of the ceiling includes 0: the score relative to it says nothing."
     ),
+    "not run": StateText("○", "not run", "The site lacked data, weights, space or software; it tries again by itself."),
 }
 """By name; symbols and words are unique."""
 

@@ -19,6 +19,7 @@ from brainscore_core.figures import Lines, Series, Svg, lines
 from brainscore_core.results.aggregates import LEAF_STATES, Tree, TreeNode, averages, counting
 from brainscore_web.leaderboard.cards.formatting import axis_of, estimate, spark
 from brainscore_web.leaderboard.clean import or_nan
+from brainscore_web.leaderboard.not_run import NOT_RUN
 
 __all__ = [
     "HistoryLine",
@@ -305,6 +306,7 @@ def _values(
     tree: Tree, scores: Sequence[ScorePoint], since: Mapping[str, Sequence[VersionSince]], ends: Sequence[datetime]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return values and errors that count at each time, as arrays of times × benchmarks, by the leaderboard's rule."""
+    scores = [score for score in scores if score.state != NOT_RUN]
     column = {name: number for number, name in enumerate(tree.benchmarks)}
     chosen: list[tuple[int, int, int]] = []  # time, benchmark, score
     for row, end in enumerate(ends):

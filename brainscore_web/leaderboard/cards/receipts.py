@@ -9,6 +9,7 @@ from typing import Any
 from brainscore_web.leaderboard.cards.formatting import NONE, estimate, megabytes, number, seconds
 from brainscore_web.leaderboard.clean import objects_in
 from brainscore_web.leaderboard.models import Score
+from brainscore_web.leaderboard.not_run import NOT_RUN
 from brainscore_web.leaderboard.withheld import withheld_document, withheld_reason
 
 __all__ = ["ReceiptCard", "Section", "public_document", "receipt_card"]
@@ -65,7 +66,7 @@ def public_document(document: Mapping[str, Any], *, shows_data: bool) -> dict[st
     return dict(document) if shows_data else withheld_document(document)
 
 
-def receipt_card(score: Score, *, shows_data: bool) -> ReceiptCard:
+def receipt_card(score: Score, *, shows_data: bool, shows_hints: bool = False) -> ReceiptCard:
     """Make the card of a receipt.
 
     Parameters
@@ -74,7 +75,10 @@ def receipt_card(score: Score, *, shows_data: bool) -> ReceiptCard:
         The score, with its model and benchmark.
     shows_data : bool
         Whether the reader may see the benchmark's stimuli and measurements.
+    shows_hints : bool
+        Whether the reader operates the site: errors of pairs that it could not run tell what to do about them.
     """
+    shows_traceback = shows_data and (shows_hints or score.state != NOT_RUN)
     document = public_document(score.document, shows_data=shows_data) if isinstance(score.document, dict) else {}
     return ReceiptCard(
         receipt=score.receipt,
@@ -86,7 +90,7 @@ def receipt_card(score: Score, *, shows_data: bool) -> ReceiptCard:
         reason=score.reason if shows_data else withheld_reason(score.state, score.reason),
         numbers=_numbers(score, document),
         sections=tuple(section for section in _sections(document) if section.rows),
-        traceback=str((document.get("error") or {}).get("traceback") or "") if shows_data else "",
+        traceback=str((document.get("error") or {}).get("traceback") or "") if shows_traceback else "",
         has_document=bool(document),
         withheld=bool(document) and not shows_data,
     )

@@ -209,7 +209,8 @@ def models(request: HttpRequest) -> HttpResponse:
 def receipt(request: HttpRequest, receipt: str) -> HttpResponse:
     """The page of a receipt."""
     score = _receipt(request, receipt)
-    card = receipt_card(score, shows_data=score.benchmark.shows_data_to(request.user))
+    operates = request.user.is_active and request.user.is_staff and request.user.has_perm("scoring.change_job")
+    card = receipt_card(score, shows_data=score.benchmark.shows_data_to(request.user), shows_hints=operates)
     response = render(request, "cards/receipt.html", {"card": card, "state": STATES[score.state]})
     response["Cache-Control"] = "private, no-cache"
     return response

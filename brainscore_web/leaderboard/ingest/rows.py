@@ -31,6 +31,7 @@ from brainscore_web.leaderboard.clean import (
     text,
 )
 from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, Ingestion, Score, Visibility, VisionModel
+from brainscore_web.leaderboard.not_run import NOT_RUN, not_run_reason
 from brainscore_web.leaderboard.revision import exclusive_write
 
 if TYPE_CHECKING:
@@ -424,6 +425,7 @@ def row_of(document: Mapping[str, Any] | Receipt) -> Row:
     raw_low, raw_high = raw.ci or (None, None)
     ceiling_low, ceiling_high = ceiling.ci or (None, None)
     model, benchmark = receipt.model, receipt.benchmark
+    not_run = not_run_reason(receipt)
     row = Row(
         receipt=check_receipt(receipt.id),
         created=moment(receipt.created),
@@ -432,8 +434,8 @@ def row_of(document: Mapping[str, Any] | Receipt) -> Row:
         version=version,
         parent=benchmark.parent,
         control=benchmark.control,
-        state=receipt.state,
-        reason=text(receipt.reason),
+        state=NOT_RUN if not_run else receipt.state,
+        reason=not_run or text(receipt.reason),
         value=number(score.value),
         error=number(score.error),
         low=number(low),

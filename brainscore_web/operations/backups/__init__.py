@@ -11,20 +11,24 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from importlib import metadata
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from django.conf import settings
 from django.core.management import call_command
-from django.db import connection, transaction
+from django.db import DatabaseError, connection, transaction
 from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.loader import MigrationLoader
+from django.utils import timezone
 
 from brainscore_core.archives import leaves_folder
 from brainscore_core.errors import UserError
 from brainscore_core.files import PART_SUFFIX
+from brainscore_web.jobs.leases import has_ended, process_label
+from brainscore_web.jobs.models import Heartbeat
+from brainscore_web.serving import serving_lock
 
 __all__ = ["back_up", "engine", "hash_of", "read_manifest", "restore", "snapshot"]
 
@@ -451,6 +455,27 @@ _TABLES_WITH_CONTENT = (
 """Tables that have rows as soon as the site has been used."""
 
 
+_RECENT = timedelta(seconds=60)
+"""A worker with a heartbeat within this time counts as running, unless its process is known to have ended."""
+
+
+def _require_stopped() -> None:
+    """Refuse if a server on this machine, or a worker on any machine, uses the site."""
+    with serving_lock(exclusive=True) as free:
+        if not free:
+            raise UserError("the server is running", remedy="stop the server and all workers first")
+    try:
+        names = list(Heartbeat.objects.filter(seen__gte=timezone.now() - _RECENT).values_list("name", flat=True))
+    except DatabaseError:  # an empty or damaged database, which is to be replaced
+        return
+    running = sorted(process_label(name) for name in names if not has_ended(name))
+    if running:
+        raise UserError(
+            f"a worker is running, or ended less than a minute ago: {', '.join(running)}",
+            remedy="stop the server and all workers first",
+        )
+
+
 def restore(
     folder: Path, *, replace: bool = False, check_only: bool = False, say: Callable[[str], None] = lambda _: None
 ) -> Manifest:
@@ -478,13 +503,14 @@ def restore(
     Raises
     ------
     UserError
-        If the backup is damaged or does not fit this site, or the site is in use.
+        If the backup is damaged or does not fit this site, the site is in use, or its server or a worker is running.
     """
     folder = folder.expanduser().absolute()
     manifest = read_manifest(folder)
     verify(folder, manifest)
     if check_only:
         return manifest
+    _require_stopped()
     _require_fit(manifest)
     places = _places(manifest)
     if not replace:

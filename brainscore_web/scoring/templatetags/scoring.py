@@ -1,4 +1,4 @@
-"""The pairs of a submission, for its page: ``{% load scoring %}{% jobs_of submission %}``."""
+"""Tags for the pairs of a submission, ``{% jobs_of submission %}``, and for the worker that computed a receipt."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import Any
 from django import template
 
 from brainscore_web.scoring import tables
+from brainscore_web.scoring.models import RemoteResult
 from brainscore_web.submissions.models import Submission
 
-__all__ = ["jobs_of", "register"]
+__all__ = ["jobs_of", "register", "remote_result_of"]
 
 register = template.Library()
 
@@ -19,3 +20,9 @@ def jobs_of(context: dict[str, Any], submission: Submission) -> dict[str, Any]:
     """Show a submission's pairs, filtered by state; the table is updated while pairs are open."""
     request = context["request"]
     return {**tables.jobs_of(request, submission), "request": request, "csrf_token": context.get("csrf_token", "")}
+
+
+@register.simple_tag
+def remote_result_of(receipt: str) -> RemoteResult | None:
+    """Return who uploaded a receipt; None if the site itself computed it."""
+    return RemoteResult.objects.select_related("worker").filter(receipt=receipt).first()

@@ -15,7 +15,13 @@ from django.db.models import Q
 
 import brainscore_vision
 from brainscore_core.identifiers import confusable_form
-from brainscore_core.plugins.environments import Environment, RequirementsError, environment_of, plugin_requirements
+from brainscore_core.plugins.environments import (
+    Environment,
+    RequirementsError,
+    RequirementsUnavailable,
+    environment_of,
+    plugin_requirements,
+)
 from brainscore_core.plugins.environments.requirements import Refusals, read_lines
 from brainscore_vision.submission import Finding, Package, examine, registered_here
 from brainscore_vision.submission.package import sort_findings
@@ -25,7 +31,7 @@ from brainscore_web.leaderboard.models import Benchmark, VisionModel
 from brainscore_web.submissions.declared_files import FetchedFile, fetch_declared_files, package_of
 from brainscore_web.submissions.models import Plugin, Revision, Step, Submission
 from brainscore_web.submissions.plugin_folders import unpacked
-from brainscore_web.submissions.steps import Outcome, StepLog
+from brainscore_web.submissions.steps import Outcome, StepLog, StepUnavailable
 
 __all__ = ["check", "environment_for", "examine_submission"]
 
@@ -106,16 +112,28 @@ def _fetch_finding(one: FetchedFile) -> Finding:
     return Finding("error", "declared files", place.file, place.line, one.problem, remedy)
 
 
+def _remedy_for_submitter(error: RequirementsError) -> str:
+    """Return the remedy without settings of pip, which only operators can change."""
+    lines = (error.remedy or "").splitlines()
+    kept = [line for line in lines if "PIP_" not in line]
+    if len(kept) < len(lines):
+        kept.insert(0, "check the names and versions: only wheels from the package index are installed")
+    return "\n".join(kept) or "change the versions so that they are compatible"
+
+
 def _environments(root: Path, revision: Revision, log: StepLog) -> tuple[list[dict[str, Any]], list[Finding]]:
     made, refused = [], []
     for plugin in revision.plugins:
         path = f"{plugin['kind']}/{plugin['name']}"
         try:
             environment = environment_for(root / path, say=log.say)
+        except RequirementsUnavailable as error:
+            reason = f"the site could not install the requirements of {path}"
+            raise StepUnavailable(reason, internal=str(error)) from error
         except RequirementsError as error:
-            log.say(str(error))
             message = error.message.replace(f"{root}/", "")
-            remedy = error.remedy or "change the versions so that they are compatible"
+            remedy = _remedy_for_submitter(error)
+            log.say(f"{message}\n{remedy}")
             refused.append(Finding("error", "requirements", f"{path}/requirements.txt", None, message, remedy))
             continue
         for note in environment.notes:

@@ -36,6 +36,7 @@ from brainscore_web.submissions.steps import (
     Outcome,
     StepFailed,
     StepPostponed,
+    StepUnavailable,
     claim_next_step,
     wake_for_steps,
 )
@@ -84,6 +85,8 @@ def run_next_step(only: int | None = None) -> bool:
         _record_outcome(lease, failed.outcome)
     except StepPostponed as later:
         _postpone(lease, later)
+    except StepUnavailable as error:
+        _retry_later(lease, error.internal, error.reason)
     except (StorageFailure, OSError) as error:
         _log.error("Step %s cannot run now: %s", step.pk, error)
         full = isinstance(error, OSError) and error.errno in _DISK_FULL
@@ -138,11 +141,12 @@ def _postpone(lease: Lease[Step], later: StepPostponed) -> None:
 def _retry_later(lease: Lease[Step], internal: str, why: str) -> None:
     """Retry a step after a pause, or give up after the last attempt."""
     if not lease.retry(reason=f"{why}: the step will be retried", internal=internal):
-        _give_up(lease, internal)
+        _give_up(lease, internal, why)
 
 
-def _give_up(lease: Lease[Step], internal: str) -> None:
-    _record_outcome(lease, Outcome(passed=False, gave_up=True, reason=_GAVE_UP, internal=internal, log=lease.row.log))
+def _give_up(lease: Lease[Step], internal: str, why: str = "") -> None:
+    reason = f"{why}: {_GAVE_UP}" if why else _GAVE_UP
+    _record_outcome(lease, Outcome(passed=False, gave_up=True, reason=reason, internal=internal, log=lease.row.log))
 
 
 def remove_leftovers() -> int:

@@ -1,6 +1,7 @@
 """The test step: run the plugins' tests and checks in a sandbox with public data only.
 
-Reports from the sandbox are written by unreviewed code, so they are parsed defensively.
+Reports from the sandbox are written by unreviewed code, so they are parsed defensively. Its results are what the plugin
+reports: its code runs in the process that tests it.
 """
 
 from __future__ import annotations
@@ -8,44 +9,61 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
+import secrets
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
-from xml.etree import ElementTree
 
 from django.conf import settings
 
 from brainscore_core.errors import UserError
 from brainscore_core.files import temporary_folder
 from brainscore_core.isolation.sandbox import Ended, Sandbox, require_sandbox, run_in_sandbox
-from brainscore_core.plugins.environments import Environment, RequirementsError
+from brainscore_core.plugins.environments import Environment, RequirementsError, RequirementsUnavailable
 from brainscore_web.jobs.leases import Lease
 from brainscore_web.submissions import check_process
 from brainscore_web.submissions.declared_files import available_files, fetch_request, package_of
 from brainscore_web.submissions.models import Revision, Step
 from brainscore_web.submissions.pipeline.checking import environment_for
-from brainscore_web.submissions.plugin_folders import folder_shown_to
-from brainscore_web.submissions.steps import Outcome, StepFailed, StepLog, StepPostponed
+from brainscore_web.submissions.pipeline.output import OutputLines, PathFilter, failed_lines
+from brainscore_web.submissions.plugin_folders import folder_shown_to, unpacked
+from brainscore_web.submissions.steps import Outcome, StepFailed, StepLog, StepPostponed, StepUnavailable
 
-__all__ = ["TEST_FOLDERS", "Report", "read_test_report", "run_tests", "sandbox_problem"]
+__all__ = ["TEST_FOLDERS", "EventReader", "Report", "run_tests", "sandbox_problem"]
 
-_LONGEST = 8_000_000  # bytes; in memory it takes thirty times as much
+_LONGEST = 8_000_000  # bytes of a report of checks
 _KEPT = 200
 _TEXT = 2000
+_DETAILED = 50  # failures that are kept with their lines
+_MOST_TESTS = 20_000  # of a plugin
 _PRIVATE = "data that are not public"  # as in the messages of our pytest plugin
 
 
 class Report(NamedTuple):
-    """Results of a plugin's tests."""
+    """Results of a plugin's tests, as its process reported them.
+
+    Attributes
+    ----------
+    passed, skipped, private : int
+        Numbers of tests; `private` are those that were skipped for lack of private data.
+    failures : list of dict
+        Failed tests with their messages and lines.
+    missing : int
+        Number of tests that were collected and not reported.
+    ended : bool
+        Whether the end of the session was reported.
+    """
 
     passed: int
     skipped: int
     private: int
-    failures: list[dict[str, str]]
+    failures: list[dict[str, Any]]
+    missing: int
+    ended: bool
 
 
 @dataclass
@@ -56,19 +74,23 @@ class Tally:
     failed: int = 0
     skipped: int = 0
     private: int = 0
-    failures: list[dict[str, str]] = field(default_factory=list)
+    failures: list[dict[str, Any]] = field(default_factory=list)
     checks: list[dict[str, str]] = field(default_factory=list)
     about: dict[str, dict[str, Any]] = field(default_factory=dict)
 
-    def add_tests(self, plugin: str, report: Report | None, ended: Ended) -> None:
+    def add_tests(self, plugin: str, report: Report, ended: Ended) -> None:
         """Count the tests of a plugin."""
-        if report is not None:
-            self.passed += report.passed
-            self.skipped += report.skipped
-            self.private += report.private
-            self._fail(*report.failures)
-        if ended.cause not in ("", "exit") or report is None:
-            self._fail({"name": f"tests of {plugin}", "message": ended.message or "the tests wrote no report"})
+        self.passed += report.passed
+        self.skipped += report.skipped
+        self.private += report.private
+        self._fail(*report.failures)
+        if ended.cause not in ("", "exit"):
+            self._fail({"name": f"tests of {plugin}", "message": ended.message})
+        elif not report.ended:
+            self._fail({"name": f"tests of {plugin}", "message": "their process ended before the tests did"})
+        elif report.missing:
+            what = f"{report.missing} collected test{'s were' if report.missing > 1 else ' was'} not reported"
+            self._fail({"name": f"tests of {plugin}", "message": what})
         elif ended.status not in (0, 5) and not report.failures:  # 5: all tests were skipped
             self._fail({"name": f"tests of {plugin}", "message": ended.message})
 
@@ -118,51 +140,91 @@ class Tally:
             "about": self.about,
         }
 
-    def _fail(self, *failures: dict[str, str]) -> None:
+    def _fail(self, *failures: dict[str, Any]) -> None:
         self.failed += len(failures)
-        room = max(_KEPT - len(self.failures), 0)
-        self.failures += [{name: _short_text(text) for name, text in failure.items()} for failure in failures[:room]]
+        for failure in failures[: max(_KEPT - len(self.failures), 0)]:
+            detail = failure.get("detail", "") if len(self.failures) < _DETAILED else ""
+            self.failures.append(
+                {
+                    "name": _short_text(failure["name"]),
+                    "message": _short_text(failure["message"]),
+                    "file": _short_text(failure.get("file", "")),
+                    "line": failure.get("line"),
+                    "detail": _storable(detail),
+                }
+            )
 
 
-def read_test_report(file: Path) -> Report | None:
-    """Read the report of pytest; return None if it is missing or not readable."""
-    content = _read_report(file)
-    if content is None:
-        return None
-    try:
-        text = content.decode()  # parsed as text, so that no declaration can change its encoding
-        if "\0" in text or "<!DOCTYPE" in text or "<!ENTITY" in text:
-            return None
-        root = ElementTree.fromstring(text)  # noqa: S314 - without definitions there are no entities to expand
-    except (ElementTree.ParseError, ValueError):
-        return None
-    passed = skipped = private = 0
-    failures = []
-    for case in root.iter("testcase"):
-        name = f"{case.get('classname', '')}::{case.get('name', '')}".removeprefix("::")
-        problems = [one for one in case if one.tag in ("failure", "error")]
-        skip = next((one for one in case if one.tag == "skipped"), None)
-        if problems:
-            failures.append({"name": name, "message": problems[0].get("message") or "failed"})
-        elif skip is not None and skip.get("type") != "pytest.xfail":
-            skipped += 1
-            private += _PRIVATE in (skip.get("message") or "")
-        else:
-            passed += 1
-    return Report(passed, skipped, private, failures)
+class EventReader:
+    """Collects the events that the pytest plugin of this platform prints, one line for each test.
+
+    What was printed cannot be taken back, so a plugin cannot remove a failure that was reported. But its code runs in
+    the same process, and can report what it likes: results are those that the plugin reports.
+
+    Parameters
+    ----------
+    start : str
+        What the lines begin with.
+    hide : callable
+        Applied to texts, to remove paths of the server.
+    """
+
+    def __init__(self, start: str, hide: Callable[[str], str] = str) -> None:
+        self.start, self._hide = start, hide
+        self._collected: set[str] = set()
+        self._reported: dict[str, dict[str, str]] = {}
+        self._ended = False
+
+    def take(self, line: str) -> str:
+        """Read a line of output; return what of it is not an event."""
+        before, found, event = line.partition(f"{self.start} ")
+        if not found:
+            return line
+        with suppress(ValueError, TypeError, KeyError, AttributeError, RecursionError):
+            self._read(json.loads(event))
+        return before
+
+    def report(self) -> Report:
+        """Return what was reported so far."""
+        passed = skipped = private = 0
+        failures = []
+        for name, test in self._reported.items():
+            if test["outcome"] == "failed":
+                file_name, line, detail = failed_lines(self._hide(test["text"]))
+                message = self._hide(test["message"] or "failed")
+                failures.append({"name": name, "message": message, "file": file_name, "line": line, "detail": detail})
+            elif test["outcome"] == "skipped":
+                skipped += 1
+                private += _PRIVATE in test["message"]
+            else:
+                passed += 1
+        missing = len(self._collected - set(self._reported))
+        return Report(passed, skipped, private, failures, missing, self._ended)
+
+    def _read(self, event: Any) -> None:
+        if event["event"] == "end":
+            self._ended = True
+        elif event["event"] == "collected" and len(self._collected) < _MOST_TESTS:
+            self._collected.update(_short_text(name) for name in event["tests"])
+        elif event["event"] == "test" and len(self._reported) < _MOST_TESTS:
+            name = _short_text(event["name"])
+            test = {key: _storable(event[key]) for key in ("outcome", "message", "text") if isinstance(event[key], str)}
+            if len(test) == 3 and self._reported.get(name, {}).get("outcome") != "failed":  # a failure stays
+                self._reported[name] = test
 
 
-def read_check_report(file: Path) -> dict[str, Any] | None:
-    """Read the report of `check_process`; return None if it is malformed."""
+def read_check_report(file: Path, hide: Callable[[str], str] = str) -> dict[str, Any] | None:
+    """Read the report of `check_process`; return None if it is malformed. `hide` is applied to texts."""
     content = _read_report(file)
     try:
         answer = json.loads(content or b"")
         checks = [
-            {name: _short_text(check[name]) for name in ("kind", "subject", "name", "result", "explanation", "remedy")}
+            {name: _short_text(check[name]) for name in ("kind", "subject", "name", "result")}
+            | {name: hide(_short_text(check[name])) for name in ("explanation", "remedy")}
             for check in answer["checks"]
         ]
         about = {_short_text(name): dict(entry) for name, entry in answer["about"].items()}
-        return {"checks": checks, "about": _storable(about), "error": _short_text(answer["error"])}
+        return {"checks": checks, "about": _storable(about), "error": hide(_short_text(answer["error"]))}
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return None
 
@@ -204,6 +266,9 @@ def _storable(value: Any, depth: int = 6) -> Any:
     return None
 
 
+EVENTS = "BRAINSCORE_TEST_EVENTS"
+"""The variable that lets the pytest plugin of this platform report each test."""
+
 TEST_FOLDERS = "brainscore-test-"
 """Prefix of the names of temporary folders."""
 
@@ -226,11 +291,12 @@ class _Inputs:
 
 @dataclass
 class _Run:
-    """A running test step."""
+    """A running test step; `hide` removes paths of the server from its output."""
 
     lease: Lease[Step]
     log: StepLog
     shown: _Inputs
+    hide: PathFilter
     tally: Tally = field(default_factory=Tally)
 
 
@@ -245,7 +311,9 @@ def run_tests(lease: Lease[Step]) -> Outcome | None:
     _require_sandbox()
     revision = lease.row.revision
     with _prepared_inputs(revision) as shown:
-        run = _Run(lease, StepLog(lease), shown)
+        site = Path(settings.SUBMISSIONS["folder"]).expanduser().absolute()
+        hide = PathFilter([shown.plugins, unpacked(revision)], [shown.mirror.parent, site])
+        run = _Run(lease, StepLog(lease), shown, hide)
         for plugin in sorted(revision.plugins, key=lambda plugin: (_ORDER.index(plugin["kind"]), plugin["name"])):
             _test_plugin(run, plugin["kind"], plugin["name"])
             if lease.is_lost():
@@ -317,8 +385,11 @@ def _test_plugin(run: _Run, kind: str, name: str) -> None:
     folder = run.shown.plugins / kind / name
     try:
         environment = environment_for(folder, say=run.log.say)
+    except RequirementsUnavailable as error:
+        reason = f"the site could not install the requirements of {kind}/{name}"
+        raise StepUnavailable(reason, internal=str(error)) from error
     except RequirementsError as error:  # the check step could still install them
-        raise StepFailed(error.message, log=run.log.text) from error
+        raise StepFailed(run.hide(error.message), log=run.log.text) from error
     try:
         answer = run.shown.answers / f"{kind}-{name}"
         answer.mkdir(mode=0o755)
@@ -326,17 +397,18 @@ def _test_plugin(run: _Run, kind: str, name: str) -> None:
         if files:
             run.log.say(f"Tests of {kind}/{name}")
             options = ["--import-mode=importlib", "-p", "brainscore.pytest_plugin", "-p", "no:cacheprovider", "-c"]
-            report = _empty_file(answer / "tests.xml")
-            command = ["-m", "pytest", *options, os.devnull, "-ra", "--tb=short", f"--junitxml={report}", *files]
-            ended = _run_in_sandbox(run, environment, report, command)
-            run.tally.add_tests(f"{kind}/{name}", read_test_report(report), ended)
+            events = EventReader(f"brainscore-test-event-{secrets.token_hex(8)}", run.hide)
+            command = ["-m", "pytest", *options, os.devnull, "-ra", "--tb=short"]
+            command += [f"--rootdir={run.shown.plugins}", *files]
+            ended = _run_in_sandbox(run, environment, command, events=events)
+            run.tally.add_tests(f"{kind}/{name}", events.report(), ended)
         else:
             run.log.say(f"{kind}/{name} has no tests")
         run.log.say(f"Checks of {kind}/{name}")
         report = _empty_file(answer / "checks.json")
         command = [check_process.__file__, kind, str(folder), str(report)]
-        ended = _run_in_sandbox(run, environment, report, command)
-        run.tally.add_checks(f"{kind}/{name}", read_check_report(report), ended)
+        ended = _run_in_sandbox(run, environment, command, report=report)
+        run.tally.add_checks(f"{kind}/{name}", read_check_report(report, run.hide), ended)
     finally:
         environment.release()
 
@@ -346,14 +418,23 @@ def _empty_file(file: Path) -> Path:
     return file
 
 
-def _run_in_sandbox(run: _Run, environment: Environment, report: Path, arguments: list[str]) -> Any:
+def _run_in_sandbox(
+    run: _Run,
+    environment: Environment,
+    arguments: list[str],
+    *,
+    report: Path | None = None,
+    events: EventReader | None = None,
+) -> Ended:
+    """Run Python in a sandbox that sees the plugins, their files and their environment, besides the platform."""
     shown, memory = run.shown, int(settings.UPLOADS["memory"])
-    own = [environment.folder, *environment.mounts] if environment.folder.is_dir() else [*environment.mounts]
+    own = [environment.folder] if environment.folder.is_dir() else []
     sandbox = Sandbox(
-        folders=[shown.plugins, shown.mirror, *(path for path in own if path.is_dir())],
+        folders=[shown.plugins, shown.mirror, *own],
         files=[*shown.files, Path(check_process.__file__)],
-        writable=[report],
+        writable=[] if report is None else [report],
         environment={
+            **({} if events is None else {EVENTS: events.start}),
             "BRAINSCORE_PLUGINS": str(shown.plugins),
             "BRAINSCORE_MIRROR": str(shown.mirror),
             "BRAINSCORE_MAX_MEMORY": str(memory // 2),
@@ -368,16 +449,17 @@ def _run_in_sandbox(run: _Run, environment: Environment, report: Path, arguments
         return run.lease.is_lost()
 
     try:
-        ended = run_in_sandbox(
-            [str(environment.python or sys.executable), "-P", *arguments],
-            sandbox,
-            timeout=_SECONDS,
-            max_output=_OUTPUT,
-            on_output=run.log.add,
-            stopped=stopped,
-        )
+        with OutputLines(run.log.add, run.hide, None if events is None else events.take) as output:
+            ended = run_in_sandbox(
+                [str(environment.python or sys.executable), "-P", *arguments],
+                sandbox,
+                timeout=_SECONDS,
+                max_output=_OUTPUT,
+                on_output=output.add,
+                stopped=stopped,
+            )
     except UserError as error:
         raise StepPostponed(_NOT_NOW, internal=str(error)) from error
     if ended.message:
-        run.log.say(f"The process {ended.message}")
+        run.log.say(f"The process {run.hide(ended.message)}")
     return ended

@@ -323,18 +323,24 @@ def cancel(submission: Submission, by: User) -> None:
 
 
 def scoring_ended(submission_id: Any) -> None:
-    """Close a submission if all its pairs have been scored. May be called any number of times.
+    """Close a submission if all its pairs have ended. May be called any number of times.
+
+    If it is closed already, because the site could not run some pairs, their numbers are updated.
 
     Parameters
     ----------
     submission_id : UUID
         Primary key of the submission.
     """
-    if not Submission.objects.filter(pk=submission_id, state=Submission.State.SCORING).exists():
+    if not Submission.objects.filter(pk=submission_id, state__in=(_S.SCORING, _S.DONE)).exists():
         return
     with transaction.atomic():
         submission = lock_submission(submission_id)
         counts = pair_counts(progress(submission))
+        if submission.state == _S.DONE:
+            scored = Step.objects.filter(revision=submission.latest, kind=_K.SCORE, state=_T.PASSED)
+            scored.update(reason=counts_in_words(counts), result=counts)
+            return
         if submission.state != Submission.State.SCORING or counts["waiting"] or counts["running"]:
             return
         values = {_K.SCORE: {"reason": counts_in_words(counts), "result": counts}}

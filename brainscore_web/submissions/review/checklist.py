@@ -221,7 +221,8 @@ def _all_pass(material: Material) -> list[Evidence]:
         return [needs_judgement("the tests have not been run yet" if step is None else f"the tests are {step.state}")]
     result = material.result(_TEST)
     counts = [f"{result[name]} {name}" for name in ("passed", "failed", "skipped") if isinstance(result.get(name), int)]
-    summary = ", ".join(counts) or step.reason or step.state
+    # the plugin's code runs in the process that tests it
+    summary = f"as reported by the plugin: {', '.join(counts)}" if counts else step.reason or step.state
     found = [
         evidence_for(summary)
         if step.state == Step.State.PASSED and not result.get("failed")
@@ -380,8 +381,16 @@ def _description(material: Material) -> list[Evidence]:
 def _expected(material: Material) -> list[Evidence]:
     found = _EXPECTED_SCORE.search(material.note)
     stated = [evidence_for(f"“{found.group()}”")] if found else []
+    tested = [
+        evidence_for(f"{test.name} expects {text}", test.path, line)
+        for code in material.benchmarks.values()
+        for test in code.tests
+        for text, line in test.expected
+    ]
     computed = material.evidence_from_checks("its tests know a reference score")
-    return stated or computed or [evidence_against("no expected score of a reference model is given")]
+    if stated or tested:
+        return [*stated, *tested[:3]]
+    return computed or [evidence_against("no expected score of a reference model is given, in a test or in the note")]
 
 
 DATA_RULES: Mapping[str, Callable[[Material], list[Evidence]]] = {
@@ -456,7 +465,7 @@ class Material:
     uploads : sequence of DataSet
         The uploads whose files the code uses.
     note : str
-        The submitter's note.
+        The submitter's notes on this and earlier revisions.
     """
 
     texts: Mapping[str, FileText]
@@ -516,7 +525,7 @@ def material_of(revision: Revision, reader: User, texts: Mapping[str, FileText] 
         findings=revision.findings,
         steps={step.kind: step for step in revision.steps.defer("log")},
         uploads=named_uploads(revision, texts, reader),
-        note=revision.note,
+        note="\n\n".join(note for _, note in revision.notes),
     )
 
 

@@ -24,7 +24,16 @@ from brainscore_web.submissions.notifications import notify_verdict
 from brainscore_web.submissions.review.assignments import reviewer_key
 from brainscore_web.submissions.review.checklist import checklist_of
 
-__all__ = ["ReviewCase", "VerdictRefused", "is_own", "record_verdict", "refusal", "review_case"]
+__all__ = [
+    "ReviewCase",
+    "VerdictRefused",
+    "earlier_notes",
+    "is_own",
+    "record_verdict",
+    "refusal",
+    "review_case",
+    "reviews_of",
+]
 
 _V = Review.Verdict
 _S = Submission.State
@@ -196,3 +205,31 @@ def _not_approvable(case: ReviewCase, aspects: Mapping[str, Any]) -> VerdictRefu
     if wrong:
         return VerdictRefused(f"not fine: {', '.join(wrong)}", "request changes instead, or judge them again")
     return None
+
+
+def reviews_of(submission: Submission) -> list[dict[str, Any]]:
+    """Return the decisions on all revisions, newest first, with their judgement of each aspect."""
+    rows = Review.objects.filter(revision__submission=submission)
+    rows = rows.select_related("reviewer", "revision").defer("revision__archive").order_by("-created", "-pk")
+    return [
+        {
+            "review": row,
+            "aspects": [
+                (
+                    label,
+                    {True: "fine", False: "not fine", None: "does not apply"}[judged.get("fine")],
+                    judged.get("note", ""),
+                )
+                for name, label in ASPECTS.items()
+                if isinstance(judged := row.aspects.get(name), dict)
+            ],
+        }
+        for row in rows
+    ]
+
+
+def earlier_notes(submission: Submission) -> dict[str, str]:
+    """Return the notes of the last decision, as initial values of the form: they stay until they are changed."""
+    last = Review.objects.filter(revision__submission=submission).order_by("-created", "-pk").first()
+    aspects = last.aspects if last is not None else {}
+    return {f"note-{name}": str(judged.get("note", "")) for name, judged in aspects.items() if isinstance(judged, dict)}

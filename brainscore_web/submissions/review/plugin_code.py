@@ -37,7 +37,10 @@ class Call:
 
 @dataclass(frozen=True)
 class Test:
-    """A test function: its calls, the attributes it reads, and whether it asserts anything."""
+    """A test function: its calls, the attributes it reads, whether it asserts anything, and the scores it expects.
+
+    `expected` has the assertion and the line of each comparison with a number, if the test runs a model.
+    """
 
     name: str
     path: str
@@ -46,6 +49,7 @@ class Test:
     attributes: frozenset[str]
     asserts: bool
     private: bool
+    expected: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass
@@ -143,9 +147,38 @@ def _read_tests(path: str, tree: ast.Module) -> Iterator[Test]:
                     frozenset(one.attr for one in inner if isinstance(one, ast.Attribute)),
                     any(isinstance(one, ast.Assert) for one in inner) or bool(calls & {"raises", "approx", "check"}),
                     private or _marked(node),
+                    tuple(_expected_scores(node)) if calls & _RUNNERS else (),
                 )
 
     yield from below(tree.body, any("private_access" in ast.dump(node) for node in tree.body if _is_mark(node)))
+
+
+_RUNNERS = frozenset({"load_model", "score", "run_test", "run_pair"})
+_TOLERANCES = frozenset({"abs", "rel", "atol", "rtol", "nan_ok"})
+
+
+def _expected_scores(test: ast.FunctionDef) -> Iterator[tuple[str, int]]:
+    """Find comparisons with a number that only one model has: neither 0 or 1, nor a ceiling, a size or a tolerance."""
+    for node in ast.walk(test):
+        if isinstance(node, ast.Compare):
+            if not any(isinstance(sign, ast.Eq) for sign in node.ops):
+                continue
+        elif not (isinstance(node, ast.Call) and _last_name(node.func) in ("assert_allclose", "isclose", "run_test")):
+            continue
+        tolerances = {
+            id(part)
+            for word in ast.walk(node)
+            if isinstance(word, ast.keyword) and word.arg in _TOLERANCES
+            for part in ast.walk(word.value)
+        }
+        text = ast.unparse(node)
+        numbers = [
+            part.value
+            for part in ast.walk(node)
+            if isinstance(part, ast.Constant) and isinstance(part.value, float) and id(part) not in tolerances
+        ]
+        if "ceiling" not in text and any(number not in (0, 1) for number in numbers):
+            yield text, node.lineno
 
 
 def _is_mark(node: ast.stmt) -> bool:

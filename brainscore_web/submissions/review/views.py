@@ -16,7 +16,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from brainscore_core.errors import UserError
 from brainscore_web.accounts.models import User
-from brainscore_web.submissions.models import ASPECTS, Comment, Review, Revision, Step, Submission, reviews_submissions
+from brainscore_web.submissions.models import Comment, Review, Revision, Step, Submission, reviews_submissions
 from brainscore_web.submissions.notifications import notify_comment
 from brainscore_web.submissions.permissions import (
     current_user,
@@ -30,7 +30,7 @@ from brainscore_web.submissions.review import assignments, comments, decisions
 from brainscore_web.submissions.review.assignments import assigned_since, queued_submissions, reviewer_key
 from brainscore_web.submissions.review.checklist import compute_checklist, material_of
 from brainscore_web.submissions.review.comments import comment_anchor, discussion
-from brainscore_web.submissions.review.decisions import review_case
+from brainscore_web.submissions.review.decisions import earlier_notes, review_case, reviews_of
 from brainscore_web.submissions.review.forms import FilterForm, VerdictForm
 from brainscore_web.submissions.source_code import file_diffs as changes_between
 from brainscore_web.submissions.source_code import live_files, previous_revision, texts_of
@@ -149,10 +149,10 @@ def review_page(
         "private_left_out": material.result(str(Step.Kind.TEST)).get("skipped_private"),
         "case": case,
         "holder": _holder(material.steps.get(str(Step.Kind.REVIEW))),
-        "form": form or VerdictForm(),
+        "form": form or VerdictForm(initial=earlier_notes(submission)),
         "may_judge": not case.own and not case.newer and submission.state == Submission.State.REVIEW,
         "may_reject": not case.own and not case.newer and submission.state in ("queued", "changes"),
-        "reviews": _reviews(submission),
+        "reviews": reviews_of(submission),
         "problem": problem,
         "code_url": reverse("review:file", args=[submission.pk, revision.number]),
     }
@@ -172,27 +172,6 @@ def _holder(step: Step | None) -> dict[str, Any]:
     key = reviewer_key(step.result) if step is not None else None
     person = User.objects.filter(pk=key).first() if key else None
     return {"person": person, "since": assigned_since(step.result) if step is not None and person is not None else None}
-
-
-def _reviews(submission: Submission) -> list[dict[str, Any]]:
-    """Return the decisions on all revisions, newest first, with their judgement of each aspect."""
-    rows = Review.objects.filter(revision__submission=submission)
-    rows = rows.select_related("reviewer", "revision").defer("revision__archive").order_by("-created", "-pk")
-    return [
-        {
-            "review": row,
-            "aspects": [
-                (
-                    label,
-                    {True: "fine", False: "not fine", None: "does not apply"}[judged.get("fine")],
-                    judged.get("note", ""),
-                )
-                for name, label in ASPECTS.items()
-                if isinstance(judged := row.aspects.get(name), dict)
-            ],
-        }
-        for row in rows
-    ]
 
 
 @reviewers_only

@@ -20,7 +20,7 @@ benchmark_registry["Mine2026-pls"] = Mine
 """
 CODE = """from brainscore_vision.benchmarks import BenchmarkBase
 
-BIBTEX = "@article{a, author={A. Author}, title={T}, journal={J}, year={2026}, url={https://example.org}}"
+BIBTEX = "@article{a, author={A. Author}, title={T}, journal={J}, year={2026}, url={https://doi.org/10.1000/1}}"
 
 
 class Mine(BenchmarkBase):

@@ -98,7 +98,7 @@ def test_what_needs_the_network_or_another_machine(found, model):
     )}  # fmt: skip
     findings = found({**model, **code})
     assert [place.rpartition(":")[2] for _, place in only(findings, "network")] == ["2", "3", "4", "5"]
-    assert only(findings, "paths") == [("warning", "models/mine/model.py:7"), ("warning", "models/mine/model.py:8")]
+    assert [place.rpartition(":")[2] for _, place in only(findings, "paths")] == ["7", "8", "9"]
     assert not [one for one in findings if one[0] == "error"]
 
 
@@ -128,7 +128,7 @@ def test_the_checklist_of_benchmarks(found, benchmark):
         benchmark[code].replace(" version=1,", "").replace('parent="V1", ', "").replace("={T}", "={Your Paper Title}")
     )
     assert [(one[0], one[3]) for one in found({**benchmark, code: text})] == [
-        ("warning", "the citation still contains the placeholder 'your paper title' of the template")
+        ("warning", "the text still contains 'your paper title' of the template")
     ] + [("warning", f"this call passes no {name}") for name in ("parent", "version")]
     named = {path: text.replace("Mine2026-pls", "mine") for path, text in benchmark.items()}
     assert [(one[0], one[2]) for one in found(named)] == [("warning", f"{start}:6"), ("warning", f"{code}:9")]
@@ -362,3 +362,65 @@ def test_registrations_that_cannot_be_told(found, model):
     start = "models/mine/__init__.py"
     loops = "for a in range(5000):\n    for b in range(5000):\n        model_registry['mine'] = print\n"
     assert only(found({**model, start: model[start] + loops}), "registration") == [("error", start)]
+
+
+def test_files_that_only_the_author_has(found, model):
+    """Absolute paths, relative ones that depend on where Python is started, and those that lead out of the plugin."""
+    code = (
+        "import os\n"
+        "from pathlib import Path\n"
+        "import numpy as np\n"
+        "HERE = Path(__file__).parent\n"
+        "a = np.load('/lab/share/stimuli.npy')\n"
+        "b = open('table.csv')\n"
+        "c = open(Path(__file__).parent / 'table.csv')\n"
+        "d = open(Path(__file__).resolve().parent / 'forgotten.csv')\n"
+        "e = Path(__file__).parents[2] / 'data' / 'mine2026'\n"
+        "f = Path('notes.txt').read_text()\n"
+        "g = Path.home() / 'stimuli'\n"
+        "h = open(HERE / 'table.csv'), open(os.devnull), open('/dev/null'), np.load(HERE)\n"
+        "i = Path(__file__).parent / '..' / 'other' / 'table.csv'\n"
+        "j = open('out.csv', 'w')\n"
+        "k = '/api' + '/', 'a/b', 'and/or', 'https://example.net/x/y'\n"
+    )
+    findings = found({**model, "models/mine/model.py": code, "models/mine/table.csv": "1,2\n"})
+    told = {place.rpartition(":")[2]: message for _, kind, place, message in findings if kind in ("files", "paths")}
+    assert set(told) == {"5", "6", "8", "9", "10", "11", "13"}
+    assert told["8"] == "'forgotten.csv' is not among the files of the plugin"
+    assert told["9"] == "the code uses 'data/mine2026' outside of its plugin"
+    assert not [one for one in findings if one[0] == "error"]
+
+
+def test_metadata_that_are_missing(found, model):
+    """Fields that are left out, and those that readers look for and that are unknown."""
+    metadata = (
+        "from brainscore_vision import model_registry\n"
+        "from brainscore_vision.model_helpers.metadata import ModelMetadata\n\n"
+        "METADATA = {'mine': ModelMetadata(architecture='net', parameters=1, training_data=None, source=None)}\n\n"
+        "model_registry['mine'] = lambda: None\n"
+    )
+    findings = [one for one in found({**model, "models/mine/__init__.py": metadata}) if one[1] == "metadata"]
+    assert [(severity, message) for severity, _, _, message in findings] == [
+        ("warning", "ModelMetadata lacks code_licence, weights_licence, bibtex"),
+        ("note", "ModelMetadata does not state training_data, source"),
+    ]
+
+
+@pytest.mark.parametrize("name", ["Template2026-accuracy", "Template2026.IT-pls"])
+def test_what_a_template_leaves_to_its_author(tmp_path, monkeypatch, name):
+    """Each sentence that a template asks to replace is found until it is replaced; nothing else of it is a warning."""
+    from brainscore.scaffold import write_plugin
+    from brainscore_vision.submission import read_folder
+    from brainscore_vision.submission.completeness import PLACEHOLDERS
+
+    monkeypatch.setenv("BRAINSCORE_PLUGINS", str(tmp_path))
+    monkeypatch.setenv("BRAINSCORE_HOME", str(tmp_path / "home"))
+    write_plugin("benchmark", name, root=tmp_path)
+    for kind in ("metric", "model"):
+        write_plugin(kind, "templated", root=tmp_path)
+    findings = examine(read_folder(tmp_path), taken=lambda registry, key: None)
+    text = " ".join(" ".join(path.read_text().lower().split()) for path in tmp_path.rglob("*.py"))
+    told = {one.remedy for one in findings}
+    assert [phrase for phrase, remedy in PLACEHOLDERS.items() if phrase in text and remedy not in told] == []
+    assert sum(one.check == "template" for one in findings) >= 8
+    assert {one.check for one in findings if one.severity != "note"} == {"template"}

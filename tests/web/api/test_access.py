@@ -1,5 +1,6 @@
 """Who may ask what, and how often."""
 
+from collections import OrderedDict
 from datetime import timedelta
 
 import pytest
@@ -118,6 +119,22 @@ def test_too_many_requests(few, client, get, token_of, board, owner, member, mon
     client.logout()
     now += 30
     assert ask().status_code == 200
+
+
+def test_processes_of_the_server_share_the_limit(settings, client, db, monkeypatch):
+    """Each process has a memory of its own; here two take turns."""
+    monkeypatch.setattr("brainscore_web.api.authentication._WINDOW", 1e6)  # no minute ends meanwhile
+    settings.API_RATES = {"anonymous": 120, "known": 600}
+    memories = [{}, {}]
+
+    def ask(process):
+        rates = caches["rates"]
+        rates._cache, rates._expire_info = memories[process].setdefault("cache", (OrderedDict(), {}))
+        return client.get("/api/v1/benchmarks", REMOTE_ADDR="192.0.2.1").status_code
+
+    answers = [ask(number % 2) for number in range(150)]
+    assert 120 <= answers.count(200) <= 138
+    assert answers[-1] == 429
 
 
 def test_guesses_of_tokens_count(few, get, db):

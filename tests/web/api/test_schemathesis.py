@@ -23,6 +23,8 @@ OPERATIONS = (
     "GET /api/v1/exports/scores.{format}", "POST /api/v1/submissions", "GET /api/v1/submissions",
     "POST /api/v1/submissions/{submission}/revisions", "GET /api/v1/submissions/{submission}",
     "POST /api/v1/submissions/{submission}/withdraw", "GET /api/v1/submissions/{submission}/archive",
+    "POST /api/v1/work", "POST /api/v1/work/{job}/renew", "POST /api/v1/work/{job}/release",
+    "GET /api/v1/work/{job}/plugins", "GET /api/v1/work/{job}/files", "POST /api/v1/work/{job}/result",
 )  # fmt: skip
 SETTINGS = hypothesis.settings(
     derandomize=True,

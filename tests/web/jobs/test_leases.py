@@ -107,6 +107,22 @@ def test_the_dead_and_the_silent_lose_their_rows(queue, fill, worker, silent, fr
 
 
 @pytest.mark.django_db
+@pytest.mark.parametrize("days", [1, -1])
+def test_clocks_that_are_set_by_a_day(queue, fill, monkeypatch, days):
+    """A process that is alive keeps its row if it renews its claim; the row of a dead one is free at once."""
+    fill(queue)
+    (lease,) = claim(queue, worker="elsewhere 1 2 3")
+    now = timezone.now
+    monkeypatch.setattr("django.utils.timezone.now", lambda: now() + timedelta(days=days))
+    assert lease.renew()  # its own time is measured by a clock that nobody sets
+    assert not expired_leases(queue)
+    monkeypatch.setattr("django.utils.timezone.now", lambda: now() + timedelta(days=2 * days))
+    (expired,) = expired_leases(queue)
+    assert expired.release()
+    assert not lease.finish()  # what it writes now reaches nothing
+
+
+@pytest.mark.django_db
 def test_who_renews_in_time_is_not_released(queue, fill):
     """Between the look of the sweep and its release, the process said that it is alive."""
     fill(queue)

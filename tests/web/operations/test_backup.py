@@ -1,21 +1,27 @@
 """A site that is backed up, spoiled and brought back."""
 
 import json
+import os
 import shutil
 import sqlite3
 import threading
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from django.core.management import call_command
 from django.db import connection
+from django.utils import timezone
 
 from brainscore_core.errors import UserError
 from brainscore_web.accounts.models import User
+from brainscore_web.jobs.heartbeats import record_heartbeat
+from brainscore_web.jobs.models import Heartbeat
 from brainscore_web.operations import backups as making
 from brainscore_web.operations.backups import back_up, read_manifest, restore
 from brainscore_web.pages.models import News, Page
+from brainscore_web.serving import serving_lock
 from brainscore_web.uploads.models import Upload, UploadedFile
 from tests.web._people import build
 
@@ -118,6 +124,24 @@ def test_a_site_in_use_is_not_replaced_unasked(site, places, rows):
         restore(places / "backup")
     assert rows() == before
     assert (places / "home" / "uploads" / "more").exists()
+
+
+def test_a_running_site_is_not_replaced(site, places, rows):
+    back_up(places / "backup")
+    before = rows()
+    with serving_lock(), pytest.raises(UserError, match="the server is running"):
+        restore(places / "backup", replace=True)
+    record_heartbeat()
+    with pytest.raises(UserError, match=rf"a worker is running, or ended less than a minute ago: .*:{os.getpid()}"):
+        restore(places / "backup", replace=True)
+    Heartbeat.objects.update(name="elsewhere 1 2 -")
+    with pytest.raises(UserError, match="elsewhere:2"):
+        restore(places / "backup", replace=True)
+    Heartbeat.objects.update(seen=timezone.now() - timedelta(minutes=2))
+    restore(places / "backup", replace=True)
+    assert {name: table for name, table in rows().items() if name != "jobs_heartbeat"} == {
+        name: table for name, table in before.items() if name != "jobs_heartbeat"
+    }
 
 
 def test_an_empty_site_takes_a_backup(site, places, rows, files):

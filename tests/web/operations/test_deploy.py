@@ -109,6 +109,22 @@ def test_with_this_environment_nothing_is_to_be_deplored(tmp_path):
     assert done.returncode == 0, done.stderr
 
 
+def test_a_public_site_installs_exact_versions_by_hash():
+    locked = re.sub(r"\\\n", "", (ROOT / "requirements" / "site.txt").read_text())
+    entries = [line for line in locked.splitlines() if re.match(r"[A-Za-z0-9]", line)]
+    assert len(entries) > 80
+    assert all(re.search(r"==\S+.*--hash=sha256:[0-9a-f]{64}", entry) for entry in entries)
+    versions = dict(re.match(r"([\w.-]+?)(?:\[.*?\])?==([^\s;+]+)", entry).groups() for entry in entries)
+    known = dict(
+        line.split("==") for line in (ROOT / "requirements" / "constraints.txt").read_text().split() if "==" in line
+    )
+    known = {re.sub(r"[-_.]+", "-", name).lower(): version for name, version in known.items()}
+    assert {name: known[name] for name in versions if name in known}.items() <= versions.items()
+    for text in ((ROOT / "docs" / "deploy.md").read_text(), (DEPLOY / "Containerfile").read_text()):
+        for install in re.findall(r"pip install (.*)", text):
+            assert "--require-hashes" in install or "--no-deps" in install, install
+
+
 def test_the_proxies_say_who_asks_and_hide_the_metrics():
     nginx, caddy = ((DEPLOY / name).read_text() for name in ("nginx.conf", "Caddyfile"))
     assert "proxy_set_header X-Forwarded-For $remote_addr;" in nginx  # not what the visitor says of himself

@@ -142,3 +142,11 @@ def test_answers_are_made_once_in_a_while(client, db, django_assert_num_queries)
     client.get("/health/ready", **FAR)
     with django_assert_num_queries(0):
         client.get("/health/ready", **FORWARDED)
+
+
+@pytest.mark.parametrize("name", ["PUBLIC", "BEHIND_PROXY"])
+def test_a_proxy_on_this_machine_that_sets_no_header_gets_no_details(client, db, settings, name):
+    setattr(settings, name, True)
+    for host in ("testserver", "localhost", "127.0.0.1"):
+        assert "checks" not in client.get("/health/ready", headers={"host": host}).json()
+        assert client.get("/metrics", headers={"host": host}).status_code == 404

@@ -1,6 +1,9 @@
 """The server's processes, and the database."""
 
 import logging
+import os
+import subprocess
+import sys
 
 import pytest
 from django import db
@@ -40,3 +43,42 @@ def test_a_database_that_is_away_lets_a_process_start(monkeypatch, caplog, kind)
     assert [record.getMessage() for record in caplog.records] == [
         f"The leaderboard could not be loaded in advance: {kind.__name__}"
     ]
+
+
+READS_ENVIRONMENT = """
+import ctypes, os, time
+from brainscore_web.serving import hide_environment
+
+def start(action):
+    ready, done = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        if os.getuid() == 0:
+            os.setuid(65534)  # root may read everything
+            ctypes.CDLL(None).prctl(4, 1, 0, 0, 0)  # a change of the user also hides a process
+        os.write(done, action().encode())
+        time.sleep(60)
+    return pid, os.read(ready, 1000).decode()
+
+def read(pid):
+    try:
+        return str(b"DATABASE_URL" in open(f"/proc/{pid}/environ", "rb").read())
+    except PermissionError:
+        return "refused"
+
+shown, _ = start(lambda: "ready")
+hidden, _ = start(lambda: hide_environment() or "ready")
+readers = [start(lambda pid=pid: read(pid)) for pid in (shown, hidden)]
+for pid in (shown, hidden, *(reader for reader, _ in readers)):
+    os.kill(pid, 9)
+print(*(found for _, found in readers))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems show no environments")
+def test_processes_of_the_same_user_cannot_read_the_secrets_of_the_site():
+    environment = {**os.environ, "DATABASE_URL": "postgres://user:secret@host/name"}
+    done = subprocess.run(
+        [sys.executable, "-c", READS_ENVIRONMENT], env=environment, capture_output=True, text=True, timeout=60
+    )
+    assert done.stdout.split() == ["True", "refused"], done.stderr

@@ -3,6 +3,7 @@
 import os
 
 import pytest
+from allauth.account.models import EmailAddress
 
 from brainscore_web.jobs.models import Email
 from brainscore_web.leaderboard.models import VisionModel
@@ -53,10 +54,13 @@ def test_a_model_goes_live(caged, submit, states):
     assert not run_next_step()
 
 
-def test_failing_tests_are_told(caged, submit, states):
-    """The submitter reads which test failed and why, in one letter; nothing goes further."""
+def test_failing_tests_are_told(caged, submit, states, client):
+    """The submitter reads which test failed and why, in the e-mail and on the page, without paths of the server."""
     files = model_files()
-    files["models/tiles_8/test.py"] += "\n\ndef test_wrong():\n    assert 1 + 1 == 3, 'sums'\n"
+    files["models/tiles_8/test.py"] += (
+        "\n\ndef test_wrong():\n    number = 2\n    assert number + 1 == 4, 'sums'\n"
+        "\n\ndef test_file():\n    print(__file__)\n    open(__file__ + '.csv')\n"
+    )
     revision = submit(files)
     assert run_next_step()
     assert run_next_step()
@@ -64,10 +68,27 @@ def test_failing_tests_are_told(caged, submit, states):
     revision.submission.refresh_from_db()
     assert revision.submission.state == "changes"
     result = Step.objects.get(revision=revision, kind="test").result
-    assert (result["passed"], result["failed"]) == (1, 1)
-    assert "test_wrong" in result["failures"][0]["name"]
+    assert (result["passed"], result["failed"]) == (1, 2)
+    wrong, file = result["failures"]
+    assert wrong["name"] == "models.tiles_8.test::test_wrong"
+    assert (wrong["file"], wrong["line"]) == ("models/tiles_8/test.py", 12)
+    assert "assert number + 1 == 4, 'sums'" in wrong["detail"]
+    assert "(2 + 1) == 4" in wrong["detail"]
+    assert "No such file or directory: 'models/tiles_8/test.py.csv'" in file["message"]
     assert "sums" in Email.objects.get(submission=revision.submission).body
     assert not run_next_step()
+    owner = revision.submission.owner
+    EmailAddress.objects.create(user=owner, email=owner.email, verified=True, primary=True)
+    client.force_login(owner)
+    page = client.get(f"/submissions/{revision.submission_id}/").content.decode()
+    assert "assert number + 1 == 4" in page.split("Failed tests and checks", 1)[1]
+    assert "No findings" not in page
+    log = Step.objects.get(revision=revision, kind="test").log
+    folder = str(plugin_folders.unpacked(revision).parent.parent)
+    for text in (log, page, str(result)):
+        assert folder not in text
+        assert "site-packages" not in text
+        assert os.getcwd() not in text
 
 
 _METRIC = {

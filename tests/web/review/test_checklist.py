@@ -7,7 +7,7 @@ import pytest
 from brainscore_web.submissions.pipeline.testing import Tally
 from brainscore_web.submissions.review.checklist import checklist_of
 
-from ._made import NOTE, benchmark_files, make
+from ._made import NOTE, add_revision, benchmark_files, make
 
 CODE, TEST, INIT = (f"benchmarks/author2026/{name}.py" for name in ("benchmark", "test", "__init__"))
 SHA = "1d47ea4a09ddd72cebabca95b985646650f21646"
@@ -127,8 +127,26 @@ def test_tests_that_were_left_out(people):
     ],
 )
 def test_what_the_submitter_says(people, note, description, expected):
-    found = states(people, note=note)
+    found = states(people, changed(TEST, "== pytest.approx(0.5, abs=0.5)", "> 0.2"), note=note)
     assert (item_of(found, "Description").state, item_of(found, "Expected").state) == (description, expected)
+
+
+def test_a_test_documents_the_expected_score(people):
+    item = item_of(states(people, note=""), "Expected")
+    assert item.state == "passed"
+    assert item.evidence[0].text == "test_score expects float(score) == pytest.approx(0.5, abs=0.5)"
+    assert item.evidence[0].path == TEST
+    own = changed(TEST, "pytest.approx(0.5, abs=0.5)", "load_benchmark('Author2026-pls').ceiling")
+    assert item_of(states(people, own, note=""), "Expected").state == "failed"
+
+
+def test_earlier_notes_still_describe_it(people):
+    """A revision without a note does not take the description away."""
+    submission = make(people["sam"])
+    revision = add_revision(submission, benchmark_files(), number=2, note="")
+    assert [number for number, _ in revision.notes] == [1]
+    found = {item.text: item for item in checklist_of(revision, people["rita"])}
+    assert item_of(found, "Description").state == "passed"
 
 
 def upload_of(user, **fields):

@@ -5,7 +5,7 @@ import threading
 import pytest
 from django.db import connection
 
-from brainscore_web.submissions.models import ASPECTS
+from brainscore_web.submissions.models import ASPECTS, Review
 from brainscore_web.submissions.review.decisions import ReviewCase, VerdictRefused, record_verdict, refusal
 
 from ._made import FINE, add_revision, benchmark_files, make, unlocked
@@ -195,3 +195,21 @@ def test_two_at_once(transactional_db, people, verdicts):
     submission.refresh_from_db()
     assert submission.state == {"approved": "publishing", "rejected": "rejected", "changes": "changes"}[review.verdict]
     assert submission.emails.count() == 1
+
+
+def test_notes_stay_through_revisions(people, client):
+    """The submitter's page and the reviewer's form keep what was written on earlier revisions."""
+    submission = make(people["sam"], note="Measures choices of sixty people.")
+    Review.objects.create(
+        revision=submission.latest, reviewer=people["rita"], verdict="changes", text="Please cite the paper.",
+        aspects={"documentation": {"fine": False, "note": "the citation lacks its year"}},
+    )  # fmt: skip
+    add_revision(submission, benchmark_files(), number=2, note="Cited.")
+    client.force_login(people["sam"])
+    text = client.get(f"/submissions/{submission.pk}/").content.decode()
+    for kept in ("Measures choices of sixty people.", "Cited.", "Please cite the paper.", "lacks its year"):
+        assert kept in text
+    client.force_login(people["rita"])
+    text = client.get(f"/review/{submission.pk}/2/").content.decode()
+    assert "Measures choices of sixty people." in text
+    assert 'name="note-documentation" value="the citation lacks its year"' in text

@@ -229,6 +229,50 @@ def on_a_cluster():
         assert cancelled.state == "scored"
 
 
+def remote():
+    """A worker on another machine is killed twice; each of twelve pairs is scored once, and shown."""
+    from django.contrib.auth.models import Permission
+
+    from brainscore_web.accounts.models import ApiToken
+    from brainscore_web.leaderboard.models import Score
+    from brainscore_web.scoring.models import Job, RemoteResult
+    from brainscore_web.scoring.services import plan
+
+    owner = _owner()
+    owner.user_permissions.add(Permission.objects.get(codename="run_jobs"))
+    token = ApiToken.issue(owner, "worker", ["jobs:run"])[1]
+    names = [f"Simulated2026.{part}" for part in ("V1-rdm", "IT-rdm", "V1-pls", "IT-pls")]
+    models, benchmarks = site.in_tree(("pixels", "gabor", "simulated-truth"), names)
+    plan([one.pk for one in models], [one.pk for one in benchmarks], why="new model")
+    server = subprocess.Popen(
+        [sys.executable, "-m", "brainscore", "serve", "--no-worker", "--port", "0", "--workers", "1"],
+        stdout=subprocess.PIPE, text=True, env={**os.environ, "BRAINSCORE_SITE_VERIFIED_PERCENT": "1"},
+    )  # fmt: skip
+    try:
+        address = next(word for line in server.stdout for word in line.split() if word.startswith("http://"))
+        for killed_after in (2, 6):
+            first = _remote_worker(address, token)
+            wait_for(lambda least=killed_after: Job.objects.filter(state="scored").count() >= least)
+            wait_for(lambda: Job.objects.filter(state="running").exists())
+            first.send_signal(signal.SIGKILL)
+            first.communicate()
+        said = ended(_remote_worker(address, token))
+    finally:
+        server.terminate()
+        server.communicate(timeout=60)
+    assert set(states().values()) == {"scored"}, said
+    assert receipts() == dict.fromkeys(states(), 1)
+    assert len(receipts()) == 12
+    assert Score.objects.filter(state="scored").count() == RemoteResult.objects.count() == 12
+    assert not set(Job.objects.values_list("attempts", flat=True)) - {1}
+
+
+def _remote_worker(address, token):
+    command = [sys.executable, "-m", "brainscore", "worker", "--site", address, "--name", "lab", "--until-idle"]
+    environment = {**os.environ, "BRAINSCORE_TOKEN": token}
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment)
+
+
 if __name__ == "__main__":
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "brainscore_web.settings")
     import django

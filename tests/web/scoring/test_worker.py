@@ -83,3 +83,8 @@ def test_a_running_pair_is_given_back_or_cancelled(tell):
 def test_pairs_are_scored_on_a_cluster(tell):
     pytest.importorskip("distributed")
     tell("on_a_cluster")
+
+
+@pytest.mark.slow(reason="runs a site, and kills a remote worker in the midst of its work")
+def test_a_remote_worker_that_is_killed_loses_and_doubles_nothing(tell):
+    tell("remote")

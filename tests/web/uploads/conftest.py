@@ -146,10 +146,10 @@ def send(client):
 def accepted(start, send, packages, client):
     """Uploads the packages and lets them be checked."""
 
-    def make(kinds=("csv", "zip", "nc"), **fields):
+    def make(kinds=("csv", "zip", "nc"), files=packages.all, **fields):
         upload = start(**fields)
         for kind in kinds:
-            answer = send(upload, kind, packages.all[kind])
+            answer = send(upload, kind, files[kind])
             assert answer.status_code == 200, answer.content
         assert client.post(f"/uploads/{upload.pk}/check/").status_code == 303
         upload.refresh_from_db()

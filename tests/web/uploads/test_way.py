@@ -1,12 +1,17 @@
 """The way of an upload: from packages to code that loads them."""
 
+import ast
 import hashlib
+import io
 import re
 import subprocess
 import sys
+import zipfile
 from types import SimpleNamespace
 
 import pytest
+
+from tests.web.journey import material
 
 from .conftest import IDS, NAME, files_below
 
@@ -208,3 +213,62 @@ def test_classes_are_those_of_the_library():
     from brainscore_web.uploads.models import CLASSES
 
     assert [resolve_assembly_class(name).__name__ for name in CLASSES] == list(CLASSES)
+
+
+def unpacked(response, folder):
+    with zipfile.ZipFile(io.BytesIO(response.content)) as archive:
+        archive.extractall(folder)
+    (root,) = folder.iterdir()
+    return root
+
+
+@pytest.mark.slow(reason="runs the command in a fresh process")
+@pytest.mark.django_db(transaction=True)
+def test_the_next_step_works_as_downloaded(accepted, client, live_server, tmp_path, environment):
+    """The page offers a benchmark on the data; it passes the check, and the dry run names what is left to write."""
+    files = material.packages(tmp_path / "packages")
+    upload = accepted(files=files, identifier=material.NAME, assembly_identifier=material.NAME)
+    page = client.get(f"/uploads/{upload.pk}/").content.decode()
+    assert "brainscore check benchmark Newcomer2026.V1-pls" in page
+    host = {"host": live_server.url[7:]}
+    root = unpacked(client.get(f"/uploads/{upload.pk}/scaffold.zip", headers=host), tmp_path / "download")
+    settings = {**environment, "BRAINSCORE_PLUGINS": str(root), "BRAINIO_HOME": str(tmp_path / "cache")}
+
+    def command(*arguments):
+        line = [sys.executable, "-m", "brainscore", *arguments]
+        return subprocess.run(line, env=settings, capture_output=True, text=True, timeout=300)
+
+    checked = command("check", "benchmark", "Newcomer2026.V1-pls")
+    assert checked.returncode == 0, checked.stdout + checked.stderr
+    dry = command("submit", str(root), "--dry-run")
+    assert dry.returncode == 0, dry.stdout + dry.stderr
+    assert "your paper title" in dry.stdout
+    assert "benchmarks/newcomer2026/test.py" in dry.stdout
+    assert "does not state species" in dry.stdout
+
+
+def test_the_next_step_of_other_data(accepted, client):
+    """Without a region and repetitions there is no benchmark to offer, but the data can be submitted."""
+    upload = accepted()
+    upload.facts = {"stimuli": 6, "shape": {"presentation": 12, "neuroid": 5}}
+    upload.save()
+    page = client.get(f"/uploads/{upload.pk}/").content.decode()
+    assert "Next: submit the data" in page
+    with zipfile.ZipFile(io.BytesIO(client.get(f"/uploads/{upload.pk}/scaffold.zip").content)) as archive:
+        assert [name.partition("/")[2] for name in archive.namelist()] == [
+            "data/simulated2026_upload/__init__.py", "data/simulated2026_upload/test.py",
+        ]  # fmt: skip
+
+
+def test_names_in_the_data_stay_texts():
+    """Names of regions come from a stranger's file."""
+    from brainscore_web.uploads.copy_code import Registration, Stored
+    from brainscore_web.uploads.scaffold import scaffold_of
+
+    stored = Stored("bucket/folder", "v", "0" * 40, "0" * 64, "https://example.org/a")
+    data = Registration("A2026", "A2026", "NeuroidAssembly", stored, stored, stored, True, False, "https://example.org")
+    region = '"""); import os; os.abort() #<<\'metric\'>>'
+    facts = {"stimuli": 100, "shape": {"neuroid": 2}, "regions": [region, "V1"], "repetitions": 2}
+    for path, text in scaffold_of(data, facts).files.items():
+        tree = ast.parse(text)
+        assert not any(isinstance(node, ast.Import) and node.names[0].name == "os" for node in ast.walk(tree)), path

@@ -1,7 +1,7 @@
 // Converts data of the server to columns, an order of rows and a layout of headers; does not change the page.
 
 export const SIGNS = ["", "NaN", "n/a", "✕", "old", "–", "?"];
-export const SAID = ["", "undefined", "not applicable", "failed", "outdated", "missing", "undetermined"];
+export const SAID = ["", "undefined", "not applicable", "failed", "outdated", "missing", "undetermined", "not run"];
 
 // A column is sent as: rows from the highest value to the lowest (o), the highest value and the steps down from one
 // to the next (v; "=" in t: the step is an exact tie), limits of their intervals (l, h), how many there are of each colour from 9 to 0 (c),

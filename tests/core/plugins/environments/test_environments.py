@@ -386,3 +386,11 @@ def test_a_base_without_pip_uses_the_one_that_python_brings(make, base, wheels, 
     environment = make(plugin("tiny\n"))
     assert environment.installed == {"tiny": "1.0"}
     assert run(environment, "import tiny; print(tiny.version)") == "1.0"
+
+
+@pytest.mark.parametrize("path", ["data/pyvenv.cfg", "scripts/python", "scripts/python3"])
+def test_the_interpreter_is_not_replaced(make, wheels, plugin, path):
+    files = {"taker/__init__.py": "", f"taker-1.0.data/{path}": "#!/bin/sh\necho taken\n"}
+    wheels.add("taker", files=files)
+    with pytest.raises(RequirementsError, match=f"replace files of the interpreter: .*{path.rpartition('/')[2]}"):
+        make(plugin("taker"))

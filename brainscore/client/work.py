@@ -1,0 +1,135 @@
+"""Work for a site on another machine: take a pair, renew its lease, fetch what it needs, and upload its result."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Collection, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import Any
+
+from brainscore.client.connection import Connection, download
+from brainscore_core.errors import UserError
+
+__all__ = ["Pair", "Work"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pair:
+    """A pair that a site has given to this worker.
+
+    Attributes
+    ----------
+    id, lease : int, str
+        The job, and the token of its lease.
+    model, benchmark, run : str
+        The pair, and the run of a process that starts with it.
+    lease_seconds : float
+        How long the lease lasts without a renewal.
+    code : mapping
+        Hash of the plugin of the ``model`` and of the ``benchmark`` on the site; None if they are not plugins.
+    plugins : str
+        Name of the archive of submitted plugins; empty if none are needed.
+    files : tuple of str
+        Files that a submitted model declares, as paths below ``BRAINIO_HOME``.
+    sandbox : bool
+        Whether the model must run in a sandbox.
+    """
+
+    id: int
+    lease: str
+    model: str
+    benchmark: str
+    run: str
+    lease_seconds: float
+    code: Mapping[str, str | None]
+    plugins: str
+    files: tuple[str, ...]
+    sandbox: bool
+
+    def __str__(self) -> str:
+        return f"{self.model} on {self.benchmark}"
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Pair:
+        """Make it from plain values; other entries are ignored, as a newer site may send more."""
+        try:
+            known = {name: values[name] for name in cls.__dataclass_fields__}
+            return cls(**{**known, "files": tuple(known["files"])})
+        except (KeyError, TypeError) as error:
+            raise UserError("the site sent work that cannot be read", remedy="update brainscore") from error
+
+    def to_dict(self) -> dict[str, Any]:
+        """Convert to plain values."""
+        return asdict(self)
+
+
+class Work:
+    """The requests of one worker.
+
+    Parameters
+    ----------
+    connection : Connection
+        The site; its token needs the scope ``jobs:run``.
+    worker : str
+        Name of the worker, unique on the site.
+    """
+
+    def __init__(self, connection: Connection, worker: str) -> None:
+        self.connection = connection
+        self.worker = worker
+
+    def take(
+        self,
+        *,
+        version: str,
+        code: str,
+        sandbox: bool,
+        without_models: Collection[str],
+        without_benchmarks: Collection[str],
+    ) -> Pair | None:
+        """Take the next pair; None if none is waiting."""
+        answer = self._post(
+            "work",
+            version=version,
+            code=code,
+            sandbox=sandbox,
+            without_models=sorted(without_models),
+            without_benchmarks=sorted(without_benchmarks),
+        )
+        return None if answer.get("pair") is None else Pair.from_dict(answer["pair"])
+
+    def renew(self, pair: Pair) -> tuple[bool, bool]:
+        """Renew the lease; return whether it is still held, and whether the pair is to be cancelled."""
+        answer = self._post(f"work/{pair.id}/renew", lease=pair.lease)
+        return bool(answer["held"]), bool(answer["stop"])
+
+    def release(self, pair: Pair, *, wait: float = 0.0) -> None:
+        """Give the pair back; it may be taken again after `wait` seconds."""
+        self._post(f"work/{pair.id}/release", lease=pair.lease, wait=wait)
+
+    def fetch_plugins(self, pair: Pair, target: Path) -> Path:
+        """Download the archive of submitted plugins."""
+        return download(self.connection, f"work/{pair.id}/plugins", self._query(pair), target)
+
+    def fetch_file(self, pair: Pair, path: str, target: Path) -> Path:
+        """Download a declared file."""
+        return download(self.connection, f"work/{pair.id}/files", [*self._query(pair), ("path", path)], target)
+
+    def send_result(self, pair: Pair, receipt: bytes, attachments: Mapping[str, Path]) -> str:
+        """Upload a receipt with its attachments; return ``'stored'``, ``'known'`` or ``'lost'``."""
+        with TemporaryFile() as file:
+            with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as packed:
+                packed.writestr("receipt.json", receipt)
+                for kind, path in sorted(attachments.items()):
+                    packed.write(path, kind)
+            answer = self.connection.upload(f"work/{pair.id}/result", file, "application/zip", self._query(pair))
+        return str(answer["result"])
+
+    def _query(self, pair: Pair) -> list[tuple[str, str]]:
+        return [("worker", self.worker), ("lease", pair.lease)]
+
+    def _post(self, path: str, **values: Any) -> Any:
+        return self.connection.post(path, json.dumps({"worker": self.worker, **values}).encode())

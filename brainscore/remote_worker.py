@@ -1,0 +1,449 @@
+"""A worker for a site on another machine: takes pairs over HTTP, scores them here, and uploads the results.
+
+Its pair is kept in a folder, so that a worker that was killed continues: it uploads a finished result, or scores the
+pair again. Several workers on one machine use one folder each.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import threading
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from typing import IO, Any
+from urllib.parse import urlsplit
+
+from brainscore.client.connection import Connection
+from brainscore.client.work import Pair, Work
+from brainscore_core.archives import leaves_folder
+from brainscore_core.errors import DataUnavailable, UserError
+from brainscore_core.files import replacing
+from brainscore_core.isolation.sandbox import require_sandbox
+from brainscore_core.paths import remote_worker_home
+from brainscore_core.receipts.environment import current_environment, describe_plugin, platform_code
+from brainscore_core.runner.pair import run_info
+from brainscore_core.runner.process import Answer, Death, ScoringProcess
+from brainscore_core.runner.worker import error_receipt, scoring_environment, write_failed
+from brainscore_core.scoring import Receipt, ResultsStore
+
+__all__ = ["RemoteWorker", "WorkerFolder"]
+
+Say = Callable[[str], None]
+
+SCORER = "brainscore_vision.scoring:score_pair"
+_PLUGINS = "BRAINSCORE_PLUGINS"
+_SECRETS = ("BRAINSCORE_TOKEN", "BRAINSCORE_SITE")
+_ERROR_NAMES = {"time": "PairTimeout", "memory": "OutOfMemory", "crash": "ProcessDied"}
+_RENEWALS = 6  # in the time that a lease lasts
+_IDLE_SECONDS = 10.0
+_LONGEST_PAUSE = 300.0  # seconds, while the site cannot be reached
+_NOT_HERE_SECONDS = 60.0  # until a pair that cannot be scored here may be taken by another worker
+
+
+class WorkerFolder:
+    """What a worker keeps on disk: its pair, the receipt of the pair, plugins and files.
+
+    Parameters
+    ----------
+    site : str
+        Address of the site.
+    root : Path, optional
+        Where the folders of all workers of this machine are; by default `remote_worker_home`.
+    """
+
+    def __init__(self, site: str, root: Path | None = None) -> None:
+        parts = urlsplit(site)
+        host = re.sub(r"[^A-Za-z0-9.-]", "-", f"{parts.hostname or 'site'}-{parts.port or parts.scheme}")
+        self._lock, self.path = _first_free((root or remote_worker_home()) / host)
+        self.results = ResultsStore(self.path / "results")
+
+    def close(self) -> None:
+        """Let another process use the folder."""
+        self._lock.close()
+
+    @property
+    def pair(self) -> Pair | None:
+        """The pair that this worker, or a killed one before it, holds."""
+        try:
+            return Pair.from_dict(json.loads((self.path / "pair.json").read_bytes()))
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError, UserError):
+            self.forget()  # an earlier version wrote it; the site gives the pair to another worker
+            return None
+
+    def keep(self, pair: Pair) -> None:
+        """Record the pair that this worker holds."""
+        with replacing(self.path / "pair.json") as stream:
+            stream.write(json.dumps(pair.to_dict()).encode())
+
+    def forget(self) -> None:
+        """Forget the pair and its receipt."""
+        shutil.rmtree(self.path / "results", ignore_errors=True)
+        (self.path / "pair.json").unlink(missing_ok=True)
+
+    def receipt_of(self, pair: Pair) -> Receipt | None:
+        """Return the receipt of this pair, if it is finished."""
+        return self.results.latest(pair.model, pair.benchmark)
+
+    def plugins_of(self, pair: Pair, work: Work) -> Path | None:
+        """Return the folder of submitted plugins that a pair needs, fetched if it is missing; None if it needs none."""
+        if not pair.plugins:
+            return None
+        if not pair.plugins.isalnum():
+            raise UserError("the site sent an invalid name of an archive", remedy="update brainscore")
+        folder = self.path / "plugins" / pair.plugins
+        if not folder.is_dir():
+            shutil.rmtree(folder.parent, ignore_errors=True)  # earlier ones are not needed any more
+            folder.parent.mkdir(parents=True)
+            archive = work.fetch_plugins(pair, folder.parent / "plugins.zip")
+            unpacked = folder.with_suffix(".part")
+            _unpack(archive, unpacked)
+            unpacked.rename(folder)
+            archive.unlink()
+        return folder
+
+    def files_of(self, pair: Pair, work: Work) -> list[Path]:
+        """Return the declared files of a submitted model, fetched if they are not here."""
+        found = []
+        for name in pair.files:
+            if leaves_folder(name):
+                raise UserError(f"the site sent an invalid path of a file: {name!r}", remedy="update brainscore")
+            path = self.files_home / PurePosixPath(name)
+            if not path.is_file():
+                path.parent.mkdir(parents=True, exist_ok=True)
+                work.fetch_file(pair, name, path)
+            found.append(path)
+        return found
+
+    @property
+    def files_home(self) -> Path:
+        """Where declared files of submitted models are, with the layout of ``BRAINIO_HOME``."""
+        return self.path / "files"
+
+
+def _first_free(root: Path) -> tuple[IO[bytes], Path]:
+    """Lock the first folder that no other process uses; it is free again when this process ends."""
+    import fcntl
+
+    number = 0
+    while True:
+        folder = root / str(number)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            lock = (folder / "lock").open("ab")
+        except OSError as error:
+            raise UserError(
+                f"the folder {folder} cannot be written: {error.strerror}",
+                remedy="set BRAINSCORE_HOME to another folder",
+            ) from error
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            lock.close()
+            number += 1
+            continue
+        return lock, folder
+
+
+def _unpack(archive: Path, folder: Path) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    with zipfile.ZipFile(archive) as packed:
+        for member in packed.infolist():
+            if leaves_folder(member.filename):
+                raise UserError(
+                    f"the site sent an invalid path of a file: {member.filename!r}", remedy="update brainscore"
+                )
+            packed.extract(member, folder)
+    for path in (folder, *folder.rglob("*")):
+        path.chmod(0o755 if path.is_dir() else 0o644)  # a sandbox runs as another user
+
+
+class RemoteWorker:
+    """Takes pairs from a site, scores them on this machine, and uploads the results, until it is stopped.
+
+    Parameters
+    ----------
+    connection : Connection
+        The site; its token needs the scope ``jobs:run``.
+    name : str
+        Name of this worker, unique on the site.
+    say : callable
+        Called with one line for each event.
+    once, until_idle : bool
+        Whether to end after one pair, or when no pair is waiting.
+    limit : int or None
+        Memory in bytes that a pair may use.
+    timeout : float or None
+        Seconds that a pair may take.
+    idle_seconds : float
+        Pause before the site is asked again if no pair was waiting.
+    """
+
+    def __init__(
+        self, connection: Connection, name: str, *, say: Say, once: bool = False, until_idle: bool = False,
+        limit: int | None = None, timeout: float | None = None, idle_seconds: float = _IDLE_SECONDS,
+    ) -> None:  # fmt: skip
+        self.say = say
+        self.once = once
+        self.until_idle = until_idle
+        self.limit = limit
+        self.timeout = timeout
+        self.idle_seconds = idle_seconds
+        self.work = Work(connection, name)
+        self._end = threading.Event()
+        self._without_models: set[str] = set()
+        self._without_benchmarks: set[str] = set()
+        self._process: ScoringProcess | None = None
+        self._process_for: tuple[str, ...] = ()
+
+    def stop(self) -> None:
+        """Let the worker end soon; its pair is given back."""
+        self._end.set()
+
+    def run(self) -> None:
+        """Work until stopped or, if requested, until no pair is waiting.
+
+        Raises
+        ------
+        UserError
+            If the site refuses this worker, for example because its version differs.
+        """
+        folder = WorkerFolder(self.work.connection.site)
+        self.say(f"Worker {self.work.worker} scores for {self.work.connection.site}, in {folder.path}")
+        pause = self.idle_seconds
+        try:
+            while not self._end.is_set():
+                try:
+                    done = self._turn(folder)
+                    pause = self.idle_seconds
+                except DataUnavailable as error:  # the site cannot be reached at the moment
+                    self.say(f"{error.message}; trying again in {pause:.0f} s")
+                    self._end.wait(pause)
+                    pause = min(2 * pause, _LONGEST_PAUSE)
+                    continue
+                if (done and self.once) or (not done and (self.until_idle or self.once)):
+                    return
+                if not done:
+                    self._close_process()
+                    self._end.wait(self.idle_seconds)
+        finally:
+            self._close_process()
+            folder.close()
+            self.say(f"Worker {self.work.worker} ends")
+
+    def _turn(self, folder: WorkerFolder) -> bool:
+        """Finish the pair that is held, or take one; return False if none is waiting."""
+        pair = folder.pair
+        if pair is not None:
+            self._resume(pair, folder)
+            return True
+        pair = self.work.take(
+            version=str(current_environment().packages.get("brainscore", "")),
+            code=platform_code(),
+            sandbox=_has_sandbox(),
+            without_models=self._without_models,
+            without_benchmarks=self._without_benchmarks,
+        )
+        if pair is None:
+            return False
+        folder.keep(pair)
+        self.say(f"{pair}: started")
+        self._score(pair, folder)
+        return True
+
+    def _resume(self, pair: Pair, folder: WorkerFolder) -> None:
+        """Continue with a pair of a worker that was killed, or whose result could not be uploaded."""
+        receipt = folder.receipt_of(pair)
+        if receipt is not None:
+            self._upload(pair, receipt, folder)
+        elif self.work.renew(pair)[0]:
+            self.say(f"{pair}: started again")
+            self._score(pair, folder)
+        else:
+            folder.forget()
+            self.say(f"{pair}: lost; another worker scores it")
+
+    def _score(self, pair: Pair, folder: WorkerFolder) -> None:
+        try:
+            plugins, files = folder.plugins_of(pair, self.work), folder.files_of(pair, self.work)
+        except DataUnavailable:
+            raise
+        except (UserError, OSError, zipfile.BadZipFile) as error:
+            self._give_back(pair, folder, f"its files cannot be fetched: {error}")
+            return
+        if problem := _code_problem(pair, plugins):
+            self._without_benchmarks.add(pair.benchmark)
+            self._give_back(pair, folder, problem)
+            return
+        with self._renewing(pair) as state:
+            answer = self._answer(pair, folder, plugins, files, state.stopped)
+            if isinstance(answer, Death) and answer.kind == "crash" and not state.stopped():
+                self.say(f"{pair}: the scoring process {answer.message}; trying once more")
+                answer = self._answer(pair, folder, plugins, files, state.stopped)
+        if isinstance(answer, Death):
+            self._process = None  # it has ended
+        if state.lost:
+            folder.forget()
+            self.say(f"{pair}: lost; another worker scores it")
+        elif isinstance(answer, Death) and answer.kind == "stopped":
+            self._give_back(pair, folder, "cancelled" if state.cancelled else "stopped", wait=0.0)
+        else:
+            receipt = self._receipt(pair, answer, folder.results)
+            if (reason := self._not_here(pair, receipt)) is not None:
+                self._give_back(pair, folder, reason)
+            else:
+                self._upload(pair, receipt, folder)
+
+    def _answer(
+        self, pair: Pair, folder: WorkerFolder, plugins: Path | None, files: list[Path], stopped: Callable[[], bool]
+    ) -> Answer | Death:
+        key = (pair.model, str(plugins), *map(str, files))
+        if self._process is None or self._process_for != key:
+            self._close_process()
+            options: dict[str, Any] = {}
+            if pair.sandbox:
+                files_home = {"BRAINIO_HOME": str(folder.files_home)}
+                options["cage"] = {"files": [str(file) for file in files], "environment": files_home}
+                if self.limit is not None:
+                    options["cage"]["memory"] = self.limit
+            settings = {
+                "scorer": SCORER,
+                "store": folder.results.address,
+                "run": pair.run,
+                "isolated": True,
+                "options": options,
+            }
+            environment = scoring_environment(os.cpu_count() or 1, self.limit)
+            environment = {name: text for name, text in environment.items() if not name.startswith(_SECRETS)}
+            environment[_PLUGINS] = _plugins_variable(plugins)
+            self._process = ScoringProcess(settings, environment=environment, limit=self.limit)
+            self._process_for = key
+        return self._process.score(pair.model, pair.benchmark, timeout=self.timeout, stopped=stopped)
+
+    def _receipt(self, pair: Pair, answer: Answer | Death, store: ResultsStore) -> Receipt:
+        run = run_info(pair.run, isolated=True)
+        if isinstance(answer, Death):
+            return write_failed(
+                store, pair.model, pair.benchmark, kind=_ERROR_NAMES[answer.kind],
+                message=f"the scoring process {answer.message}", printed=answer.tail, seconds=answer.seconds, run=run,
+            )  # fmt: skip
+        if "error" in answer.content:
+            return error_receipt(store, pair.model, pair.benchmark, answer.content["error"], run)
+        return store.load(answer.content["receipt"])
+
+    def _not_here(self, pair: Pair, receipt: Receipt) -> str | None:
+        """Return why the pair must be scored elsewhere: its data or enough memory are not available here."""
+        kind = receipt.error.type if receipt.error is not None else ""
+        if kind == "DataUnavailable":
+            self._without_benchmarks.add(pair.benchmark)
+            return f"its data are not available here: {receipt.reason}"
+        if kind in ("OutOfMemory", "SubjectOutOfMemory"):
+            self._without_models.add(pair.model)
+            return f"this machine has too little memory: {receipt.reason}"
+        return None
+
+    def _upload(self, pair: Pair, receipt: Receipt, folder: WorkerFolder) -> None:
+        attachments = {
+            attachment.kind: folder.results.attachment_path(receipt, attachment.kind)
+            for attachment in receipt.attachments
+        }
+        try:
+            result = self.work.send_result(pair, receipt.to_json().encode(), attachments)
+        except DataUnavailable:
+            raise  # it is uploaded later
+        except UserError as error:
+            self._give_back(pair, folder, f"the site refused the result: {error}")
+            return
+        folder.forget()
+        value = receipt.score.value if receipt.score is not None else None
+        state = (
+            receipt.state
+            + ("" if value is None else f" {value:.3f}")
+            + (f" ({receipt.reason})" if receipt.reason else "")
+        )
+        self.say(f"{pair}: {state}" if result != "lost" else f"{pair}: lost; another worker scores it")
+
+    def _give_back(self, pair: Pair, folder: WorkerFolder, reason: str, *, wait: float = _NOT_HERE_SECONDS) -> None:
+        self.work.release(pair, wait=wait)
+        folder.forget()
+        self.say(f"{pair}: given back: {reason}")
+
+    @contextmanager
+    def _renewing(self, pair: Pair) -> Iterator[_LeaseState]:
+        """Renew the lease of a pair in a thread while this context is open."""
+        state = _LeaseState(pair, self.work, self._end)
+        thread = threading.Thread(target=state.renew_regularly, name="renewal", daemon=True)
+        thread.start()
+        try:
+            yield state
+        finally:
+            state.closed.set()
+            thread.join(timeout=30)
+
+    def _close_process(self) -> None:
+        if self._process is not None:
+            self._process.finish()
+        self._process, self._process_for = None, ()
+
+
+class _LeaseState:
+    """What the site says about a lease while its pair is scored."""
+
+    def __init__(self, pair: Pair, work: Work, end: threading.Event) -> None:
+        self.lost = self.cancelled = False
+        self.closed = threading.Event()
+        self._pair, self._work, self._end = pair, work, end
+
+    def stopped(self) -> bool:
+        """Whether scoring must end."""
+        return self.lost or self.cancelled or self._end.is_set()
+
+    def renew_regularly(self) -> None:
+        while not self.closed.wait(self._pair.lease_seconds / _RENEWALS):
+            try:
+                held, self.cancelled = self._work.renew(self._pair)
+            except UserError:  # the site may be restarting; the result is uploaded if the lease outlives it
+                continue
+            if not held:
+                self.lost = True
+                return
+
+
+def _has_sandbox() -> bool:
+    try:
+        require_sandbox()
+    except UserError:
+        return False
+    return True
+
+
+def _plugins_variable(plugins: Path | None) -> str:
+    return os.pathsep.join(filter(None, ["" if plugins is None else str(plugins), os.environ.get(_PLUGINS, "")]))
+
+
+def _code_problem(pair: Pair, plugins: Path | None) -> str:
+    """Return why the plugins here are not those of the site; empty if they are."""
+    from brainscore_vision import plugin_index
+
+    for kind, expected in sorted(pair.code.items()):
+        identifier = pair.model if kind == "model" else pair.benchmark
+        if expected is None or (plugins is not None and _is_among(plugins, kind, expected)):
+            continue
+        places = plugin_index.locations(f"{kind}_registry").get(identifier, ())
+        folder = places[0].folder if places else None
+        if folder is None:
+            return f"the {kind} {identifier} is not installed here"
+        if describe_plugin(folder).sha256 != expected:
+            return f"the code of the {kind} {identifier} here is not that of the site"
+    return ""
+
+
+def _is_among(plugins: Path, kind: str, expected: str) -> bool:
+    folders = (plugins / f"{kind}s").glob("*/")
+    return any(describe_plugin(folder).sha256 == expected for folder in folders)

@@ -1,0 +1,385 @@
+"""Pairs for remote workers: they take jobs, renew their leases, and upload receipts, without access to the database.
+
+They get only pairs of public models and public benchmarks. A lease is identified by its token, which only the worker
+that took the job knows.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import tempfile
+import zipfile
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from brainscore_core.archives import announced_members, members_overlap
+from brainscore_core.errors import UserError
+from brainscore_core.files import temporary_folder
+from brainscore_core.formatting import size_text
+from brainscore_core.receipts.environment import current_environment, describe_plugin, platform_code
+from brainscore_core.receipts.schema import ReceiptError
+from brainscore_core.scoring import Receipt, ResultsStore
+from brainscore_web.accounts.models import User
+from brainscore_web.jobs.leases import LEASE_DURATION, Lease, claim
+from brainscore_web.leaderboard.models import Visibility
+from brainscore_web.scoring.claims import JOBS, release_expired_jobs, release_job
+from brainscore_web.scoring.completion import complete_job, give_up_after_attempts, run_name, usable_receipt
+from brainscore_web.scoring.live_plugins import LivePlugins, current_live_plugins
+from brainscore_web.scoring.models import Job, RemoteResult, RemoteWorker
+from brainscore_web.scoring.services import submitted_models
+from brainscore_web.scoring.verification import VERIFICATION, record_result
+from brainscore_web.submissions.declared_files import files_home, files_of
+from brainscore_web.submissions.models import Plugin, PluginKind, Revision
+
+__all__ = [
+    "Assignment",
+    "declared_file",
+    "lease_of",
+    "plugins_archive",
+    "receive_result",
+    "received",
+    "release",
+    "renew",
+    "require_same_code",
+    "take",
+    "worker_named",
+]
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
+_KINDS = frozenset({"raw", "predictions", "influence", "log"})
+_RECEIPT = "receipt.json"
+_LARGEST_RECEIPT = 5_000_000
+_CLOCK = timedelta(minutes=10)  # by which the clock of a worker may differ
+_KNOWN_RECEIPTS = 20  # pairs that a request may complete with existing receipts
+
+
+@dataclass(frozen=True, kw_only=True)
+class Assignment:
+    """A pair for a worker, with what it needs to score it.
+
+    Attributes
+    ----------
+    id : int
+        The job.
+    lease : str
+        The token of the lease.
+    model, benchmark : str
+        The pair.
+    run : str
+        The run of receipts of the process that this pair starts.
+    lease_seconds : float
+        How long the lease lasts without a renewal.
+    code : dict
+        Hash of the plugin of the ``model`` and of the ``benchmark``; None if they are not plugins.
+    plugins : str
+        Name of the archive of submitted plugins; empty if there are none.
+    files : list of str
+        Declared files of a submitted model, as paths below ``BRAINIO_HOME``.
+    sandbox : bool
+        Whether the model must run in a sandbox.
+    """
+
+    id: int
+    lease: str
+    model: str
+    benchmark: str
+    run: str
+    lease_seconds: float
+    code: dict[str, str | None]
+    plugins: str
+    files: list[str]
+    sandbox: bool
+
+
+def worker_named(name: str, owner: User, version: str) -> RemoteWorker:
+    """Return the row of a worker, added at its first request.
+
+    Raises
+    ------
+    UserError
+        If the name is not valid, belongs to another user, or the worker is suspended.
+    """
+    if not _NAME.fullmatch(name):
+        raise UserError(
+            f"{name[:80]!r} is not a name of a worker",
+            remedy="use up to 60 letters, digits, points, dashes, underscores",
+        )
+    values = {"seen": timezone.now(), "version": version[:100]}
+    worker, _ = RemoteWorker.objects.get_or_create(name=name, defaults={"owner": owner, **values})
+    if worker.owner_id != owner.pk:
+        raise UserError(f"another user has a worker with the name {name}", remedy="choose another name with --name")
+    if worker.suspended:
+        raise UserError(f"the worker {name} is suspended", remedy="ask the site's administrators")
+    RemoteWorker.objects.filter(pk=worker.pk).update(**values)
+    return worker
+
+
+def require_same_code(code: str, version: str) -> None:
+    """Refuse a worker whose platform differs from the site's, since its scores could differ.
+
+    Raises
+    ------
+    UserError
+        If it differs.
+    """
+    if code != platform_code():
+        own = current_environment().packages.get("brainscore", "unknown")
+        raise UserError(
+            f"the code of brainscore here (version {own}) is not that of the worker (version {version[:40]})",
+            remedy=f"install the site's version on the worker: pip install brainscore=={own}",
+        )
+
+
+def take(
+    worker: RemoteWorker,
+    *,
+    sandbox: bool,
+    without_models: Collection[str] = (),
+    without_benchmarks: Collection[str] = (),
+) -> Assignment | None:
+    """Claim the next pair for a worker; None if there is none.
+
+    Parameters
+    ----------
+    worker : RemoteWorker
+        The worker.
+    sandbox : bool
+        Whether it can run models in a sandbox; otherwise it gets no submitted models.
+    without_models, without_benchmarks : collection of str
+        Identifiers that the worker cannot score, such as benchmarks whose data it cannot read.
+    """
+    release_expired_jobs()
+    where = (
+        Q(model__in=_public_models(without_models, submitted=sandbox))
+        & Q(benchmark__in=_public_benchmarks(without_benchmarks))
+        & ~Q(why=VERIFICATION)
+    )
+    store = ResultsStore(settings.SUBMISSIONS["results"])
+    for _ in range(_KNOWN_RECEIPTS):
+        leases = claim(JOBS, where=where, worker=f"{worker.name} (remote)")
+        if not leases:
+            return None
+        (lease,) = leases
+        lease.rows().filter(started=None).update(started=timezone.now())
+        live = current_live_plugins()
+        known = usable_receipt(lease, store, live) or give_up_after_attempts(lease, store)
+        if known is None:
+            return _assignment(lease, live)
+        complete_job(lease, store, known)
+    return None
+
+
+def _public_models(without: Collection[str], *, submitted: bool) -> Any:
+    from brainscore_web.leaderboard.models import VisionModel
+
+    excluded = {*without, *(() if submitted else submitted_models())}
+    return VisionModel.objects.filter(visibility=Visibility.PUBLIC).exclude(identifier__in=excluded).values("pk")
+
+
+def _public_benchmarks(without: Collection[str]) -> Any:
+    from brainscore_web.leaderboard.models import Benchmark
+
+    return Benchmark.objects.filter(access=Visibility.PUBLIC).exclude(identifier__in=set(without)).values("pk")
+
+
+def _assignment(lease: Lease[Job], live: LivePlugins) -> Assignment:
+    model, benchmark = lease.row.model.identifier, lease.row.benchmark.identifier
+    folders = {"model": live.folder_of("model", model), "benchmark": live.folder_of("benchmark", benchmark)}
+    submitted = live.is_submitted(model)
+    files = _declared_files(live.revision_of(model)) if submitted else {}
+    return Assignment(
+        id=lease.row.pk,
+        lease=lease.token,
+        model=model,
+        benchmark=benchmark,
+        run=run_name(lease),
+        lease_seconds=LEASE_DURATION.total_seconds(),
+        code={kind: None if folder is None else describe_plugin(folder).sha256 for kind, folder in folders.items()},
+        plugins=_archive_name(_plugins_for(model, live)),
+        files=sorted(files),
+        sandbox=submitted,
+    )
+
+
+def _declared_files(revision: int | None) -> dict[str, Path]:
+    row = Revision.objects.filter(pk=revision).first()
+    return {} if row is None else {path.relative_to(files_home()).as_posix(): path for path in files_of(row)}
+
+
+def _plugins_for(model: str, live: LivePlugins) -> list[tuple[str, str, str]]:
+    """Return kind, name and revision of the submitted plugins that a pair may need; of models only its own."""
+    needed = ~Q(kind=PluginKind.MODELS)
+    folder = live.folder_of("model", model)
+    if folder is not None and live.is_submitted(model):
+        needed |= Q(kind=PluginKind.MODELS, name=folder.name)
+    rows = Plugin.objects.filter(needed).order_by("kind", "name")
+    return list(rows.values_list("kind", "name", "revision__digest"))
+
+
+def _archive_name(plugins: list[tuple[str, str, str]]) -> str:
+    return hashlib.sha256(repr(plugins).encode()).hexdigest()[:32] if plugins else ""
+
+
+def lease_of(worker: RemoteWorker, job: int, token: str) -> Lease[Job] | None:
+    """Return the lease of a worker's job; None if it is lost."""
+    row = Job.objects.select_related("model", "benchmark").filter(pk=job, worker=f"{worker.name} (remote)").first()
+    if row is None or not token:
+        return None
+    lease = Lease(JOBS, row, token)
+    return lease if lease.rows().exists() else None
+
+
+def renew(lease: Lease[Job]) -> tuple[bool, bool]:
+    """Renew a lease; return whether it is still held, and whether the pair is to be cancelled."""
+    held = lease.renew()
+    return held, held and lease.rows().filter(stop=True).exists()
+
+
+def release(lease: Lease[Job], *, wait: float) -> None:
+    """Give a pair back, without counting the attempt."""
+    release_job(lease, wait=wait)
+
+
+def plugins_archive(lease: Lease[Job]) -> tuple[BinaryIO, str]:
+    """Pack the submitted plugins that a pair may need into a ZIP file, which is deleted when it is closed."""
+    live = current_live_plugins()
+    plugins = _plugins_for(lease.row.model.identifier, live)
+    file = tempfile.TemporaryFile()  # noqa: SIM115 # the response closes it
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as packed:
+        for kind, name, _ in plugins:
+            folder = (live.folder / kind / name).resolve()
+            for path in sorted(folder.rglob("*")):
+                if path.is_file() and not path.is_symlink():
+                    packed.write(path, f"{kind}/{name}/{path.relative_to(folder).as_posix()}")
+    file.seek(0)
+    return file, _archive_name(plugins)
+
+
+def declared_file(lease: Lease[Job], path: str) -> Path | None:
+    """Return a file that a submitted model declares, by its path below ``BRAINIO_HOME``; None if it does not."""
+    live = current_live_plugins()
+    return _declared_files(live.revision_of(lease.row.model.identifier)).get(path)
+
+
+@contextmanager
+def received(stream: Any, length: int) -> Iterator[BinaryIO]:
+    """Receive a body of a given length into a temporary file.
+
+    Raises
+    ------
+    UserError
+        If it is incomplete.
+    """
+    with tempfile.TemporaryFile() as file:
+        while length and (piece := stream.read(min(length, 1 << 16))):
+            file.write(piece)
+            length -= len(piece)
+        if length:
+            raise UserError("the result did not arrive completely", remedy="send it again")
+        file.seek(0)
+        yield file
+
+
+def receive_result(worker: RemoteWorker, lease: Lease[Job] | None, archive: BinaryIO) -> str:
+    """Store the receipt of a pair, and complete its job.
+
+    Parameters
+    ----------
+    worker : RemoteWorker
+        The worker.
+    lease : Lease or None
+        Its lease; None if it is lost. A result that the site already has is confirmed nevertheless.
+    archive : file
+        A ZIP file: ``receipt.json``, and the attachments by their kinds.
+
+    Returns
+    -------
+    str
+        ``'stored'``, ``'known'``, or ``'lost'`` if the lease was lost and nothing was stored.
+
+    Raises
+    ------
+    UserError
+        If the result is not one of this pair with the current code, or is not valid.
+    """
+    with _unpacked(archive) as files:
+        receipt = _parsed(files.pop(_RECEIPT))
+        if RemoteResult.objects.filter(receipt=receipt.id, worker=worker).exists():
+            return "known"
+        if lease is None:
+            return "lost"
+        store = ResultsStore(settings.SUBMISSIONS["results"])
+        _check(receipt, lease, current_live_plugins())
+        if not lease.renew():
+            return "lost"
+        store.add(receipt, files)
+    with transaction.atomic():
+        # a task of the site's worker reads the arrays: reading hostile ones may end a process
+        stored = complete_job(lease, store, receipt, reads_influence=False)
+        if stored:
+            record_result(worker, lease.row, receipt)
+    if not stored:
+        store.remove(receipt)
+    return "stored" if stored else "lost"
+
+
+@contextmanager
+def _unpacked(archive: BinaryIO) -> Iterator[dict[str, Path]]:
+    """Unpack an uploaded archive into a temporary folder, after checking its members."""
+    largest = settings.SUBMISSIONS["result_size"]
+    with temporary_folder("brainscore-result-") as folder:
+        try:
+            announced = announced_members(archive)
+            if announced is None or announced > len(_KINDS) + 1:
+                raise UserError(
+                    "the result is not a ZIP file of a receipt and its attachments", remedy="update the worker"
+                )
+            with zipfile.ZipFile(archive) as packed:
+                members = packed.infolist()
+                names = [member.filename for member in members]
+                if _RECEIPT not in names or len(set(names)) != len(names) or not set(names) <= _KINDS | {_RECEIPT}:
+                    raise UserError(
+                        f"the result has unexpected files: {', '.join(names)[:200]}", remedy="update the worker"
+                    )
+                if any(member.compress_type != zipfile.ZIP_STORED or member.file_size > largest for member in members):
+                    raise UserError("the result is compressed or too large", remedy="update the worker")
+                if members_overlap(members):
+                    raise UserError("the files in the result overlap", remedy="update the worker")
+                for member in members:
+                    packed.extract(member, folder)
+        except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, ValueError) as error:
+            raise UserError(f"the result cannot be unpacked: {error}", remedy="send it again") from error
+        yield {name: folder / name for name in names}
+
+
+def _parsed(file: Path) -> Receipt:
+    if file.stat().st_size > _LARGEST_RECEIPT:
+        raise UserError(f"the receipt is larger than {size_text(_LARGEST_RECEIPT)}", remedy="shorten its notes")
+    try:
+        return Receipt.from_json(file.read_bytes())
+    except ReceiptError as error:
+        raise UserError(f"the receipt is not valid: {error.message}", remedy=error.remedy) from error
+
+
+def _check(receipt: Receipt, lease: Lease[Job], live: LivePlugins) -> None:
+    """Require a receipt to be that of the leased pair, made since it was taken, and of the current code."""
+    job = lease.row
+    pair = (job.model.identifier, job.benchmark.identifier)
+    if (receipt.model.identifier, receipt.benchmark.identifier) != pair:
+        raise UserError(f"the receipt is not of {job}", remedy="send the receipt of the pair that was taken")
+    if not live.made(receipt):
+        raise UserError(f"the code of {job} has changed since", remedy="take the pair again")
+    created = datetime.fromisoformat(receipt.created)
+    started = job.started or created
+    if not started - _CLOCK <= created <= datetime.now(UTC) + _CLOCK:
+        raise UserError(f"the receipt is dated {receipt.created}", remedy="set the clock of the worker's machine")

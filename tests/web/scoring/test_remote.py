@@ -1,0 +1,252 @@
+"""Remote workers: which pairs they get, what they may upload, and how their results are verified."""
+
+import io
+import json
+import zipfile
+from datetime import timedelta
+
+import pytest
+from django.conf import settings as django_settings
+from django.contrib.auth.models import Permission
+from django.core import mail
+from django.core.cache import caches
+from django.utils import timezone
+
+from brainscore_core.receipts.environment import platform_code
+from brainscore_core.scoring import BenchmarkInfo, Estimate, ModelInfo, Receipt, ResultsStore
+from brainscore_web.accounts.models import ApiToken, User
+from brainscore_web.leaderboard.models import Benchmark, Score, VisionModel
+from brainscore_web.scoring.models import Job, RemoteResult, RemoteWorker
+from brainscore_web.scoring.services import plan
+from brainscore_web.scoring.verification import VERIFICATION
+
+from .._plugins import model_files
+from ._site import SIMULATED, in_tree, publish, submit
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def _many_requests(settings):
+    settings.API_RATES = {"anonymous": 100_000, "known": 100_000}
+    settings.SUBMISSIONS = {**settings.SUBMISSIONS, "verified_share": 0.0}
+    caches["rates"].clear()
+
+
+@pytest.fixture
+def owner():
+    user = User.objects.create_user("lab@example.org", "correct horse battery", display_name="Lab")
+    user.user_permissions.add(Permission.objects.get(codename="run_jobs"))
+    return user
+
+
+@pytest.fixture
+def ask(client, owner):
+    """``ask('work', …)`` sends a request of the worker *lab*; returns status and content."""
+    token = ApiToken.issue(owner, "worker", ["jobs:run"])[1]
+
+    def send(path, content=None, *, token=token, worker="lab", **values):
+        headers = {"Authorization": f"Bearer {token}"}
+        if content is None:
+            body = json.dumps({"worker": worker, **values})
+            answer = client.post(f"/api/v1/{path}", body, content_type="application/json", headers=headers)
+        else:
+            address = f"/api/v1/{path}?worker={worker}&lease={values['lease']}"
+            answer = client.post(address, content, content_type="application/zip", headers=headers)
+        return answer.status_code, answer.json()
+
+    return send
+
+
+def take(ask, **values):
+    status, answer = ask("work", **{"code": platform_code(), "version": "1", "sandbox": True, **values})
+    assert status == 200, answer
+    return answer["pair"]
+
+
+@pytest.fixture
+def planned():
+    models, benchmarks = in_tree(("pixels",), SIMULATED)
+    plan([model.pk for model in models], [benchmark.pk for benchmark in benchmarks], why="new model")
+    return Job.objects.order_by("pk")
+
+
+def scored(pair, value=0.5, **changes):
+    """A receipt of the pair, and what the worker sends."""
+    receipt = Receipt(
+        **{
+            "model": ModelInfo(identifier=pair["model"]),
+            "benchmark": BenchmarkInfo(identifier=pair["benchmark"], version=1),
+            "state": "scored",
+            "score": Estimate(value=value, error=0.01),
+            **changes,
+        }
+    ).identified()
+    return receipt, packed({"receipt.json": receipt.to_json()})
+
+
+def packed(files, compression=zipfile.ZIP_STORED):
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", compression) as archive:
+        for name, text in files.items():
+            archive.writestr(name, text)
+    return content.getvalue()
+
+
+def result(ask, pair, content):
+    return ask(f"work/{pair['id']}/result", content, lease=pair["lease"])
+
+
+def test_a_pair_is_taken_renewed_and_completed_once(ask, planned):
+    pair = take(ask)
+    assert (pair["model"], pair["benchmark"], pair["sandbox"], pair["files"]) == ("pixels", SIMULATED[1], False, [])
+    assert take(ask)["benchmark"] != pair["benchmark"]
+    assert take(ask) is None
+    assert ask(f"work/{pair['id']}/renew", lease=pair["lease"])[1] == {"held": True, "stop": False}
+    assert ask(f"work/{pair['id']}/renew", lease="other")[1] == {"held": False, "stop": False}
+    receipt, content = scored(pair)
+    assert result(ask, pair, content) == (200, {"result": "stored"})
+    assert result(ask, pair, content) == (200, {"result": "known"})  # the first response was lost
+    job = Job.objects.get(pk=pair["id"])
+    assert (job.state, job.receipt) == ("scored", receipt.id)
+    assert Score.objects.get().value == 0.5
+    stored = ResultsStore(django_settings.SUBMISSIONS["results"]).listing().receipts
+    assert [one.id for one in stored] == [receipt.id]
+    assert RemoteResult.objects.get().state == "not verified"
+
+
+def test_a_released_pair_is_taken_again_and_a_cancelled_one_is_not(ask, planned):
+    pair = take(ask, without_benchmarks=[SIMULATED[0]])
+    ask(f"work/{pair['id']}/release", lease=pair["lease"])
+    again = take(ask, without_benchmarks=[SIMULATED[0]])
+    assert (again["id"], Job.objects.get(pk=pair["id"]).attempts) == (pair["id"], 1)
+    Job.objects.filter(pk=pair["id"]).update(stop=True)
+    assert ask(f"work/{pair['id']}/renew", lease=again["lease"])[1] == {"held": True, "stop": True}
+    ask(f"work/{pair['id']}/release", lease=again["lease"])
+    assert Job.objects.get(pk=pair["id"]).state == "cancelled"
+
+
+def test_an_expired_lease_is_lost_and_its_result_is_not_stored(ask, planned):
+    pair = take(ask)
+    Job.objects.filter(pk=pair["id"]).update(claimed=timezone.now() - timedelta(minutes=5))
+    again = take(ask)
+    assert (again["id"], again["lease"] != pair["lease"]) == (pair["id"], True)
+    assert result(ask, pair, scored(pair)[1]) == (200, {"result": "lost"})
+    assert not Score.objects.exists()
+    assert not ResultsStore(django_settings.SUBMISSIONS["results"]).listing().receipts
+
+
+def test_private_pairs_stay_on_the_site(ask, planned, owner):
+    VisionModel.objects.create(identifier="hidden", visibility="private", owner=owner)
+    Benchmark.objects.filter(identifier=SIMULATED[0]).update(access="private")
+    hidden = VisionModel.objects.get(identifier="hidden")
+    plan([hidden.pk], [Benchmark.objects.get(identifier=SIMULATED[1]).pk], why="new model", priority=9)
+    assert take(ask)["benchmark"] == SIMULATED[1]
+    assert take(ask) is None
+
+
+def test_submitted_models_need_a_sandbox_and_come_with_their_plugins(ask, owner, client):
+    in_tree((), SIMULATED[:1])
+    publish(submit(owner, model_files(size=8)))
+    publish(submit(owner, model_files("other-8")))
+    model = VisionModel.objects.get(identifier="tiles-8")
+    plan([model.pk], [Benchmark.objects.get().pk], why="new model")
+    assert take(ask, sandbox=False) is None
+    pair = take(ask)
+    assert pair["sandbox"]
+    token = ApiToken.issue(owner, "worker", ["jobs:run"])[1]
+    headers = {"Authorization": f"Bearer {token}"}
+    address = f"/api/v1/work/{pair['id']}/plugins?worker=lab&lease="
+    archive = b"".join(client.get(address + pair["lease"], headers=headers).streaming_content)
+    with zipfile.ZipFile(io.BytesIO(archive)) as unpacked:
+        assert {name.rpartition("/")[0] for name in unpacked.namelist()} == {"models/tiles_8"}
+    assert client.get(address + "other", headers=headers).status_code == 404
+    files = f"/api/v1/work/{pair['id']}/files?worker=lab&lease={pair['lease']}&path="
+    assert client.get(files + "../site.sqlite3", headers=headers).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"model": ModelInfo(identifier="gabor")}, "the receipt is not of pixels on"),
+        ({"created": "2020-01-01T00:00:00.000000Z"}, "the receipt is dated 2020"),
+        ({"created": "2100-01-01T00:00:00.000000Z"}, "the receipt is dated 2100"),
+    ],
+)
+def test_receipts_of_other_pairs_and_times_are_refused(ask, planned, change, message):
+    pair = take(ask)
+    status, answer = result(ask, pair, scored(pair, **change)[1])
+    assert status == 400
+    assert message in answer["message"]
+    assert Job.objects.get(pk=pair["id"]).state == "running"
+
+
+def test_changed_receipts_and_hostile_archives_are_refused(ask, planned):
+    pair = take(ask)
+    text = scored(pair)[0].to_json()
+    for content in (
+        packed({"receipt.json": text.replace("0.5", "0.9")}),
+        packed({"receipt.json": text, "raw": "not in the receipt"}),
+        packed({"receipt.json": text, "../raw": ""}),
+        packed({"receipt.json": text}, zipfile.ZIP_DEFLATED),
+        packed({"raw": ""}),
+        packed({"receipt.json": "{}"}),
+        b"no archive",
+    ):
+        assert result(ask, pair, content)[0] == 400
+    assert not RemoteResult.objects.exists()
+
+
+def test_only_permitted_and_matching_workers_get_pairs(ask, planned, owner):
+    assert ask("work", code="0" * 64)[0] == 409
+    assert ask("work", code=platform_code(), worker="a b")[0] == 403
+    other = User.objects.create_user("other@example.org", "correct horse battery", display_name="Other")
+    token = ApiToken.issue(other, "worker", ["jobs:run"])[1]
+    status, answer = ask("work", code=platform_code(), token=token)
+    assert (status, answer["message"]) == (403, "the token's owner may not score pairs for this site")
+    assert ask("work", code=platform_code(), token=ApiToken.issue(owner, "x", ["read"])[1])[0] == 403
+    other.user_permissions.add(Permission.objects.get(codename="run_jobs"))
+    take(ask)
+    assert "another user has a worker" in ask("work", code=platform_code(), token=token)[1]["message"]
+    RemoteWorker.objects.update(suspended=True)
+    assert "suspended" in ask("work", code=platform_code())[1]["message"]
+
+
+@pytest.mark.parametrize(
+    ("repeated", "state", "suspended"), [(0.50001, "verified", False), (0.6, "contradicted", True)]
+)
+def test_a_sample_of_untrusted_results_is_repeated_by_the_site(
+    ask, planned, settings, repeated, state, suspended, django_capture_on_commit_callbacks
+):
+    from brainscore_web.jobs.leases import claim
+    from brainscore_web.jobs.outbox import send_due_emails
+    from brainscore_web.scoring.claims import JOBS
+    from brainscore_web.scoring.completion import complete_job
+
+    User.objects.create_superuser("admin@example.org", "correct horse battery", display_name="Admin")
+    settings.SUBMISSIONS = {**settings.SUBMISSIONS, "verified_share": 1.0}
+    pair = take(ask)
+    result(ask, pair, scored(pair)[1])
+    assert RemoteResult.objects.get().state == "waits for verification"
+    Job.objects.filter(state="waiting").exclude(why=VERIFICATION).update(state="cancelled")
+    assert take(ask) is None  # not by the worker itself
+    (lease,) = claim(JOBS)
+    store = ResultsStore(settings.SUBMISSIONS["results"])
+    own = store.write(scored(pair, repeated)[0])
+    complete_job(lease, store, own)
+    found = RemoteResult.objects.get()
+    assert (found.state, found.repeated) == (state, own.id)
+    assert RemoteWorker.objects.get().suspended is suspended
+    send_due_emails()
+    assert [message.subject for message in mail.outbox if "lab is suspended" in message.subject] == (
+        ["[Brain-Score] administrators: the remote worker lab is suspended"] if suspended else []
+    )
+
+
+def test_results_of_trusted_workers_are_not_repeated(ask, planned, settings):
+    settings.SUBMISSIONS = {**settings.SUBMISSIONS, "verified_share": 1.0}
+    pair = take(ask)
+    RemoteWorker.objects.update(trusted=True)
+    result(ask, pair, scored(pair)[1])
+    assert RemoteResult.objects.get().state == "trusted"
+    assert not Job.objects.filter(why=VERIFICATION).exists()
