@@ -120,7 +120,9 @@ def test_ceiling_in_words(board, get, read, meaning, words):
 
 def test_no_ceiling(board, get, read):
     BenchmarkVersion.objects.filter(benchmark__identifier=FIRST).update(ceiling=None, ceiling_meaning="none")
-    assert "This benchmark has no ceiling: its scores are not divided by one." in read(get(f"/vision/benchmark/{FIRST}/"))
+    assert "This benchmark has no ceiling: its scores are not divided by one." in read(
+        get(f"/vision/benchmark/{FIRST}/")
+    )
     BenchmarkVersion.objects.filter(benchmark__identifier=FIRST).update(ceiling_meaning="")
     revision.bump()
     assert "The ceiling is not known yet" in read(get(f"/vision/benchmark/{FIRST}/"))
