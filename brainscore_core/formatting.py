@@ -1,10 +1,10 @@
-"""Numbers and their intervals, as the command line, the report and the website write them."""
+"""Numbers, their intervals and sizes of files, as the command line, the report and the website write them."""
 
 from __future__ import annotations
 
 import math
 
-__all__ = ["estimate_text", "number_text", "population", "range_text"]
+__all__ = ["estimate_text", "number_text", "population", "range_text", "size_text"]
 
 
 def number_text(value: float | None, places: int = 3, *, plus: bool = False) -> str:
@@ -32,6 +32,28 @@ def number_text(value: float | None, places: int = 3, *, plus: bool = False) -> 
     if float(text) == 0:
         return text.lstrip("-")
     return ("+" if plus and value > 0 else "") + text.replace("-", "−")
+
+
+def size_text(size: float) -> str:
+    """Write a size in bytes with at most three digits. Units are powers of 1,000, in which limits are set, too.
+
+    Parameters
+    ----------
+    size : float
+        Number of bytes.
+
+    Examples
+    --------
+    >>> size_text(1), size_text(999), size_text(41_200), size_text(20_000_000), size_text(2.314e9)
+    ('1 byte', '999 bytes', '41.2 kB', '20 MB', '2.31 GB')
+    """
+    if size < 1000:
+        return f"{size:.0f} byte{'' if round(size) == 1 else 's'}"
+    for unit in ("kB", "MB", "GB"):
+        size /= 1000
+        if size < 999.5:  # larger values are rounded to the next unit
+            return f"{size:.3g} {unit}"
+    return f"{size / 1000:,.1f} TB"
 
 
 def range_text(low: float, high: float) -> str:

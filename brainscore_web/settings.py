@@ -77,6 +77,7 @@ TEMPLATES: list[dict[str, Any]] = [
         "BACKEND": "django.template.backends.django.DjangoTemplates",
         "APP_DIRS": True,
         "OPTIONS": {
+            "builtins": ["brainscore_web.pages.sizes"],
             "context_processors": [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
@@ -211,6 +212,8 @@ SUBMISSIONS = {  # limits and folders of submissions; see docs/submissions.md
     "verified_share": min(positive_integer("BRAINSCORE_SITE_VERIFIED_PERCENT", 10), 100) / 100,
 }
 TASKS = {"default": {"BACKEND": "django_tasks_db.DatabaseBackend", "QUEUES": ["default"]}}
+
+STIMULUS_SAMPLES = flag("BRAINSCORE_SITE_STIMULUS_SAMPLES", default=not PUBLIC)  # stimuli may have their own licences
 
 OPERATIONS = {  # monitoring, and retention in days; see docs/operations.md
     "metrics_token": os.environ.get("BRAINSCORE_SITE_METRICS_TOKEN", ""),

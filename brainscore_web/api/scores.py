@@ -16,6 +16,7 @@ from django.http import HttpRequest
 from ninja import Query, Router, Schema
 from pydantic import BeforeValidator, Field
 
+from brainscore_core.formatting import size_text
 from brainscore_web.api.authentication import Access, caller_of
 from brainscore_web.api.problems import Problem, problem_responses
 from brainscore_web.api.responses import refuse_unknown_parameters, url_with
@@ -336,7 +337,7 @@ def _documents(request: HttpRequest) -> list[Any]:
         raise Problem(415, f"the body is {request.content_type or 'of no type'}", "send application/json")
     most = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
     if int(request.META.get("CONTENT_LENGTH") or 0) > most:
-        raise Problem(413, f"the body is bigger than {most / 1e6:.1f} MB", "send fewer receipts at a time")
+        raise Problem(413, f"the body is bigger than {size_text(most)}", "send fewer receipts at a time")
     try:
         content = json.loads(request.body, parse_constant=_refuse)
     except (ValueError, RecursionError) as error:  # also if it is not UTF-8

@@ -11,6 +11,7 @@ from ninja import Query, Router, Schema
 from pydantic import Field
 
 from brainscore_core.errors import UserError
+from brainscore_core.formatting import size_text
 from brainscore_web.accounts.models import User
 from brainscore_web.api.authentication import Access, caller_of
 from brainscore_web.api.problems import Problem, problem_responses
@@ -197,7 +198,7 @@ def post_result(request: HttpRequest, job: int, named: Query[LeaseNamed]) -> dic
     if not length.isdecimal():
         raise Problem(400, "the length of the body is not known", "send Content-Length")
     if int(length) > largest:
-        raise Problem(413, f"the result is larger than {largest / 1e6:g} MB", "ask the site's administrators")
+        raise Problem(413, f"the result is larger than {size_text(largest)}", "ask the site's administrators")
     with remote.received(request, int(length)) as archive:
         return {"result": remote.receive_result(worker, remote.lease_of(worker, job, named.lease), archive)}
 

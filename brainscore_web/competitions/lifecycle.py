@@ -13,7 +13,18 @@ from brainscore_web.competitions.models import Award, Competition, Snapshot, Tra
 from brainscore_web.competitions.rules import Phase
 from brainscore_web.competitions.standings import standings_document
 
-__all__ = ["announce", "format_amount", "freeze", "lock_competition", "missing_parts", "publish", "take_winners"]
+__all__ = [
+    "announce",
+    "close",
+    "format_amount",
+    "freeze",
+    "lock_competition",
+    "missing_parts",
+    "publish",
+    "reopen",
+    "take_winners",
+    "undecided_awards",
+]
 
 
 def lock_competition(competition: Competition) -> Competition:
@@ -42,6 +53,28 @@ def publish(competition: Competition) -> None:
         row = lock_competition(competition)
         row.published = True
         row.save(update_fields=["published"])
+
+
+def close(competition: Competition) -> None:
+    """Close a competition before its last day; entries are no longer accepted."""
+    with transaction.atomic():
+        row = lock_competition(competition)
+        if row.phase != Phase.OPEN:
+            raise UserError(f"the competition is {row.phase}", remedy="close a competition that is open")
+        row.closed = timezone.now()
+        row.save(update_fields=["closed"])
+
+
+def reopen(competition: Competition) -> None:
+    """Accept entries again, until the last announced deadline."""
+    with transaction.atomic():
+        row = lock_competition(competition)
+        if row.phase != Phase.CLOSED:
+            raise UserError(f"the competition is {row.phase}", remedy="reopen a competition that is closed")
+        row.closed = None
+        if row.phase == Phase.CLOSED:
+            raise UserError("the deadline has passed", remedy="add a later deadline under Dates")
+        row.save(update_fields=["closed"])
 
 
 def freeze(competition: Competition, by: User) -> Snapshot:
@@ -87,6 +120,12 @@ def take_winners(competition: Competition) -> int:
                 award.entries.set(track.entries.filter(pk=result["entry"]))
                 count += 1
         return count
+
+
+def undecided_awards(competition: Competition) -> list[str]:
+    """Return the winners whose prize the organisers decide on."""
+    rows = Award.objects.filter(track__competition=competition, prize="", place__isnull=False)
+    return [award.title for award in rows.exclude(track__prizes="").select_related("track")]
 
 
 def announce(competition: Competition) -> None:

@@ -39,8 +39,10 @@ __all__ = [
     "Snapshot",
     "Track",
     "check_days",
+    "check_listing",
     "check_prizes",
     "lines_of",
+    "listing",
     "manages_competitions",
     "parts_of",
 ]
@@ -50,6 +52,7 @@ _TAKEN = ("new",)
 MARKDOWN = "Markdown."
 _LONGEST = 200
 _LIKE_A_DAY = re.compile(r"\d{2,4}[-./]\d")
+_COMPONENT = re.compile(r"(#+)\s*([^#\s].*)")
 
 
 def lines_of(text: str) -> tuple[str, ...]:
@@ -68,6 +71,44 @@ def day_of(line: str) -> date | None:
         return date.fromisoformat(line)
     except ValueError:
         return None
+
+
+def listing(text: str) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
+    r"""Return the components and the names on each line of a list.
+
+    A line such as ``# V1`` starts a component, ``## Size`` one within it.
+
+    Examples
+    --------
+    >>> listing("# V1\n## Size\na\n# IT\nb | other name of b")
+    [(('V1', 'Size'), ('a',)), (('IT',), ('b', 'other name of b'))]
+    """
+    path: tuple[str, ...] = ()
+    rows = []
+    for line in lines_of(text):
+        heading = _COMPONENT.match(line)
+        if heading:
+            path = (*path[: len(heading[1]) - 1], heading[2])
+        else:
+            names = tuple(name.strip() for name in line.split("|") if name.strip())
+            rows.append((path, names))
+    return rows
+
+
+def check_listing(text: str) -> None:
+    """Refuse components without a name, or within one that does not exist."""
+    depth = 0
+    for line in lines_of(text):
+        if not line.startswith("#"):
+            continue
+        heading = _COMPONENT.match(line)
+        if heading is None:
+            raise ValidationError(f"{line!r} has no name. Write a component such as # V1.")
+        if len(heading[1]) > depth + 1:
+            raise ValidationError(
+                f"{line!r} is not within another component. Write {'#' * (depth + 1)} {heading[2]} instead."
+            )
+        depth = len(heading[1])
 
 
 def shown_day(line: str) -> str:
@@ -128,10 +169,11 @@ class Competition(models.Model):
     place = models.CharField("where it is", max_length=300, blank=True)
     critiques_answered = models.TextField("answer to the critiques", blank=True, help_text=MARKDOWN)
     contact = models.TextField(blank=True, help_text=MARKDOWN)
-    unknown = models.TextField("what is not known", blank=True, help_text="Markdown; shown as a notice.")
+    unknown = models.TextField("what is not available", blank=True, help_text="Markdown; shown at the end of the page.")
     currency = models.CharField(max_length=5, blank=True, default="$")
     pool = models.DecimalField("prize pool", max_digits=12, decimal_places=2, null=True, blank=True)
     published = models.BooleanField(default=False, editable=False)
+    closed = models.DateTimeField(null=True, blank=True, editable=False, help_text="When the organisers closed it.")
     awarded = models.DateTimeField(null=True, blank=True, editable=False)
     created = models.DateTimeField(default=timezone.now, editable=False)
 
@@ -199,6 +241,7 @@ class Competition(models.Model):
             deadline=self.deadline,
             frozen=self.frozen is not None,
             awarded=self.awarded is not None,
+            closed=self.closed is not None,
         )
 
     @property
@@ -235,7 +278,8 @@ class Milestone(Ordered):
     announced = models.TextField(
         "announced dates",
         validators=[check_days],
-        help_text="One a line, the first announced first: 2024-06-30, or words. The last one counts.",
+        help_text="One per line, in the order in which they were announced: a date such as 2024-06-30, or text. "
+        "The last one counts.",
     )
 
     def __str__(self) -> str:
@@ -346,11 +390,13 @@ class Track(Ordered):
     listed = models.TextField(
         "scored on",
         blank=True,
-        help_text="Models where benchmarks compete, benchmarks where models do: one a line; other names that it has go "
-        "behind it, after |.",
+        validators=[check_listing],
+        help_text="The models that benchmarks are scored on, or the benchmarks that models are scored on, one per "
+        "line. Further names of the same item follow it, after |. A line such as # V1 starts a component of the mean, "
+        "and ## Size a component of V1.",
     )
     inapplicable = models.CharField(
-        "a pair that cannot be run counts", max_length=10, choices=Inapplicable, default=Inapplicable.LEAVE_OUT
+        "how a pair counts that cannot be run", max_length=10, choices=Inapplicable, default=Inapplicable.LEAVE_OUT
     )
     floor = models.FloatField(
         "lowest score that counts",
@@ -359,14 +405,26 @@ class Track(Ordered):
         help_text="Scores below it count as this. Empty: as they are.",
     )
     one_a_team = models.BooleanField("only the best entry of a team has a place", default=True)
-    prizes = models.TextField(blank=True, validators=[check_prizes], help_text="One a line: of the first place, …")
-    split_ties = models.BooleanField(
-        "who shares a place shares its prizes evenly", default=True, help_text="Else the organisers decide."
+    prizes = models.TextField(
+        blank=True,
+        validators=[check_prizes],
+        help_text="One amount per line: the prize of the first place, of the second, …",
     )
-    regions = models.CharField(max_length=200, blank=True, help_text="Such as V1, V2, V4, IT. Empty: any.")
-    species = models.CharField(max_length=200, blank=True, help_text="Such as human, non-human primate. Empty: any.")
+    split_ties = models.BooleanField(
+        "entries that share a place share its prizes evenly", default=True, help_text="Otherwise the organisers decide."
+    )
+    regions = models.CharField(
+        max_length=200, blank=True, help_text="Separated by commas, such as V1, V2, V4, IT. Empty: every region."
+    )
+    species = models.CharField(
+        max_length=200,
+        blank=True,
+        help_text="Separated by commas, such as human, non-human primate. Empty: every species.",
+    )
     tasks = models.CharField(
-        max_length=200, blank=True, help_text="Of label, probabilities, odd_one_out. Empty: any, or none."
+        max_length=200,
+        blank=True,
+        help_text="Any of label, probabilities, odd_one_out, separated by commas. Empty: every task, and no task.",
     )
     static_images = models.BooleanField("stimuli are static images", default=False)
     single_time_bin = models.BooleanField("recorded in a single time bin", default=False)
@@ -388,7 +446,13 @@ class Track(Ordered):
     @property
     def listed_names(self) -> tuple[tuple[str, ...], ...]:
         """What entries are scored on: each with all its names; the first is shown."""
-        return tuple(tuple(name.strip() for name in line.split("|") if name.strip()) for line in lines_of(self.listed))
+        return tuple(names for _, names in listing(self.listed) if names)
+
+    @property
+    def components(self) -> tuple[tuple[str, ...], ...]:
+        """The components of what entries are scored on, in the order of `listed_names`; empty for a plain mean."""
+        paths = tuple(path for path, names in listing(self.listed) if names)
+        return paths if any(paths) else ()
 
     @property
     def amounts(self) -> tuple[Decimal, ...]:
@@ -406,6 +470,7 @@ class Track(Ordered):
             one_a_team=self.one_a_team,
             prizes=self.amounts,
             split=self.split_ties,
+            components=self.components,
         )
 
     def terms(self, *, open_now: bool, entered: Iterable[str] = ()) -> Terms:
@@ -427,9 +492,9 @@ class Entry(models.Model):
     """An entry in a track."""
 
     track = models.ForeignKey(Track, on_delete=models.CASCADE, related_name="entries")
-    team = models.CharField(max_length=200, blank=True, help_text="Shown to everybody.")
+    team = models.CharField(max_length=200, blank=True, help_text="Public.")
     title = models.CharField(max_length=300, blank=True)
-    identifier = models.CharField(max_length=200, blank=True, help_text="Empty: it is not known here.")
+    identifier = models.CharField(max_length=200, blank=True, help_text="Empty: not known.")
     model = models.ForeignKey(
         "leaderboard.VisionModel", null=True, blank=True, on_delete=models.SET_NULL, related_name="entries"
     )

@@ -19,50 +19,77 @@ from brainscore_web.competitions.models import (
     ProgrammeItem,
     Question,
     Track,
+    listing,
 )
 
 __all__ = ["BEHAVIOR_2022", "LISTED_2022", "PAST", "V1_2022", "create_past_competitions"]
 
-_PROPERTIES_2022 = (
-    "Ringach2002-circular_variance",
-    "Ringach2002-or_bandwidth",
-    "Ringach2002-orth_pref_ratio",
-    "Ringach2002-or_selective",
-    "Ringach2002-cv_bandwidth_ratio",
-    "Ringach2002-opr_cv_diff",
-    "DeValois1982-pref_or",
-    "DeValois1982-peak_sf",
-    "Schiller1976-sf_selective",
-    "Schiller1976-sf_bandwidth",
-    "Cavanaugh2002-grating_summation_field",
-    "Cavanaugh2002-surround_diameter",
-    "Cavanaugh2002-surround_suppression_index",
-    "FreemanZiemba2013-texture_modulation_index",
-    "FreemanZiemba2013-abs_texture_modulation_index",
-    "FreemanZiemba2013-texture_selectivity",
-    "FreemanZiemba2013-texture_sparseness",
-    "FreemanZiemba2013-texture_variance_ratio",
-    "Ringach2002-max_dc",
-    "Ringach2002-modulation_ratio",
-    "FreemanZiemba2013-max_texture",
-    "FreemanZiemba2013-max_noise",
-)
-V1_2022 = ("FreemanZiemba2013.V1-pls", *(f"Marques2020_{name}" for name in _PROPERTIES_2022))
-"""Benchmarks of the V1 track."""
+_CONTACT = """\
+Ask a question or report a mistake on [GitHub](https://github.com/brain-score/vision/issues). The
+[community](/community/) page lists further ways to take part.
+"""
 
+_PROPERTIES_2022 = {
+    "Orientation": (
+        "Ringach2002-circular_variance",
+        "Ringach2002-or_bandwidth",
+        "Ringach2002-orth_pref_ratio",
+        "Ringach2002-or_selective",
+        "Ringach2002-cv_bandwidth_ratio",
+        "Ringach2002-opr_cv_diff",
+        "DeValois1982-pref_or",
+    ),
+    "Spatial frequency": ("DeValois1982-peak_sf", "Schiller1976-sf_selective", "Schiller1976-sf_bandwidth"),
+    "Receptive-field size": ("Cavanaugh2002-grating_summation_field", "Cavanaugh2002-surround_diameter"),
+    "Surround modulation": ("Cavanaugh2002-surround_suppression_index",),
+    "Texture modulation": (
+        "FreemanZiemba2013-texture_modulation_index",
+        "FreemanZiemba2013-abs_texture_modulation_index",
+    ),
+    "Response selectivity": (
+        "FreemanZiemba2013-texture_selectivity",
+        "FreemanZiemba2013-texture_sparseness",
+        "FreemanZiemba2013-texture_variance_ratio",
+        "Ringach2002-modulation_ratio",
+    ),
+    "Response magnitude": ("Ringach2002-max_dc", "FreemanZiemba2013-max_texture", "FreemanZiemba2013-max_noise"),
+}
+_PREDICTIVITY_2022 = {
+    "V1": ("FreemanZiemba2013.V1-pls",),
+    "V2": ("FreemanZiemba2013.V2-pls",),
+    **{
+        region: tuple(
+            f"{study}.{region}-pls"
+            for study in ("MajajHong2015", "Sanghavi2020", "SanghaviJozwik2020", "SanghaviMurty2020")
+        )
+        for region in ("V4", "IT")
+    },
+}
 BEHAVIOR_2022 = ("Rajalingham2018-i2n",)
 """Benchmarks of the behavioral track."""
 
-LISTED_2022 = (
-    *V1_2022,
-    "FreemanZiemba2013.V2-pls",
-    *(
-        f"{study}.{region}-pls"
-        for region in ("V4", "IT")
-        for study in ("MajajHong2015", "Sanghavi2020", "SanghaviJozwik2020", "SanghaviMurty2020")
-    ),
-    *BEHAVIOR_2022,
+
+def _v1_2022(level: str) -> list[str]:
+    """The benchmarks of V1 with their components, as lines of a track."""
+    lines = [f"{level} Neural predictivity", *_PREDICTIVITY_2022["V1"], f"{level} Response properties"]
+    for group, names in _PROPERTIES_2022.items():
+        lines += [f"{level}# {group}", *(f"Marques2020_{name}" for name in names)]
+    return lines
+
+
+_V1_LISTING_2022 = "\n".join(_v1_2022("#"))
+_LISTING_2022 = "\n".join(
+    [
+        *("# V1", *_v1_2022("##")),
+        *(line for region in ("V2", "V4", "IT") for line in (f"# {region}", *_PREDICTIVITY_2022[region])),
+        *("# Behavior", *BEHAVIOR_2022),
+    ]
 )
+
+V1_2022 = tuple(names[0] for _, names in listing(_V1_LISTING_2022))
+"""Benchmarks of the V1 track."""
+
+LISTED_2022 = tuple(names[0] for _, names in listing(_LISTING_2022))
 """All 33 benchmarks."""
 
 _RULES_2022 = {"competes": "models", "wins": "highest", "inapplicable": "zero"}
@@ -72,26 +99,58 @@ _MODELS_2022 = (
     (None, "custom_model_cv_18_dagger_408"),
 )
 
+_ABOUT_2022 = """\
+The first Brain-Score competition asked modellers for models of the ventral visual stream. It brought new models that
+predicted the existing benchmarks better than earlier ones.
+
+## Entries
+
+Models that can be computed from images: either a network, whose layers were then assigned to brain regions, or a model
+of the brain that states its regions and its visual angle.
+
+## Benchmarks
+
+Models were scored on 33 benchmarks:
+
+- neural predictivity of V1, V2, V4 and IT: PLS regression with 25 components and 10 splits;
+- 22 distributions of response properties of V1, in seven groups;
+- behavior: consistency with people for each image, relative to the ceiling.
+
+The Sanghavi recordings, three of the four studies of V4 and of IT, come from a single monkey.
+
+## Workshop
+
+“Brain-Score and beyond: confronting brain-like ANNs with neuroscientific data”, a workshop of Cosyne 2022.
+"""
+
 COMPETITION_2022: dict[str, Any] = {
     "fields": {
         "year": 2022,
         "title": "Brain-Score Competition 2022",
-        "summary": "Modellers were asked for models of vision that predict the existing benchmarks: "
-        "overall, of V1, of behavior.",
-        "about": "The first Brain-Score competition was one of models, which were evaluated on the existing "
-        "benchmarks. It brought new models that were better on them than earlier ones.",
-        "unknown": "The available documents list the benchmarks and the first three models. They do not say "
-        "dates, prizes, organisers, the teams, other entries, or which of the other two models was second. "
-        "Standings are computed from the scores of this site, as a plain mean with equal weights of all benchmarks.",
+        "summary": "Modellers were asked for models of vision that predict brains and behavior: overall, in V1, and in "
+        "behavior. In each track the highest score won.",
+        "about": _ABOUT_2022,
+        "place": "Cosyne 2022, Cascais, Portugal",
+        "contact": _CONTACT,
+        "unknown": "The published documents that this site has name the first three models of the competition. They do "
+        "not name the teams, other entries, the winners of the V1 and behavior tracks, or the organisers, do not say "
+        "which of the other two models was second, and do not contain the scores at the time: winners were contacted "
+        "individually. The Sanghavi recordings are not available here, so that this "
+        "site cannot compute overall scores.",
+        "pool": 6000,
         "awarded": datetime(2022, 12, 31, tzinfo=UTC),
     },
+    "milestones": [
+        {"kind": "deadline", "title": "Submissions until (23:59)", "announced": "2022-02-28"},
+        {"kind": "other", "title": "Workshop", "announced": "March 21–22, 2022"},
+    ],
     "tracks": [
         {
             "fields": {
                 "title": "Overall",
-                "text": "Highest mean over all 33 benchmarks.",
-                "listed": "\n".join(LISTED_2022),
-                "notes": "These models were the first three of the competition; of which track is not known.",
+                "text": "The highest mean of five components won: V1, V2, V4, IT and behavior.",
+                "listed": _LISTING_2022,
+                "prizes": "2000\n1250\n750",
                 **_RULES_2022,
             },
             "awards": [{"fields": {"place": place, "title": name}, "entries": (name,)} for place, name in _MODELS_2022],
@@ -99,9 +158,9 @@ COMPETITION_2022: dict[str, Any] = {
         {
             "fields": {
                 "title": "V1",
-                "text": "Highest mean over the benchmarks of V1.",
-                "listed": "\n".join(V1_2022),
-                "notes": "Entries and winners are not known.",
+                "text": "The highest mean of two components won: neural predictivity, and response properties.",
+                "listed": _V1_LISTING_2022,
+                "prizes": "1000",
                 **_RULES_2022,
             },
             "awards": [],
@@ -109,9 +168,9 @@ COMPETITION_2022: dict[str, Any] = {
         {
             "fields": {
                 "title": "Behavior",
-                "text": "Highest score on behavior.",
+                "text": "The highest consistency with people for each image won, relative to the ceiling.",
                 "listed": "\n".join(BEHAVIOR_2022),
-                "notes": "Entries and winners are not known.",
+                "prizes": "1000",
                 **_RULES_2022,
             },
             "awards": [],
@@ -209,10 +268,11 @@ COMPETITION_2024: dict[str, Any] = {
         "about": _ABOUT_2024,
         "critiques_answered": _ANSWER_2024,
         "place": "Conference on Cognitive Computational Neuroscience (CCN), MIT, Cambridge, MA",
-        "contact": "Slack workspace and Twitter account of Brain-Score.",
-        "unknown": "Not in the available documents: other entries, times, the scores and means at the time, sponsors, "
-        "and frequently asked questions. Standings are computed from the scores of this site. Of a team with several "
-        "benchmarks, the best counts here; “as close as possible to 0” is read so that a score below 0 counts as 0.",
+        "contact": _CONTACT,
+        "unknown": "The published documents that this site has do not contain other entries, their scores at the time, "
+        "sponsors, the questions that were asked frequently, or the benchmark of “The Animate Space of Inanimate "
+        "Perception”. They ask for a mean “as close as possible to 0”: here, a score below 0 counts as 0. Of a team "
+        "with several benchmarks, the best one counts.",
         "pool": 10000,
         "awarded": datetime(2024, 8, 6, tzinfo=UTC),
     },
@@ -301,7 +361,6 @@ COMPETITION_2024: dict[str, Any] = {
                 "text": "Benchmarks of neural activity along the ventral visual stream of humans or other primates: "
                 "V1, V2, V4, IT. The lowest mean score over all models wins: as close to 0 as possible.",
                 "regions": "V1, V2, V4, IT",
-                "notes": "The benchmark of “The Animate Space of Inanimate Perception” is not known here.",
                 **_RULES_2024,
             },
             "awards": [

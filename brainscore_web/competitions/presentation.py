@@ -11,7 +11,7 @@ from django.db.models import Prefetch
 from django.utils.safestring import SafeString, mark_safe
 
 from brainscore_web.competitions.lifecycle import format_amount
-from brainscore_web.competitions.models import Award, Competition, Entry, Snapshot, Track, manages_competitions
+from brainscore_web.competitions.models import Award, Competition, Entry, Snapshot, Track, listing, manages_competitions
 from brainscore_web.competitions.rules import Phase, Standing
 from brainscore_web.competitions.standings import is_shown, public_identifiers, standings_document
 from brainscore_web.leaderboard.models import Visitor
@@ -49,9 +49,9 @@ def markdown_to_html(text: str, name: str = "", *, below: int = 2) -> SafeString
 
 
 _INAPPLICABLE = {
-    "leave out": "A pair that cannot be run is left out of the mean, if at least half can be.",
-    "zero": "A pair that cannot be run counts as 0.",
-    "exclude": "It must be possible to run every pair.",
+    "leave out": "What a model cannot do is left out of the mean, if it can do at least half.",
+    "zero": "What a model cannot do counts as 0.",
+    "exclude": "A model must be able to do everything.",
 }
 
 
@@ -67,7 +67,8 @@ class ShownTrack:
     ranked: list[dict[str, Any]]
     unplaced: list[dict[str, Any]]
     late_or_withdrawn: list[dict[str, Any]]
-    listed: list[dict[str, Any]]
+    components: list[dict[str, Any]]
+    n_listed: int
     awards: list[Award]
     mine: list[Entry] = field(default_factory=list)
 
@@ -115,6 +116,10 @@ def competition_page(competition: Competition, visitor: Visitor, *, now: bool = 
         (question, markdown_to_html(question.answer, question.question, below=3))
         for question in competition.questions.all()
     ]
+    tracks = [
+        _track_on_page(track, frozen_tracks.get(track.pk), document["currency"], public, visitor, phase)
+        for track in competition.tracks.all()
+    ]
     return {
         "competition": competition,
         "phase": phase,
@@ -123,14 +128,12 @@ def competition_page(competition: Competition, visitor: Visitor, *, now: bool = 
         "contact": markdown_to_html(competition.contact, "Contact", below=2),
         "unknown": markdown_to_html(competition.unknown, "Unknown", below=2),
         "pool": None if competition.pool is None else format_amount(competition.pool, competition.currency),
-        "tracks": [
-            _track_on_page(track, frozen_tracks.get(track.pk), document["currency"], public, visitor, phase)
-            for track in competition.tracks.all()
-        ],
+        "tracks": tracks,
         "organisers": [person for person in people if person.role == person.Role.ORGANISER],
         "sponsors": [person for person in people if person.role == person.Role.SPONSOR],
         "faq": [pair for pair in questions if pair[0].kind == pair[0].Kind.FAQ],
         "critiques": [pair for pair in questions if pair[0].kind == pair[0].Kind.CRITIQUE],
+        "has_winners": any(shown.awards for shown in tracks),
         "snapshot": snapshot,
         "was_frozen": competition.frozen is not None,
         "organises": manages_competitions(visitor),
@@ -154,10 +157,14 @@ def _track_on_page(
         row["won"] = None if row["prize"] is None else format_amount(row["prize"], currency)
         row["n_listed"] = len(row["cells"])
     other = Track.Competes.MODELS if track.competes == Track.Competes.BENCHMARKS else Track.Competes.BENCHMARKS
-    listed = [
-        {"name": names[0], "known": next((name for name in names if name in public[other]), None)}
-        for names in track.listed_names
-    ]
+    components: list[dict[str, Any]] = []
+    for path, names in listing(track.listed):
+        if not names:
+            continue
+        if not components or components[-1]["path"] != path:
+            components.append({"path": path, "listed": []})
+        known = next((name for name in names if name in public[other]), None)
+        components[-1]["listed"].append({"name": names[0], "known": known})
     own = visitor.pk if visitor.is_authenticated else None
     awards = list(track.awards.all()) if phase == Phase.AWARDED else []
     for award in awards:
@@ -175,7 +182,8 @@ def _track_on_page(
         ranked=[row for row in rows if row["standing"] == Standing.RANKED],
         unplaced=[row for row in rows if row["standing"] in (Standing.NOT_BEST, Standing.INCOMPLETE)],
         late_or_withdrawn=[row for row in rows if row["standing"] in (Standing.LATE, Standing.WITHDRAWN)],
-        listed=listed,
+        components=components,
+        n_listed=len(track.listed_names),
         awards=awards,
         mine=[entry for entry in track.entries.all() if own is not None and entry.by_id == own],
     )
@@ -187,9 +195,16 @@ def _rules(track: Track) -> list[str]:
     n = len(track.listed_names)
     rules = [
         f"{track.get_competes_display().title()} compete: {track.get_wins_display()} over {n} {scored_on} wins.",
-        f"An entry counts once all {n} pairs have been run; a failed pair never counts as 0.",
+        f"An entry has a place once it has results on all {n}. A failed run never counts as 0.",
         _INAPPLICABLE[track.inapplicable],
     ]
+    outermost = list(dict.fromkeys(path[0] for path in track.components if path))
+    if len(outermost) > 1:
+        rules.insert(
+            1,
+            f"The mean is over {', '.join(outermost[:-1])} and {outermost[-1]}, with equal weights. "
+            f"Each of them is the mean of the parts and {scored_on} in it.",
+        )
     if track.floor is not None:
         rules.append(f"A score below {track.floor:g} counts as {track.floor:g}.")
     if track.one_a_team:

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import ROUND_DOWN, Decimal
 from enum import StrEnum
+from fractions import Fraction
 from typing import Literal, NamedTuple
 
 __all__ = [
@@ -38,6 +39,7 @@ __all__ = [
     "standings",
     "task_kind",
     "team_key",
+    "weights_of",
 ]
 
 
@@ -58,7 +60,14 @@ def deadline_end(day: date | None) -> datetime | None:
 
 
 def phase_of(
-    now: datetime, *, published: bool, opens: date | None, deadline: date | None, frozen: bool, awarded: bool
+    now: datetime,
+    *,
+    published: bool,
+    opens: date | None,
+    deadline: date | None,
+    frozen: bool,
+    awarded: bool,
+    closed: bool = False,
 ) -> Phase:
     """Return the phase of a competition at a time.
 
@@ -73,6 +82,8 @@ def phase_of(
         without one; without a last day it does not close by itself.
     frozen, awarded : bool
         Whether its standings are frozen, and whether the winners are announced.
+    closed : bool
+        Whether the organisers have closed it before its last day.
     """
     if not published:
         return Phase.DRAFT
@@ -81,7 +92,7 @@ def phase_of(
     if frozen:
         return Phase.FROZEN
     end = deadline_end(deadline)
-    if end is not None and now >= end:
+    if closed or (end is not None and now >= end):
         return Phase.CLOSED
     if opens is not None and now < datetime.combine(opens, time(), UTC):
         return Phase.ANNOUNCED
@@ -380,6 +391,9 @@ class Rule:
         Which mean wins.
     listed : tuple of str
         What each entry is scored on: models if benchmarks compete, benchmarks if models do.
+    components : tuple of (tuple of str)
+        The components that each of `listed` belongs to, the outermost first. The mean is then one over components,
+        each of which is the mean of the components and names in it. Empty: a plain mean.
     deadline : datetime or None
         Entries at this time or later are late.
     not_applicable : NotApplicable
@@ -402,6 +416,7 @@ class Rule:
     one_a_team: bool = True
     prizes: tuple[Decimal, ...] = ()
     split: bool = True
+    components: tuple[tuple[str, ...], ...] = ()
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -414,6 +429,11 @@ class Rule:
         if len(set(self.listed)) != len(self.listed):
             problems.append("a name is listed twice")
         return tuple(problems)
+
+    @property
+    def paths(self) -> tuple[tuple[str, ...], ...]:
+        """The components of each of `listed`; empty paths for a plain mean."""
+        return self.components or ((),) * len(self.listed)
 
 
 @dataclass(frozen=True)
@@ -435,6 +455,8 @@ class StandingRow:
         on the same stimuli are not independent.
     n_counted : int
         Number of scores in the mean.
+    components : tuple of (str, float)
+        The mean of each outermost component; empty for a plain mean, and without a mean.
     place : int or None
         The place, from 1; equal entries share one.
     prize : Decimal or None
@@ -453,6 +475,7 @@ class StandingRow:
     place: int | None = None
     prize: Decimal | None = None
     decide: bool = False
+    components: tuple[tuple[str, float], ...] = ()
 
 
 def team_key(team: str) -> str:
@@ -510,19 +533,23 @@ def _row(entry: Entered, rule: Rule, cells: tuple[Cell, ...]) -> StandingRow:
     missing = _missing_results(rule, cells)
     remarks: list[str] = []
     mean = error = None
+    components: tuple[tuple[str, float], ...] = ()
     counted: list[Cell] = []
     if not missing:
-        counted = [
-            Cell(_SCORED, 0.0, 0.0) if cell.state == _NOT_APPLICABLE else cell
-            for cell in cells
+        counting = [
+            (path, Cell(_SCORED, 0.0, 0.0) if cell.state == _NOT_APPLICABLE else cell)
+            for path, cell in zip(rule.paths, cells, strict=True)
             if cell.state == _SCORED or rule.not_applicable == NotApplicable.ZERO
         ]
+        paths = [path for path, _ in counting]
+        counted = [cell for _, cell in counting]
         values = [_at_least(cell.value or 0.0, rule.floor) for cell in counted]
-        mean = math.fsum(values) / len(values)
+        mean = _weighted_sum(values, weights_of(paths))
+        components = _component_means(paths, values)
         errors = [cell.error for cell in counted]
         known = [value for value in errors if value is not None and math.isfinite(value)]
         if len(known) == len(errors) and sum(value != 0 for value in known) <= 1:  # several are not independent
-            error = sum(known) / len(known)
+            error = _weighted_sum(known, weights_of(paths))
         remarks = _remarks(rule, cells)
     why = [*missing]
     standing = Standing.INCOMPLETE if missing else Standing.RANKED
@@ -532,7 +559,52 @@ def _row(entry: Entered, rule: Rule, cells: tuple[Cell, ...]) -> StandingRow:
     if entry.withdrawn is not None:
         why.insert(0, f"withdrawn: {entry.withdrawn}" if entry.withdrawn else "withdrawn")
         standing = Standing.WITHDRAWN
-    return StandingRow(entry, standing, (*why, *remarks), cells, mean, error, len(counted))
+    return StandingRow(entry, standing, (*why, *remarks), cells, mean, error, len(counted), components=components)
+
+
+def weights_of(paths: Sequence[tuple[str, ...]]) -> tuple[Fraction, ...]:
+    """Return the weight of each score in a mean over components, which are themselves means.
+
+    Parameters
+    ----------
+    paths : sequence of (tuple of str)
+        The components that each score belongs to, the outermost first; an empty path is a component of its own.
+
+    Examples
+    --------
+    >>> [str(weight) for weight in weights_of([("V1", "size"), ("V1", "size"), ("V1",), ("IT",)])]
+    ['1/8', '1/8', '1/4', '1/2']
+    """
+    weights = [Fraction(0)] * len(paths)
+
+    def share(rows: Sequence[int], depth: int, weight: Fraction) -> None:
+        parts: dict[str | int, list[int]] = defaultdict(list)
+        for row in rows:
+            parts[paths[row][depth] if len(paths[row]) > depth else row].append(row)
+        for part, members in parts.items():
+            if isinstance(part, int):
+                weights[part] = weight / len(parts)
+            else:
+                share(members, depth + 1, weight / len(parts))
+
+    share(range(len(paths)), 0, Fraction(1))
+    return tuple(weights)
+
+
+def _weighted_sum(values: Sequence[float], weights: Sequence[Fraction]) -> float:
+    common = math.lcm(*(weight.denominator for weight in weights))  # whole multiples add less rounding than fractions
+    return math.fsum(value * int(weight * common) for value, weight in zip(values, weights, strict=True)) / common
+
+
+def _component_means(paths: Sequence[tuple[str, ...]], values: Sequence[float]) -> tuple[tuple[str, float], ...]:
+    rows: dict[str, list[int]] = defaultdict(list)
+    for row, path in enumerate(paths):
+        if path:
+            rows[path[0]].append(row)
+    return tuple(
+        (name, _weighted_sum([values[row] for row in members], weights_of([paths[row][1:] for row in members])))
+        for name, members in rows.items()
+    )
 
 
 def _missing_results(rule: Rule, cells: tuple[Cell, ...]) -> list[str]:

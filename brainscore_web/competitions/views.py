@@ -36,6 +36,7 @@ __all__ = [
     "add_entry",
     "announce",
     "awards",
+    "close",
     "enter",
     "freeze",
     "frozen",
@@ -45,6 +46,7 @@ __all__ = [
     "of_year",
     "overview",
     "publish",
+    "reopen",
     "section",
     "show",
     "standings_csv",
@@ -246,6 +248,7 @@ def manage(request: HttpRequest, slug: str) -> HttpResponse:
                 {"entry": entry, "shown": is_shown(entry, row.competes, public)} for entry in row.entries.all()
             ],
             "n_awards": len(row.awards.all()),
+            "undecided": [award.title for award in row.awards.all() if row.amounts and award.place and not award.prize],
         }
         for row in tracks
     ]
@@ -383,6 +386,30 @@ def publish(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @_organisers_only
+@require_POST
+def close(request: HttpRequest, slug: str) -> HttpResponse:
+    """Close a competition before its last day."""
+
+    def act(competition: Competition, _by: User) -> str:
+        lifecycle.close(competition)
+        return f"{competition} is closed: entries are no longer accepted."
+
+    return _run_action(request, slug, act)
+
+
+@_organisers_only
+@require_POST
+def reopen(request: HttpRequest, slug: str) -> HttpResponse:
+    """Accept entries again."""
+
+    def act(competition: Competition, _by: User) -> str:
+        lifecycle.reopen(competition)
+        return f"{competition} is open: entries are accepted until the deadline."
+
+    return _run_action(request, slug, act)
+
+
+@_organisers_only
 @_FORMS
 def freeze(request: HttpRequest, slug: str) -> HttpResponse:
     """Freeze the standings after confirmation."""
@@ -404,7 +431,9 @@ def take_winners(request: HttpRequest, slug: str) -> HttpResponse:
 
     def act(competition: Competition, _by: User) -> str:
         count = lifecycle.take_winners(competition)
-        return f"Awards created from the frozen standings: {count}. They are not public yet."
+        undecided = lifecycle.undecided_awards(competition)
+        decide = f" Decide on the prizes of {', '.join(undecided)} under Winners." if undecided else ""
+        return f"Awards created from the frozen standings: {count}. They are not public yet.{decide}"
 
     return _run_action(request, slug, act)
 

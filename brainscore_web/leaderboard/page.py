@@ -17,6 +17,7 @@ from brainscore_vision.training_data import MARKS, compare
 from brainscore_web.leaderboard.assessments import BADGES
 from brainscore_web.leaderboard.board import STATES, Board, BoardNode
 from brainscore_web.leaderboard.cards.formatting import estimate, limits
+from brainscore_web.leaderboard.descriptions import plain_name
 from brainscore_web.leaderboard.exposure import EXPOSURE_PAGE, EXPOSURES
 from brainscore_web.leaderboard.filters import benchmark_facets, model_facets, tree_checkboxes
 from brainscore_web.leaderboard.models import Score, Visitor
@@ -443,9 +444,13 @@ def _column(board: Board, head: Head, errors: bool) -> _Column:
     sortable = head.kind != "group" and node.kind != "heading"
     sort, aria, arrow = _sorting(board.state, node.identifier, errors) if sortable else ("", "", "")
     badge = badge_on(board, head.place)
+    title = full = node.title
+    if node.column >= 0:
+        title = node.identifier
+        full = " — ".join(filter(None, (title, plain_name(board.snapshot.benchmarks[node.column]))))
     return _Column(
-        title=SafeString("Mean") if head.kind == "mean" else _breakable(node.title),
-        full=node.title,
+        title=SafeString("Mean") if head.kind == "mean" else _breakable(title),
+        full=full,
         kind=node.kind if head.kind == "closed" else head.kind,
         own=head.kind == "mean",
         level=min(head.level, 5),

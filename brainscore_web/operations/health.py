@@ -14,6 +14,7 @@ from django.conf import settings
 from django.db import Error, connection
 
 from brainscore_core.errors import UserError
+from brainscore_core.formatting import size_text
 from brainscore_web.jobs.heartbeats import MISSED_AFTER, heartbeat_ages
 from brainscore_web.uploads.storage import storage
 
@@ -152,9 +153,7 @@ def _disk() -> str:
     for name, folder in folders().items():
         free = free_bytes(folder) or 0
         if free < required:
-            return (
-                f"{free / 1e6:,.0f} MB are free in the folder of {name}; at least {required / 1e6:,.0f} MB are required"
-            )
+            return f"{size_text(free)} are free in the folder of {name}; at least {size_text(required)} are required"
     return ""
 
 

@@ -25,6 +25,7 @@ from django.utils import timezone
 from brainscore_core.archives import announced_members, members_overlap
 from brainscore_core.errors import UserError
 from brainscore_core.files import temporary_folder
+from brainscore_core.formatting import size_text
 from brainscore_core.receipts.environment import current_environment, describe_plugin, platform_code
 from brainscore_core.receipts.schema import ReceiptError
 from brainscore_core.scoring import Receipt, ResultsStore
@@ -363,7 +364,7 @@ def _unpacked(archive: BinaryIO) -> Iterator[dict[str, Path]]:
 
 def _parsed(file: Path) -> Receipt:
     if file.stat().st_size > _LARGEST_RECEIPT:
-        raise UserError(f"the receipt is larger than {_LARGEST_RECEIPT / 1e6:g} MB", remedy="shorten its notes")
+        raise UserError(f"the receipt is larger than {size_text(_LARGEST_RECEIPT)}", remedy="shorten its notes")
     try:
         return Receipt.from_json(file.read_bytes())
     except ReceiptError as error:

@@ -25,7 +25,7 @@ class RevisionForm(forms.Form):
         label="ZIP file",
         required=False,
         widget=forms.ClearableFileInput(attrs={"accept": ".zip,application/zip"}),
-        help_text="A plugin's folder, a folder with models/, benchmarks/, data/ or metrics/, or a whole checkout.",
+        help_text="A plugin's folder, a folder with models/, benchmarks/, data/ or metrics/, or a whole repository.",
     )
     address = forms.CharField(
         label="Or a Git repository, or a pull request",

@@ -16,6 +16,7 @@ from django.db.models import Count, Max, Q, Sum
 from django.utils import timezone
 
 from brainscore_core.errors import UserError
+from brainscore_core.formatting import size_text
 from brainscore_vision import submission as submitting
 from brainscore_web.accounts.models import User
 from brainscore_web.leaderboard.models import Visibility
@@ -153,8 +154,8 @@ def require_room(user: User, *, new: bool, size: int = 0) -> None:
         )
     if use.size + size > limit.person:
         raise Refused(
-            f"your submissions take up {use.size / 1e6:,.1f} of {limit.person / 1e6:,.0f} MB, and this needs "
-            f"{size / 1e6:,.1f} MB",
+            f"your submissions take up {size_text(use.size)} of {size_text(limit.person)}, and this needs "
+            f"{size_text(size)}",
             "ask the administrators for more space",
             status=413,
         )
@@ -288,7 +289,7 @@ def max_form_size() -> int:
 def too_large_error() -> Refused:
     """The error for a file that is too large."""
     return Refused(
-        f"a submission may not exceed {limits().size / 1e6:,.0f} MB",
+        f"a submission may not exceed {size_text(limits().size)}",
         "leave out weights and data: upload data to the site, and load weights from a web address",
         status=413,
     )

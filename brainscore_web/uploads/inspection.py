@@ -23,6 +23,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 
 from brainscore_core import archives
+from brainscore_core.formatting import size_text
 from brainscore_core.supported_data_standards.brainio.findings import Finding, format_values
 
 __all__ = ["Found", "Question", "Report", "inspect"]
@@ -273,7 +274,7 @@ def _check_sizes(path: Path, name: str, members: Sequence[zipfile.ZipInfo], limi
     packed = sum(member.compress_size for member in members)
     found = []
     if unpacked > limits["unpacked"]:
-        what = f"it unpacks to {unpacked / 1e6:,.0f} MB; the limit is {limits['unpacked'] / 1e6:,.0f} MB"
+        what = f"it unpacks to {size_text(unpacked)}; the limit is {size_text(limits['unpacked'])}"
         found.append(error_finding(name, "archive too large", what, "divide the data set into subsets"))
     bombs = [
         f"{member.filename} ({member.compress_size:,} → {member.file_size:,} bytes)"
@@ -341,7 +342,7 @@ def check_header(path: Path, name: str, limits: dict[str, int]) -> list[Found]:
         return [error_finding(name, "unreadable assembly", str(problem), "package it again")]
     allowed = min(limits["unpacked"], limits["memory"] // 3)
     if size > allowed:
-        what = f"its values need {size / 1e6:,.0f} MB in memory; the limit is {allowed / 1e6:,.0f} MB"
+        what = f"its values need {size_text(size)} in memory; the limit is {size_text(allowed)}"
         return [error_finding(name, "assembly too large", what, "divide the data set into subsets, or store float32")]
     return []
 
@@ -467,7 +468,7 @@ def main() -> None:
         report = inspect(question)
     except MemoryError:
         remedy = "divide the data set into subsets"
-        what = f"the inspection needs more than {memory / 1e6:,.0f} MB of memory"
+        what = f"the inspection needs more than {size_text(memory)} of memory"
         report = Report([Found(", ".join(question.names.values()), "files too large", what, remedy)], {}, {})
     with output:
         json.dump(report.document(), output)

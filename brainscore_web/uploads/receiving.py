@@ -21,6 +21,7 @@ from django.http.multipartparser import MultiPartParser, MultiPartParserError
 from django.utils import timezone
 
 from brainscore_core.errors import UserError
+from brainscore_core.formatting import size_text
 from brainscore_web.accounts.models import User
 from brainscore_web.jobs.leases import RENEWAL_SECONDS, Lease
 from brainscore_web.uploads.models import RECEPTIONS, STALE_AFTER, Upload, UploadedFile
@@ -402,17 +403,15 @@ def _require_size(size: int, kind: str) -> None:
 
 
 def _too_large(kind: str) -> Refused:
-    limit = limits().of(kind) / 1e6
-    return Refused(
-        f"a {kind.upper()} file may not exceed {limit:,.0f} MB", "ask the administrators for more", status=413
-    )
+    limit = size_text(limits().of(kind))
+    return Refused(f"a {kind.upper()} file may not exceed {limit}", "ask the administrators for more", status=413)
 
 
 def _require_room(owner: User, slot: UploadedFile, size: int) -> None:
     free = limits().person - bytes_used(owner, without=slot)
     if size > free:
         raise Refused(
-            f"you have {max(free, 0) / 1e6:,.1f} MB left, and this needs {size / 1e6:,.1f} MB",
+            f"you have {size_text(max(free, 0))} left, and this needs {size_text(size)}",
             "withdraw uploads that you do not need, or ask the administrators for more space",
             status=413,
         )

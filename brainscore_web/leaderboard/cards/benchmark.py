@@ -43,6 +43,7 @@ from brainscore_web.leaderboard.cards.formatting import (
 from brainscore_web.leaderboard.cards.scores import ScoreLine, exposure_mark, has_ceiling, node_ranks, reason_of
 from brainscore_web.leaderboard.cards.validity import AssessmentKey, assessment_keys
 from brainscore_web.leaderboard.clean import finite, or_nan
+from brainscore_web.leaderboard.descriptions import data_access, plain_name
 from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, Score, StimulusSample, Visitor
 from brainscore_web.leaderboard.snapshot import STATES as NAMES
 
@@ -190,16 +191,22 @@ class BenchmarkCard:
     ----------
     identifier, title, description, credit, owner, source : str
         `credit` names the contributors, `owner` is the owner on this site, `source` is the URL of the data.
+    distribution : str
+        The package that contains it; empty if it is not installed from a package.
     is_mean, control, in_tree : bool
         Kind and position. A mean has no ceiling, samples, versions or code.
     path : tuple of (identifier, title)
         From the root to the node above.
     facts, notes
         Facts and notes about the benchmark.
+    plain_name : str
+        What it measures in a few words; empty for a mean.
     withheld : bool
         Whether stimuli and measurements are withheld.
     shows_data : bool
         Whether the visitor may see them.
+    data : str
+        The access to its data, as a sentence; empty for a mean.
     samples : tuple of Sample
         Stimuli to show.
     ceiling : CeilingView or None
@@ -232,6 +239,7 @@ class BenchmarkCard:
     title: str
     description: str
     credit: str
+    distribution: str
     owner: str
     source: str
     is_mean: bool
@@ -240,8 +248,10 @@ class BenchmarkCard:
     path: tuple[tuple[str, str], ...]
     facts: tuple[Fact, ...]
     notes: tuple[str, ...]
+    plain_name: str
     withheld: bool
     shows_data: bool
+    data: str
     samples: tuple[Sample, ...]
     ceiling: CeilingView | None
     no_ceiling: bool
@@ -316,6 +326,7 @@ def benchmark_card(benchmark: Benchmark, board: Board, data: BenchmarkData) -> B
         title=str(benchmark),
         description=benchmark.description,
         credit=benchmark.credit,
+        distribution=distribution_of(benchmark.details) if data.packaged else "",
         owner=benchmark.owner.public_name if benchmark.owner else "",
         source=web_address(benchmark.source),
         is_mean=mean,
@@ -324,8 +335,10 @@ def benchmark_card(benchmark: Benchmark, board: Board, data: BenchmarkData) -> B
         path=_path(board, benchmark, place),
         facts=() if mean else benchmark_facts(benchmark),
         notes=notes_of(benchmark.details),
+        plain_name="" if mean else plain_name(benchmark),
         withheld=not mean and benchmark.access != "public",
         shows_data=data.shows_data,
+        data="" if mean else data_access(benchmark.access, has_access=data.shows_data).sentence,
         samples=tuple(data.samples) if data.shows_data else (),
         ceiling=None if mean else _ceiling(benchmark, data.versions),
         no_ceiling=any(version.ceiling_meaning == "none" for version in _counting(benchmark, data.versions)),

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from brainscore_vision.training_data import Training
 from brainscore_web.leaderboard.cards.formatting import count, megabytes, web_address
+from brainscore_web.leaderboard.descriptions import data_access
 from brainscore_web.leaderboard.exposure import EXPOSURE_PAGE, names_in
 from brainscore_web.leaderboard.models import Benchmark, VisionModel
 
@@ -244,7 +245,7 @@ def benchmark_facts(benchmark: Benchmark) -> tuple[Fact, ...]:
         Fact("Metric", benchmark.metric, web_address(metric_source)),
         Fact("Mapping", _text(details, "mapping")),
         Fact("Ceiling", _text(details, "ceiling")),
-        Fact("Data", "public" if benchmark.access == "public" else "withheld"),
+        Fact("Data", data_access(benchmark.access).word),
         Fact("Plugin", benchmark.plugin),
     )
 

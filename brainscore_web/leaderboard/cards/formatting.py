@@ -10,7 +10,7 @@ import numpy as np
 from django.utils.safestring import SafeString
 from numpy.typing import ArrayLike
 
-from brainscore_core.formatting import estimate_text, number_text
+from brainscore_core.formatting import estimate_text, number_text, size_text
 from brainscore_web.leaderboard.clean import finite
 
 __all__ = [
@@ -135,16 +135,14 @@ def count(value: float | None) -> str:
 
 
 def megabytes(value: float | None) -> str:
-    """Format a size in MB.
+    """Format a size that is given in MB.
 
     Examples
     --------
     >>> megabytes(0.0412), megabytes(244.4), megabytes(2310), megabytes(None)
-    ('0.041 MB', '244 MB', '2.31 GB', '')
+    ('41.2 kB', '244 MB', '2.31 GB', '')
     """
-    if value is None:
-        return ""
-    return f"{value / 1000:.3g} GB" if value >= 1000 else f"{value:.0f} MB" if value >= 100 else f"{value:.2g} MB"
+    return "" if value is None else size_text(value * 1e6)
 
 
 def seconds(value: float | None) -> str:

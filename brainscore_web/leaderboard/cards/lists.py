@@ -12,6 +12,7 @@ import numpy as np
 
 from brainscore_web.leaderboard.board import Board
 from brainscore_web.leaderboard.cards.formatting import count, estimate, megabytes, number
+from brainscore_web.leaderboard.descriptions import data_access
 from brainscore_web.leaderboard.filters import active_filters, chosen_models
 from brainscore_web.leaderboard.snapshot import BenchmarkRow, ModelRow, Snapshot
 from brainscore_web.leaderboard.state import BoardState
@@ -44,7 +45,7 @@ class Chip(NamedTuple):
 
 
 class BenchmarkLine(NamedTuple):
-    """A node of the list of benchmarks; `about` is None for means and headings."""
+    """A node of the list of benchmarks; for means and headings `about` is None, and `data` is empty."""
 
     identifier: str
     title: str
@@ -56,6 +57,7 @@ class BenchmarkLine(NamedTuple):
     median: str
     ceiling: str
     about: BenchmarkRow | None
+    data: str
 
 
 class ListedModel(NamedTuple):
@@ -116,6 +118,7 @@ def benchmark_lines(board: Board, text: str = "") -> tuple[BenchmarkLine, ...]:
             if about is None
             else estimate(about.ceiling, about.ceiling_error, about.ceiling_low, about.ceiling_high),
             about=about,
+            data="" if about is None else data_access(about.access).word,
         )
         for at, node in enumerate(board.nodes)
         if at in kept

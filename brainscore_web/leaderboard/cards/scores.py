@@ -293,7 +293,7 @@ def score_rows(
         rows.append(
             ScoreRow(
                 identifier=node.identifier,
-                title=node.title,
+                title=node.identifier if leaf else node.title,
                 kind=node.kind,
                 depth=node.depth,
                 state=STATES[name],

@@ -120,7 +120,9 @@ def test_ceiling_in_words(board, get, read, meaning, words):
 
 def test_no_ceiling(board, get, read):
     BenchmarkVersion.objects.filter(benchmark__identifier=FIRST).update(ceiling=None, ceiling_meaning="none")
-    assert "This benchmark has no ceiling; scores are as measured." in read(get(f"/vision/benchmark/{FIRST}/"))
+    assert "This benchmark has no ceiling: its scores are not divided by one." in read(
+        get(f"/vision/benchmark/{FIRST}/")
+    )
     BenchmarkVersion.objects.filter(benchmark__identifier=FIRST).update(ceiling_meaning="")
     revision.bump()
     assert "The ceiling is not known yet" in read(get(f"/vision/benchmark/{FIRST}/"))
@@ -191,7 +193,7 @@ def test_controls_and_what_is_not_in_the_averages(board, get, read):
     Benchmark.objects.filter(identifier=FIRST).update(control=True, in_tree=False)
     Benchmark.objects.filter(identifier="Simulated001.V2-pls").update(in_tree=False)
     revision.bump()
-    assert "a control, which checks the method and is not part of the averages" in read(
+    assert "a control: it checks the method, and is not part of the averages" in read(
         get(f"/vision/benchmark/{FIRST}/")
     )
     assert "not in the averages" in read(get("/vision/benchmark/Simulated001.V2-pls/"))
@@ -283,3 +285,26 @@ def test_numbers_from_before_there_was_a_limit_break_no_page(board, client, addr
     answer = client.get(address)
     assert answer.status_code == 200
     assert answer.getvalue()
+
+
+def test_a_name_its_meaning_and_the_access_to_its_data(board, get, read):
+    Benchmark.objects.filter(identifier=FIRST).update(title="Gratings in V1", species="macaque")
+    Benchmark.objects.filter(identifier="Simulated002.V4-pls").update(title="Gratings in V4")
+    revision.bump()
+    text = read(get(f"/vision/benchmark/{FIRST}/"))
+    assert "Gratings in V1 — V1, macaque, PLS regression" in text
+    assert "Stimuli and measurements are public. This site has no samples of the stimuli yet." in text
+    withheld = read(get("/vision/benchmark/Simulated002.V4-pls/"))
+    assert "Stimuli and measurements are withheld, so that models cannot be fitted to them." in withheld
+    page = get("/vision/benchmarks/").content.decode()
+    for name, word in ((FIRST, "public"), ("Simulated002.V4-pls", "withheld")):
+        row = page.split(f">{name}</a>")[1].split("</tr>")[0]
+        assert f"<td>{word}</td>" in row
+
+
+def test_an_installed_benchmark_names_its_package(board, get, read):
+    Benchmark.objects.create(
+        identifier="Simulated2026.V1-pls", access="public", details={"distribution": "lab-benchmarks"}
+    )
+    revision.bump()
+    assert "the authors of the package lab-benchmarks" in read(get("/vision/benchmark/Simulated2026.V1-pls/"))

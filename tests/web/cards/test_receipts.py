@@ -110,7 +110,7 @@ def test_addresses_and_tracebacks_of_withheld_data_are_left_out(board, receipt, 
         assert "the traceback" in inside
         assert "b" * 40 in outside  # the hash says which file it was
     said = read(get(f"/vision/receipt/{failed.id}/"))
-    assert "Without URLs of files, error messages and notes" in said
+    assert "URLs of files, error messages and notes are left out" in said
     assert "ValueError: no" not in said
     assert "It raised an error; its text is withheld" in said
     assert "Traceback" not in said
@@ -155,7 +155,7 @@ def test_only_with_its_model(board, get, owner, member, staff):
 
 def test_what_was_read_from_a_table_has_no_document(board, get, read):
     one = Score.objects.filter(model__identifier=board.models[0]).first()
-    assert "the full receipt is not available" in read(get(f"/vision/receipt/{one.receipt}/"))
+    assert "The full receipt is not available" in read(get(f"/vision/receipt/{one.receipt}/"))
     get(f"/vision/receipt/{one.receipt}/receipt.json", status=404)
     get("/vision/receipt/none/", status=404)
 

@@ -58,7 +58,7 @@ def test_withheld_ones_are_for_those_who_may_see_the_data(sample_of, get, read, 
         assert get(address(sample), who)["Cache-Control"] == "private, no-store"
         page = get(f"/vision/benchmark/{WITHHELD}/", who)
         assert address(sample) in page.content.decode()
-        assert "Not public; you can see them" in read(page)
+        assert "You can see the data, because you have access to them." in read(page)
 
 
 def test_what_is_no_image_is_not_handed_out(sample_of, get):

@@ -19,12 +19,12 @@ ADDRESS = f"/vision/benchmark/{FIRST}/"
 
 def panel_of(page):
     """The text of the panel."""
-    return page[page.index("Validity What") : page.index(" Versions Version")]
+    return page[page.index("Validity This part shows what") : page.index(" Versions Version")]
 
 
 def test_without_an_assessment_it_says_how_to_make_one(board, get, read):
     page = read(get(ADDRESS))
-    assert "Not assessed yet" in page
+    assert "The validity of this benchmark has not been assessed yet" in page
     assert f"brainscore assess {FIRST}" in page
     assert 'id="validity"' not in get("/vision/benchmark/V1/").content.decode()  # means have none
 
@@ -152,7 +152,7 @@ def test_withheld_texts(board, get, read, staff):
     add_assessments(WITHHELD, board.models[0])
     address = f"/vision/benchmark/{WITHHELD}/"
     page = panel_of(read(get(address)))
-    assert "left out, since the benchmark’s data are private" in page
+    assert "left out, since the benchmark’s data are withheld" in page
     assert "tiger" not in page
     assert "There are findings" in page
     assert "0.329 (0.310–0.340)" in page

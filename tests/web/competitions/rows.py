@@ -34,6 +34,8 @@ ROWS = {
     "competitions:awards": ("draft_track", {}, *_MANAGED),
     "competitions:add-entry": ("draft_track", {}, *_MANAGED),
     "competitions:publish": ("draft_competition", {}, NOT_SO, BACK, NOT_SO),
+    "competitions:close": ("draft_competition", {}, NOT_SO, BACK, NOT_SO),
+    "competitions:reopen": ("draft_competition", {}, NOT_SO, BACK, NOT_SO),
     "competitions:freeze": ("draft_competition", {}, ORGANISE, BACK, NOT_SO),
     "competitions:take-winners": ("draft_competition", {}, NOT_SO, BACK, NOT_SO),
     "competitions:announce": ("draft_competition", {}, NOT_SO, BACK, NOT_SO),

@@ -102,11 +102,86 @@ def test_from_the_first_form_to_the_winners(scored, page):
     page.get_by_role("button", name="Announce the winners").click()
     page.context.clear_cookies()
     page.goto("/competitions/okapi/")
-    assert page.get_by_role("heading", name="Announced winners").is_visible()
+    assert page.get_by_role("heading", name="Winners").is_visible()
     assert page.get_by_text("Ada ($3,000)").is_visible()
     assert page.get_by_text("Frozen on").is_visible()
     assert page.get_by_role("link", name="Enter the Stripes").count() == 0
     assert Competition.objects.get(slug="okapi").snapshots.count() == 1
+
+
+def test_a_competition_of_models_is_closed_decided_and_awarded(people, put, page):
+    """Two teams share the first place, and the organisers decide on their prizes."""
+    put({"Zoo.V1-pls": {"ada-net": 0.4, "ben-net": 0.2}, "Zoo.IT-pls": {"ada-net": 0.2, "ben-net": 0.4}})
+    ben = User.objects.create_user("ben@example.org", PASSWORD, display_name="Ben")
+    EmailAddress.objects.create(user=ben, email=ben.email, verified=True, primary=True)
+    VisionModel.objects.filter(identifier="ada-net").update(owner=people)
+    VisionModel.objects.filter(identifier="ben-net").update(owner=ben)
+
+    log_in(page, "boss@example.org")
+    page.goto("/competitions/new/")
+    for label, text in (
+        ("Name in its address", "zebra"), ("Year", "2031"), ("Title", "Zebra Cup"), ("Summary", "Models of stripes."),
+    ):  # fmt: skip
+        page.get_by_label(label, exact=True).fill(text)
+    page.get_by_role("button", name="Save").click()
+    page.get_by_role("link", name="Add a track").click()
+    page.get_by_label("Title", exact=True).fill("Stripes")
+    page.get_by_label("Competes").select_option("models")
+    page.get_by_label("Wins").select_option("highest")
+    page.get_by_label("Scored on").fill("# V1\nZoo.V1-pls\n# IT\nZoo.IT-pls")
+    page.get_by_label("Prizes", exact=True).fill("1000\n500")
+    page.get_by_label("Entries that share a place").uncheck()
+    keep(page, "walk_track")
+    page.get_by_role("button", name="Save").click()
+    page.get_by_role("link", name="Edit Dates").click()
+    for number, (kind, day) in enumerate((("opens", "2130-01-01"), ("deadline", "2131-06-30"))):
+        page.get_by_label("Kind").nth(number).select_option(kind)
+        page.get_by_label("Title").nth(number).fill(f"Entries: {kind}")
+        page.get_by_label("Announced dates").nth(number).fill(day)
+    page.get_by_role("button", name="Save").click()
+    page.get_by_role("button", name="Publish").click()
+    assert page.get_by_text("To accept them earlier, change it under Dates.").is_visible()
+    page.get_by_role("link", name="Edit Dates").click()
+    page.get_by_label("Announced dates").first.fill("2130-01-01\n2026-01-01")
+    page.get_by_role("button", name="Save").click()
+    keep(page, "walk_open")
+
+    for email, name in (("ada@example.org", "ada-net"), ("ben@example.org", "ben-net")):
+        log_in(page, email)
+        page.goto("/competitions/zebra/")
+        page.get_by_role("link", name="Enter the Stripes").click()
+        page.get_by_label("Your entry").select_option(label=name)
+        keep(page, f"walk_enter_{name}")
+        page.get_by_role("button", name="Enter").click()
+        assert page.get_by_text(f"{name} has entered Stripes.").is_visible()
+    assert "0.3000" in page.get_by_role("region", name="Standings of Stripes").inner_text()
+
+    log_in(page, "boss@example.org")
+    page.goto("/competitions/zebra/manage/")
+    page.get_by_role("button", name="Close").click()
+    assert page.get_by_text("entries are no longer accepted").first.is_visible()
+    keep(page, "walk_closed")
+    page.get_by_role("link", name="Freeze the standings").click()
+    page.get_by_role("button", name="Freeze").click()
+    page.get_by_role("button", name="Create awards").click()
+    assert page.get_by_text("Decide on the prizes of ada-net, ben-net under Winners.").is_visible()
+    keep(page, "walk_awards")
+    page.get_by_role("link", name="Winners (2) of Stripes").click()
+    for number in range(2):
+        page.get_by_label("Prize").nth(number).fill("a zebra" if number == 0 else "$750")
+    keep(page, "walk_winners")
+    page.get_by_role("button", name="Save").click()
+    page.get_by_role("button", name="Announce the winners").click()
+
+    page.context.clear_cookies()
+    page.goto("/competitions/zebra/")
+    keep(page, "walk_published")
+    assert page.get_by_text("Ada (a zebra)").is_visible()
+    assert page.get_by_text("Ben ($750)").is_visible()
+    row = page.get_by_role("region", name="Standings of Stripes").get_by_role("row", name="ada-net").inner_text()
+    assert "V1 0.400 · IT 0.200" in row
+    assert row.split()[0] == "1"
+    assert page.get_by_role("link", name="Enter the Stripes").count() == 0
 
 
 @pytest.fixture

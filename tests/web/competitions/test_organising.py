@@ -8,7 +8,15 @@ from django.urls import reverse
 
 from brainscore_core.errors import UserError
 from brainscore_web.accounts.models import User
-from brainscore_web.competitions.lifecycle import announce, freeze, missing_parts, publish, take_winners
+from brainscore_web.competitions.lifecycle import (
+    announce,
+    freeze,
+    missing_parts,
+    publish,
+    reopen,
+    take_winners,
+    undecided_awards,
+)
 from brainscore_web.competitions.models import Award, Competition, Entry, Milestone, Snapshot, Track
 from brainscore_web.leaderboard import revision
 from brainscore_web.leaderboard.models import Score
@@ -209,12 +217,12 @@ def test_awards_of_a_tie(as_organiser, client, competition, track, entered, orga
     client.post(at("take-winners", "quagga"))  # again: replaced
     assert Award.objects.filter(track=track).count() == 2
     client.logout()
-    assert "Announced winners" not in client.get("/competitions/quagga/").content.decode()
+    assert "winners_" not in client.get("/competitions/quagga/").content.decode()
     client.force_login(organiser)
     client.post(at("announce", "quagga"))
     client.logout()
     page = client.get("/competitions/quagga/").content.decode()
-    assert "Announced winners" in page
+    assert page.index('<h2 id="winners_">') < page.index("Frozen standings")
     assert "team A ($2,500)" in page
     with pytest.raises(UserError, match="already announced"):
         take_winners(competition)
@@ -225,6 +233,37 @@ def test_organisers_decide_on_a_tie(competition, track, entered, organiser):
     freeze(competition, organiser)
     assert take_winners(competition) == 2
     assert [one.prize for one in Award.objects.filter(track=track)] == ["", ""]
+    assert undecided_awards(competition) == ["A", "B"]
+
+
+def test_organisers_close_and_reopen(as_organiser, client, competition, track):
+    client.post(at("close", "quagga"))
+    assert Competition.objects.get(pk=competition.pk).phase == "closed"
+    assert "Enter<span" not in client.get("/competitions/quagga/").content.decode()
+    page = client.post(at("close", "quagga"), follow=True).content.decode()
+    assert "the competition is closed: close a competition that is open" in page
+    client.post(at("reopen", "quagga"))
+    assert Competition.objects.get(pk=competition.pk).phase == "open"
+    client.post(at("close", "quagga"))
+    Milestone.objects.filter(competition=competition).update(announced="2021-01-01")
+    with pytest.raises(UserError, match="the deadline has passed"):
+        reopen(competition)
+    assert Competition.objects.get(pk=competition.pk).closed is not None
+
+
+LISTINGS = {
+    # text: the message, if it is refused
+    "# V1\n## Size\na\n# IT\nb": None,
+    "#\na": "has no name",
+    "a\n## Size\nb": "Write # Size instead",
+}
+
+
+@pytest.mark.parametrize("text", LISTINGS)
+def test_components_of_a_list(as_organiser, client, competition, track, text):
+    answer = client.post(at("track", "quagga", track.pk), {**TRACK, "listed": text})
+    assert answer.status_code == (302 if LISTINGS[text] is None else 400)
+    assert LISTINGS[text] is None or LISTINGS[text] in answer.content.decode()
 
 
 def test_winners_can_be_written(as_organiser, client, competition, track, entered):

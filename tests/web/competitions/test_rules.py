@@ -3,6 +3,7 @@
 from datetime import UTC, date, datetime
 from decimal import Decimal
 
+import numpy as np
 import pytest
 
 from brainscore_web.competitions.rules import (
@@ -23,6 +24,7 @@ from brainscore_web.competitions.rules import (
     species_group,
     standings,
     task_kind,
+    weights_of,
 )
 
 hypothesis = pytest.importorskip("hypothesis")
@@ -91,6 +93,28 @@ def test_prizes(what):
     taken, prizes, split, wanted = PRIZES[what]
     won = prizes_of(taken, [Decimal(one) for one in prizes], split=split)
     assert won == tuple(None if one is None else Decimal(one) for one in wanted)
+
+
+def test_mean_over_components_equals_means_of_means():
+    rng = np.random.default_rng(3)
+    paths = [("V1", "a"), ("V1", "a"), ("V1", "b"), ("V1",), ("IT",), ("IT",), ()]
+    values = rng.normal(size=len(paths))
+    v1 = np.mean([np.mean(values[:2]), values[2], values[3]])
+    expected = np.mean([v1, np.mean(values[4:6]), values[6]])
+    assert sum(weights_of(paths)) == 1
+    row = run(
+        {"x": " ".join(map(repr, map(float, values)))}, listed="abcdefg", components=tuple(paths), wins="highest"
+    )["x"]
+    assert row.mean == pytest.approx(expected, rel=1e-12)
+    assert row.components == (
+        ("V1", pytest.approx(v1, rel=1e-12)),
+        ("IT", pytest.approx(np.mean(values[4:6]), rel=1e-12)),
+    )
+
+
+def test_what_is_left_out_keeps_the_weights_of_components():
+    row = run({"x": "0.2 - 0.6"}, listed="abc", components=(("V1",), ("V1",), ("IT",)))["x"]
+    assert row.mean == pytest.approx(0.4)
 
 
 STANDINGS = {

@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 
 from brainscore_web.leaderboard import revision
 from brainscore_web.leaderboard.board import STATES, board_for, clear_caches
-from brainscore_web.leaderboard.models import Score, VisionModel
+from brainscore_web.leaderboard.models import Benchmark, Score, VisionModel
 from brainscore_web.leaderboard.payload import rounded
 from brainscore_web.leaderboard.snapshot import snapshot_for
 from brainscore_web.leaderboard.state import BoardState
@@ -42,6 +42,17 @@ def test_the_page_is_a_table_without_a_script(board, client):
     assert [row[2] for row in rows] == [rounded(value) for value in made.values[:, heads[0]]]
     assert all(len(row) == len(rows[0]) for row in rows)
     assert rows[0][0].startswith("1")
+
+
+def test_heads_of_benchmarks_are_identifiers_with_a_plain_name(board, client):
+    Benchmark.objects.filter(identifier="Simulated000.V1-pls").update(title="Gratings in V1", species="macaque")
+    revision.bump()
+    query = urlencode([("open", node.identifier) for node in shown().nodes if node.kind != "benchmark"])
+    html = client.get(f"{PAGE}?{query}").content.decode()
+    head = next(part for part in html.split("<th ") if "Simulated000.V1-pls — V1, macaque, PLS regression" in part)
+    assert "Gratings in V1" not in head
+    name = re.sub("<[^>]+>", "", re.search(r'<span class="name">(.*?)</span>', head)[1])
+    assert name == "Simulated000.V1-pls"
 
 
 def test_signs_of_every_state(board, client):

@@ -98,7 +98,8 @@ def test_a_full_disk(client, db, settings):
     settings.OPERATIONS = {**settings.OPERATIONS, "free": 10**18}
     status, check = told(client, "disk")
     assert status == 503
-    assert "MB are free" in check["told"]
+    assert " are free in the folder of " in check["told"]
+    assert "at least 1,000,000.0 TB are required" in check["told"]
 
 
 def test_a_missing_worker_is_a_warning(client, db):

@@ -253,7 +253,7 @@ def test_reviewers_hear_of_what_waits(people, submission, as_):
     subject, body = read(people["rita"])[0]
     assert subject == "Waits for review: benchmarks/author2026"
     assert f"/review/{submission.pk}/" in body
-    assert "By: Sam" in body
+    assert "Submitted by: Sam" in body
     own = make(people["rita"])
     assert notify_review_needed(own.latest) == 2
     as_("rob").post(f"/review/{submission.pk}/claim/")

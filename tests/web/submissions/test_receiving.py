@@ -152,7 +152,7 @@ def test_what_is_too_large_is_not_read(submitter, client, settings):
     settings.SUBMISSIONS = {**settings.SUBMISSIONS, "size": 1000}
     answer = client.post("/submissions/new/", {"archive": io.BytesIO(b"PK" + b"x" * 3_000_000)})
     assert answer.status_code == 413
-    assert "may not exceed 0 MB" in answer.content.decode()
+    assert "may not exceed" in answer.content.decode()
 
 
 def test_a_name_that_is_no_text_is_kept_readable(submitter, send, client):

@@ -163,7 +163,7 @@ def test_a_quota_counts_everything(start, send, client, settings, uploader, acce
     draft = start()
     answer = send(draft, "zip", b"x" * 21_000)
     assert answer.status_code == 413
-    assert "MB left" in answer.json()["message"]
+    assert "kB left" in answer.json()["message"]
     assert send(draft, "zip", b"x" * 17_000).status_code == 200
     assert taken(uploader) == there + 17_000
     assert send(start(), "zip", b"x" * 5_000).status_code == 413

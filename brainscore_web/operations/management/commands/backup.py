@@ -8,6 +8,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
+from brainscore_core.formatting import size_text
 from brainscore_web.operations.backups import back_up
 
 
@@ -25,7 +26,7 @@ class Command(BaseCommand):
         manifest = back_up(options["folder"], incomplete=options["incomplete"], say=self.stdout.write)
         size = sum(file.size for file in manifest.files)
         self.stdout.write(
-            f"{sum(manifest.tables.values()):,} rows and {len(manifest.files):,} files, {size / 1e6:,.1f} MB,"
+            f"{sum(manifest.tables.values()):,} rows and {len(manifest.files):,} files, {size_text(size)},"
             f" in {options['folder']}"
         )
         for path in manifest.missing:
