@@ -157,7 +157,7 @@ def test_withheld_texts(board, get, read, staff):
     assert "There are findings" in page
     assert "0.329 (0.310–0.340)" in page
     assert "labels (baseline)" in page
-    assert "withheld" not in page
+    assert page.count("withheld") == 1  # the sentence that says so
     assert "tiger-11" in read(get(address, staff))
 
 
