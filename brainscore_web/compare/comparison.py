@@ -115,12 +115,12 @@ def compare(snapshot: Snapshot, question: Question) -> Comparison:
         If it is not possible; `UnknownIdentifier` for an unknown model, benchmark or mean.
     """
     if question.mode == "benchmarks":
-        return two_benchmarks(board_for(snapshot, question.board), question)
+        return two_benchmarks(board_for(snapshot, question.board.changed(unscored=True)), question)
     if question.mode == "models":
         unfiltered = without_models(question)
-        return two_models(board_for(snapshot, unfiltered.board), unfiltered)
+        return two_models(board_for(snapshot, unfiltered.board.changed(unscored=True)), unfiltered)
     matrix_question = question.changed(x="", y="", first="", second="", colour="architecture")
-    board = board_for(snapshot, question.board)
+    board = board_for(snapshot, question.board.changed(unscored=True))
     with _lock:
         cache = _correlation_caches.setdefault(snapshot, Cache(most=4))
     return cache.get(matrix_question.query(), lambda: correlations(board, matrix_question))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
@@ -68,6 +69,8 @@ class ModelRow(NamedTuple):
         Size of the weights in MB.
     runnable : bool
         Whether the model can be loaded from published code and weights.
+    published : int or None
+        Year in the model's citation.
     """
 
     pk: int
@@ -81,6 +84,7 @@ class ModelRow(NamedTuple):
     size_mb: float | None
     training_data: str
     runnable: bool
+    published: int | None = None
 
 
 class BenchmarkRow(NamedTuple):
@@ -111,6 +115,8 @@ class BenchmarkRow(NamedTuple):
     audit, recovery : str
         Outcomes of the newest audit and recovery of this version that the visitor may see, as of `StoredAssessment`;
         empty if there is none, and on earlier days.
+    n_stimuli : int or None
+        Number of stimuli.
     """
 
     pk: int
@@ -133,6 +139,7 @@ class BenchmarkRow(NamedTuple):
     ceiling_meaning: str
     audit: str = ""
     recovery: str = ""
+    n_stimuli: int | None = None
 
 
 NUMBERS = ("value", "error", "low", "high", "raw", "raw_error", "raw_low", "raw_high")
@@ -140,6 +147,7 @@ NUMBERS = ("value", "error", "low", "high", "raw", "raw_error", "raw_low", "raw_
 
 _LARGEST_SHOWN = 1e12  # larger values, stored before `clean.LARGEST` was introduced, are clipped
 _CHUNK = 2000  # rows; small chunks need little memory, and cause few runs of the garbage collector
+_YEAR = re.compile(r"\byear\s*=\s*[{\"]?\s*((?:19|20)\d\d)\b", re.IGNORECASE)
 _log = logging.getLogger(__name__)
 _MAX_PARAMETERS = 500  # SQLite limits the parameters of a query
 _STATE_CODES = {state: code for code, state in enumerate(LEAF_STATES)}
@@ -172,13 +180,15 @@ def load_models(visitor: Visitor, *, sees_all: bool) -> list[ModelRow]:
     """Load the models that the visitor may see, sorted by identifier; `sees_all` is true for administrators."""
     fields = (
         "pk", "identifier", "title", "visibility", "architecture", "family", "parameters", "size_mb",
-        "training_data", "runnable",
+        "training_data", "runnable", "bibtex",
     )  # fmt: skip
     rows = VisionModel.objects.visible_to(visitor).order_by("identifier").values(*fields)
     models = []
     for row in rows:
         private = row.pop("visibility") != Visibility.PUBLIC
         row["title"] = row["title"] or row["identifier"]
+        year = _YEAR.search(row.pop("bibtex"))
+        row["published"] = int(year[1]) if year else None
         models.append(ModelRow(private=private, mine=private and not sees_all, **row))
     return sorted(models, key=lambda row: row.identifier)  # independent of the database's collation
 
@@ -188,7 +198,7 @@ def load_structure(until: datetime | None) -> Structure:
     rows = list(
         Benchmark.objects.order_by().values(
             "pk", "identifier", "title", "version", "parent_id", "is_mean", "order", "control", "in_tree", "access",
-            "region", "species", "task", "stimuli", "metric", "created",
+            "region", "species", "task", "stimuli", "n_stimuli", "metric", "created",
         )
     )  # fmt: skip
     versions = _versions(rows, until)
@@ -218,7 +228,7 @@ def load_structure(until: datetime | None) -> Structure:
         counts = row["in_tree"] and not row["control"] and parent in means
         benchmarks[row["identifier"]] = BenchmarkRow(
             **{name: row[name] for name in ("pk", "identifier", "access", "control")},
-            **{name: row[name] for name in ("region", "species", "task", "stimuli", "metric")},
+            **{name: row[name] for name in ("region", "species", "task", "stimuli", "n_stimuli", "metric")},
             title=row["title"] or row["identifier"],
             version=version,
             parent=parent if counts else "",

@@ -267,7 +267,7 @@ def score_rows(
     )
     best, median = ([finite(value) for value in array.tolist()] for array in (board.node_best, board.node_median))
     axis = score_axis(board, model)
-    standing = standings(board.values, place)
+    standing = standings(board.ranked_by, place)
     ceiled = has_ceiling(board)
     states, n_scored, n_all = (part[place].tolist() for part in (board.states, board.n_scored, board.n_all))
     keys = board.snapshot.score[in_snapshot].tolist()

@@ -72,7 +72,7 @@ def image_type(file: IO[bytes]) -> str | None:
 MODELS_SHOWN = 30
 """Number of models on a benchmark's card unless all are requested."""
 
-_EVERYTHING = BoardState()
+_EVERYTHING = BoardState(unscored=True)
 
 
 @require_safe
@@ -187,7 +187,7 @@ def models(request: HttpRequest) -> HttpResponse:
     others = unscored(known, snapshot, state)
 
     def make() -> HttpResponse:
-        listing = model_list(board_for(snapshot, state.changed(page=1)), state)
+        listing = model_list(board_for(snapshot, state.changed(page=1, unscored=True)), state)
         context = {
             "to": _addresses(),
             "list": listing,

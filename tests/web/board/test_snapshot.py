@@ -184,7 +184,7 @@ def test_all_numbers_and_texts_arrive(site):
         model, benchmark, 0.5, error=0.1, low=0.3, high=0.7, raw=0.4, raw_error=0.08, raw_low=0.2, raw_high=0.6
     )
     snapshot = snapshot_for(EVERYBODY)
-    assert snapshot.models[0] == (model.pk, "m", "A model", False, False, "CNN", "f", 7, 1.5, "t", False)
+    assert snapshot.models[0] == (model.pk, "m", "A model", False, False, "CNN", "f", 7, 1.5, "t", False, None)
     row = snapshot.benchmarks[0]
     assert row[:14] == (
         benchmark.pk, "A", "A benchmark", "1", "IT", "IT", "human", "t", "s", "pls", "public", False, True, 0.1,

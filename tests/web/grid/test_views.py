@@ -38,7 +38,8 @@ def test_the_page_is_a_table_without_a_script(board, client):
     rows = rows_of(client.get(PAGE).content.decode())
     assert [row[1] for row in rows] == [model.title for model in made.models]
     heads = [at for at, node in enumerate(made.nodes) if node.shown]
-    assert [row[2] for row in rows] == [rounded(value) for value in made.values[:, heads[0]]]
+    assert [row[2] for row in rows] == [f"{n} of {made.n_all[0, 0]}" for n in made.n_scored[:, 0]]
+    assert [row[3] for row in rows] == [rounded(value) for value in made.values[:, heads[0]]]
     assert all(len(row) == len(rows[0]) for row in rows)
     assert rows[0][0].startswith("1")
 
