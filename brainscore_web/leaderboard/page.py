@@ -485,7 +485,7 @@ def _rank_cell(board: Board, row: int) -> SafeString:
         return format_html(
             '<td class="rank" title="{}"><span aria-hidden="true">–</span><span class="said">no rank</span>{}</td>',
             board.unranked[row],
-            format_html(' <span class="why">{}</span>', "too few scores") if board.unranked[row] else "",
+            format_html(' <span class="why">{}</span>', "too few") if board.unranked[row] else "",
         )
     between = format_html(' <span class="range">({}–{})</span>', best, worst) if best != worst else ""
     groups = format_html(' <span class="letters">{}</span>', letters) if letters else ""

@@ -64,6 +64,9 @@ def counts_text(board: Board) -> str:
     """Return a text with the numbers of models and benchmarks that pass the filters."""
     n_benchmarks = sum(node.kind == "benchmark" for node in board.nodes)
     day = f", as of {board.state.at}" if board.state.at else ""
+    if any(board.unranked):
+        n = int((board.rank > 0).sum())
+        day += f"; {n} ranked, from a coverage of {board.state.coverage:g} %"
     return (
         f"{len(board.models)} of {counted(len(board.snapshot.models), 'model')}, "
         f"{n_benchmarks} of {counted(len(board.snapshot.benchmarks), 'benchmark')}{day}"

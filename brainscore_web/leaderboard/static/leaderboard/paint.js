@@ -120,7 +120,7 @@ export function painter(view) {
         cell.append(element("span", { "aria-hidden": "true" }, "–"), element("span", { class: "said" }, "no rank"));
         if (view.data.models.unranked[row]) {
           cell.title = ranked(row);
-          cell.append(" ", element("span", { class: "why" }, "too few scores"));
+          cell.append(" ", element("span", { class: "why" }, "too few"));
         }
         return;
       }
