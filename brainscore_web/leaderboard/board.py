@@ -131,6 +131,8 @@ class Board:
         Why a model has no rank; empty if it has one, and without a mean.
     rank_nodes : tuple of BoardNode
         The nodes of the benchmarks that count in ranks; empty if all do.
+    n_unlisted : int
+        Number of models that are not listed, since they have no score on any of the benchmarks.
     common : tuple of Common
         Benchmarks that all listed models have, and those that the most complete models have in common.
     groups : tuple of str
@@ -163,6 +165,7 @@ class Board:
     worst: Counts
     unranked: tuple[str, ...]
     rank_nodes: tuple[BoardNode, ...]
+    n_unlisted: int
     common: tuple[Common, Common]
     groups: tuple[str, ...]
     node_best: Floats
@@ -232,6 +235,10 @@ def owned_models(visitor: Visitor, state: BoardState) -> tuple[str, ...]:
 def board_for(snapshot: Snapshot, state: BoardState, owned: Sequence[str] = ()) -> Board:
     """Return :func:`board_of` from the cache, or compute and cache it; `owned` are the models of `state.mine`."""
     content = state.content
+    if state.unscored:  # the same board if there are no models without a score
+        listed = board_for(snapshot, replace(state, unscored=False), owned)
+        if listed.n_unlisted == 0:
+            return _with_state(listed, state)
     if state.mine:
         chosen = tuple(name for name in owned if not state.models or name in state.models)
         content = replace(content, mine=False, models=chosen or ("\x00",))  # no model has this name
@@ -324,6 +331,7 @@ def board_of(snapshot: Snapshot, state: BoardState) -> Board:
         worst=np.where(ranks.tested, ranks.worst, 0)[order],
         unranked=tuple(unranked[row] for row in order.tolist()),
         rank_nodes=arrays.rank_nodes,
+        n_unlisted=n_unlisted,
         common=common,
         groups=tuple(letters[row] for row in order.tolist()),
         node_best=node_best,

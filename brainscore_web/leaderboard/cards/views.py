@@ -30,9 +30,9 @@ from brainscore_web.leaderboard.cards.benchmark import (
 )
 from brainscore_web.leaderboard.cards.facts import citation_of
 from brainscore_web.leaderboard.cards.formatting import STATES, histogram
-from brainscore_web.leaderboard.cards.history import history_lines, means_chart, means_lines
+from brainscore_web.leaderboard.cards.history import history_lines, means_chart, means_lines, newest
 from brainscore_web.leaderboard.cards.lists import benchmark_lines, chips, model_list, sorts, unscored
-from brainscore_web.leaderboard.cards.model import find_model, model_card, model_data, near_models, profile_chart
+from brainscore_web.leaderboard.cards.model import ModelCard, find_model, model_card, model_data, near_models, profile_chart
 from brainscore_web.leaderboard.cards.receipts import public_document, receipt_card
 from brainscore_web.leaderboard.cards.validity import load_validity
 from brainscore_web.leaderboard.filters import benchmark_facets, model_facets
@@ -72,6 +72,9 @@ def image_type(file: IO[bytes]) -> str | None:
 MODELS_SHOWN = 30
 """Number of models on a benchmark's card unless all are requested."""
 
+RESCORED_SHOWN = 12
+"""Number of benchmarks with more than one result on a model's card unless all are requested."""
+
 _EVERYTHING = BoardState(unscored=True)
 
 
@@ -80,7 +83,7 @@ _EVERYTHING = BoardState(unscored=True)
 @user_errors
 def model(request: HttpRequest, identifier: str) -> HttpResponse:
     """The card of a model."""
-    opened = _valid_query(request, {"open": None, "download": ("bibtex",)})
+    opened = _valid_query(request, {"open": None, "download": ("bibtex",), "history": ("all",)})
     snapshot = snapshot_for(request.user)
     row = find_model(identifier, request.user)
     if row is None:
@@ -99,7 +102,9 @@ def model(request: HttpRequest, identifier: str) -> HttpResponse:
             "means_chart": means_chart(card.means),
             "means_lines": means_lines(card.means),
             "profiles": [(profile, profile_chart(profile)) for profile in card.profiles],
-            "history": history_lines(card.rescored),
+            "history": history_lines(card.rescored if opened.get("history") else newest(card.rescored, RESCORED_SHOWN)),
+            "n_history": len(card.rescored),
+            "all_toggle": _all_toggle(card),
             "mine": row.owner_id is not None and row.owner_id == request.user.pk,
         }
         return render(request, "cards/model.html", context)
@@ -256,6 +261,14 @@ def sample(request: HttpRequest, pk: int, name: str) -> HttpResponseBase:
         return response
     response["ETag"] = tag = f'"{pk}-{hashlib.sha256(name.encode()).hexdigest()[:16]}"'
     return get_conditional_response(request, etag=tag, response=response) or response
+
+
+def _all_toggle(card: ModelCard) -> tuple[str, str]:
+    """Return the text and the query of the link that opens all nodes of a card, or closes them if all are open."""
+    names = [row.identifier for row in card.rows if row.kind != "benchmark"]
+    if all(name in card.opened for name in names):
+        return "Close all", "open="
+    return "Open all", urlencode([("open", name) for name in names], quote_via=quote)
 
 
 def _compare(card: BenchmarkCard) -> str:
