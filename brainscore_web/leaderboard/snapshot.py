@@ -41,9 +41,11 @@ __all__ = [
     "ModelRow",
     "Scores",
     "Snapshot",
+    "all_scores",
     "SnapshotKey",
     "clear_snapshots",
     "load_models",
+    "load_structure",
     "snapshot_for",
 ]
 
@@ -525,6 +527,11 @@ def snapshot_for(visitor: Visitor, *, at: date | None = None) -> Snapshot:
         return _load(visitor, key)
 
     return (_snapshots if at is None else _past).get(key, load)
+
+
+def all_scores() -> Scores:
+    """Return all scores of the site from the cache; callers select those that the visitor may see."""
+    return _scores.get(revision.current(), load_scores)
 
 
 def clear_snapshots() -> None:

@@ -32,7 +32,8 @@ from brainscore_web.leaderboard.cards.facts import citation_of
 from brainscore_web.leaderboard.cards.formatting import STATES, histogram
 from brainscore_web.leaderboard.cards.history import history_lines, means_chart, means_lines, newest
 from brainscore_web.leaderboard.cards.lists import benchmark_lines, chips, model_list, sorts, unscored
-from brainscore_web.leaderboard.cards.model import ModelCard, find_model, model_card, model_data, near_models, profile_chart
+from brainscore_web.leaderboard.cards.model import ModelCard, find_model, model_card, model_data, near_models, profile_chart, rank_days
+from brainscore_web.leaderboard.cards.rank_history import CAUSES, rank_steps
 from brainscore_web.leaderboard.cards.receipts import public_document, receipt_card
 from brainscore_web.leaderboard.cards.validity import load_validity
 from brainscore_web.leaderboard.filters import benchmark_facets, model_facets
@@ -83,7 +84,7 @@ _EVERYTHING = BoardState(unscored=True)
 @user_errors
 def model(request: HttpRequest, identifier: str) -> HttpResponse:
     """The card of a model."""
-    opened = _valid_query(request, {"open": None, "download": ("bibtex",), "history": ("all",)})
+    opened = _valid_query(request, {"open": None, "download": ("bibtex",), "history": ("all", "rank")})
     snapshot = snapshot_for(request.user)
     row = find_model(identifier, request.user)
     if row is None:
@@ -91,6 +92,7 @@ def model(request: HttpRequest, identifier: str) -> HttpResponse:
     if request.GET.get("download") == "bibtex":
         return _bibtex(request, row.bibtex, identifier)
     data = model_data(row, request.user)
+    by_rank = opened.get("history") == "rank" and identifier in snapshot.model_index
     shown = None if "open" not in opened else frozenset(filter(None, opened.getlist("open")))
 
     def make() -> HttpResponse:
@@ -102,9 +104,11 @@ def model(request: HttpRequest, identifier: str) -> HttpResponse:
             "means_chart": means_chart(card.means),
             "means_lines": means_lines(card.means),
             "profiles": [(profile, profile_chart(profile)) for profile in card.profiles],
-            "history": history_lines(card.rescored if opened.get("history") else newest(card.rescored, RESCORED_SHOWN)),
+            "history": history_lines(card.rescored if opened.get("history") == "all" else newest(card.rescored, RESCORED_SHOWN)),
             "n_history": len(card.rescored),
             "all_toggle": _all_toggle(card),
+            "rank_steps": rank_steps(snapshot, identifier, rank_days(data)) if by_rank else None,
+            "causes": CAUSES,
             "mine": row.owner_id is not None and row.owner_id == request.user.pk,
         }
         return render(request, "cards/model.html", context)
