@@ -311,9 +311,7 @@ def association_matrix(values: ArrayLike) -> AssociationMatrix:
     return AssociationMatrix(pearson, correlation_matrix(values, method="spearman")[0], n)
 
 
-def correlation_matrix(
-    values: ArrayLike, *, method: Literal["pearson", "spearman"]
-) -> tuple[Array, NDArray[np.int64]]:
+def correlation_matrix(values: ArrayLike, *, method: Literal["pearson", "spearman"]) -> tuple[Array, NDArray[np.int64]]:
     """Return one of the coefficients of :func:`association_matrix`, and the number of models of each pair.
 
     Parameters

@@ -196,7 +196,9 @@ def _numbers(matrix: NDArray[np.float64]) -> list[list[float | None]]:
 
 router = Router()
 
-_contents: Cache[tuple[SnapshotKey, str, tuple[str, ...], tuple[int, ...], int, int], bytes] = Cache(most=4)  # up to several MB each
+_contents: Cache[tuple[SnapshotKey, str, tuple[str, ...], tuple[int, ...], int, int], bytes] = Cache(
+    most=4
+)  # up to several MB each
 
 
 @router.get(

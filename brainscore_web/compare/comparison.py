@@ -117,7 +117,6 @@ def _cell(value: object) -> str:
     return harmless(value) if isinstance(value, str) else str(value)
 
 
-
 _correlation_caches: WeakKeyDictionary[Snapshot, Cache[str, Correlations]] = WeakKeyDictionary()
 
 

@@ -15,7 +15,19 @@ from brainscore_web.leaderboard.snapshot import Snapshot
 __all__ = ["Chip", "Form", "comparison_context", "form_of"]
 
 _MODEL_FILTERS = frozenset(
-    {"q", "models", "mine", "family", "architecture", "training", "parameters_min", "parameters_max", "size_min", "size_max", "runnable"}
+    {
+        "q",
+        "models",
+        "mine",
+        "family",
+        "architecture",
+        "training",
+        "parameters_min",
+        "parameters_max",
+        "size_min",
+        "size_max",
+        "runnable",
+    }
 )
 _NO_CHIP = frozenset({"values", "unscored", "coverage"})  # shown as a field of the form of each mode
 _MODE_FIELDS = {  # visible fields of the form of each mode
@@ -106,7 +118,10 @@ def comparison_context(comparison: Comparison, question: Question) -> dict[str, 
         swapped = question.changed(first=items[1][0], second=items[0][0])
     elif isinstance(comparison, ScoreAgainstSize):
         axis = comparison.axis
-        return {"names": [axis.identifier], "cards": [] if axis.is_mean else [(axis.title, benchmark_href(axis.identifier))]}
+        return {
+            "names": [axis.identifier],
+            "cards": [] if axis.is_mean else [(axis.title, benchmark_href(axis.identifier))],
+        }
     else:
         return {}
     return {

@@ -197,13 +197,14 @@ class Board:
     def tested_ranks(self, place: int) -> Ranks:
         """Return ranks at a node with intervals and groups, in the order of `models`."""
         columns, weights = ranking_parts(self.nodes, self.rank_nodes, place)
-        return rank_means(self.ranked_by[:, place], influences_on(self.snapshot, self.state, self.rows, columns), weights)
+        return rank_means(
+            self.ranked_by[:, place], influences_on(self.snapshot, self.state, self.rows, columns), weights
+        )
 
     def toggled(self, place: int) -> BoardState:
         """Return the state in which this node is open if it is closed here, and closed if it is open here."""
         names = {node.identifier for node in self.nodes if node.open} ^ {self.nodes[place].identifier}
         return self.state.changed(open=tuple(names), page=self.state.page)
-
 
     def fact(self, name: str) -> Floats:
         """Return a column about models (a key of `FACTS`); NaN if it is not known."""
@@ -423,9 +424,7 @@ class _Arrays:
                 self.n_scored[:, place] = self.n_scored[:, below[place]].sum(axis=1)
                 self.n_all[place] = len(below[place])
 
-    def _rank_by(
-        self, state: BoardState, tree: Tree, columns: NDArray[np.intp], arrays: Sequence[Floats]
-    ) -> None:
+    def _rank_by(self, state: BoardState, tree: Tree, columns: NDArray[np.intp], arrays: Sequence[Floats]) -> None:
         """Set the values that ranks are by, and the nodes of the benchmarks that count in ranks."""
         self.ranked_by = self.values.copy()
         self.rank_nodes: tuple[BoardNode, ...] = ()
@@ -437,7 +436,9 @@ class _Arrays:
             ranked = covered(self.n_scored[:, root], self.n_all[root], state.coverage)
             states = self.states[:, np.array(self.at, dtype=np.intp)[of_root]]
             counts[of_root] = counting_benchmarks(states, ranked, state.coverage)
-        self.not_counting = tuple(row.title for row, counted in zip(self.benchmarks, counts, strict=True) if not counted)
+        self.not_counting = tuple(
+            row.title for row, counted in zip(self.benchmarks, counts, strict=True) if not counted
+        )
         if self.not_counting:
             rest = tree.pruned(
                 row.identifier for row, count in zip(self.benchmarks, counts, strict=True) if row.in_tree and count

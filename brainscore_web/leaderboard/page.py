@@ -18,7 +18,15 @@ from brainscore_web.leaderboard.board import STATES, Board, BoardNode, mean_part
 from brainscore_web.leaderboard.cards.formatting import estimate, limits
 from brainscore_web.leaderboard.filters import benchmark_facets, model_facets, tree_checkboxes
 from brainscore_web.leaderboard.models import Score, Visitor
-from brainscore_web.leaderboard.payload import badge_on, counts_text, n_filters, rounded, rounded_limits, shortcuts, why_empty
+from brainscore_web.leaderboard.payload import (
+    badge_on,
+    counts_text,
+    n_filters,
+    rounded,
+    rounded_limits,
+    shortcuts,
+    why_empty,
+)
 from brainscore_web.leaderboard.state import COVERAGE, FACTS, BoardState
 from brainscore_web.leaderboard.withheld import withheld_reason
 

@@ -41,12 +41,12 @@ __all__ = [
     "ModelRow",
     "Scores",
     "Snapshot",
-    "all_scores",
     "SnapshotKey",
+    "all_scores",
     "clear_snapshots",
     "load_models",
-    "load_structure",
     "snapshot_for",
+    "versions_on",
 ]
 
 
@@ -371,18 +371,46 @@ def _versions(rows: Sequence[dict[str, Any]], until: datetime | None) -> dict[in
 
     If `until` is given, these are the versions at that time, and benchmarks that did not exist are omitted.
     """
+    known = _known_versions()
+    no_ceiling: dict[str, Any] = dict.fromkeys(_CEILING, math.nan) | {"ceiling_meaning": ""}
+    current = {}
+    for pk, (counts, versions) in _counting(rows, known, until).items():
+        matching = (version for version in reversed(versions) if version["version"] == counts or not counts)
+        ceiling = next(matching, no_ceiling)
+        current[pk] = counts, {name: ceiling[name] for name in no_ceiling}
+    return current
+
+
+_CEILING = ("ceiling", "ceiling_error", "ceiling_low", "ceiling_high")
+
+
+def versions_on(ends: Sequence[datetime]) -> list[dict[str, str]]:
+    """Return for each time the version of each benchmark that counted then, by identifier; with two queries."""
+    rows = list(Benchmark.objects.filter(is_mean=False).order_by().values("pk", "identifier", "version", "created"))
+    names, known = {row["pk"]: row["identifier"] for row in rows}, _known_versions()
+    return [{names[pk]: counts for pk, (counts, _) in _counting(rows, known, end).items()} for end in ends]
+
+
+def _known_versions() -> dict[int, list[dict[str, Any]]]:
+    """Return the versions of each benchmark in their order, by primary key of the benchmark."""
     known: dict[int, list[dict[str, Any]]] = {}
-    fields = ("ceiling", "ceiling_error", "ceiling_low", "ceiling_high")
     query = BenchmarkVersion.objects.order_by("since", "version")
-    for version in query.values("benchmark_id", "version", "since", "ceiling_meaning", *fields):
-        version.update({name: or_nan(version[name]) for name in fields})
+    for version in query.values("benchmark_id", "version", "since", "ceiling_meaning", *_CEILING):
+        version.update({name: or_nan(version[name]) for name in _CEILING})
         known.setdefault(version["benchmark_id"], []).append(version)
-    no_ceiling: dict[str, Any] = dict.fromkeys(fields, math.nan) | {"ceiling_meaning": ""}
+    for versions in known.values():
+        if all(version["version"].isascii() and version["version"].isdigit() for version in versions):
+            versions.sort(key=lambda version: int(version["version"]))
+    return known
+
+
+def _counting(
+    rows: Sequence[dict[str, Any]], known: Mapping[int, list[dict[str, Any]]], until: datetime | None
+) -> dict[int, tuple[str, list[dict[str, Any]]]]:
+    """Return for each benchmark the version that counts, and the versions up to `until`."""
     current = {}
     for row in rows:
         versions, counts = known.get(row["pk"], []), row["version"]
-        if all(version["version"].isascii() and version["version"].isdigit() for version in versions):
-            versions.sort(key=lambda version: int(version["version"]))
         if until is not None:
             if min([row["created"], *(version["since"] for version in versions)]) > until:
                 continue
@@ -390,9 +418,7 @@ def _versions(rows: Sequence[dict[str, Any]], until: datetime | None) -> dict[in
             end = names.index(counts) + 1 if counts in names else len(versions)  # later versions do not count
             versions = [version for version in versions[:end] if version["since"] <= until]
             counts = versions[-1]["version"] if counts and versions else counts
-        matching = (version for version in reversed(versions) if version["version"] == counts or not counts)
-        ceiling = next(matching, no_ceiling)
-        current[row["pk"]] = counts, {name: ceiling[name] for name in no_ceiling}
+        current[row["pk"]] = counts, versions
     return current
 
 

@@ -106,7 +106,9 @@ def page(request: HttpRequest) -> HttpResponse:
 def data(request: HttpRequest) -> HttpResponse:
     """Models, nodes and the shown columns as JSON."""
     query = _board_request(request)
-    tag = conditional(query.snapshot, "data", query.state.changed(page=1, errors=False).query(), query.owned, only_snapshot=True)
+    tag = conditional(
+        query.snapshot, "data", query.state.changed(page=1, errors=False).query(), query.owned, only_snapshot=True
+    )
     return answer(request, tag, lambda: _json_response(_json(board_data(query.board))))
 
 
@@ -151,7 +153,9 @@ def export(request: HttpRequest, kind: str) -> HttpResponse:
     form = request.GET.get("form", "wide")
     # citations are not part of a snapshot
     content = exports.bibtex(query.board) if kind == "bib" else ""
-    tag = conditional(query.snapshot, "export", kind, form, query.state.query(), query.owned, content, only_snapshot=True)
+    tag = conditional(
+        query.snapshot, "export", kind, form, query.state.query(), query.owned, content, only_snapshot=True
+    )
 
     def make() -> HttpResponse:
         exported = content or getattr(exports, kind)(query.board, form=form)

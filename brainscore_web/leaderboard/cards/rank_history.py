@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from brainscore_web.leaderboard.board import board_nodes, mean_parts
 from brainscore_web.leaderboard.coverage import counting_benchmarks, covered
 from brainscore_web.leaderboard.models import Score, StoredInfluence
-from brainscore_web.leaderboard.snapshot import NUMBERS, STATES, Scores, Snapshot, all_scores, load_structure
+from brainscore_web.leaderboard.snapshot import NUMBERS, STATES, Scores, Snapshot, all_scores, versions_on
 from brainscore_web.leaderboard.state import COVERAGE
 
 __all__ = ["CAUSES", "RankStep", "rank_steps"]
@@ -93,7 +93,9 @@ def rank_steps(snapshot: Snapshot, model: str, days: Sequence[date]) -> tuple[Ra
         In ascending order.
     """
     history = _History(snapshot, model)
-    steps = [history.step(start, end) for start, end in pairwise([history.at(day) for day in days])]
+    ends = [datetime.combine(day, time.max, UTC) for day in days]
+    states = [history.at(day, end, then) for day, end, then in zip(days, ends, versions_on(ends), strict=True)]
+    steps = [history.step(start, end) for start, end in pairwise(states)]
     return tuple(step for step in steps if any(step.parts) or step.before != step.after)
 
 
@@ -131,10 +133,8 @@ class _History:
         rows = Score.objects.filter(model=model).order_by().values_list("pk", "document__model__plugin__sha256")
         return dict(rows)
 
-    def at(self, day: date) -> _Day:
-        """Return what counted at the end of a day, by the rule of the leaderboard."""
-        end = datetime.combine(day, time.max, UTC)
-        then = {row.identifier: row.version for row in load_structure(end).benchmarks}
+    def at(self, day: date, end: datetime, then: Mapping[str, str]) -> _Day:
+        """Return what counted at the end of a day with these versions, by the rule of the leaderboard."""
         exists = np.array([name in then for name in self.names], dtype=bool)
         versions = tuple(then.get(name, "") for name in self.names)
         n = int(np.searchsorted(self.scores.created, np.datetime64(end.replace(tzinfo=None), "us"), side="right"))

@@ -32,7 +32,15 @@ from brainscore_web.leaderboard.cards.facts import citation_of
 from brainscore_web.leaderboard.cards.formatting import STATES, histogram
 from brainscore_web.leaderboard.cards.history import history_lines, means_chart, means_lines, newest
 from brainscore_web.leaderboard.cards.lists import benchmark_lines, chips, model_list, sorts, unscored
-from brainscore_web.leaderboard.cards.model import ModelCard, find_model, model_card, model_data, near_models, profile_chart, rank_days
+from brainscore_web.leaderboard.cards.model import (
+    ModelCard,
+    find_model,
+    model_card,
+    model_data,
+    near_models,
+    profile_chart,
+    rank_days,
+)
 from brainscore_web.leaderboard.cards.rank_history import CAUSES, rank_steps
 from brainscore_web.leaderboard.cards.receipts import public_document, receipt_card
 from brainscore_web.leaderboard.cards.validity import load_validity
@@ -104,7 +112,9 @@ def model(request: HttpRequest, identifier: str) -> HttpResponse:
             "means_chart": means_chart(card.means),
             "means_lines": means_lines(card.means),
             "profiles": [(profile, profile_chart(profile)) for profile in card.profiles],
-            "history": history_lines(card.rescored if opened.get("history") == "all" else newest(card.rescored, RESCORED_SHOWN)),
+            "history": history_lines(
+                card.rescored if opened.get("history") == "all" else newest(card.rescored, RESCORED_SHOWN)
+            ),
             "n_history": len(card.rescored),
             "all_toggle": _all_toggle(card),
             "rank_steps": rank_steps(snapshot, identifier, rank_days(data)) if by_rank else None,

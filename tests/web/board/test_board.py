@@ -361,7 +361,7 @@ class TestCoverage:
         assert text in self.board().notes
 
     def test_no_model_rises_by_being_scored_first(self, db):
-        numbers = {f"m{n}": {name: 0.5 - 0.01 * n for name in "abcd"} for n in range(5)}
+        numbers = {f"m{n}": dict.fromkeys("abcd", 0.5 - 0.01 * n) for n in range(5)}
         numbers["m0"]["new"] = None
         self.rows(numbers)
         before = self.ranks()
@@ -369,7 +369,9 @@ class TestCoverage:
         last = VisionModel.objects.get(identifier="m4")
         self.score(last, "new", 1.0)
         assert self.ranks() == before
-        assert any("Ranks leave out 1 benchmark" in note and note.endswith("first: new.") for note in self.board().notes)
+        assert any(
+            "Ranks leave out 1 benchmark" in note and note.endswith("first: new.") for note in self.board().notes
+        )
         for n in (3, 2):
             self.score(VisionModel.objects.get(identifier=f"m{n}"), "new", "x")
         assert self.ranks()["m4"] == 1  # most have a result by now, and those that failed count as 0

@@ -37,7 +37,13 @@ def test_values_ranks_best_and_median(board, averaged, card_of, member):
             assert row.best == f"{values.max():.3f}"
             assert row.median == f"{np.median(values):.3f}"
             ranked = [one[row.identifier] for one in expected.values()]
-            ranked = np.array([one.value for one in ranked if one.coverage.n_scored and 2 * one.coverage.n_scored >= one.coverage.n_all])
+            ranked = np.array(
+                [
+                    one.value
+                    for one in ranked
+                    if one.coverage.n_scored and 2 * one.coverage.n_scored >= one.coverage.n_all
+                ]
+            )
             assert row.standing.among == len(ranked)
             if mine.coverage.n_scored and 2 * mine.coverage.n_scored >= mine.coverage.n_all:
                 assert row.standing.rank == 1 + sum(ranked > mine.value + 1e-12)
