@@ -79,7 +79,7 @@ class ScoreAgainstSize:
                 y=float(self.axis.values[place]),
                 y_low=float(self.axis.low[place]),
                 y_high=float(self.axis.high[place]),
-                label=f"{model.title}\n{count(model.parameters)} parameters\n{self.axis.title}: {self.axis.text(place)}",
+                label=f"{model.title}\n{count(model.parameters)} parameters\n{self.axis.text(place)}",
                 href=model_href(model.identifier),
                 kind=kind,
                 name=model.title if number in named else "",

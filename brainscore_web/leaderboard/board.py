@@ -113,8 +113,9 @@ class Board:
         and limits (95 %) of a mean of several scores are computed from the influences of the units that the scores
         share, if these are stored of all of them.
     states : array (models, nodes) of int8
-        Indices into :data:`STATES`. A mean is scored if it has a value; otherwise it has the first of the states failed,
-        undetermined, undefined, not applicable and outdated that a benchmark below has, or is missing if all are.
+        Indices into :data:`STATES`. A mean is scored if it has a value; otherwise it has the first of the states
+        failed, undetermined, undefined, not applicable and outdated that a benchmark below has, or is missing if all
+        are.
         Headings are missing.
     n_scored, n_all : array (models, nodes) of int
         Number of benchmarks at or below a node: scored ones, and all that pass the filters.

@@ -201,7 +201,8 @@ def _type(name: str, column: Any) -> pyarrow.DataType:
         return pyarrow.string() if column.dtype == object else pyarrow.from_numpy_dtype(column.dtype)
     kinds = {
         "parameters": pyarrow.int64(), "size_mb": pyarrow.float64(), "runnable": pyarrow.bool_(),
-        "published": pyarrow.int64(), "rank": pyarrow.int64(), "rank_best": pyarrow.int64(), "rank_worst": pyarrow.int64(),
+        "published": pyarrow.int64(),
+        "rank": pyarrow.int64(), "rank_best": pyarrow.int64(), "rank_worst": pyarrow.int64(),
     }  # fmt: skip
     return kinds.get(name, pyarrow.string())
 

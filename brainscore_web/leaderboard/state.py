@@ -17,7 +17,8 @@ from brainscore_web.leaderboard import search
 __all__ = ["COVERAGE", "FACTS", "SHOWN_FACTS", "BoardState"]
 
 _MANY = (
-    "models", "family", "architecture", "training", "include", "exclude", "region", "species", "task", "stimuli", "metric",
+    "models", "family", "architecture", "training", "include", "exclude", "region", "species", "task", "stimuli",
+    "metric",
 )  # fmt: skip
 _NUMBERS = (
     "parameters_min", "parameters_max", "size_min", "size_max", "stimuli_min", "stimuli_max", "ceiling_min", "coverage",
