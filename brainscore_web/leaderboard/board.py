@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -245,11 +245,38 @@ def board_for(snapshot: Snapshot, state: BoardState, owned: Sequence[str] = ()) 
         chosen = tuple(name for name in owned if not state.models or name in state.models)
         content = replace(content, mine=False, models=chosen or ("\x00",))  # no model has this name
 
+    if content.sort != "rank":  # another order of the same board
+        ranked = _with_state(board_for(snapshot, replace(content, sort="rank")), state)
+        sort_by = _sort_node(snapshot, state, ranked._places)
+        if sort_by >= 0 or state.sort.removeprefix("-") in _OTHER_SORTS:
+            return _reordered(ranked, sort_by)
+
     def make() -> Board:
         _boards.drop(lambda key: key[0].revision < snapshot.revision)
         return board_of(snapshot, content)
 
     return _with_state(_boards.get((snapshot.key, content), make), state)
+
+
+_BY_MODEL = (
+    "rows", "values", "errors", "low", "high", "states", "n_scored", "shade", "ranked_by", "rank", "best", "worst",
+)  # fmt: skip
+
+
+def _reordered(board: Board, sort_by: int) -> Board:
+    """Return the same board with its models in the order of its state."""
+    by_name = np.argsort(board.rows, kind="stable")
+    models = [board.models[row] for row in by_name.tolist()]
+    values = board.values[by_name, sort_by] if sort_by >= 0 else None
+    n_scored = board.n_scored[by_name, 0] if board.root >= 0 else None
+    order = by_name[_order(board.state, values, n_scored, models, board.rank[by_name])]
+    changes: dict[str, Any] = {name: getattr(board, name)[order] for name in _BY_MODEL}
+    for array in changes.values():
+        array.setflags(write=False)
+    for name in ("models", "unranked", "groups"):
+        whole = getattr(board, name)
+        changes[name] = tuple(whole[row] for row in order.tolist())
+    return replace(board, **changes)
 
 
 def clear_caches() -> None:
@@ -291,7 +318,13 @@ def board_of(snapshot: Snapshot, state: BoardState) -> Board:
     arrays = _Arrays(snapshot, state, rows, columns)
     ranks = arrays.ranks()
     sort_by = _sort_node(snapshot, state, arrays.place)
-    order = _order(state, arrays, [snapshot.models[row] for row in rows.tolist()], sort_by, ranks.rank)
+    order = _order(
+        state,
+        arrays.values[:, sort_by] if sort_by >= 0 else None,
+        arrays.n_scored[:, 0] if arrays.has_mean else None,
+        [snapshot.models[row] for row in rows.tolist()],
+        ranks.rank,
+    )
     unranked = arrays.reasons(state, ranks.rank)
     letters = group_texts(ranks)
     has = np.isfinite(arrays.values).any(axis=0)
@@ -511,20 +544,21 @@ def _sort_node(snapshot: Snapshot, state: BoardState, places: Mapping[str, int])
 
 
 def _order(
-    state: BoardState, arrays: _Arrays, models: Sequence[ModelRow], sort_by: int, ranks: Counts
+    state: BoardState, values: Floats | None, n_scored: Counts | None, models: Sequence[ModelRow], ranks: Counts
 ) -> NDArray[np.intp]:
     """Return the order of the models: those without a value last, ties by name; unranked ones by coverage."""
     backwards, name = state.sort.startswith("-"), state.sort.removeprefix("-")
     if name == "model":
         order = np.arange(len(ranks))
         return order[::-1] if backwards else order
-    n_scored = arrays.n_scored[:, 0] if arrays.has_mean else np.zeros(len(ranks), dtype=np.int64)
-    if sort_by < 0 and name not in FACTS:
+    if n_scored is None:
+        n_scored = np.zeros(len(ranks), dtype=np.int64)
+    if values is None and name not in FACTS:
         key = ranks.astype(np.float64)
         known = ranks > 0
         return np.lexsort((np.where(known, 0, -n_scored), np.where(known, -key if backwards else key, np.inf)))
-    if sort_by >= 0:
-        key = -arrays.values[:, sort_by]
+    if values is not None:
+        key = -values
     elif name == "scored":
         key = -n_scored.astype(np.float64)
     else:

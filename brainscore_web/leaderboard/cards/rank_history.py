@@ -21,12 +21,13 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from brainscore_web.leaderboard.board import board_nodes, mean_parts
 from brainscore_web.leaderboard.coverage import counting_benchmarks, covered
 from brainscore_web.leaderboard.models import Score, StoredInfluence
-from brainscore_web.leaderboard.snapshot import NUMBERS, STATES, Scores, Snapshot, all_scores, versions_on
+from brainscore_web.leaderboard.snapshot import NUMBERS, STATES, Snapshot, all_scores, versions_on
 from brainscore_web.leaderboard.state import COVERAGE
 
 __all__ = ["CAUSES", "RankStep", "rank_steps"]
@@ -116,17 +117,18 @@ class _History:
         row = _lookup(scores.model, rows)
         column = _lookup(scores.benchmark, columns)
         kept = np.flatnonzero((row >= 0) & (column >= 0))
-        self.scores = Scores._make(array[..., kept] for array in scores)
         self.rows, self.at_columns = row[kept], column[kept]
-        self.version_names, self.version = np.unique(self.scores.version.astype(str), return_inverse=True)
-        self.values = np.nan_to_num(self.scores.numbers[_VALUE]) - self._biases()
+        self.pk, self.created, self.state = scores.pk[kept], scores.created[kept], scores.state[kept]
+        self.version, version_names = pd.factorize(scores.version[kept])
+        self.version_codes = {name: code for code, name in enumerate(version_names)}
+        self.values = np.nan_to_num(scores.numbers[_VALUE][kept]) - self._biases()
         self.codes = self._codes(snapshot.models[self.row].pk)
         self.weights: dict[bytes, NDArray[np.float64]] = {}
 
     def _biases(self) -> NDArray[np.float64]:
         """Return the known bias of each score, which ranks subtract."""
         stored = dict(StoredInfluence.objects.exclude(bias=0.0).order_by().values_list("score_id", "bias"))
-        return np.array([stored.get(pk, 0.0) for pk in self.scores.pk.tolist()]) if stored else np.zeros(len(self.rows))
+        return np.array([stored.get(pk, 0.0) for pk in self.pk.tolist()]) if stored else np.zeros(len(self.rows))
 
     def _codes(self, model: int) -> Mapping[int, Any]:
         """Return the hash of the model's code in each of its receipts, by primary key of the score."""
@@ -137,12 +139,11 @@ class _History:
         """Return what counted at the end of a day with these versions, by the rule of the leaderboard."""
         exists = np.array([name in then for name in self.names], dtype=bool)
         versions = tuple(then.get(name, "") for name in self.names)
-        n = int(np.searchsorted(self.scores.created, np.datetime64(end.replace(tzinfo=None), "us"), side="right"))
-        place = {name: number for number, name in enumerate(self.version_names.tolist())}
-        wanted = np.array([place.get(version, -1) for version in versions], dtype=np.int64)
+        n = int(np.searchsorted(self.created, np.datetime64(end.replace(tzinfo=None), "us"), side="right"))
+        wanted = np.array([self.version_codes.get(version, -1) for version in versions], dtype=np.int64)
         any_version = np.array([not version for version in versions], dtype=bool)
-        columns, states = self.at_columns[:n], self.scores.state[:n]
-        unversioned = (self.version[:n] == place.get("", -2)) & np.isin(states, _OF_EVERY_VERSION)
+        columns, states = self.at_columns[:n], self.state[:n]
+        unversioned = (self.version[:n] == self.version_codes.get("", -2)) & np.isin(states, _OF_EVERY_VERSION)
         counts = (self.version[:n] == wanted[columns]) | any_version[columns] | unversioned
         counts &= exists[columns]
         score = np.full((len(self.snapshot.models), len(self.names)), -1, dtype=np.int64)
@@ -165,9 +166,13 @@ class _History:
             own,
             np.ones(own.shape, dtype=bool),
         ]
+        differs = (first.score != second.score) | (first.outdated != second.outdated)
         exchanged = np.zeros(own.shape, dtype=bool)
         places = [self._rank(first.score, first.outdated, first.exists)]
-        for mask in masks:
+        for number, mask in enumerate(masks):
+            if not (differs & mask & ~exchanged).any() and not (number == 0 and new.any()):
+                places.append(places[-1])
+                continue
             exchanged = exchanged | mask
             score = np.where(exchanged, second.score, first.score)
             outdated = np.where(exchanged, second.outdated, first.outdated)
@@ -187,7 +192,7 @@ class _History:
         """Return for which benchmarks the model's code differs between two results; as one row of flags."""
         differs = np.zeros(len(self.names), dtype=bool)
         for column in np.flatnonzero((first[self.row] != second[self.row]) & (first[self.row] >= 0)).tolist():
-            keys = self.scores.pk[[first[self.row, column], second[self.row, column]]].tolist()
+            keys = self.pk[[first[self.row, column], second[self.row, column]]].tolist()
             before, after = (self.codes.get(key) for key in keys)
             differs[column] = before is not None and after is not None and before != after
         return differs
@@ -198,7 +203,7 @@ class _History:
         """Return the rank of the model and the number of ranked models; rank 0 if it is not ranked."""
         if not exists.any():
             return 0, 0
-        states = np.where(score >= 0, self.scores.state[score], np.where(outdated, _OUTDATED, _MISSING))
+        states = np.where(score >= 0, self.state[score], np.where(outdated, _OUTDATED, _MISSING))
         scored = states == _SCORED
         listed = scored.any(axis=1)
         ranked = listed & covered(scored.sum(axis=1), np.full(len(scored), exists.sum()), COVERAGE)

@@ -126,7 +126,7 @@ export function watch(scroller, grid, view, paint, inspector) {
   scroller.addEventListener("focusin", (event) => seen(event, 60));
   scroller.addEventListener("click", (event) => {
     const cell = event.target.closest?.("tbody [data-column]");
-    if (cell && !event.target.closest("a, button, input")) inspector.beside(cell);
+    if (cell && event.pointerType !== "mouse" && !event.target.closest("a, button, input")) inspector.beside(cell);
   });
   scroller.addEventListener("scroll", () => inspector.back(), { passive: true });
   document.addEventListener("pointerdown", (event) => {
