@@ -112,10 +112,10 @@ def main():
             used = memory(process)
     head = ["page", "addresses", "first byte, median, ms", "longest, ms", "of the processor, ms", "elements"]
     text = (
-        f"{options.models:,} models × {options.benchmarks} benchmarks × 2 versions in SQLite, one process of `brainscore "
-        f"serve`, each address asked for once. Median of all: {1000 * statistics.median(firsts):,.0f} ms to the first "
-        f"byte. Loading the scores took {loading[0]:.1f} s before ({loading[1]:.1f} s of the processor); the server holds "
-        f"{used / 1e6:,.0f} MB at the end.\n\n{table(head, rows)}"
+        f"{options.models:,} models × {options.benchmarks} benchmarks × 2 versions in SQLite, one process of "
+        f"`brainscore serve`, each address asked for once. Median of all: {1000 * statistics.median(firsts):,.0f} ms "
+        f"to the first byte. Loading the scores took {loading[0]:.1f} s before ({loading[1]:.1f} s of the processor); the server "
+        f"holds {used / 1e6:,.0f} MB at the end.\n\n{table(head, rows)}"
     )
     print(text)
     if options.write:

@@ -247,7 +247,8 @@ class RankedModel:
     unranked : str or None
         Why the model has no rank.
     n_scored, n_all : int or None
-        Number of benchmarks of the first mean on which it was scored, and of all; None from a site of an earlier version.
+        Number of benchmarks of the first mean on which it was scored, and of all; None from a site of an earlier
+        version.
     published : int or None
         Year in its citation.
     """

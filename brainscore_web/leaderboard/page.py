@@ -30,7 +30,17 @@ from brainscore_web.leaderboard.payload import (
 from brainscore_web.leaderboard.state import COVERAGE, FACTS, BoardState
 from brainscore_web.leaderboard.withheld import withheld_reason
 
-__all__ = ["PAGE", "card", "card_links", "card_patterns", "cell_facts", "fact_text", "heads_of", "page_context", "short_count"]
+__all__ = [
+    "PAGE",
+    "card",
+    "card_links",
+    "card_patterns",
+    "cell_facts",
+    "fact_text",
+    "heads_of",
+    "page_context",
+    "short_count",
+]
 
 _PLACE = "IDENTIFIER"
 

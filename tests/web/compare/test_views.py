@@ -14,7 +14,14 @@ from brainscore_web.leaderboard.models import Benchmark, Score, VisionModel
 pytestmark = pytest.mark.django_db
 PAGE, SVG, CSV = "/vision/compare/", "/vision/compare/compare.svg", "/vision/compare/compare.csv"
 X, Y = "Simulated000.V1-pls", "Simulated003.IT-pls"
-MODES = ["", f"?x={X}&y={Y}", "?mode=models", "?mode=matrix", "?mode=matrix&level=benchmarks&least=3&method=spearman", "?mode=size"]
+MODES = [
+    "",
+    f"?x={X}&y={Y}",
+    "?mode=models",
+    "?mode=matrix",
+    "?mode=matrix&level=benchmarks&least=3&method=spearman",
+    "?mode=size",
+]
 
 
 class Reader(HTMLParser):

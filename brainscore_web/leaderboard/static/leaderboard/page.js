@@ -115,7 +115,7 @@ function apply(data) {
   counts.textContent = data.counts;
   empty.replaceChildren(...data.empty.map((text) => element("p", {}, text)));
   empty.hidden = !data.empty.length;
-  scroller.hidden = !data.models.id.length || !data.nodes.length;
+  scroller.hidden = !data.models.id.length || data.nodes.every((node) => node.kind === "fact");
   document.getElementById("notes").replaceChildren(...data.notes.map((note) => element("li", {}, note)));
   document.getElementById("chosen").textContent = data.chosen ? String(data.chosen) : "";
   if (!grid) takeOver();
