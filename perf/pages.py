@@ -85,14 +85,11 @@ def main():
         filling = [sys.executable, "-c", FILL, str(options.models), str(options.benchmarks)]
         subprocess.run(filling, env={**os.environ, "BRAINSCORE_SITE_HOME": folder}, check=True)
         with site(folder, 1) as (port, process):
-            start = time.perf_counter()
             while ask(port, "/health/live")[2] != 200:
                 time.sleep(0.5)
-            before = processor_seconds(process)
             ask(
                 port, "/vision/leaderboard/?errors=1"
             )  # loads the scores, which the server does once per change of them
-            loading = time.perf_counter() - start, processor_seconds(process) - before
             for name, paths in addresses(options.models, options.benchmarks).items():
                 before, times, elements = processor_seconds(process), [], 0
                 for path in paths:
@@ -114,8 +111,7 @@ def main():
     text = (
         f"{options.models:,} models × {options.benchmarks} benchmarks × 2 versions in SQLite, one process of "
         f"`brainscore serve`, each address asked for once. Median of all: {1000 * statistics.median(firsts):,.0f} ms "
-        f"to the first byte. Loading the scores took {loading[0]:.1f} s before ({loading[1]:.1f} s of the processor); the server "
-        f"holds {used / 1e6:,.0f} MB at the end.\n\n{table(head, rows)}"
+        f"to the first byte. The server holds {used / 1e6:,.0f} MB at the end.\n\n{table(head, rows)}"
     )
     print(text)
     if options.write:
