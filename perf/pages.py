@@ -89,7 +89,7 @@ def main():
                 time.sleep(0.5)
             ask(
                 port, "/vision/leaderboard/?errors=1"
-            )  # loads the scores, which the server does once per change of them
+            )  # loads the scores, as once per change
             for name, paths in addresses(options.models, options.benchmarks).items():
                 before, times, elements = processor_seconds(process), [], 0
                 for path in paths:
