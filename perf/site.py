@@ -7,34 +7,15 @@ import argparse
 import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
 import time
-from contextlib import contextmanager
 from pathlib import Path
-from urllib.request import urlopen
 
+from _simulated_site import FILL, memory, site
 from _tables import table, write_section
 
-FILL = """
-import sys
-from brainscore_web.serving import set_up
-set_up()
-from django.core.management import call_command
-call_command("migrate", verbosity=0)
-from brainscore_web.leaderboard.simulation import simulate_leaderboard
-fill(models=int(sys.argv[1]), benchmarks=int(sys.argv[2]), versions=2, private=0)
-"""
-SERVE = """
-import sys
-from brainscore_web.serving import listen, prepare, serve
-taken = listen("127.0.0.1", 0)
-prepare(None, say=print)
-print(taken.getsockname()[1], flush=True)
-serve(taken, workers=int(sys.argv[1]))
-"""
 SCRIPT = """
 local paths = {%s}
 local place = 0
@@ -58,24 +39,6 @@ READERS = {
         f"/vision/compare/?x=Simulated000.V1-pls&y=Simulated{number:03d}.V1-pls" for number in (24, 48, 72)
     ],
 }
-
-
-@contextmanager
-def site(folder, workers):
-    """A running site's port and its process."""
-    environment = {**os.environ, "BRAINSCORE_SITE_HOME": folder}
-    environment.pop("DATABASE_URL", None)
-    process = subprocess.Popen(
-        [sys.executable, "-c", SERVE, str(workers)], env=environment, stdout=subprocess.PIPE, text=True
-    )
-    try:
-        port = int(process.stdout.readline())
-        with urlopen(f"http://127.0.0.1:{port}/", timeout=120) as page:  # answers when the processes are ready
-            page.read()
-        yield port, process
-    finally:
-        process.send_signal(signal.SIGINT)
-        process.wait(30)
 
 
 def milliseconds(text):
@@ -103,16 +66,6 @@ def read(port, paths, readers, seconds, folder):
         "errors": int(errors[1] if errors else 0) + sum(int(n) for n in (broken.groups() if broken else ())),
         "size": size,
     }
-
-
-def memory(process):
-    """Bytes of the server's processes, without what they share."""
-    children = subprocess.run(["pgrep", "-P", str(process.pid)], capture_output=True, text=True).stdout.split()
-    sizes = []
-    for number in children:
-        text = Path(f"/proc/{number}/smaps_rollup").read_text()
-        sizes.append(int(re.search(r"Pss:\s+(\d+)", text)[1]) * 1024)
-    return sum(sizes)
 
 
 def main():

@@ -241,13 +241,20 @@ class RankedModel:
     runnable : bool
         Whether it can be loaded from published files.
     rank, best, worst : int or None
-        Rank by the first node, and the limits of its interval; None without a score.
+        Rank by the first node, and the limits of its interval; None without one.
     groups : str
         Models that share a letter do not differ significantly.
     trained_on : tuple of str
         Data sets, with those of the models that it was fine-tuned from.
     training_known : bool
         Whether `trained_on` has all of them.
+    unranked : str or None
+        Why the model has no rank.
+    n_scored, n_all : int or None
+        Number of benchmarks of the first mean on which it was scored, and of all; None from a site of an earlier
+        version.
+    published : int or None
+        Year in its citation.
     """
 
     identifier: str
@@ -265,6 +272,10 @@ class RankedModel:
     groups: str
     trained_on: tuple[str, ...] = ()
     training_known: bool = False
+    unranked: str | None = None
+    n_scored: int | None = None
+    n_all: int | None = None
+    published: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

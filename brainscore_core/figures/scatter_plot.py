@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from math import nan
+from dataclasses import dataclass, replace
+from math import ceil, floor, log10, nan
 
 from brainscore_core.figures import axes
 from brainscore_core.figures.axes import Svg
@@ -62,6 +62,8 @@ class Scatter:
         Draw x = y; both axes then have the same range.
     fit : bool
         Draw the line of least squares of y on x.
+    x_log : bool
+        Logarithmic horizontal axis; values that are not positive are not drawn.
     x_range, y_range : (float, float), optional
         Ends of the axes.
     width, height : float
@@ -78,6 +80,7 @@ class Scatter:
     kinds: Sequence[str] = ()
     identity: bool = False
     fit: bool = False
+    x_log: bool = False
     x_range: tuple[float, float] | None = None
     y_range: tuple[float, float] | None = None
     width: float = 400
@@ -93,6 +96,10 @@ def scatter(chart: Scatter) -> Svg:
     >>> made = scatter(Scatter(points=[Point(x=0.2, y=0.4, label="A")], title="A and B", x_title="x", y_title="y"))
     >>> made[:4], "<title>A</title>" in made
     ('<svg', True)
+    >>> points = [Point(x=size, y=0.5, label="A") for size in (2e6, 3e9)]
+    >>> made = scatter(Scatter(points=points, title="Size", x_title="parameters", y_title="score", x_log=True))
+    >>> [text for text in ("1M", "10M", "100M", "1B") if f">{text}<" in made]
+    ['10M', '100M', '1B']
     """
     return axes.figure(
         draw_scatter(chart),
@@ -106,6 +113,8 @@ def scatter(chart: Scatter) -> Svg:
 def draw_scatter(chart: Scatter) -> axes.Drawing:
     """Draw the elements of a scatter plot."""
     points = [point for point in chart.points if axes.finite(point.x, point.y)]
+    if chart.x_log:
+        points = [_on_log_scale(point) for point in points if point.x > 0]
     x_range = chart.x_range or _range([(p.x, p.x_low, p.x_high) for p in points])
     y_range = chart.y_range or _range([(p.y, p.y_low, p.y_high) for p in points])
     if chart.identity and chart.x_range is None and chart.y_range is None:
@@ -119,7 +128,7 @@ def draw_scatter(chart: Scatter) -> axes.Drawing:
     frame = axes.Frame(left, chart.width - 12, 10 + height, chart.height - 42)
     x, y = axes.Scale(*x_range, frame.left, frame.right), axes.Scale(*y_range, frame.bottom, frame.top)
     parts = [
-        axes.horizontal_axis(axes.axis_ticks(x), frame, chart.x_title),
+        axes.horizontal_axis(_log_ticks(x) if chart.x_log else axes.axis_ticks(x), frame, chart.x_title),
         axes.vertical_axis(axes.axis_ticks(y), frame, chart.y_title),
         drawn_legend,
     ]
@@ -132,6 +141,29 @@ def draw_scatter(chart: Scatter) -> axes.Drawing:
     parts.append(axes.element("g", *(_mark(point, x, y, size) for point in points), class_="chart-points"))
     parts.append(_names(points, x, y))
     return axes.Drawing(axes.join(parts), chart.width, chart.height, any(point.href for point in points))
+
+
+def _on_log_scale(point: Point) -> Point:
+    low, high = (log10(limit) if limit > 0 else nan for limit in (point.x_low, point.x_high))
+    return replace(point, x=log10(point.x), x_low=low, x_high=high)
+
+
+def _log_ticks(scale: axes.Scale) -> list[axes.AxisTick]:
+    """Powers of ten along a scale of logarithms, also twice and five times these if there are few."""
+    powers = range(floor(scale.low), ceil(scale.high) + 1)
+    for factors in ((1,), (1, 2, 5)):
+        values = [(power + log10(factor), factor * 10.0**power) for power in powers for factor in factors]
+        inside = [(place, value) for place, value in values if scale.low - 1e-9 <= place <= scale.high + 1e-9]
+        if len(inside) > 2:
+            break
+    return [axes.AxisTick(scale(place), _short(value)) for place, value in inside]
+
+
+def _short(value: float) -> str:
+    for size, unit in ((1e9, "B"), (1e6, "M"), (1e3, "k")):
+        if value >= size * 0.999:
+            return f"{value / size:g}{unit}"
+    return f"{value:g}"
 
 
 def _range(values: Sequence[tuple[float, float, float]]) -> tuple[float, float]:

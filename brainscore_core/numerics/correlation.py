@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,6 +16,7 @@ __all__ = [
     "Ranks",
     "association",
     "association_matrix",
+    "correlation_matrix",
     "cross_pearson",
     "mean_ranks",
     "pearson",
@@ -306,15 +307,48 @@ def association_matrix(values: ArrayLike) -> AssociationMatrix:
     >>> found.pearson.round(3).tolist(), found.spearman.round(3).tolist()
     ([[1.0, 0.8], [0.8, 1.0]], [[1.0, 0.8], [0.8, 1.0]])
     """
+    pearson, n = correlation_matrix(values, method="pearson")
+    return AssociationMatrix(pearson, correlation_matrix(values, method="spearman")[0], n)
+
+
+def correlation_matrix(values: ArrayLike, *, method: Literal["pearson", "spearman"]) -> tuple[Array, NDArray[np.int64]]:
+    """Return one of the coefficients of :func:`association_matrix`, and the number of models of each pair.
+
+    Parameters
+    ----------
+    values : array (models, benchmarks)
+        Scores; values that are not finite count as missing.
+    method : {'pearson', 'spearman'}
+        The coefficient.
+
+    Returns
+    -------
+    matrix : array (benchmarks, benchmarks)
+        NaN with too few models, or if all have the same value.
+    n : array (benchmarks, benchmarks) of int
+        Number of models with both scores.
+
+    Raises
+    ------
+    ValueError
+        If `values` is not a matrix of real numbers, or `method` is neither of the two.
+
+    Examples
+    --------
+    >>> matrix, n = correlation_matrix([[0.1, 0.2], [0.2, 0.1], [0.3, 0.4], [0.4, 0.3], [0.5, 0.5]], method="spearman")
+    >>> matrix.round(3).tolist()
+    [[1.0, 0.8], [0.8, 1.0]]
+    """
+    if method not in ("pearson", "spearman"):
+        raise ValueError(f"method is {method!r}; use 'pearson' or 'spearman'")
     scores = np.array(as_matrix(values, "values"), dtype=np.float64)
     known = np.isfinite(scores)
     scores[~known] = np.nan
     n = (known.T.astype(np.float64) @ known.astype(np.float64)).astype(np.int64)
-    pearson, spearman = _pearson_matrix(scores, known, n), _spearman_matrix(scores, known, n)
-    for matrix in (pearson, spearman):
-        np.clip(matrix, -1.0, 1.0, out=matrix)
-        matrix[n < _FEWEST] = np.nan
-    return AssociationMatrix(pearson, spearman, n)
+    matrix = (_pearson_matrix if method == "pearson" else _spearman_matrix)(scores, known, n)
+    np.clip(matrix, -1.0, 1.0, out=matrix)
+    matrix[n < _FEWEST] = np.nan
+    return matrix, n
 
 
 def _pearson_matrix(scores: Array, known: NDArray[np.bool_], n: NDArray[np.int64]) -> Array:

@@ -17,7 +17,7 @@ from brainscore_web.api.problems import Problem, problem_responses
 from brainscore_web.api.responses import refuse_unknown_parameters
 from brainscore_web.api.scores import ScoresAsked, scores, write_scores
 from brainscore_web.leaderboard import export, http
-from brainscore_web.leaderboard.board import board_for
+from brainscore_web.leaderboard.board import board_for, owned_models
 from brainscore_web.leaderboard.snapshot import snapshot_for
 
 __all__ = ["MEDIA_TYPES", "router"]
@@ -68,8 +68,9 @@ def export_leaderboard(
     """
     state = state_of(request, FormAsked)
     form: export.Form = laid_out.form or "wide"  # type: ignore[assignment] # checked by the export
-    snapshot = snapshot_for(caller_of(request).visitor, at=state.at)
-    board = board_for(snapshot, state)
+    visitor = caller_of(request).visitor
+    snapshot, owned = snapshot_for(visitor, at=state.at), owned_models(visitor, state)
+    board = board_for(snapshot, state, owned)
     write: dict[str, Callable[[], bytes]] = {
         "csv": lambda: export.csv(board, form=form),
         "parquet": lambda: export.parquet(board, form=form),

@@ -17,7 +17,7 @@ from brainscore_web.api.authentication import caller_of
 from brainscore_web.api.problems import problem_responses
 from brainscore_web.api.schemas import BoardAnswer
 from brainscore_web.leaderboard import http
-from brainscore_web.leaderboard.board import STATES, Board, board_for
+from brainscore_web.leaderboard.board import STATES, Board, board_for, owned_models
 from brainscore_web.leaderboard.cache import Cache
 from brainscore_web.leaderboard.clean import finite
 from brainscore_web.leaderboard.exposure import EXPOSURES
@@ -43,6 +43,8 @@ class BoardAsked(Schema):
     """The requested leaderboard, with the parameters of its page; empty values are ignored."""
 
     q: str = Field("", description="Search for models: words, with AND, OR, NOT and parentheses.")
+    models: list[str] = _many("Only these models.")
+    mine: str = _one_of("0", "1", description="1: only models of the token's owner.")
     family: list[str] = _many("Models of this family.")
     architecture: list[str] = _many("Models of this architecture.")
     training: list[str] = _many("Models trained on this.")
@@ -51,6 +53,7 @@ class BoardAsked(Schema):
     size_min: str = Field("", description="Minimum size of the weights in MB.")
     size_max: str = Field("", description="Maximum size of the weights in MB.")
     runnable: str = _one_of("0", "1", description="1: only models that can be loaded from published code and weights.")
+    unscored: str = _one_of("0", "1", description="1: also models without a score on any of the benchmarks.")
     include: list[str] = _many("Benchmarks, or nodes for all benchmarks below.")
     exclude: list[str] = _many("Benchmarks, or nodes for all benchmarks below; takes precedence over include.")
     region: list[str] = _many("Benchmarks of this region.")
@@ -58,7 +61,17 @@ class BoardAsked(Schema):
     task: list[str] = _many("Benchmarks with this task.")
     stimuli: list[str] = _many("Benchmarks with this kind of stimuli.")
     metric: list[str] = _many("Benchmarks with this metric.")
+    stimuli_min: str = Field("", description="Minimum number of stimuli.")
+    stimuli_max: str = Field("", description="Maximum number of stimuli.")
     ceiling_min: str = Field("", description="Benchmarks with at least this ceiling.")
+    common: str = _one_of(
+        "all",
+        "most",
+        description="Benchmarks on which all of the models were scored, or those that the most complete ones share.",
+    )
+    coverage: str = Field(
+        "", description="Percentage of the benchmarks on which a model must have been scored to be ranked; default 50."
+    )
     access: str = _one_of("public", description="public: benchmarks whose stimuli and measurements are public.")
     validity: str = _one_of(
         "assessed",
@@ -82,6 +95,7 @@ class BoardAsked(Schema):
     at: str = Field("", description="As of the end of this day (UTC), such as 2026-03-31.")
     sort: str = Field("", description="A node, rank (the default) or model; a leading - reverses the order.")
     open: list[str] = _many("Nodes whose children the page shows.")
+    show: list[str] = _many("Columns about models that the page shows: scored, parameters, published.")
     page: str = Field("", description="Used by the page; ignored here.", json_schema_extra=_AMOUNT)
 
 
@@ -158,6 +172,10 @@ def _model(board: Board, place: int) -> dict[str, Any]:
         "best": int(board.best[place]) or None,
         "worst": int(board.worst[place]) or None,
         "groups": board.groups[place],
+        "unranked": board.unranked[place] or None,
+        "n_scored": int(board.n_scored[place, board.root]) if board.root >= 0 else 0,
+        "n_all": int(board.n_all[place, board.root]) if board.root >= 0 else 0,
+        "published": model.published,
     }
 
 
@@ -200,7 +218,9 @@ def _numbers(matrix: NDArray[np.float64]) -> list[list[float | None]]:
 
 router = Router()
 
-_contents: Cache[tuple[SnapshotKey, str, tuple[int, ...], int, int], bytes] = Cache(most=4)  # up to several MB each
+_contents: Cache[tuple[SnapshotKey, str, tuple[str, ...], tuple[int, ...], int, int], bytes] = Cache(
+    most=4
+)  # up to several MB each
 
 
 @router.get(
@@ -213,10 +233,11 @@ def show_leaderboard(request: HttpRequest, query: Query[BoardAsked], part: Query
     depend on the filters.
     """
     state = state_of(request, BoardPart)
-    snapshot = snapshot_for(caller_of(request).visitor, at=state.at)
-    board = board_for(snapshot, state)
+    visitor = caller_of(request).visitor
+    snapshot, owned = snapshot_for(visitor, at=state.at), owned_models(visitor, state)
+    board = board_for(snapshot, state, owned)
     nodes = tuple(places(board, part.node, shown=part.shown))
-    key = (state.query(), nodes, part.limit, part.offset)
+    key = (state.query(), owned, nodes, part.limit, part.offset)
 
     def make() -> HttpResponse:
         body = _contents.get((snapshot.key, *key), lambda: content(board, nodes, part.limit, part.offset))

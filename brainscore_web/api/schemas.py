@@ -306,10 +306,14 @@ class RankedModel(Strict):
     training_known: bool = Field(description="Whether `trained_on` has all of them.")
     runnable: bool = Field(description="Whether it can be loaded from published code and weights.")
     size_mb: Finite = Field(description="Size of the weights in MB.")
-    rank: int | None = Field(description="Null without a score.")
+    rank: int | None = Field(description="Null for models below the coverage; see `unranked`.")
     best: int | None = Field(description="Best rank in the rank's interval; null if not tested.")
     worst: int | None = Field(description="Worst rank in the rank's interval; null if not tested.")
     groups: str = Field(description="Models that share a letter do not differ significantly; empty if not tested.")
+    unranked: str | None = Field(description="Why the model has no rank; null if it has one.")
+    n_scored: int = Field(description="Number of benchmarks of the first mean on which the model was scored.")
+    n_all: int = Field(description="Number of benchmarks of the first mean that pass the filters.")
+    published: int | None = Field(description="Year in the model's citation.")
 
 
 class BoardColumn(Strict):

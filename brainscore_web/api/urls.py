@@ -15,6 +15,7 @@ for part in (leaderboard, catalogue, assessments, scores, exports, submissions, 
 urlpatterns: list[URLPattern] = [
     path("", documentation.home),
     path("docs", documentation.page, {"api": api}, name="docs"),
+    path("docs/", documentation.home, name="docs-with-slash"),
     *with_response_headers(api.urls[0]),
     re_path("", documentation.not_found),
 ]

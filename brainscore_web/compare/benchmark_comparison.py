@@ -17,7 +17,7 @@ from brainscore_web.compare.question import Column, Note, Question, column, mode
 from brainscore_web.leaderboard.board import Board
 from brainscore_web.leaderboard.snapshot import ModelRow
 
-__all__ = ["Missing", "TwoBenchmarks", "two_benchmarks"]
+__all__ = ["Missing", "TwoBenchmarks", "kinds_of", "named_points", "two_benchmarks"]
 
 _KINDS = 8
 _NAMED = 25  # with more models, only the ten farthest from the others are named
@@ -100,8 +100,8 @@ class TwoBenchmarks:
     def svg(self) -> Svg:
         """Draw the scatter plot."""
         places = np.flatnonzero(self.both).tolist()
-        kinds, kind_of = _kinds([self.models[place] for place in places], self.colour)
-        named = _named(self.x.values[places], self.y.values[places])
+        kinds, kind_of = kinds_of([self.models[place] for place in places], self.colour)
+        named = named_points(self.x.values[places], self.y.values[places])
         points = [
             Point(
                 x=float(self.x.values[place]),
@@ -191,7 +191,7 @@ def _related(board: Board, first: str, second: str) -> bool:
     return first == second or any(part in tree and whole in tree.ancestors(part) for part, whole in pairs)
 
 
-def _kinds(models: Sequence[ModelRow], colour: str) -> tuple[tuple[str, ...], list[int]]:
+def kinds_of(models: Sequence[ModelRow], colour: str) -> tuple[tuple[str, ...], list[int]]:
     """Return the kinds of models, the most frequent first, and the kind of each model."""
     if colour == "none":
         return (), [0] * len(models)
@@ -204,7 +204,8 @@ def _kinds(models: Sequence[ModelRow], colour: str) -> tuple[tuple[str, ...], li
     return tuple(order), [place.get(text, len(order) - 1) for text in texts]
 
 
-def _named(x: NDArray[np.float64], y: NDArray[np.float64]) -> frozenset[int]:
+def named_points(x: NDArray[np.float64], y: NDArray[np.float64]) -> frozenset[int]:
+    """Return the points that get a name: all of a few, otherwise those farthest from the others."""
     if len(x) <= _NAMED:
         return frozenset(range(len(x)))
     far = sum(((each - each.mean()) / (each.std() or 1.0)) ** 2 for each in (x, y))

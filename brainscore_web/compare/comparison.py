@@ -16,6 +16,7 @@ from brainscore_web.compare.benchmark_comparison import TwoBenchmarks, two_bench
 from brainscore_web.compare.correlations import Correlations, correlations
 from brainscore_web.compare.model_comparison import TwoModels, two_models, without_models
 from brainscore_web.compare.question import Question
+from brainscore_web.compare.size_comparison import ScoreAgainstSize, score_against_size
 from brainscore_web.leaderboard.board import board_for
 from brainscore_web.leaderboard.cache import Cache
 from brainscore_web.leaderboard.clean import harmless
@@ -23,16 +24,35 @@ from brainscore_web.leaderboard.snapshot import STATES, Snapshot
 
 __all__ = ["Comparison", "compare", "csv_of"]
 
+Comparison: TypeAlias = TwoBenchmarks | TwoModels | Correlations | ScoreAgainstSize
 
-def csv_of(comparison: TwoBenchmarks | TwoModels | Correlations) -> str:
+
+def csv_of(comparison: Comparison) -> str:
     """Write a comparison as CSV.
 
     Two benchmarks: one row per model, including those without a value. Two models: one row per benchmark, likewise.
-    Matrix: one row per pair, with both coefficients and the number of models.
+    Size: one row per model that has both. Matrix: one row per pair, with both coefficients and the number of models.
     """
+    if isinstance(comparison, ScoreAgainstSize):
+        return _to_csv(*_sizes(comparison))
     if isinstance(comparison, TwoBenchmarks):
         return _to_csv(*_benchmarks(comparison))
     return _to_csv(*(_models(comparison) if isinstance(comparison, TwoModels) else _correlations(comparison)))
+
+
+def _sizes(comparison: ScoreAgainstSize) -> tuple[list[str], Iterable[Sequence[object]]]:
+    axis = comparison.axis
+    names = ["model", "architecture", "family", "training_data", "parameters", axis.identifier]
+    names += [f"{axis.identifier}:{part}" for part in ("error", "low", "high")]
+
+    def rows() -> Iterable[Sequence[object]]:
+        for place in comparison.places:
+            model = comparison.models[place]
+            row: list[object] = [model.identifier, model.architecture, model.family, model.training_data]
+            row.append(model.parameters)
+            yield [*row, *(float(array[place]) for array in (axis.values, axis.errors, axis.low, axis.high))]
+
+    return names, rows()
 
 
 def _benchmarks(comparison: TwoBenchmarks) -> tuple[list[str], Iterable[Sequence[object]]]:
@@ -97,9 +117,6 @@ def _cell(value: object) -> str:
     return harmless(value) if isinstance(value, str) else str(value)
 
 
-Comparison: TypeAlias = TwoBenchmarks | TwoModels | Correlations
-
-
 _correlation_caches: WeakKeyDictionary[Snapshot, Cache[str, Correlations]] = WeakKeyDictionary()
 
 
@@ -115,12 +132,14 @@ def compare(snapshot: Snapshot, question: Question) -> Comparison:
         If it is not possible; `UnknownIdentifier` for an unknown model, benchmark or mean.
     """
     if question.mode == "benchmarks":
-        return two_benchmarks(board_for(snapshot, question.board), question)
+        return two_benchmarks(board_for(snapshot, question.board.changed(unscored=True)), question)
+    if question.mode == "size":
+        return score_against_size(board_for(snapshot, question.board.changed(unscored=True)), question)
     if question.mode == "models":
         unfiltered = without_models(question)
-        return two_models(board_for(snapshot, unfiltered.board), unfiltered)
+        return two_models(board_for(snapshot, unfiltered.board.changed(unscored=True)), unfiltered)
     matrix_question = question.changed(x="", y="", first="", second="", colour="architecture")
-    board = board_for(snapshot, question.board)
+    board = board_for(snapshot, question.board.changed(unscored=True))
     with _lock:
         cache = _correlation_caches.setdefault(snapshot, Cache(most=4))
     return cache.get(matrix_question.query(), lambda: correlations(board, matrix_question))

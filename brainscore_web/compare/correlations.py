@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +13,7 @@ from numpy.typing import NDArray
 from brainscore_core.errors import UserError
 from brainscore_core.figures import CELLS_WITH_TEXT, Matrix, MatrixGroup, Svg, matrix
 from brainscore_core.formatting import number_text
-from brainscore_core.numerics.correlation import association_matrix
+from brainscore_core.numerics.correlation import correlation_matrix
 from brainscore_web.compare.question import Note, Question, benchmark_href, group_of
 from brainscore_web.leaderboard.board import Board, BoardNode
 
@@ -46,8 +48,10 @@ class Correlations:
         The correlated nodes, in the order of the tree.
     groups : tuple of MatrixGroup
         Consecutive nodes of the same region.
-    pearson, spearman : array (nodes, nodes)
-        NaN with too few models, or if all have the same value.
+    values : array (models, nodes)
+        The correlated values.
+    shown : array (nodes, nodes)
+        The shown coefficients; NaN with too few models, or if all have the same value.
     n : array (nodes, nodes) of int
         Number of models with both values.
     highest, lowest : tuple of Pair
@@ -66,8 +70,8 @@ class Correlations:
 
     nodes: tuple[BoardNode, ...]
     groups: tuple[MatrixGroup, ...]
-    pearson: NDArray[np.float64]
-    spearman: NDArray[np.float64]
+    values: NDArray[np.float64]
+    shown: NDArray[np.float64]
     n: NDArray[np.int64]
     highest: tuple[Pair, ...]
     lowest: tuple[Pair, ...]
@@ -77,10 +81,15 @@ class Correlations:
     least: int
     notes: tuple[Note, ...]
 
-    @property
-    def shown(self) -> NDArray[np.float64]:
-        """The shown coefficients."""
-        return self.pearson if self.method == "pearson" else self.spearman
+    @cached_property
+    def pearson(self) -> NDArray[np.float64]:
+        """Pearson's coefficients."""
+        return self.shown if self.method == "pearson" else _coefficients(self.values, "pearson", self.least)[0]
+
+    @cached_property
+    def spearman(self) -> NDArray[np.float64]:
+        """Spearman's coefficients."""
+        return self.shown if self.method == "spearman" else _coefficients(self.values, "spearman", self.least)[0]
 
     @property
     def symbol(self) -> str:
@@ -152,19 +161,16 @@ def correlations(board: Board, question: Question) -> Correlations:
             f"there are fewer than two {'means' if question.level == 'means' else 'benchmarks'} to correlate",
             remedy="remove filters, or choose another level",
         )
-    matrices = association_matrix(board.values[:, places])
-    pearson, spearman = (
-        np.where(matrices.n >= question.least, values, np.nan) for values in (matrices.pearson, matrices.spearman)
-    )
-    shown = pearson if question.method == "pearson" else spearman
+    values = board.values[:, places]
+    shown, n = _coefficients(values, question.method, question.least)
     upper = np.triu_indices(len(places), 1)
-    highest, lowest = _pairs(board, question, places, shown, matrices.n)
+    highest, lowest = _pairs(board, question, places, shown, n)
     return Correlations(
         nodes=tuple(board.nodes[place] for place in places),
         groups=_groups(board, places) if question.level == "benchmarks" else (),
-        pearson=pearson,
-        spearman=spearman,
-        n=matrices.n,
+        values=values,
+        shown=shown,
+        n=n,
         highest=highest,
         lowest=lowest,
         n_models=len(board.models),
@@ -173,6 +179,14 @@ def correlations(board: Board, question: Question) -> Correlations:
         least=question.least,
         notes=_notes(board, question, places),
     )
+
+
+def _coefficients(
+    values: NDArray[np.float64], method: Literal["pearson", "spearman"], least: int
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return coefficients with at least so many models, and the numbers of models."""
+    matrix, n = correlation_matrix(values, method=method)
+    return np.where(n >= least, matrix, np.nan), n
 
 
 def _groups(board: Board, places: Sequence[int]) -> tuple[MatrixGroup, ...]:

@@ -8,19 +8,33 @@ from brainscore_web.compare.benchmark_comparison import TwoBenchmarks
 from brainscore_web.compare.comparison import Comparison
 from brainscore_web.compare.model_comparison import TwoModels
 from brainscore_web.compare.question import MODES, Question, benchmark_href, model_href, node_names
+from brainscore_web.compare.size_comparison import ScoreAgainstSize
 from brainscore_web.leaderboard.filters import Facet, active_filters, benchmark_facets, model_facets
 from brainscore_web.leaderboard.snapshot import Snapshot
 
 __all__ = ["Chip", "Form", "comparison_context", "form_of"]
 
 _MODEL_FILTERS = frozenset(
-    {"q", "family", "architecture", "training", "parameters_min", "parameters_max", "size_min", "size_max", "runnable"}
+    {
+        "q",
+        "models",
+        "mine",
+        "family",
+        "architecture",
+        "training",
+        "parameters_min",
+        "parameters_max",
+        "size_min",
+        "size_max",
+        "runnable",
+    }
 )
-_NO_CHIP = frozenset({"values"})  # shown as a field of the form of each mode
+_NO_CHIP = frozenset({"values", "unscored", "coverage"})  # shown as a field of the form of each mode
 _MODE_FIELDS = {  # visible fields of the form of each mode
     "benchmarks": ("x", "y", "colour", "values"),
     "models": ("first", "second", "values"),
     "matrix": ("level", "method", "least", "values"),
+    "size": ("y", "colour", "values"),
 }
 
 
@@ -77,7 +91,7 @@ def form_of(snapshot: Snapshot, question: Question) -> Form:
     pairs = question.pairs()
     return Form(
         modes=[(title, question.changed(mode=mode).query(), mode == question.mode) for mode, title in MODES.items()],
-        nodes=list(node_names(snapshot).items()) if question.mode == "benchmarks" else [],
+        nodes=list(node_names(snapshot).items()) if question.mode in ("benchmarks", "size") else [],
         models=[(model.identifier, model.title) for model in snapshot.models] if question.mode == "models" else [],
         hidden=[pair for pair in pairs if pair[0] not in _MODE_FIELDS[question.mode]],
         hidden_in_filters=[pair for pair in pairs if pair[0] not in filter_fields],
@@ -102,6 +116,12 @@ def comparison_context(comparison: Comparison, question: Question) -> dict[str, 
         models = (comparison.first, comparison.second)
         items = [(model.identifier, model.title, model_href(model.identifier)) for model in models]
         swapped = question.changed(first=items[1][0], second=items[0][0])
+    elif isinstance(comparison, ScoreAgainstSize):
+        axis = comparison.axis
+        return {
+            "names": [axis.identifier],
+            "cards": [] if axis.is_mean else [(axis.title, benchmark_href(axis.identifier))],
+        }
     else:
         return {}
     return {

@@ -372,7 +372,9 @@ def _tested(
 
 def _chosen_models(board: Board, question: Question) -> tuple[int, int]:
     """Return rows of the snapshot; by default those of the best models."""
-    rows = [model_row(board.snapshot, name) if name else -1 for name in (question.first, question.second)]
+    names = list(question.board.models)  # chosen on the leaderboard
+    chosen = [question.first or next(iter(names), ""), question.second or next(iter(names[1:]), "")]
+    rows = [model_row(board.snapshot, name) if name else -1 for name in chosen]
     for place in (0, 1):
         if rows[place] < 0:
             rows[place] = next((row for row in board.rows.tolist() if row not in rows), -1)

@@ -184,7 +184,12 @@ def group_of(board: Board, place: int) -> str:
     return above[-2] if len(above) > 1 else above[0] if above else node.title
 
 
-MODES = {"benchmarks": "Two benchmarks", "models": "Two models", "matrix": "All benchmarks"}
+MODES = {
+    "benchmarks": "Two benchmarks",
+    "models": "Two models",
+    "matrix": "All benchmarks",
+    "size": "Score against size",
+}
 """Modes with their titles."""
 
 FEWEST = 3
@@ -206,9 +211,9 @@ class Question:
     Attributes
     ----------
     mode : str
-        ``'benchmarks'``, ``'models'`` or ``'matrix'``.
+        ``'benchmarks'``, ``'models'``, ``'matrix'`` or ``'size'``.
     x, y : str
-        Two benchmarks or means; empty: the first two means.
+        Two benchmarks or means; empty: the first two means. Scores that are drawn against size are those of `y`.
     first, second : str
         Two models; empty: the two best ones.
     method : str
@@ -223,7 +228,7 @@ class Question:
         Filters of the leaderboard.
     """
 
-    mode: Literal["benchmarks", "models", "matrix"] = "benchmarks"
+    mode: Literal["benchmarks", "models", "matrix", "size"] = "benchmarks"
     x: str = ""
     y: str = ""
     first: str = ""

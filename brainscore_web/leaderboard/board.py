@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +16,12 @@ from brainscore_core.results.aggregates import Tree
 from brainscore_core.statistics.means import NOT_TESTED, rank_means
 from brainscore_web.leaderboard import search
 from brainscore_web.leaderboard.cache import Cache
+from brainscore_web.leaderboard.coverage import Common, common_benchmarks, counting_benchmarks, covered, reason_unranked
 from brainscore_web.leaderboard.exposure import averages_of_kept, exposure_of_nodes, kept
 from brainscore_web.leaderboard.filters import CONTROLS, OUTSIDE, chosen_benchmarks, chosen_models, suggestion
+from brainscore_web.leaderboard.models import VisionModel, Visitor
 from brainscore_web.leaderboard.snapshot import STATES, BenchmarkRow, ModelRow, Snapshot, SnapshotKey, clear_snapshots
-from brainscore_web.leaderboard.state import BoardState
+from brainscore_web.leaderboard.state import FACTS, BoardState
 
 __all__ = [
     "MAX_OPEN_HEADING",
@@ -34,6 +36,8 @@ __all__ = [
     "group_texts",
     "influences_on",
     "mean_parts",
+    "owned_models",
+    "ranking_parts",
 ]
 
 SHADES = 10
@@ -45,6 +49,11 @@ MAX_OPEN_HEADING = 6
 _SCORED, _UNDEFINED, _MISSING, _UNDETERMINED, _LEFT_OUT = (
     STATES.index(state) for state in ("scored", "undefined", "missing", "undetermined", "left out")
 )
+_LEAST_TELLING_FIRST = tuple(
+    STATES.index(state) for state in ("outdated", "not applicable", "undefined", "undetermined", "failed")
+)
+"""States of benchmarks below a mean without a value; the last one that occurs is that of the mean."""
+_OTHER_SORTS = ("rank", "model", *FACTS)
 _NAMES = {"ceiled": ("value", "error", "low", "high"), "raw": ("raw", "raw_error", "raw_low", "raw_high")}
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -105,8 +114,10 @@ class Board:
         and limits (95 %) of a mean of several scores are computed from the influences of the units that the scores
         share, if these are stored of all of them.
     states : array (models, nodes) of int8
-        Indices into :data:`STATES`. A mean is scored if it has a value; otherwise it has the state that all benchmarks
-        below share, or is missing if they differ. Headings are missing.
+        Indices into :data:`STATES`. A mean is scored if it has a value; otherwise it has the first of the states
+        failed, undetermined, undefined, not applicable and outdated that a benchmark below has, or is missing if all
+        are.
+        Headings are missing.
     n_scored, n_all : array (models, nodes) of int
         Number of benchmarks at or below a node: scored ones, and all that pass the filters.
     exposure : array (models, nodes) of int8
@@ -115,9 +126,20 @@ class Board:
     shade : array (models, nodes) of int8
         Colour class: position of the value between the lowest (0) and the highest (9) of its column; -1 without a
         value, 5 if all values are equal.
+    ranked_by : array (models, nodes)
+        Values that ranks at a node are by: means over the benchmarks that count in ranks; NaN for models below the
+        coverage of the state (:mod:`~brainscore_web.leaderboard.coverage`).
     rank, best, worst : array (models,) of int
         Rank by the mean of the first root, and the limits of its interval; 0 if the model has no rank, limits also if
         it was not tested against any other: nothing is then claimed about its true rank.
+    unranked : tuple of str
+        Why a model has no rank; empty if it has one, and without a mean.
+    rank_nodes : tuple of BoardNode
+        The nodes of the benchmarks that count in ranks; empty if all do.
+    n_unlisted : int
+        Number of models that are not listed, since they have no score on any of the benchmarks.
+    common : tuple of Common
+        Benchmarks that all listed models have, and those that the most complete models have in common.
     groups : tuple of str
         Letters of the groups of models that do not differ significantly, such as ``'ab'`` or ``'c–h'``; empty without
         a test, and for all models if there are too many groups.
@@ -143,9 +165,14 @@ class Board:
     n_all: Counts
     exposure: NDArray[np.int8]
     shade: NDArray[np.int8]
+    ranked_by: Floats
     rank: Counts
     best: Counts
     worst: Counts
+    unranked: tuple[str, ...]
+    rank_nodes: tuple[BoardNode, ...]
+    n_unlisted: int
+    common: tuple[Common, Common]
     groups: tuple[str, ...]
     node_best: Floats
     node_median: Floats
@@ -166,8 +193,8 @@ class Board:
         return self._places.get(identifier, -1)
 
     def rank_of(self, place: int) -> Counts:
-        """Return the ranks by a node, in the order of `models`; equal values share a rank, 0 without a value."""
-        values = self.values[:, place]
+        """Return the ranks by a node, in the order of `models`; equal values share a rank, 0 for unranked models."""
+        values = self.ranked_by[:, place]
         known = np.isfinite(values)
         ranks = np.zeros(len(values), dtype=np.int64)
         ranks[known] = 1 + np.searchsorted(np.sort(-values[known]), -values[known], side="left")
@@ -175,27 +202,86 @@ class Board:
 
     def tested_ranks(self, place: int) -> Ranks:
         """Return ranks at a node with intervals and groups, in the order of `models`."""
-        columns, weights = mean_parts(self.nodes, place)
-        return rank_means(self.values[:, place], influences_on(self.snapshot, self.state, self.rows, columns), weights)
+        columns, weights = ranking_parts(self.nodes, self.rank_nodes, place)
+        return rank_means(
+            self.ranked_by[:, place], influences_on(self.snapshot, self.state, self.rows, columns), weights
+        )
 
     def toggled(self, place: int) -> BoardState:
         """Return the state in which this node is open if it is closed here, and closed if it is open here."""
         names = {node.identifier for node in self.nodes if node.open} ^ {self.nodes[place].identifier}
         return self.state.changed(open=tuple(names), page=self.state.page)
 
+    def fact(self, name: str) -> Floats:
+        """Return a column about models (a key of `FACTS`); NaN if it is not known."""
+        if name == "scored":
+            return self.n_scored[:, self.root].astype(np.float64) if self.root >= 0 else np.full(len(self.rows), np.nan)
+        numbers = [getattr(model, name) for model in self.models]
+        return np.array([np.nan if number is None else number for number in numbers], dtype=np.float64)
+
 
 _boards: Cache[tuple[SnapshotKey, BoardState], Board] = Cache(most=16)
 
 
-def board_for(snapshot: Snapshot, state: BoardState) -> Board:
-    """Return :func:`board_of` from the cache, or compute and cache it."""
+def owned_models(visitor: Visitor, state: BoardState) -> tuple[str, ...]:
+    """Return the models of a visitor if the state asks for them, otherwise nothing.
+
+    Raises
+    ------
+    UserError
+        If the visitor is not logged in.
+    """
+    if not state.mine:
+        return ()
+    if not visitor.is_authenticated:
+        raise UserError("mine: you are not logged in", remedy="log in to see your models")
+    owned = VisionModel.objects.filter(owner=visitor.pk).order_by("identifier")
+    return tuple(owned.values_list("identifier", flat=True))
+
+
+def board_for(snapshot: Snapshot, state: BoardState, owned: Sequence[str] = ()) -> Board:
+    """Return :func:`board_of` from the cache, or compute and cache it; `owned` are the models of `state.mine`."""
     content = state.content
+    if state.unscored:  # the same board if there are no models without a score
+        listed = board_for(snapshot, replace(state, unscored=False), owned)
+        if listed.n_unlisted == 0:
+            return _with_state(listed, state)
+    if state.mine:
+        chosen = tuple(name for name in owned if not state.models or name in state.models)
+        content = replace(content, mine=False, models=chosen or ("\x00",))  # no model has this name
+
+    if content.sort != "rank":  # another order of the same board
+        ranked = _with_state(board_for(snapshot, replace(content, sort="rank")), state)
+        sort_by = _sort_node(snapshot, state, ranked._places)
+        if sort_by >= 0 or state.sort.removeprefix("-") in _OTHER_SORTS:
+            return _reordered(ranked, sort_by)
 
     def make() -> Board:
         _boards.drop(lambda key: key[0].revision < snapshot.revision)
         return board_of(snapshot, content)
 
     return _with_state(_boards.get((snapshot.key, content), make), state)
+
+
+_BY_MODEL = (
+    "rows", "values", "errors", "low", "high", "states", "n_scored", "shade", "ranked_by", "rank", "best", "worst",
+)  # fmt: skip
+
+
+def _reordered(board: Board, sort_by: int) -> Board:
+    """Return the same board with its models in the order of its state."""
+    by_name = np.argsort(board.rows, kind="stable")
+    models = [board.models[row] for row in by_name.tolist()]
+    values = board.values[by_name, sort_by] if sort_by >= 0 else None
+    n_scored = board.n_scored[by_name, 0] if board.root >= 0 else None
+    order = by_name[_order(board.state, values, n_scored, models, board.rank[by_name])]
+    changes: dict[str, Any] = {name: getattr(board, name)[order] for name in _BY_MODEL}
+    for array in changes.values():
+        array.setflags(write=False)
+    for name in ("models", "unranked", "groups"):
+        whole = getattr(board, name)
+        changes[name] = tuple(whole[row] for row in order.tolist())
+    return replace(board, **changes)
 
 
 def clear_caches() -> None:
@@ -231,10 +317,27 @@ def board_of(snapshot: Snapshot, state: BoardState) -> Board:
     if passing is not None:
         n_left_out = int((~passing & (snapshot.state[np.ix_(rows, columns)] == _SCORED)).sum())
         columns = columns[passing.any(axis=0)]  # a benchmark passes if one of its scores does
+    common = _common(snapshot, rows, columns)
+    if state.common:
+        columns = columns[(common[0] if state.common == "all" else common[1]).benchmarks]
+    n_unlisted = 0
+    if not state.unscored and len(columns):
+        scored = snapshot.state[np.ix_(rows, columns)] == _SCORED
+        passing = kept(snapshot.exposure[np.ix_(rows, columns)], state.exposure)
+        has_score = (scored if passing is None else scored & passing).any(axis=1)
+        n_unlisted = int((~has_score).sum())
+        rows = rows[has_score]
     arrays = _Arrays(snapshot, state, rows, columns)
     ranks = arrays.ranks()
     sort_by = _sort_node(snapshot, state, arrays.place)
-    order = _order(state, arrays.values[:, sort_by] if sort_by >= 0 else None, ranks.rank)
+    order = _order(
+        state,
+        arrays.values[:, sort_by] if sort_by >= 0 else None,
+        arrays.n_scored[:, 0] if arrays.has_mean else None,
+        [snapshot.models[row] for row in rows.tolist()],
+        ranks.rank,
+    )
+    unranked = arrays.reasons(state, ranks.rank)
     letters = group_texts(ranks)
     has = np.isfinite(arrays.values).any(axis=0)
     node_best, node_median = (np.full(len(arrays.nodes), np.nan) for _ in range(2))
@@ -251,7 +354,10 @@ def board_of(snapshot: Snapshot, state: BoardState) -> Board:
         too_many_groups=ranks.too_many_groups,
         n_without_raw=arrays.n_without_raw,
         n_left_out=n_left_out,
-        is_sorted=sort_by >= 0 or state.sort.removeprefix("-") in ("rank", "model"),
+        is_sorted=sort_by >= 0 or state.sort.removeprefix("-") in _OTHER_SORTS,
+        n_all=int(arrays.n_all[:, 0].max(initial=0)) if arrays.has_mean else 0,
+        n_unlisted=n_unlisted,
+        not_counting=arrays.not_counting,
     )
     board = Board(
         state=state,
@@ -268,9 +374,14 @@ def board_of(snapshot: Snapshot, state: BoardState) -> Board:
         n_all=arrays.n_all[order],
         exposure=arrays.exposure()[order],
         shade=_shades(arrays.values)[order],
+        ranked_by=arrays.ranked_by[order],
         rank=np.maximum(ranks.rank, 0)[order],
         best=np.where(ranks.tested, ranks.best, 0)[order],
         worst=np.where(ranks.tested, ranks.worst, 0)[order],
+        unranked=tuple(unranked[row] for row in order.tolist()),
+        rank_nodes=arrays.rank_nodes,
+        n_unlisted=n_unlisted,
+        common=common,
         groups=tuple(letters[row] for row in order.tolist()),
         node_best=node_best,
         node_median=node_median,
@@ -282,6 +393,21 @@ def board_of(snapshot: Snapshot, state: BoardState) -> Board:
         if isinstance(array, np.ndarray):
             array.setflags(write=False)
     return _with_state(board, state)
+
+
+def _common(snapshot: Snapshot, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> tuple[Common, Common]:
+    """Return what models have in common, over the benchmarks that means include; flags are of all `columns`."""
+    in_tree = np.array([snapshot.benchmarks[column].in_tree for column in columns.tolist()], dtype=bool)
+    if not in_tree.any():
+        in_tree[:] = True
+    everyone, most = common_benchmarks(snapshot.state[np.ix_(rows, columns[in_tree])])
+
+    def on_columns(common: Common) -> Common:
+        flags = np.zeros(len(columns), dtype=bool)
+        flags[in_tree] = common.benchmarks
+        return Common(common.n_models, flags)
+
+    return on_columns(everyone), on_columns(most)
 
 
 class _Arrays:
@@ -302,7 +428,7 @@ class _Arrays:
         without = (leaf_states == _SCORED) & ~np.isfinite(arrays[0])
         leaf_states[without], self.n_without_raw = _UNDEFINED, int(without.sum())
         self._leaf_exposure = snapshot.exposure[np.ix_(rows, columns)]
-        passing = kept(self._leaf_exposure, state.exposure)
+        passing = self._passing = kept(self._leaf_exposure, state.exposure)
         if passing is not None:
             leaf_states[~passing] = _LEFT_OUT
             arrays = [np.where(passing, array, np.nan) for array in arrays]
@@ -343,6 +469,7 @@ class _Arrays:
         for array, of_leaves in zip((self.values, self.errors, self.low, self.high), arrays, strict=True):
             array[:, self.at] = of_leaves
         self._fill_means()
+        self._rank_by(state, tree, columns, arrays)
         if state.values == "ceiled":
             self._hide(snapshot.undetermined[np.ix_(rows, columns)])
 
@@ -355,19 +482,66 @@ class _Arrays:
             if node.kind == "mean":
                 value = self.values[:, place]
                 states = self.states[:, below[place]]
-                same = (states == states[:, :1]).all(axis=1)
-                without = np.where(same & (states[:, 0] != _SCORED), states[:, 0], _MISSING)
+                without = np.full(len(states), _MISSING, dtype=np.int8)
+                for code in _LEAST_TELLING_FIRST:
+                    without[(states == code).any(axis=1)] = code
                 self.states[:, place] = np.where(np.isfinite(value), _SCORED, without)
             elif node.kind == "heading":
                 self.n_scored[:, place] = self.n_scored[:, below[place]].sum(axis=1)
                 self.n_all[:, place] = self.n_all[:, below[place]].sum(axis=1)
+
+    def _rank_by(self, state: BoardState, tree: Tree, columns: NDArray[np.intp], arrays: Sequence[Floats]) -> None:
+        """Set the values that ranks are by, and the nodes of the benchmarks that count in ranks."""
+        self.ranked_by = self.values.copy()
+        self.rank_nodes: tuple[BoardNode, ...] = ()
+        means = [place for place, node in enumerate(self.nodes) if node.kind == "mean"]
+        counts = np.ones(len(self.benchmarks), dtype=bool)
+        for root in (place for place in means if self.nodes[place].parent < 0):
+            below = set(mean_parts(self.nodes, root)[0].tolist())
+            of_root = np.array([column in below for column in columns.tolist()], dtype=bool)
+            ranked = covered(self.n_scored[:, root], self.n_all[:, root], state.coverage)
+            states = self.states[:, np.array(self.at, dtype=np.intp)[of_root]]
+            counts[of_root] = counting_benchmarks(states, ranked, state.coverage)
+        self.not_counting = tuple(
+            row.title for row, counted in zip(self.benchmarks, counts, strict=True) if not counted
+        )
+        if self.not_counting:
+            rest = tree.pruned(
+                row.identifier for row, count in zip(self.benchmarks, counts, strict=True) if row.in_tree and count
+            )
+            counting = [number for number, row in enumerate(self.benchmarks) if row.in_tree and counts[number]]
+            pairs = [(int(columns[number]), self.benchmarks[number]) for number in counting]
+            self.rank_nodes = board_nodes(rest, pairs)
+            passing = None if self._passing is None else self._passing[:, counting]
+            averaged = averages_of_kept(rest, arrays[0][:, counting], arrays[1][:, counting], passing, over=state.over)
+            self.ranked_by[:, means] = np.nan
+            for number, identifier in enumerate(averaged.nodes):
+                if (place := self.place[identifier]) in means:
+                    self.ranked_by[:, place] = averaged.values[:, number]
+        for place in means:
+            self.ranked_by[~covered(self.n_scored[:, place], self.n_all[:, place], state.coverage), place] = np.nan
+
+    def reasons(self, state: BoardState, rank: Counts) -> list[str]:
+        """Return for each model why it has no rank."""
+        if not self.has_mean:
+            return [""] * len(rank)
+        below = set(mean_parts(self.nodes, 0)[0].tolist())
+        leaves = [place for place, node in enumerate(self.nodes) if node.column in below]
+
+        def reason(row: int) -> str:
+            n_scored, n_all = int(self.n_scored[row, 0]), int(self.n_all[row, 0])
+            if covered(self.n_scored[row, :1], self.n_all[row, :1], state.coverage)[0]:
+                return "scored only on benchmarks that do not count in ranks yet"
+            return reason_unranked(n_scored, n_all, state.coverage, [STATES[code] for code in self.states[row, leaves]])
+
+        return ["" if place > 0 else reason(row) for row, place in enumerate(rank.tolist())]
 
     def _hide(self, undetermined: NDArray[np.bool_]) -> None:
         """Take away the values of scores that say nothing; means contain them as computed."""
         model, column = np.nonzero(undetermined)
         at = model, np.array(self.at, dtype=np.intp)[column]
         self.states[at] = _UNDETERMINED
-        for array in (self.values, self.errors, self.low, self.high):
+        for array in (self.values, self.errors, self.low, self.high, self.ranked_by):
             array[at] = np.nan
 
     def exposure(self) -> NDArray[np.int8]:
@@ -382,9 +556,9 @@ class _Arrays:
     def ranks(self) -> Ranks:
         if not self.has_mean:
             return rank_means(np.full(len(self.values), np.nan), [[] for _ in self.values], [])
-        columns, weights = mean_parts(self.nodes, 0)
+        columns, weights = ranking_parts(self.nodes, self.rank_nodes, 0)
         places = [self._columns.index(column) for column in columns.tolist()]
-        return rank_means(self.values[:, 0], [[of[place] for place in places] for of in self._influences], weights)
+        return rank_means(self.ranked_by[:, 0], [[of[place] for place in places] for of in self._influences], weights)
 
     def ceilings(self) -> Floats:
         ceilings = np.full(len(self.nodes), np.nan)
@@ -401,7 +575,7 @@ def _with_state(board: Board, state: BoardState) -> Board:
 def _sort_node(snapshot: Snapshot, state: BoardState, places: Mapping[str, int]) -> int:
     """Return the index of the node to sort by; -1 to sort by rank or model, or if the filters exclude the node."""
     name = state.sort.removeprefix("-")
-    if name in ("rank", "model"):
+    if name in _OTHER_SORTS:
         return -1
     if name not in snapshot.tree and name not in snapshot.benchmark_index:
         raise UserError(
@@ -411,13 +585,27 @@ def _sort_node(snapshot: Snapshot, state: BoardState, places: Mapping[str, int])
     return places.get(name, -1)
 
 
-def _order(state: BoardState, values: Floats | None, ranks: Counts) -> NDArray[np.intp]:
-    """Return the order of the models: those without a value last, ties by name."""
-    backwards = state.sort.startswith("-")
-    if state.sort.removeprefix("-") == "model":
+def _order(
+    state: BoardState, values: Floats | None, n_scored: Counts | None, models: Sequence[ModelRow], ranks: Counts
+) -> NDArray[np.intp]:
+    """Return the order of the models: those without a value last, ties by name; unranked ones by coverage."""
+    backwards, name = state.sort.startswith("-"), state.sort.removeprefix("-")
+    if name == "model":
         order = np.arange(len(ranks))
         return order[::-1] if backwards else order
-    key = -values if values is not None else np.where(ranks > 0, ranks.astype(np.float64), np.nan)
+    if n_scored is None:
+        n_scored = np.zeros(len(ranks), dtype=np.int64)
+    if values is None and name not in FACTS:
+        key = ranks.astype(np.float64)
+        known = ranks > 0
+        return np.lexsort((np.where(known, 0, -n_scored), np.where(known, -key if backwards else key, np.inf)))
+    if values is not None:
+        key = -values
+    elif name == "scored":
+        key = -n_scored.astype(np.float64)
+    else:
+        numbers = [getattr(model, name) for model in models]
+        key = -np.array([np.nan if number is None else number for number in numbers], dtype=np.float64)
     return np.argsort(-key if backwards else key, kind="stable")  # NaN comes last
 
 
@@ -530,6 +718,16 @@ def mean_parts(nodes: Sequence[BoardNode], place: int) -> tuple[NDArray[np.intp]
     return np.array(columns, dtype=np.intp), np.array(weights)
 
 
+def ranking_parts(
+    nodes: Sequence[BoardNode], rank_nodes: Sequence[BoardNode], place: int
+) -> tuple[NDArray[np.intp], Floats]:
+    """Return :func:`mean_parts` of a node over the benchmarks that count in ranks: all if `rank_nodes` is empty."""
+    if not rank_nodes or nodes[place].kind == "benchmark":
+        return mean_parts(nodes, place)
+    same = [at for at, node in enumerate(rank_nodes) if node.identifier == nodes[place].identifier]
+    return mean_parts(rank_nodes, same[0]) if same else (np.zeros(0, dtype=np.intp), np.zeros(0))
+
+
 def influences_on(
     snapshot: Snapshot, state: BoardState, rows: NDArray[np.intp], columns: NDArray[np.intp]
 ) -> list[list[ScoreInfluence | None]]:
@@ -560,6 +758,12 @@ class BoardSummary(NamedTuple):
         Number of scores that the filter on exposure leaves out.
     is_sorted : bool
         Whether the requested column to sort by is on the board.
+    n_all : int
+        Number of benchmarks of the mean that models are ranked by.
+    n_unlisted : int
+        Number of models that are not listed, since they have no score on any of the benchmarks.
+    not_counting : tuple of str
+        Titles of the benchmarks that do not count in ranks.
     """
 
     rows: NDArray[np.intp]
@@ -572,16 +776,41 @@ class BoardSummary(NamedTuple):
     n_without_raw: int
     n_left_out: int
     is_sorted: bool
+    n_all: int
+    n_unlisted: int
+    not_counting: tuple[str, ...]
 
 
 def notes(snapshot: Snapshot, state: BoardState, summary: BoardSummary) -> tuple[str, ...]:
     """Return all notes on a board."""
     return (
+        *_on_coverage(state, summary),
         *_on_filters(snapshot, state, summary),
         *_on_means(state, summary),
         *_on_ranks(summary),
         *_on_day(snapshot, state),
     )
+
+
+def _on_coverage(state: BoardState, summary: BoardSummary) -> Iterator[str]:
+    if n := summary.n_unlisted:
+        yield f"{counted(n, 'model')} without a score on any of these benchmarks {_is(n)} not listed."
+    if not summary.ranked_by or not len(summary.rows):
+        return
+    fewest = max(1, -int(-state.coverage * summary.n_all // 100))
+    rule = f"scored on at least {state.coverage:g} % of the benchmarks ({fewest} of {summary.n_all})"
+    n = len(summary.rows) - summary.n_ranked
+    if not summary.n_ranked:
+        yield f"No model was {rule}, so all are listed without a rank."
+    elif n:
+        yield f"{counted(n, 'model')} not {rule} {_is(n)} listed below the others, without a rank."
+    if summary.not_counting:
+        names = ", ".join(summary.not_counting[:5]) + (" and others" if len(summary.not_counting) > 5 else "")
+        number = counted(len(summary.not_counting), "benchmark")
+        yield (
+            f"Ranks leave out {number} on which fewer than {state.coverage:g} % of the ranked models have a result, so "
+            f"that no model rises by being scored first: {names}."
+        )
 
 
 def _on_filters(snapshot: Snapshot, state: BoardState, summary: BoardSummary) -> Iterator[str]:

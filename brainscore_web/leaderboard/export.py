@@ -205,6 +205,7 @@ def _type(name: str, column: Any) -> pyarrow.DataType:
         return pyarrow.string() if column.dtype == object else pyarrow.from_numpy_dtype(column.dtype)
     kinds = {
         "parameters": pyarrow.int64(), "size_mb": pyarrow.float64(), "runnable": pyarrow.bool_(),
+        "published": pyarrow.int64(),
         "rank": pyarrow.int64(), "rank_best": pyarrow.int64(), "rank_worst": pyarrow.int64(),
     }  # fmt: skip
     return kinds.get(name, pyarrow.string())
@@ -258,4 +259,8 @@ def _model_columns(board: Board) -> dict[str, Any]:
     for name, ranks in (("rank", board.rank), ("rank_best", board.best), ("rank_worst", board.worst)):
         columns[name] = [rank or None for rank in ranks.tolist()]
     columns["groups"] = list(board.groups)
+    columns["unranked"] = [reason or None for reason in board.unranked]
+    if board.root >= 0:
+        columns["n_scored"], columns["n_all"] = board.n_scored[:, board.root], board.n_all[:, board.root]
+    columns["published"] = [model.published for model in board.models]
     return columns

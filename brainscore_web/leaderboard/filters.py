@@ -60,6 +60,13 @@ _LABELS = {
     "parameters_max": "parameters to",
     "size_min": "size in MB from",
     "size_max": "size in MB to",
+    "models": "model",
+    "mine": "my models",
+    "unscored": "with models without a score",
+    "stimuli_min": "number of stimuli from",
+    "stimuli_max": "number of stimuli to",
+    "common": "benchmarks in common",
+    "coverage": "ranked from a coverage in % of",
     "include": "only",
     "exclude": "without",
     "ceiling_min": "ceiling from",
@@ -69,7 +76,7 @@ _LABELS = {
     "over": "means over",
     "at": "as of",
 }
-_NOT_FILTERS = frozenset({"sort", "open", "page"})
+_NOT_FILTERS = frozenset({"sort", "open", "show", "page"})
 
 
 class ActiveFilter(NamedTuple):
@@ -235,7 +242,11 @@ def chosen_models(models: Sequence[ModelRow], state: BoardState) -> list[int]:
         if least is not None or most is not None
     ]
 
+    only = set(state.models)
+
     def passes(model: ModelRow) -> bool:
+        if only and model.identifier not in only:
+            return False
         if state.runnable and not model.runnable:
             return False
         if not all(getattr(model, name).casefold() in texts for name, texts in required):
@@ -265,7 +276,12 @@ def chosen_benchmarks(snapshot: Snapshot, state: BoardState) -> list[int]:
         if getattr(state, name)
     ]
 
+    fewest, most = state.stimuli_min, state.stimuli_max
+
     def passes(benchmark: BenchmarkRow) -> bool:
+        n = benchmark.n_stimuli
+        if (fewest is not None and (n is None or n < fewest)) or (most is not None and (n is None or n > most)):
+            return False
         if (included is not None and benchmark.identifier not in included) or benchmark.identifier in excluded:
             return False
         if state.access and benchmark.access != state.access:

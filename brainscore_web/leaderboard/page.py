@@ -15,17 +15,35 @@ from django.utils.safestring import SafeString, mark_safe
 from brainscore_core.formatting import estimate_text, number_text, population
 from brainscore_vision.training_data import MARKS, compare
 from brainscore_web.leaderboard.assessments import BADGES
-from brainscore_web.leaderboard.board import STATES, Board, BoardNode
+from brainscore_web.leaderboard.board import STATES, Board, BoardNode, mean_parts
 from brainscore_web.leaderboard.cards.formatting import estimate, limits
 from brainscore_web.leaderboard.descriptions import plain_name
 from brainscore_web.leaderboard.exposure import EXPOSURE_PAGE, EXPOSURES
 from brainscore_web.leaderboard.filters import benchmark_facets, model_facets, tree_checkboxes
 from brainscore_web.leaderboard.models import Score, Visitor
-from brainscore_web.leaderboard.payload import badge_on, counts_text, n_filters, rounded, rounded_limits, why_empty
-from brainscore_web.leaderboard.state import BoardState
+from brainscore_web.leaderboard.payload import (
+    badge_on,
+    counts_text,
+    n_filters,
+    rounded,
+    rounded_limits,
+    shortcuts,
+    why_empty,
+)
+from brainscore_web.leaderboard.state import COVERAGE, FACTS, BoardState
 from brainscore_web.leaderboard.withheld import withheld_reason
 
-__all__ = ["PAGE", "card", "card_links", "card_patterns", "cell_facts", "heads_of", "page_context"]
+__all__ = [
+    "PAGE",
+    "card",
+    "card_links",
+    "card_patterns",
+    "cell_facts",
+    "fact_text",
+    "heads_of",
+    "page_context",
+    "short_count",
+]
 
 _PLACE = "IDENTIFIER"
 
@@ -109,16 +127,51 @@ def _mean_facts(board: Board, row: int, place: int) -> list[str]:
     gaps = "count as 0" if board.state.over == "all" else "are left out"
     rest = "" if n_scored == n_all else f"; the others {gaps}"
     scored = f"mean of {n_all} benchmarks, {n_scored} of them scored{rest}" if n_all > 1 else f"{n_scored} of 1 scored"
+    without = _states_below(board, row, place)
     if not math.isfinite(board.values[row, place]):
-        return ["no value", scored]
+        return ["no value", scored, *without]
     error = [] if math.isfinite(board.errors[row, place]) else ["no standard error: a score below has none"]
     return [
         _value(board, row, place),
         *error,
         scored,
+        *without,
         *_exposure_of_mean(board, row, place),
         *_rank_sentences(board, row, place),
     ]
+
+
+def _states_below(board: Board, row: int, place: int) -> list[str]:
+    """Return how many benchmarks below a mean failed, were never scored, or have no score for another reason."""
+    columns = set(mean_parts(board.nodes, place)[0].tolist())
+    states = [STATES[board.states[row, at]] for at, node in enumerate(board.nodes) if node.column in columns]
+    counts = [
+        f"{states.count(state)} {'never scored' if state == 'missing' else state}"
+        for state in STATES
+        if state != "scored" and state in states
+    ]
+    return [", ".join(counts)] if counts else []
+
+
+def fact_text(board: Board, row: int, name: str) -> str:
+    """Return a column about models (a key of `FACTS`) as text; empty if it is not known."""
+    model = board.models[row]
+    if name == "scored":
+        return f"{board.n_scored[row, 0]} of {board.n_all[row, 0]}" if board.root >= 0 else ""
+    number = getattr(model, name)
+    return "" if number is None else short_count(number) if name == "parameters" else str(number)
+
+
+def short_count(number: int) -> str:
+    """Format a count with three digits at most; the browser's script does the same.
+
+    >>> [short_count(n) for n in (950, 25_557_032, 7_300_000, 1_200_000_000)]
+    ['950', '25.6M', '7.3M', '1.2B']
+    """
+    for size, unit in ((10**9, "B"), (10**6, "M"), (10**3, "k")):
+        if number >= size:
+            return f"{number / size:.1f}".removesuffix(".0") + unit
+    return str(number)
 
 
 def _benchmark_facts(board: Board, row: int, place: int, score: dict[str, Any]) -> list[str]:
@@ -363,8 +416,12 @@ def page_context(board: Board, *, errors: bool, typed: Mapping[str, Any] | None 
         "chosen": n_filters(state),
         "notes": board.notes,
         "empty": why_empty(board),
+        "shortcuts": shortcuts(board),
+        "has_unranked": any(board.unranked),
+        "facts": [(name, title, name in state.facts) for name, title in FACTS.items()],
         "is_empty": not board.models or not board.nodes,
         "corners": [_corner(state, name, title, errors) for name, title in (("rank", "Rank"), ("model", "Model"))],
+        "fact_heads": [_corner(state, name, FACTS[name], errors) for name in state.facts],
         "n_levels": len(heads.levels),
         "levels": [[_column(board, head, errors) for head in level] for level in heads.levels],
         "rows": _rows(board, heads.columns, start, errors),
@@ -391,6 +448,10 @@ def page_context(board: Board, *, errors: bool, typed: Mapping[str, Any] | None 
             ),
             ("size", "Weights, MB", "e.g. 100", _field_value(state.size_min), _field_value(state.size_max)),
         ],
+        "stimuli_min": _field_value(state.stimuli_min),
+        "stimuli_max": _field_value(state.stimuli_max),
+        "coverage": "" if state.coverage == COVERAGE else _field_value(state.coverage),
+        "default_coverage": _field_value(COVERAGE),
         "ceiling_min": _field_value(state.ceiling_min),
         "legend": [(state.replace(" ", "-"), sign, state) for state, sign in SIGNS.items()],
         "shades": range(10),
@@ -472,8 +533,11 @@ def _rows(board: Board, columns: tuple[int, ...], start: int, errors: bool) -> S
     rows = []
     for row in range(start, min(start + PAGE, len(board.models))):
         cells = "".join(_cell(board, row, place, errors, titled) for place in columns)
-        rows.append((_rank_cell(board, row), _model(board, row), mark_safe(cells)))  # noqa: S308 # made of escaped parts
-    return format_html_join("\n", "<tr>{}{}{}</tr>", rows)
+        facts = format_html_join(
+            "", '<td class="fact {}">{}</td>', ((name, fact_text(board, row, name)) for name in board.state.facts)
+        )
+        rows.append((_rank_cell(board, row), _model(board, row), facts, mark_safe(cells)))  # noqa: S308 # made of escaped parts
+    return format_html_join("\n", "<tr>{}{}{}{}</tr>", rows)
 
 
 def _cell(board: Board, row: int, place: int, errors: bool, titled: bool) -> str:
@@ -492,7 +556,11 @@ def _cell(board: Board, row: int, place: int, errors: bool, titled: bool) -> str
 def _rank_cell(board: Board, row: int) -> SafeString:
     rank, best, worst, letters = board.rank[row], board.best[row], board.worst[row], board.groups[row]
     if not rank:
-        return SafeString('<td class="rank"><span aria-hidden="true">–</span><span class="said">no rank</span></td>')
+        return format_html(
+            '<td class="rank" title="{}"><span aria-hidden="true">–</span><span class="said">no rank</span>{}</td>',
+            board.unranked[row],
+            format_html(' <span class="why">{}</span>', "too few") if board.unranked[row] else "",
+        )
     between = format_html(' <span class="range">({}–{})</span>', best, worst) if best != worst else ""
     groups = format_html(' <span class="letters">{}</span>', letters) if letters else ""
     limits = f"between {best} and {worst}" if best else "not tested"
@@ -507,8 +575,14 @@ def _model(board: Board, row: int) -> SafeString:
         lock = format_html(
             ' <span class="private" title="{}">private</span>', "Only you can see it" if model.mine else "Not public"
         )
+    tick = format_html(
+        '<input type="checkbox" class="tick-model" form="ticked" name="models" value="{}" aria-label="Choose {}">',
+        model.identifier,
+        model.title,
+    )
     return format_html(
-        '<th scope="row" class="model"><a href="{}" title="{}">{}</a>{}</th>',
+        '<th scope="row" class="model">{}<a href="{}" title="{}">{}</a>{}</th>',
+        tick,
         card("model", model.identifier),
         model.title,
         _breakable(model.title),

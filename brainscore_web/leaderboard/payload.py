@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import fields
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from brainscore_core.errors import UserError
 from brainscore_web.leaderboard.assessments import Badge, badge_of
 from brainscore_web.leaderboard.board import SHADES, STATES, Board, counted
 from brainscore_web.leaderboard.filters import chosen_benchmarks, chosen_models
-from brainscore_web.leaderboard.state import BoardState
+from brainscore_web.leaderboard.state import COVERAGE, BoardState
 
 __all__ = [
     "SCALE",
@@ -26,11 +26,14 @@ __all__ = [
     "n_filters",
     "rounded",
     "rounded_limits",
+    "shortcuts",
     "why_empty",
 ]
 
 _OF_MODELS = {
     "q": "the search",
+    "models": "the choice of models",
+    "mine": "“my models”",
     "family": "the family",
     "architecture": "the architecture",
     "training": "the training data",
@@ -48,6 +51,8 @@ _OF_BENCHMARKS = {
     "task": "the task",
     "stimuli": "the stimuli",
     "metric": "the metric",
+    "stimuli_min": "the minimum number of stimuli",
+    "stimuli_max": "the maximum number of stimuli",
     "ceiling_min": "the minimum ceiling",
     "access": "“public data only”",
     "validity": "the validity",
@@ -60,6 +65,9 @@ def counts_text(board: Board) -> str:
     """Return a text with the numbers of models and benchmarks that pass the filters."""
     n_benchmarks = sum(node.kind == "benchmark" for node in board.nodes)
     day = f", as of {board.state.at}" if board.state.at else ""
+    if any(board.unranked):
+        n = int((board.rank > 0).sum())
+        day += f"; {n} ranked, from a coverage of {board.state.coverage:g} %"
     return (
         f"{len(board.models)} of {counted(len(board.snapshot.models), 'model')}, "
         f"{n_benchmarks} of {counted(len(board.snapshot.benchmarks), 'benchmark')}{day}"
@@ -78,6 +86,10 @@ def why_empty(board: Board) -> list[str]:
     if not snapshot.models:
         when = f"had been scored by {state.at}" if state.at else "has been scored yet"
         return [f"No model {when}." + (" Choose a later day." if state.at else "")]
+    if state.common and not board.nodes:
+        return ["No benchmark was scored for all of these models."]
+    if not board.models and board.nodes and chosen_models(snapshot.models, state):
+        return ["No model that passes the filters has a score on one of these benchmarks."]
     if not board.models:
         without = {
             text: len(chosen_models(snapshot.models, state.changed(**{name: _DEFAULTS[name]})))
@@ -96,6 +108,35 @@ def why_empty(board: Board) -> list[str]:
         }
         texts.append(f"No benchmark passes.{_suggestion(without, 'benchmark')}")
     return texts
+
+
+class Shortcut(NamedTuple):
+    """A link to the same models on other benchmarks, or with another coverage: its text and query."""
+
+    text: str
+    query: str
+
+
+def shortcuts(board: Board) -> list[Shortcut]:
+    """Return links to the benchmarks that models have in common, and to the ranks of all models or the default ones."""
+    state = board.state
+    if state.common or state.coverage != COVERAGE:
+        return [Shortcut("Back to the default coverage", state.changed(common="", coverage=COVERAGE).query())]
+    if board.root < 0 or (board.n_scored[:, 0] == board.n_all[:, 0]).all():
+        return []
+    links = []
+    everyone, most = board.common
+    if everyone.n_benchmarks and everyone.n_models > 1:
+        number = counted(everyone.n_benchmarks, "benchmark")
+        text = f"Compare on what all have: {number}"
+        links.append(Shortcut(text, state.changed(common="all", coverage=100.0).query()))
+    if 1 < most.n_models < everyone.n_models:
+        number = counted(most.n_benchmarks, "benchmark")
+        text = f"Compare the {most.n_models} most complete models on what they have in common: {number}"
+        links.append(Shortcut(text, state.changed(common="most", coverage=100.0).query()))
+    if any(board.unranked):
+        links.append(Shortcut("Rank all models", state.changed(coverage=0.0).query()))
+    return links
 
 
 def _active(state: BoardState, filters: dict[str, Any]) -> dict[str, str]:
@@ -159,6 +200,7 @@ def board_data(board: Board) -> dict[str, Any]:
         "chosen": n_filters(board.state),
         "notes": list(board.notes),
         "empty": why_empty(board),
+        "shortcuts": shortcuts(board),
         "models": {
             "id": [model.identifier for model in models],
             "title": [None if model.title == model.identifier else model.title for model in models],
@@ -167,6 +209,11 @@ def board_data(board: Board) -> dict[str, Any]:
             "rank": board.rank[by_name].tolist(),
             "best": board.best[by_name].tolist(),
             "worst": board.worst[by_name].tolist(),
+            "unranked": [board.unranked[row] for row in by_name.tolist()],
+            "scored": [int(n) for n in board.n_scored[by_name, 0]] if board.root >= 0 else [],
+            "of": int(board.n_all[:, 0].max()) if board.root >= 0 and len(models) else 0,
+            "parameters": [model.parameters for model in models],
+            "published": [model.published for model in models],
             "group": [board.groups[row] for row in by_name.tolist()],
         },
         "nodes": [

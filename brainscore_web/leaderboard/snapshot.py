@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
@@ -44,9 +45,11 @@ __all__ = [
     "Scores",
     "Snapshot",
     "SnapshotKey",
+    "all_scores",
     "clear_snapshots",
     "load_models",
     "snapshot_for",
+    "versions_on",
 ]
 
 
@@ -73,6 +76,8 @@ class ModelRow(NamedTuple):
         Whether the model can be loaded from published code and weights.
     training : Training
         What it was trained on, including the models it was fine-tuned from that the visitor may see.
+    published : int or None
+        Year in the model's citation.
     """
 
     pk: int
@@ -87,6 +92,7 @@ class ModelRow(NamedTuple):
     training_data: str
     runnable: bool
     training: Training = Training((), complete=False)
+    published: int | None = None
 
 
 class BenchmarkRow(NamedTuple):
@@ -119,6 +125,8 @@ class BenchmarkRow(NamedTuple):
         empty if there is none, and on earlier days.
     taken_from : tuple of str or None
         Data sets that hold the stimuli, as of today; None if it is not known.
+    n_stimuli : int or None
+        Number of stimuli.
     """
 
     pk: int
@@ -142,6 +150,7 @@ class BenchmarkRow(NamedTuple):
     audit: str = ""
     recovery: str = ""
     taken_from: tuple[str, ...] | None = None
+    n_stimuli: int | None = None
 
 
 NUMBERS = ("value", "error", "low", "high", "raw", "raw_error", "raw_low", "raw_high")
@@ -149,6 +158,7 @@ NUMBERS = ("value", "error", "low", "high", "raw", "raw_error", "raw_low", "raw_
 
 _LARGEST_SHOWN = 1e12  # larger values, stored before `clean.LARGEST` was introduced, are clipped
 _CHUNK = 2000  # rows; small chunks need little memory, and cause few runs of the garbage collector
+_YEAR = re.compile(r"\byear\s*=\s*[{\"]?\s*((?:19|20)\d\d)\b", re.IGNORECASE)
 _log = logging.getLogger(__name__)
 _MAX_PARAMETERS = 500  # SQLite limits the parameters of a query
 _STATE_CODES = {state: code for code, state in enumerate((*LEAF_STATES, "undetermined", NOT_RUN))}
@@ -181,7 +191,7 @@ def load_models(visitor: Visitor, *, sees_all: bool) -> list[ModelRow]:
     """Load the models that the visitor may see, sorted by identifier; `sees_all` is true for administrators."""
     fields = (
         "pk", "identifier", "title", "visibility", "architecture", "family", "parameters", "size_mb",
-        "training_data", "runnable", "trained_on", "fine_tuned_from",
+        "training_data", "runnable", "trained_on", "fine_tuned_from", "bibtex",
     )  # fmt: skip
     rows = list(VisionModel.objects.visible_to(visitor).order_by("identifier").values(*fields))
     training_of = trainings(rows)
@@ -191,6 +201,8 @@ def load_models(visitor: Visitor, *, sees_all: bool) -> list[ModelRow]:
         del row["trained_on"], row["fine_tuned_from"]
         private = row.pop("visibility") != Visibility.PUBLIC
         row["title"] = row["title"] or row["identifier"]
+        year = _YEAR.search(row.pop("bibtex"))
+        row["published"] = int(year[1]) if year else None
         models.append(ModelRow(private=private, mine=private and not sees_all, **row))
     return sorted(models, key=lambda row: row.identifier)  # independent of the database's collation
 
@@ -200,7 +212,7 @@ def load_structure(until: datetime | None) -> Structure:
     rows = list(
         Benchmark.objects.order_by().values(
             "pk", "identifier", "title", "version", "parent_id", "is_mean", "order", "control", "in_tree", "access",
-            "region", "species", "task", "stimuli", "metric", "created", "taken_from",
+            "region", "species", "task", "stimuli", "n_stimuli", "metric", "created", "taken_from",
         )
     )  # fmt: skip
     versions = _versions(rows, until)
@@ -231,7 +243,7 @@ def load_structure(until: datetime | None) -> Structure:
         counts = row["in_tree"] and not row["control"] and parent in means
         benchmarks[row["identifier"]] = BenchmarkRow(
             **{name: row[name] for name in ("pk", "identifier", "access", "control")},
-            **{name: row[name] for name in ("region", "species", "task", "stimuli", "metric")},
+            **{name: row[name] for name in ("region", "species", "task", "stimuli", "n_stimuli", "metric")},
             title=row["title"] or row["identifier"],
             version=version,
             parent=parent if counts else "",
@@ -383,18 +395,46 @@ def _versions(rows: Sequence[dict[str, Any]], until: datetime | None) -> dict[in
 
     If `until` is given, these are the versions at that time, and benchmarks that did not exist are omitted.
     """
+    known = _known_versions()
+    no_ceiling: dict[str, Any] = dict.fromkeys(_CEILING, math.nan) | {"ceiling_meaning": ""}
+    current = {}
+    for pk, (counts, versions) in _counting(rows, known, until).items():
+        matching = (version for version in reversed(versions) if version["version"] == counts or not counts)
+        ceiling = next(matching, no_ceiling)
+        current[pk] = counts, {name: ceiling[name] for name in no_ceiling}
+    return current
+
+
+_CEILING = ("ceiling", "ceiling_error", "ceiling_low", "ceiling_high")
+
+
+def versions_on(ends: Sequence[datetime]) -> list[dict[str, str]]:
+    """Return for each time the version of each benchmark that counted then, by identifier; with two queries."""
+    rows = list(Benchmark.objects.filter(is_mean=False).order_by().values("pk", "identifier", "version", "created"))
+    names, known = {row["pk"]: row["identifier"] for row in rows}, _known_versions()
+    return [{names[pk]: counts for pk, (counts, _) in _counting(rows, known, end).items()} for end in ends]
+
+
+def _known_versions() -> dict[int, list[dict[str, Any]]]:
+    """Return the versions of each benchmark in their order, by primary key of the benchmark."""
     known: dict[int, list[dict[str, Any]]] = {}
-    fields = ("ceiling", "ceiling_error", "ceiling_low", "ceiling_high")
     query = BenchmarkVersion.objects.order_by("since", "version")
-    for version in query.values("benchmark_id", "version", "since", "ceiling_meaning", *fields):
-        version.update({name: or_nan(version[name]) for name in fields})
+    for version in query.values("benchmark_id", "version", "since", "ceiling_meaning", *_CEILING):
+        version.update({name: or_nan(version[name]) for name in _CEILING})
         known.setdefault(version["benchmark_id"], []).append(version)
-    no_ceiling: dict[str, Any] = dict.fromkeys(fields, math.nan) | {"ceiling_meaning": ""}
+    for versions in known.values():
+        if all(version["version"].isascii() and version["version"].isdigit() for version in versions):
+            versions.sort(key=lambda version: int(version["version"]))
+    return known
+
+
+def _counting(
+    rows: Sequence[dict[str, Any]], known: Mapping[int, list[dict[str, Any]]], until: datetime | None
+) -> dict[int, tuple[str, list[dict[str, Any]]]]:
+    """Return for each benchmark the version that counts, and the versions up to `until`."""
     current = {}
     for row in rows:
         versions, counts = known.get(row["pk"], []), row["version"]
-        if all(version["version"].isascii() and version["version"].isdigit() for version in versions):
-            versions.sort(key=lambda version: int(version["version"]))
         if until is not None:
             if min([row["created"], *(version["since"] for version in versions)]) > until:
                 continue
@@ -402,9 +442,7 @@ def _versions(rows: Sequence[dict[str, Any]], until: datetime | None) -> dict[in
             end = names.index(counts) + 1 if counts in names else len(versions)  # later versions do not count
             versions = [version for version in versions[:end] if version["since"] <= until]
             counts = versions[-1]["version"] if counts and versions else counts
-        matching = (version for version in reversed(versions) if version["version"] == counts or not counts)
-        ceiling = next(matching, no_ceiling)
-        current[row["pk"]] = counts, {name: ceiling[name] for name in no_ceiling}
+        current[row["pk"]] = counts, versions
     return current
 
 
@@ -546,6 +584,11 @@ def snapshot_for(visitor: Visitor, *, at: date | None = None) -> Snapshot:
         return _load(visitor, key)
 
     return (_snapshots if at is None else _past).get(key, load)
+
+
+def all_scores() -> Scores:
+    """Return all scores of the site from the cache; callers select those that the visitor may see."""
+    return _scores.get(revision.current(), load_scores)
 
 
 def clear_snapshots() -> None:

@@ -15,14 +15,31 @@ from brainscore_core.errors import UserError
 from brainscore_web.leaderboard import search
 from brainscore_web.leaderboard.exposure import CHOICES as EXPOSURE_CHOICES
 
-__all__ = ["BoardState"]
+__all__ = ["COVERAGE", "FACTS", "SHOWN_FACTS", "BoardState"]
 
-_MANY = ("family", "architecture", "training", "include", "exclude", "region", "species", "task", "stimuli", "metric")
-_NUMBERS = ("parameters_min", "parameters_max", "size_min", "size_max", "ceiling_min")
+_MANY = (
+    "models", "family", "architecture", "training", "include", "exclude", "region", "species", "task", "stimuli",
+    "metric",
+)  # fmt: skip
+_NUMBERS = (
+    "parameters_min", "parameters_max", "size_min", "size_max", "stimuli_min", "stimuli_max", "ceiling_min", "coverage",
+)  # fmt: skip
+_LIMITS = ("parameters", "size", "stimuli")
+_SWITCHES = ("runnable", "mine", "unscored", "errors")
+COVERAGE = 50.0
+"""Percentage of the selected benchmarks on which a model must have been scored to be ranked by default."""
+
+FACTS = {"scored": "Scored", "parameters": "Parameters", "published": "Published"}
+"""Optional columns about models, with their titles."""
+
+SHOWN_FACTS = ("scored",)
+"""Columns about models that are shown by default."""
+
 _CHOICES = {
     "values": ("ceiled", "raw"),
     "over": ("all", "scored"),
     "access": ("", "public"),
+    "common": ("", "all", "most"),
     "validity": ("", "assessed", "no-finding", "recovered"),
     "exposure": tuple(EXPOSURE_CHOICES),
 }
@@ -40,18 +57,31 @@ class BoardState:
     ----------
     q : str
         Search for models (:mod:`~brainscore_web.leaderboard.search`).
+    models : tuple of str
+        Only these models; empty: any.
+    mine : bool
+        Only models of the visitor.
     family, architecture, training : tuple of str
         Models with one of these; empty: any.
     parameters_min, parameters_max, size_min, size_max : float or None
         Inclusive limits of the number of parameters and the size of the weights in MB.
     runnable : bool
         Only models that can be loaded from published code and weights.
+    unscored : bool
+        Whether to list models without a score on any of the selected benchmarks.
     include, exclude : tuple of str
         Benchmarks, or nodes for all benchmarks below them; `exclude` takes precedence.
     region, species, task, stimuli, metric : tuple of str
         Benchmarks with one of these; empty: any.
+    stimuli_min, stimuli_max : float or None
+        Inclusive limits of the number of stimuli.
     ceiling_min : float or None
         Benchmarks with at least this ceiling.
+    common : str
+        ``'all'``: only benchmarks on which all of these models were scored; ``'most'``: only the benchmarks that the
+        most complete models have in common (:func:`~brainscore_web.leaderboard.coverage.common_benchmarks`).
+    coverage : float
+        Percentage of the selected benchmarks on which a model must have been scored to be ranked.
     access : str
         ``'public'``: only benchmarks whose stimuli and measurements are public.
     validity : str
@@ -70,6 +100,8 @@ class BoardState:
         A node, ``'rank'`` or ``'model'``; best, or A, first. A leading ``'-'`` reverses the order.
     open : tuple of str or None
         Nodes whose children are shown; None: the default.
+    show : tuple of str or None
+        Shown columns about models, of :data:`FACTS`; None: the default.
     errors : bool
         Whether intervals are shown in the cells.
     page : int
@@ -77,6 +109,8 @@ class BoardState:
     """
 
     q: str = ""
+    models: tuple[str, ...] = ()
+    mine: bool = False
     family: tuple[str, ...] = ()
     architecture: tuple[str, ...] = ()
     training: tuple[str, ...] = ()
@@ -85,6 +119,7 @@ class BoardState:
     size_min: float | None = None
     size_max: float | None = None
     runnable: bool = False
+    unscored: bool = False
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     region: tuple[str, ...] = ()
@@ -92,7 +127,11 @@ class BoardState:
     task: tuple[str, ...] = ()
     stimuli: tuple[str, ...] = ()
     metric: tuple[str, ...] = ()
+    stimuli_min: float | None = None
+    stimuli_max: float | None = None
     ceiling_min: float | None = None
+    common: Literal["", "all", "most"] = ""
+    coverage: float = COVERAGE
     access: Literal["", "public"] = ""
     validity: Literal["", "assessed", "no-finding", "recovered"] = ""
     exposure: Literal["", "clean", "not-trained", "known"] = ""
@@ -101,11 +140,12 @@ class BoardState:
     at: date | None = None
     sort: str = "rank"
     open: tuple[str, ...] | None = None
+    show: tuple[str, ...] | None = None
     errors: bool = False
     page: int = 1
 
     def __post_init__(self) -> None:
-        for name in (*_MANY, "open"):
+        for name in (*_MANY, "open", "show"):
             given = getattr(self, name)
             if given is not None:
                 object.__setattr__(self, name, tuple(sorted(set(given))))
@@ -114,10 +154,17 @@ class BoardState:
         for name, choices in _CHOICES.items():
             if getattr(self, name) not in choices:
                 raise _invalid(name, getattr(self, name), f"one of: {', '.join(filter(None, choices))}")
-        for low, high in (("parameters_min", "parameters_max"), ("size_min", "size_max")):
-            least, most = getattr(self, low), getattr(self, high)
+        for name in _LIMITS:
+            least, most = getattr(self, f"{name}_min"), getattr(self, f"{name}_max")
             if least is not None and most is not None and least > most:
-                raise UserError(f"{low} is above {high}", remedy="swap them")
+                raise UserError(f"{name}_min is above {name}_max", remedy="swap them")
+        if not 0 <= self.coverage <= 100:
+            raise _invalid("coverage", f"{self.coverage:g}", "a percentage from 0 to 100")
+        unknown = [name for name in self.show or () if name not in FACTS]
+        if unknown:
+            raise _invalid("show", unknown[0], f"one of: {', '.join(FACTS)}")
+        if self.show == SHOWN_FACTS:
+            object.__setattr__(self, "show", None)
         if self.page < 1:
             raise _invalid("page", self.page, "a number from 1")
 
@@ -155,7 +202,7 @@ class BoardState:
                 raise UserError(f"unknown parameter {name[:50]!r}", remedy=remedy)
             values = [given] if isinstance(given, str) else list(given)
             _check_text(name, values)
-            if name == "open" and values:
+            if name in ("open", "show") and values:
                 parsed[name] = tuple(filter(None, values))
                 continue
             values = [value for value in values if value.strip()]
@@ -179,8 +226,14 @@ class BoardState:
 
     @property
     def content(self) -> BoardState:
-        """The part that the numbers depend on: without the open nodes, the display of errors, and the page."""
-        return replace(self, open=None, errors=False, page=1)
+        """The part that the numbers depend on: without open nodes, shown columns, the display of errors, the page."""
+        return replace(self, open=None, show=None, errors=False, page=1)
+
+    @property
+    def facts(self) -> tuple[str, ...]:
+        """The shown columns about models, in the order of :data:`FACTS`."""
+        shown = SHOWN_FACTS if self.show is None else self.show
+        return tuple(name for name in FACTS if name in shown)
 
     def changed(self, **changes: Any) -> BoardState:
         """Return a state with these changes, on its first page unless `page` is given."""
@@ -204,7 +257,7 @@ def _single(name: str, values: Sequence[str]) -> Any:
     value = values[0].strip()
     if name in _NUMBERS:
         return _number(name, value)
-    if name in ("runnable", "errors"):
+    if name in _SWITCHES:
         if value not in ("0", "1"):
             raise _invalid(name, value, "1 or 0")
         return value == "1"

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_safe
 
 from brainscore_core.errors import UserError
 from brainscore_web.leaderboard import export as exports
-from brainscore_web.leaderboard.board import Board, board_for
+from brainscore_web.leaderboard.board import Board, board_for, owned_models
 from brainscore_web.leaderboard.http import answer, cached_for_visitors, conditional, error_response, user_errors
 from brainscore_web.leaderboard.page import card_links, card_patterns, cell_facts, page_context
 from brainscore_web.leaderboard.payload import board_data, columns_below
@@ -31,15 +31,16 @@ class _BoardRequest(NamedTuple):
 
     snapshot: Snapshot
     state: BoardState
+    owned: tuple[str, ...] = ()
 
     @property
     def board(self) -> Board:
-        return board_for(self.snapshot, self.state)
+        return board_for(self.snapshot, self.state, self.owned)
 
 
 def _board_request(request: HttpRequest, *ignoring: str) -> _BoardRequest:
     state = BoardState.from_query(request.GET, ignoring=ignoring)
-    return _BoardRequest(snapshot_for(request.user, at=state.at), state)
+    return _BoardRequest(snapshot_for(request.user, at=state.at), state, owned_models(request.user, state))
 
 
 def _json_errors(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
@@ -79,13 +80,13 @@ def page(request: HttpRequest) -> HttpResponse:
     """The leaderboard as HTML with fifty models per page; with JavaScript, a script replaces the table."""
 
     def make() -> HttpResponse:
-        context = page_context(query.board, errors=query.state.errors)
+        context = page_context(query.board, errors=query.state.errors) | {"signed_in": request.user.is_authenticated}
         return render(request, "leaderboard/board.html", {**context, **card_patterns()})
 
     try:
         query = _board_request(request)
         # the login link contains the full path
-        tag = conditional(query.snapshot, "page", request.get_full_path(), only_snapshot=True)
+        tag = conditional(query.snapshot, "page", request.get_full_path(), query.owned, only_snapshot=True)
         return answer(request, tag, make)
     except UserError as error:
         try:
@@ -105,7 +106,9 @@ def page(request: HttpRequest) -> HttpResponse:
 def data(request: HttpRequest) -> HttpResponse:
     """Models, nodes and the shown columns as JSON."""
     query = _board_request(request)
-    tag = conditional(query.snapshot, "data", query.state.changed(page=1, errors=False).query(), only_snapshot=True)
+    tag = conditional(
+        query.snapshot, "data", query.state.changed(page=1, errors=False).query(), query.owned, only_snapshot=True
+    )
     return answer(request, tag, lambda: _json_response(_json(board_data(query.board))))
 
 
@@ -116,7 +119,7 @@ def columns(request: HttpRequest) -> HttpResponse:
     """The columns of the children of the nodes in ``node``, as JSON."""
     query = _board_request(request, "node")
     nodes = sorted(set(request.GET.getlist("node")))
-    tag = conditional(query.snapshot, "columns", query.state.query(), *nodes, only_snapshot=True)
+    tag = conditional(query.snapshot, "columns", query.state.query(), query.owned, *nodes, only_snapshot=True)
     return answer(request, tag, lambda: _json_response(_json(columns_below(query.board, nodes))))
 
 
@@ -132,7 +135,7 @@ def cell(request: HttpRequest) -> HttpResponse:
     if row < 0 or place < 0:
         name, value = ("model", identifier) if row < 0 else ("node", node)
         raise UserError(f"{name}: {value[:80]!r} is not on this board", remedy="reload the page")
-    tag = conditional(query.snapshot, "cell", query.state.query(), identifier, node, only_snapshot=True)
+    tag = conditional(query.snapshot, "cell", query.state.query(), query.owned, identifier, node, only_snapshot=True)
 
     def make() -> HttpResponse:
         facts = cell_facts(board, row, place, request.user)
@@ -150,7 +153,9 @@ def export(request: HttpRequest, kind: str) -> HttpResponse:
     form = request.GET.get("form", "wide")
     # citations are not part of a snapshot
     content = exports.bibtex(query.board) if kind == "bib" else ""
-    tag = conditional(query.snapshot, "export", kind, form, query.state.query(), content, only_snapshot=True)
+    tag = conditional(
+        query.snapshot, "export", kind, form, query.state.query(), query.owned, content, only_snapshot=True
+    )
 
     def make() -> HttpResponse:
         exported = content or getattr(exports, kind)(query.board, form=form)

@@ -55,7 +55,9 @@ class Leader:
     rank, best, worst : int
         Its rank, and the limits of its interval.
     mean : str
-        Mean over all benchmarks, with its interval.
+        Mean that models are ranked by, with its interval.
+    coverage : str
+        Number of benchmarks of this mean on which it was scored.
     """
 
     identifier: str
@@ -64,6 +66,7 @@ class Leader:
     best: int
     worst: int
     mean: str
+    coverage: str
 
 
 @dataclass(frozen=True)
@@ -73,6 +76,10 @@ class Front:
     models: int
     benchmarks: int
     scores: int
+    pairs: int
+    mean: str
+    ranked: int
+    tested: bool
     simulated: bool
     leaders: tuple[Leader, ...]
 
@@ -86,6 +93,10 @@ def front_of(board: Board) -> Front:
         models=len(snapshot.models),
         benchmarks=len(snapshot.benchmarks),
         scores=int(np.count_nonzero(snapshot.state == 0)),
+        pairs=snapshot.state.size,
+        mean="" if first is None else board.nodes[first].title,
+        ranked=len(ranked),
+        tested=bool(board.best.any()),
         simulated=bool(snapshot.models) and all(model.identifier.startswith("simulated-") for model in snapshot.models),
         leaders=tuple(_leader(board, place, first) for place in ranked[:_LEADERS] if first is not None),
     )
@@ -99,6 +110,7 @@ def _leader(board: Board, place: int, node: int) -> Leader:
         rank=int(board.rank[place]),
         best=int(board.best[place]),
         worst=int(board.worst[place]),
+        coverage=f"{board.n_scored[place, node]} of {board.n_all[place, node]}",
         mean=estimate(*(float(part[place, node]) for part in (board.values, board.errors, board.low, board.high))),
     )
 

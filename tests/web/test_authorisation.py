@@ -62,6 +62,7 @@ TABLE = {
     "/api/v1/ (home)": ("/api/v1/", {}, TO_DOCS, TO_DOCS),
     "/api/v1/ (not_found)": ("/api/v1/nothing", {}, NOWHERE, NOWHERE),
     "api:docs": ({}, {}, OPEN, OPEN),
+    "api:docs-with-slash": ({}, {}, TO_DOCS, TO_DOCS),
     "api:openapi-json": ({}, {}, OPEN, OPEN),
     "api:api-root": ("/api/v1/", {}, TO_DOCS, TO_DOCS),
     "api:show_leaderboard": ({}, {}, OPEN, READ_ONLY),

@@ -451,7 +451,8 @@ def _models(board: Board, place: int, data: BenchmarkData, axis: Axis) -> Iterab
     median, ceiling = finite(float(board.node_median[place])), 1.0 if has_ceiling(board)[place] else None
     ties = {rank for rank, count in zip(*np.unique(ranks.rank, return_counts=True), strict=True) if count > 1}
     order = sorted(
-        np.flatnonzero(np.isfinite(values)).tolist(), key=lambda row: (-values[row], board.models[row].identifier)
+        np.flatnonzero(np.isfinite(values)).tolist(),
+        key=lambda row: (ranks.rank[row] <= 0, -values[row], board.models[row].identifier),
     )
     for row in order:
         model, snapshot_row = board.models[row], int(board.rows[row])
@@ -470,7 +471,7 @@ def _models(board: Board, place: int, data: BenchmarkData, axis: Axis) -> Iterab
             identifier=model.identifier,
             title=model.title,
             private=model.private,
-            rank=f"{rank}{'=' if rank in ties else ''}",
+            rank=f"{rank}{'=' if rank in ties else ''}" if rank > 0 else "–",
             places="" if not ranks.tested[row] else f"{best}–{worst}" if best != worst else f"{best}",
             group=groups[row],
             exposure=exposure_mark(board, row, place),

@@ -34,6 +34,7 @@ __all__ = [
     "means_chart",
     "means_lines",
     "moments",
+    "newest",
     "rescored",
 ]
 
@@ -126,6 +127,12 @@ def rescored(scores: Iterable[ScorePoint], order: Sequence[str], versions: Mappi
         if len(points) > 1
     ]
     return tuple(sorted(results, key=lambda result: (place.get(result.benchmark, len(place)), result.benchmark)))
+
+
+def newest(results: Sequence[Rescored], most: int) -> tuple[Rescored, ...]:
+    """Return the benchmarks with the newest results, at most `most`, in the same order."""
+    chosen = sorted(range(len(results)), key=lambda number: results[number].points[-1].created)[-most:]
+    return tuple(results[number] for number in sorted(chosen))
 
 
 def moments(scores: Iterable[ScorePoint], versions: Iterable[VersionSince], *, most: int = 24) -> tuple[date, ...]:

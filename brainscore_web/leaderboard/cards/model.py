@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, date, datetime
 from typing import Any, NamedTuple
 
 from brainscore_core.errors import nearest
@@ -64,6 +64,7 @@ __all__ = [
     "model_data",
     "near_models",
     "profile_chart",
+    "rank_days",
 ]
 
 
@@ -460,6 +461,17 @@ def _means(board: Board, data: ModelData, rows: Sequence[ScoreRow]) -> tuple[Mea
         for node in chosen
         if any(point.value is not None for point in history[node])
     )
+
+
+def rank_days(data: ModelData) -> tuple[date, ...]:
+    """Return the days between which steps of the rank are explained: changes of the model's means, and today."""
+    today = datetime.now(UTC).date()
+    days = moments((point for point, _ in data.scores.values()), data.versions, most=RANK_DAYS)
+    return tuple(sorted({*(day for day in days if day < today), today}))
+
+
+RANK_DAYS = 12
+"""Maximum number of days between which steps of the rank are explained."""
 
 
 def _rescored(board: Board, data: ModelData) -> tuple[Rescored, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -141,6 +142,7 @@ def has_ceiling(board: Board) -> tuple[bool, ...]:
     return tuple(ceiled)
 
 
+_MOST_CHILDREN = 20  # of an upper node that is open at first in a larger tree
 _ALL_OPEN = 40  # trees with at most this many rows are completely open
 
 
@@ -233,11 +235,12 @@ class ScoreRow:
 
 
 def default_open(nodes: Sequence[BoardNode]) -> frozenset[str]:
-    """Return the nodes open at first: all in a small tree, otherwise upper nodes and headings of few benchmarks."""
+    """Return the nodes open at first: all in a small tree, otherwise upper nodes and headings with few children."""
     if len(nodes) <= _ALL_OPEN:
         return frozenset(node.identifier for node in nodes if node.kind != "benchmark")
     few = (node.identifier for node in nodes if node.kind == "heading" and node.n_benchmarks <= MAX_OPEN_HEADING)
-    return frozenset((*(nodes[at].identifier for at in upper(nodes)), *few))
+    children = Counter(node.parent for node in nodes)
+    return frozenset((*(nodes[at].identifier for at in upper(nodes) if children[at] <= _MOST_CHILDREN), *few))
 
 
 def upper(nodes: Sequence[BoardNode]) -> tuple[int, ...]:
@@ -273,7 +276,7 @@ def score_rows(
     )
     best, median = ([finite(value) for value in array.tolist()] for array in (board.node_best, board.node_median))
     axis = score_axis(board, model)
-    standing = standings(board.values, place)
+    standing = standings(board.ranked_by, place)
     ceiled = has_ceiling(board)
     states, n_scored, n_all = (part[place].tolist() for part in (board.states, board.n_scored, board.n_all))
     keys = board.snapshot.score[in_snapshot].tolist()

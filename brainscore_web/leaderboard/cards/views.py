@@ -30,9 +30,18 @@ from brainscore_web.leaderboard.cards.benchmark import (
 )
 from brainscore_web.leaderboard.cards.facts import citation_of
 from brainscore_web.leaderboard.cards.formatting import STATES, histogram
-from brainscore_web.leaderboard.cards.history import history_lines, means_chart, means_lines
+from brainscore_web.leaderboard.cards.history import history_lines, means_chart, means_lines, newest
 from brainscore_web.leaderboard.cards.lists import benchmark_lines, chips, model_list, sorts, unscored
-from brainscore_web.leaderboard.cards.model import find_model, model_card, model_data, near_models, profile_chart
+from brainscore_web.leaderboard.cards.model import (
+    ModelCard,
+    find_model,
+    model_card,
+    model_data,
+    near_models,
+    profile_chart,
+    rank_days,
+)
+from brainscore_web.leaderboard.cards.rank_history import CAUSES, rank_steps
 from brainscore_web.leaderboard.cards.receipts import public_document, receipt_card
 from brainscore_web.leaderboard.cards.validity import load_validity
 from brainscore_web.leaderboard.filters import benchmark_facets, model_facets
@@ -72,7 +81,10 @@ def image_type(file: IO[bytes]) -> str | None:
 MODELS_SHOWN = 30
 """Number of models on a benchmark's card unless all are requested."""
 
-_EVERYTHING = BoardState()
+RESCORED_SHOWN = 12
+"""Number of benchmarks with more than one result on a model's card unless all are requested."""
+
+_EVERYTHING = BoardState(unscored=True)
 
 
 @require_safe
@@ -80,7 +92,7 @@ _EVERYTHING = BoardState()
 @user_errors
 def model(request: HttpRequest, identifier: str) -> HttpResponse:
     """The card of a model."""
-    opened = _valid_query(request, {"open": None, "download": ("bibtex",)})
+    opened = _valid_query(request, {"open": None, "download": ("bibtex",), "history": ("all", "rank")})
     snapshot = snapshot_for(request.user)
     row = find_model(identifier, request.user)
     if row is None:
@@ -88,6 +100,7 @@ def model(request: HttpRequest, identifier: str) -> HttpResponse:
     if request.GET.get("download") == "bibtex":
         return _bibtex(request, row.bibtex, identifier)
     data = model_data(row, request.user)
+    by_rank = opened.get("history") == "rank" and identifier in snapshot.model_index
     shown = None if "open" not in opened else frozenset(filter(None, opened.getlist("open")))
 
     def make() -> HttpResponse:
@@ -99,7 +112,13 @@ def model(request: HttpRequest, identifier: str) -> HttpResponse:
             "means_chart": means_chart(card.means),
             "means_lines": means_lines(card.means),
             "profiles": [(profile, profile_chart(profile)) for profile in card.profiles],
-            "history": history_lines(card.rescored),
+            "history": history_lines(
+                card.rescored if opened.get("history") == "all" else newest(card.rescored, RESCORED_SHOWN)
+            ),
+            "n_history": len(card.rescored),
+            "all_toggle": _all_toggle(card),
+            "rank_steps": rank_steps(snapshot, identifier, rank_days(data)) if by_rank else None,
+            "causes": CAUSES,
             "mine": row.owner_id is not None and row.owner_id == request.user.pk,
         }
         return render(request, "cards/model.html", context)
@@ -187,7 +206,7 @@ def models(request: HttpRequest) -> HttpResponse:
     others = unscored(known, snapshot, state)
 
     def make() -> HttpResponse:
-        listing = model_list(board_for(snapshot, state.changed(page=1)), state)
+        listing = model_list(board_for(snapshot, state.changed(page=1, unscored=True)), state)
         context = {
             "to": _addresses(),
             "list": listing,
@@ -257,6 +276,14 @@ def sample(request: HttpRequest, pk: int, name: str) -> HttpResponseBase:
         return response
     response["ETag"] = tag = f'"{pk}-{hashlib.sha256(name.encode()).hexdigest()[:16]}"'
     return get_conditional_response(request, etag=tag, response=response) or response
+
+
+def _all_toggle(card: ModelCard) -> tuple[str, str]:
+    """Return the text and the query of the link that opens all nodes of a card, or closes them if all are open."""
+    names = [row.identifier for row in card.rows if row.kind != "benchmark"]
+    if all(name in card.opened for name in names):
+        return "Close all", "open="
+    return "Open all", urlencode([("open", name) for name in names], quote_via=quote)
 
 
 def _compare(card: BenchmarkCard) -> str:

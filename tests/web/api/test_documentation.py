@@ -43,8 +43,9 @@ def test_the_page(get, db):
         assert path in text
     assert "ModelsAsked" not in text
     assert "scope <code>read</code>" in text
-    answer = get("/api/v1/")
-    assert (answer.status_code, answer["Location"]) == (302, "/api/v1/docs")
+    for address in ("/api/v1/", "/api/v1/docs/"):
+        answer = get(address)
+        assert (answer.status_code, answer["Location"]) == (302, "/api/v1/docs")
 
 
 def test_the_page_in_the_browser(board, page):

@@ -32,7 +32,7 @@ def snapshot(board):
 
 
 def shown(snapshot, **state):
-    return board_of(snapshot, BoardState(**state))
+    return board_of(snapshot, BoardState(**{"unscored": True, **state}))
 
 
 class Independent:
@@ -220,7 +220,7 @@ def _counts(one, include=(), exclude=(), access="", ceiling_min=None, **state):
 
 
 def test_columns_ranks_and_colours_with_pandas(snapshot):
-    board = shown(snapshot, q="NOT vit")
+    board = shown(snapshot, q="NOT vit", coverage=0)
     frame = pd.DataFrame(board.values, columns=[node.identifier for node in board.nodes])
     kinds = pd.Series({node.identifier: node.kind for node in board.nodes})
     numbers = frame[kinds.index[kinds != "heading"]]
@@ -308,7 +308,7 @@ def test_ranks_with_intervals_and_groups(store_influences):
 
 
 def test_means_with_missing_scores_are_not_tested(store_influences):
-    board = shown(store_influences("a", "b", "c"))  # nothing was scored on the other benchmark
+    board = shown(store_influences("a", "b", "c"), coverage=0)  # nothing was scored on the other benchmark
     assert board.rank.tolist() == [1, 2, 3, 0]
     assert not board.best.any()
     assert board.groups == ("", "", "", "")
@@ -357,11 +357,112 @@ def test_letters_in_a_row_are_a_range(n_groups, letters, text):
     assert group_texts(Ranks(None, None, None, (letters,), groups, False, None)) == [text]
 
 
-def test_a_mean_without_a_value_says_why_if_all_below_say_the_same(sure):
-    board = shown(sure, include=("one",))
+def test_a_mean_without_a_value_tells_failed_from_never_scored(sure):
+    board = shown(sure)  # one failed, the other was never scored
     assert STATES[board.states[3, 0]] == "failed"
-    board = shown(sure)  # the other was not scored at all
+    board = shown(sure, include=("two",))
     assert STATES[board.states[3, 0]] == "missing"
+
+
+class TestCoverage:
+    def rows(self, scores):
+        """Models with a score on each benchmark of which there is a number; ``x`` failed."""
+        root = Benchmark.objects.create(identifier="root", is_mean=True, title="Root")
+        for name in sorted({name for numbers in scores.values() for name in numbers}):
+            leaf = Benchmark.objects.create(identifier=name, parent=root, version="1", n_stimuli=100 * len(name))
+            BenchmarkVersion.objects.create(benchmark=leaf, version="1", since="2026-01-01T00:00Z")
+        for model, numbers in scores.items():
+            row, _ = VisionModel.objects.get_or_create(identifier=model)
+            for name, value in numbers.items():
+                if value is not None:
+                    self.score(row, name, value)
+        revision.bump()
+
+    def score(self, model, name, value):
+        Score.objects.create(
+            receipt=f"{model}-{name}", model=model, benchmark=Benchmark.objects.get(identifier=name), version="1",
+            created="2026-01-02T00:00Z", value=None if value == "x" else value,
+            state="failed" if value == "x" else "scored",
+        )  # fmt: skip
+        revision.bump()
+
+    def board(self, **state):
+        return board_of(snapshot_for(EVERYBODY), BoardState(**state))
+
+    def ranks(self, **state):
+        board = self.board(**state)
+        return dict(zip((model.identifier for model in board.models), board.rank.tolist(), strict=True))
+
+    def test_models_scored_on_less_than_half_are_listed_below_with_the_reason(self, db):
+        few = {"a": 0.99, "b": None, "c": "x", "d": None}
+        self.rows({
+            "all": {"a": 0.3, "b": 0.3, "c": 0.3, "d": 0.3}, "half": {"a": 0.5, "b": 0.5},
+            "few": few, "none": {"a": "x"},
+        })  # fmt: skip
+        board = self.board()
+        assert self.ranks() == {"all": 1, "half": 2, "few": 0}  # without a score: not listed
+        assert board.unranked == ("", "", "scored on 1 of 4 benchmarks, ranked from 2; 1 failed, 2 never scored")
+        assert board.notes[:2] == (
+            "1 model without a score on any of these benchmarks is not listed.",
+            "1 model not scored on at least 50 % of the benchmarks (2 of 4) is listed below the others, "
+            "without a rank.",
+        )
+        assert self.ranks(coverage=25) == {"all": 1, "half": 2, "few": 3}
+        assert self.ranks(coverage=51) == {"all": 1, "half": 0, "few": 0}
+        assert self.ranks(unscored=True)["none"] == 0
+        assert self.ranks(include=("a",)) == {"few": 1, "half": 2, "all": 3}  # of what is selected
+
+    def test_without_a_model_above_the_threshold_all_are_unranked(self, db):
+        self.rows({"m": {"a": 0.5, "b": None, "c": None}, "n": {"b": 0.4}})
+        assert self.ranks() == {"m": 0, "n": 0}
+        text = "No model was scored on at least 50 % of the benchmarks (2 of 3), so all are listed without a rank."
+        assert text in self.board().notes
+
+    def test_no_model_rises_by_being_scored_first(self, db):
+        numbers = {f"m{n}": dict.fromkeys("abcd", 0.5 - 0.01 * n) for n in range(5)}
+        numbers["m0"]["new"] = None
+        self.rows(numbers)
+        before = self.ranks()
+        assert before == {f"m{n}": n + 1 for n in range(5)}
+        last = VisionModel.objects.get(identifier="m4")
+        self.score(last, "new", 1.0)
+        assert self.ranks() == before
+        (left_out,) = (note for note in self.board().notes if note.startswith("Ranks leave out 1 benchmark "))
+        assert left_out.endswith(" first: new.")
+        for n in (3, 2):
+            self.score(VisionModel.objects.get(identifier=f"m{n}"), "new", "x")
+        assert self.ranks()["m4"] == 1  # most have a result by now, and those that failed count as 0
+        assert self.board().rank_nodes == ()
+
+    def test_what_models_have_in_common_is_selected(self, db):
+        complete = {"a": 0.5, "b": 0.4, "c": 0.3}
+        self.rows({"m": complete, "n": complete, "o": {"a": 0.9, "b": 0.1}, "p": {"a": 0.2}})
+        everyone, most = self.board().common
+        assert (everyone.n_models, everyone.n_benchmarks) == (4, 1)
+        assert (most.n_models, most.n_benchmarks) == (2, 3)
+        board = self.board(common="all", coverage=100)
+        assert [node.identifier for node in board.nodes] == ["root", "a"]
+        assert self.ranks(common="all", coverage=100) == {"o": 1, "m": 2, "n": 2, "p": 4}
+        assert self.ranks(common="most", coverage=100) == {"m": 1, "n": 1, "o": 0, "p": 0}
+
+    def test_number_of_stimuli(self, db):
+        self.rows({"m": {"a": 0.5, "bb": 0.5, "ccc": 0.5}})
+        leaves = [node.identifier for node in self.board(stimuli_min=150, stimuli_max=250).nodes]
+        assert leaves == ["root", "bb"]
+
+    def test_facts_about_models_sort(self, db):
+        self.rows({"m": {"a": 0.5, "b": 0.5}, "n": {"a": 0.6, "b": None}, "o": {"a": 0.1, "b": 0.1}})
+        for name, parameters, year in (("m", 10, 2015), ("n", None, 2020), ("o", 20, None)):
+            bibtex = f"@misc{{x, title = {{T}}, year = {{{year}}}}}" if year else ""
+            VisionModel.objects.filter(identifier=name).update(parameters=parameters, bibtex=bibtex)
+        revision.bump()
+        order = {
+            sort: "".join(model.identifier for model in self.board(sort=sort).models)
+            for sort in ("parameters", "-parameters", "published", "scored")
+        }
+        assert order == {"parameters": "omn", "-parameters": "mon", "published": "nmo", "scored": "mon"}
+        only = self.board(models=("n", "o")).models
+        assert {model.identifier for model in only} == {"n", "o"}
 
 
 def test_a_list_of_regions_is_several(sure):

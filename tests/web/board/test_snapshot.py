@@ -186,6 +186,7 @@ def test_all_numbers_and_texts_arrive(site):
     )
     snapshot = snapshot_for(EVERYBODY)
     assert snapshot.models[0][:11] == (model.pk, "m", "A model", False, False, "CNN", "f", 7, 1.5, "t", False)
+    assert snapshot.models[0].published is None
     row = snapshot.benchmarks[0]
     assert row[:14] == (
         benchmark.pk, "A", "A benchmark", "1", "IT", "IT", "human", "t", "s", "pls", "public", False, True, 0.1,

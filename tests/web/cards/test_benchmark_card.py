@@ -40,12 +40,14 @@ def test_models_in_order(board, averaged, card_of, member, identifier):
         if one[identifier].value is not None
     }
     card = card_of(identifier, member)
-    order = sorted(expected, key=lambda model: (-expected[model].value, model))
+    few = {model for model, one in expected.items() if 2 * one.coverage.n_scored < one.coverage.n_all}
+    order = sorted(expected, key=lambda model: (model in few, -expected[model].value, model))
     assert [line.identifier for line in card.models] == order
     values = np.array([expected[model].value for model in order])
+    ranked = values[: len(order) - len(few)]
     for number, line in enumerate(card.models):
         assert line.value == pytest.approx(values[number])
-        assert line.rank == f"{1 + sum(values > values[number])}"
+        assert line.rank == ("–" if order[number] in few else f"{1 + sum(ranked > values[number])}")
     assert card.median == f"{np.median(values):.3f}"
     assert card.best == f"{values.max():.3f}"
     assert sum(one.number for one in card.bins) == len(values)

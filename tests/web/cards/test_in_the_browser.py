@@ -72,7 +72,7 @@ def test_a_visit(shown, page, new_page):
     expect = pytest.importorskip("playwright.sync_api").expect
     page.goto(f"/vision/model/{shown.models[0]}/")
     row = page.locator(f'[data-node="{FIRST}"]')
-    expect(row).to_be_hidden()
+    expect(row).to_have_count(0)
     page.get_by_role("link", name="Open V1", exact=True).click()
     expect(row).to_be_visible()
     expect(page.get_by_role("link", name="Close V1", exact=True)).to_have_attribute("aria-expanded", "true")
@@ -88,10 +88,10 @@ def test_a_visit(shown, page, new_page):
     page.get_by_role("link", name="Open Neural", exact=True).click()
     expect(row).to_be_visible()  # V1 stayed open
 
-    page.get_by_role("button", name="Open all").click()
-    assert page.locator("[data-node]:visible").count() == Benchmark.objects.count()
-    page.get_by_role("button", name="Close all").click()
-    assert page.locator("[data-node]:visible").count() == 2
+    page.get_by_role("link", name="Open all").click()
+    expect(page.locator("[data-node]:visible")).to_have_count(Benchmark.objects.count())
+    page.get_by_role("link", name="Close all").click()
+    expect(page.locator("[data-node]:visible")).to_have_count(2)
     page.reload()
     assert page.locator("[data-node]:visible").count() == 2
 

@@ -8,12 +8,20 @@ from html.parser import HTMLParser
 import pytest
 from django.urls import resolve
 
+from brainscore_web.leaderboard import revision
 from brainscore_web.leaderboard.models import Benchmark, Score, VisionModel
 
 pytestmark = pytest.mark.django_db
 PAGE, SVG, CSV = "/vision/compare/", "/vision/compare/compare.svg", "/vision/compare/compare.csv"
 X, Y = "Simulated000.V1-pls", "Simulated003.IT-pls"
-MODES = ["", f"?x={X}&y={Y}", "?mode=models", "?mode=matrix", "?mode=matrix&level=benchmarks&least=3&method=spearman"]
+MODES = [
+    "",
+    f"?x={X}&y={Y}",
+    "?mode=models",
+    "?mode=matrix",
+    "?mode=matrix&level=benchmarks&least=3&method=spearman",
+    "?mode=size",
+]
 
 
 class Reader(HTMLParser):
@@ -251,3 +259,26 @@ def test_a_large_matrix_carries_its_numbers(client, board, django_user_model):
     assert len(data["values"]) == 54 * 55 // 2
     assert data["values"][0] == 100
     assert len(re.findall(r"<path class=\"chart-run", text)) <= 42
+
+
+def test_scores_against_size(board, client):
+    VisionModel.objects.filter(identifier=board.models[0]).update(parameters=None)
+    revision.bump()
+    page = client.get(f"{PAGE}?mode=size&y={X}").content.decode()
+    assert f"{X} against number of parameters" in page
+    assert "1 model whose number of parameters is not known: not shown." in page
+    lines = client.get(f"{CSV}?mode=size&y={X}").content.decode().splitlines()
+    sizes = [int(line.split(",")[4]) for line in lines[1:]]
+    assert sizes == sorted(sizes)
+    known = {model.identifier: model.parameters for model in VisionModel.objects.exclude(parameters=None)}
+    assert {line.split(",")[0]: int(line.split(",")[4]) for line in lines[1:]}.items() <= known.items()
+    assert client.get(f"{PAGE}?mode=size&y=nothing").status_code == 404
+
+
+def test_chosen_models_are_compared(board, client):
+    chosen = board.models[:3]
+    query = "&".join(f"models={name}" for name in chosen)
+    page = client.get(f"{PAGE}?mode=models&{query}")
+    comparison = page.context["comparison"]
+    assert [comparison.first.identifier, comparison.second.identifier] == sorted(chosen)[:2]
+    assert "3 models were chosen; two of them are compared here." in page.content.decode()

@@ -10,6 +10,7 @@ from brainscore_vision.training_data import MARKS
 from brainscore_web.leaderboard.board import board_for
 from brainscore_web.leaderboard.exposure import EXPOSURES
 from brainscore_web.leaderboard.models import VisionModel
+from brainscore_web.leaderboard.page import short_count
 from brainscore_web.leaderboard.payload import rounded
 from brainscore_web.leaderboard.simulation import simulate_leaderboard
 from brainscore_web.leaderboard.snapshot import snapshot_for
@@ -77,8 +78,8 @@ def test_what_the_script_shows_is_what_the_server_does(board, page, new_page):
         """async () => {
             const {decode, byColumn, byRank, byName} = await import("/static/leaderboard/table.js");
             const data = await (await fetch("/vision/leaderboard/data.json" + location.search)).json();
-            const {id, rank} = data.models;
-            const made = {rank: byRank(rank, false), "-rank": byRank(rank, true),
+            const {id} = data.models;
+            const made = {rank: byRank(data.models, false), "-rank": byRank(data.models, true),
                           model: byName(id.length, false), "-model": byName(id.length, true)};
             for (const [name, sent] of Object.entries(data.columns)) {
                 made[name] = byColumn(decode(sent, id.length), id.length, false);
@@ -139,7 +140,7 @@ def test_filters_and_values(board, page):
     """Filters, picks of the tree, raw values, scored means, days, and searches with their errors."""
     visit(page)
     page.locator("summary", has_text="Filters").click()
-    page.get_by_label("vit").check()
+    page.locator(".filters").get_by_label("vit").check()
     expect(page.locator("#counts")).to_have_text("3 of 11 models, 24 of 24 benchmarks")
     assert names(page) == expected(family=("vit",))
     page.get_by_label("public data only").check()
@@ -163,7 +164,7 @@ def test_filters_and_values(board, page):
     expect(page.locator("#scroller")).to_be_hidden()
     page.get_by_role("link", name="Reset").click()
     expect(page.locator("#counts")).to_have_text("11 of 11 models, 24 of 24 benchmarks")
-    expect(page.get_by_label("vit")).not_to_be_checked()
+    expect(page.locator(".filters").get_by_label("vit")).not_to_be_checked()
     assert page.url.endswith(PAGE)
 
     visit(page)
@@ -263,24 +264,24 @@ def test_links_steps_back_and_downloads(board, page, new_page):
 
 def test_keys(board, page):
     visit(page)
-    page.locator("a.reset").focus()
+    page.locator("#ticked .only").focus()
     page.keyboard.press("Tab")
     row, column = active(page)  # one stop: the grid
     assert row < 0
     assert column == 0
-    for _ in range(2):
+    for _ in range(3):
         page.keyboard.press("ArrowRight")
     row, column = active(page)
     assert row < 0
-    assert column == 2
+    assert column == 3
     page.keyboard.press("ArrowUp")
     assert "Global Score" in page.evaluate("() => document.activeElement.textContent")
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowDown")
-    assert active(page) == [0, 2]
+    assert active(page) == [0, 3]
     page.keyboard.press("End")
     made = shown()
-    last = sum(node.shown for node in made.nodes) + 1
+    last = sum(node.shown for node in made.nodes) + 2
     assert active(page) == [0, last]
     page.keyboard.press("Home")
     assert active(page) == [0, 0]
@@ -333,7 +334,7 @@ def test_the_focus_stays_while_what_it_is_on_scrolls_away(db, page):
 def test_details(board, page):
     """Of a cell, by mouse and by keys, and of a column."""
     visit(page)
-    page.locator("tbody td[data-row='0'][data-column='2']").click()
+    page.locator("tbody td[data-row='0'][data-column='3']").click()
     made = shown()
     inspector = page.locator("#inspector")
     expect(inspector).to_contain_text(f"{made.models[0].title} · Global Score")
@@ -368,6 +369,53 @@ def test_details(board, page):
     assert names(page) == expected()
 
 
+def test_models_are_chosen_and_columns_shown(board, page):
+    visit(page)
+    made = shown()
+    first, second, third = (made.models[row].identifier for row in range(3))
+    page.get_by_label(f"Choose {first}").check()
+    page.get_by_label(f"Choose {second}").focus()
+    page.locator("tbody th.model[data-row='1']").click(position={"x": 200, "y": 10})
+    page.keyboard.press(" ")
+    expect(page.get_by_label(f"Choose {second}")).to_be_checked()
+    page.locator("summary", has_text="Columns").click()
+    page.get_by_label("Parameters").check()
+    page.get_by_label("Scored: number").uncheck()
+    assert page.url.endswith("?show=parameters")
+    texts = page.locator("tbody td.fact").all_inner_texts()
+    assert texts == [short_count(model.parameters) for model in made.models]
+    page.locator(".board [data-sort='parameters']").click()
+    expect_order(page, expected(sort="parameters"))
+    page.get_by_role("button", name="Compare 2 chosen").click()
+    page.wait_for_url("**/vision/compare/**")
+    assert f"{min(first, second)}" in page.inner_text("h2")
+    page.go_back()
+    expect(page.locator("#leaderboard.live")).to_be_attached()
+    assert names(page) == expected(sort="parameters")
+    visit(page)
+    page.get_by_label(f"Choose {third}").check()
+    page.get_by_role("button", name="Show only these").click()
+    page.wait_for_url("**/vision/leaderboard/?models=**")
+    expect_order(page, [third])
+
+
+def test_details_are_beside_a_tapped_cell(board, new_page):
+    page = new_page(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    visit(page)
+    assert page.locator("#scroller").bounding_box()["y"] < 600  # on the first screen
+    cell = page.locator("tbody td[data-row='1'][data-column='3']")
+    cell.tap()
+    panel = page.locator("#inspector.beside")
+    expect(panel).to_contain_text(shown().models[1].title)
+    box, of_panel = cell.bounding_box(), panel.bounding_box()
+    gap = max(of_panel["y"] - box["y"] - box["height"], box["y"] - of_panel["y"] - of_panel["height"])
+    assert 0 <= gap < 12
+    assert of_panel["x"] >= 0
+    assert of_panel["x"] + of_panel["width"] <= 390
+    page.keyboard.press("Escape")
+    expect(panel).to_have_count(0)
+
+
 SCROLLED = """() => new Promise((done) => {
     document.getElementById("scroller").scrollTo(300, 0);
     requestAnimationFrame(() => requestAnimationFrame(done));
@@ -390,7 +438,7 @@ def test_phone(board, new_page):
     )
     page.locator("summary", has_text="Filters").tap()
     assert page.evaluate("() => document.documentElement.scrollWidth") <= 375
-    page.get_by_label("vit").tap()
+    page.locator(".filters").get_by_label("vit").tap()
     expect(page.locator("#counts")).to_contain_text("3 of 11 models")
 
 

@@ -13,6 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from brainscore_web.leaderboard import revision
 from brainscore_web.leaderboard.board import STATES, board_for, clear_caches
 from brainscore_web.leaderboard.models import Benchmark, Score, VisionModel
+from brainscore_web.leaderboard.page import short_count
 from brainscore_web.leaderboard.payload import rounded
 from brainscore_web.leaderboard.snapshot import snapshot_for
 from brainscore_web.leaderboard.state import BoardState
@@ -39,7 +40,8 @@ def test_the_page_is_a_table_without_a_script(board, client):
     rows = rows_of(client.get(PAGE).content.decode())
     assert [row[1] for row in rows] == [model.title for model in made.models]
     heads = [at for at, node in enumerate(made.nodes) if node.shown]
-    assert [row[2] for row in rows] == [rounded(value) for value in made.values[:, heads[0]]]
+    assert [row[2] for row in rows] == [f"{n} of {made.n_all[0, 0]}" for n in made.n_scored[:, 0]]
+    assert [row[3] for row in rows] == [rounded(value) for value in made.values[:, heads[0]]]
     assert all(len(row) == len(rows[0]) for row in rows)
     assert rows[0][0].startswith("1")
 
@@ -330,3 +332,48 @@ def test_data_that_cannot_be_read_are_no_traceback(board, client, monkeypatch):
     answer = client.get(PAGE)
     assert answer.status_code == 400
     assert "the tree is broken" in answer.content.decode()
+
+
+def test_own_models(board, client, member, owner):
+    answer = client.get(f"{PAGE}?mine=1")
+    assert answer.status_code == 400
+    assert "you are not logged in" in answer.content.decode()
+    client.force_login(member)
+    assert rows_of(client.get(f"{PAGE}?mine=1").content.decode()) == []
+    VisionModel.objects.filter(identifier=board.models[3]).update(owner=owner)
+    client.force_login(owner)
+    page = client.get(f"{PAGE}?mine=1").content.decode()
+    assert {row[1].split()[0] for row in rows_of(page)} == {board.models[-1], board.models[3]}
+    assert 'name="mine" value="1" checked' in page
+    client.force_login(member)
+    assert rows_of(client.get(f"{PAGE}?mine=1").content.decode()) == []
+
+
+def test_columns_about_models(board, client):
+    page = client.get(f"{PAGE}?show=parameters&show=published").content.decode()
+    row = rows_of(page)[0]
+    model = VisionModel.objects.get(identifier=row[1])
+    assert row[2:4] == [short_count(model.parameters), "2026"]
+    assert rows_of(client.get(f"{PAGE}?show=").content.decode())[0][2].startswith(".")
+
+
+def test_models_below_the_coverage_say_why(board, client):
+    page = client.get(f"{PAGE}?coverage=100").content.decode()
+    assert "too few" in page
+    assert "ranked from a coverage of 100 %" not in page
+    assert re.search(r'title="scored on \d+ of 20 benchmarks, ranked from 20; [^"]+"', page)
+    assert "No model was scored on at least 100 % of the benchmarks (20 of 20), so all are listed" in page
+    data = client.get("/vision/leaderboard/data.json?coverage=100").json()
+    assert not any(data["models"]["rank"])
+    assert all(text.startswith("scored on ") for text in data["models"]["unranked"])
+    assert data["shortcuts"] == [["Back to the default coverage", ""]]
+
+
+def test_benchmarks_in_common_are_one_click_away(board, client):
+    links = client.get("/vision/leaderboard/data.json").json()["shortcuts"]
+    text, query = links[0]
+    assert text.startswith("Compare on what all have: ")
+    data = client.get(f"/vision/leaderboard/data.json?{query}").json()
+    assert all(data["models"]["rank"])
+    assert set(data["models"]["scored"]) == {data["models"]["of"]}
+    assert 0 < data["models"]["of"] <= int(text.split()[-2])  # of which some are below the other root

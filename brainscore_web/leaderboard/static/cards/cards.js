@@ -1,59 +1,33 @@
 // Optional additions to the cards: trees open without reloading the page, and a button copies code.
 "use strict";
 
+// Replace the rows of a tree by those of the page at an address; the focus stays on the link that was followed.
+async function open(tree, address, node) {
+  try {
+    const answer = await fetch(address, { headers: { Accept: "text/html" } });
+    if (!answer.ok) throw new Error(String(answer.status));
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    const fresh = page.querySelector("[data-tree]");
+    tree.tBodies[0].replaceWith(document.adoptNode(fresh.tBodies[0]));
+    const all = tree.closest("section").querySelector(".tree-all");
+    const next = page.querySelector(".tree-all");
+    all.textContent = next.textContent;
+    all.setAttribute("href", next.getAttribute("href"));
+    history.replaceState(null, "", address);
+    const row = [...tree.tBodies[0].rows].find((one) => one.dataset.node === node);
+    row?.querySelector(".toggle")?.focus();
+  } catch {
+    location.assign(address);
+  }
+}
+
 for (const tree of document.querySelectorAll("[data-tree]")) {
-  const rows = [...tree.tBodies[0].rows];
-  const toggleOf = (row) => row.querySelector(".toggle");
-  const isOpen = (row) => toggleOf(row)?.getAttribute("aria-expanded") === "true";
-
-  const show = () => {
-    let closedAt = Infinity; // rows deeper than this are below a closed one
-    for (const row of rows) {
-      const depth = Number(row.dataset.depth);
-      if (depth <= closedAt) closedAt = Infinity;
-      row.hidden = depth > closedAt;
-      if (!row.hidden && toggleOf(row) && !isOpen(row)) closedAt = depth;
-    }
-  };
-
-  const address = () => {
-    const open = rows.filter(isOpen).map((row) => row.dataset.node).sort();
-    const query = (open.length ? open : [""]).map((name) => `open=${encodeURIComponent(name)}`).join("&");
-    history.replaceState(null, "", `${location.pathname}?${query}${location.hash}`);
-  };
-
-  const set = (row, open) => {
-    const toggle = toggleOf(row);
-    toggle.setAttribute("aria-expanded", String(open));
-    const text = toggle.querySelector(".hidden-text");
-    text.textContent = text.textContent.replace(/^(Open|Close) /, open ? "Close " : "Open ");
-  };
-
-  tree.addEventListener("click", (event) => {
-    const toggle = event.target.closest(".toggle");
-    if (!toggle || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
+  tree.closest("section").addEventListener("click", (event) => {
+    const link = event.target.closest(".toggle, .tree-all");
+    if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
     event.preventDefault();
-    const row = toggle.closest("tr");
-    set(row, !isOpen(row));
-    show();
-    address();
+    open(tree, link.href, link.closest("tr")?.dataset.node);
   });
-
-  const button = document.createElement("button");
-  button.type = "button";
-  button.className = "tree-button";
-  const all = () => rows.every((row) => !toggleOf(row) || isOpen(row));
-  const label = () => { button.textContent = all() ? "Close all" : "Open all"; };
-  button.addEventListener("click", () => {
-    const open = !all();
-    for (const row of rows) if (toggleOf(row)) set(row, open);
-    show();
-    address();
-    label();
-  });
-  tree.addEventListener("click", label);
-  label();
-  tree.closest(".wide").before(button);
 }
 
 for (const snippet of document.querySelectorAll(".snippet")) {

@@ -1,6 +1,6 @@
 // Conversion between the form and the query of the URL.
 
-const ELSEWHERE = new Set(["errors", "sort", "open", "page"]); // in hidden fields without scripts
+const ELSEWHERE = new Set(["errors", "sort", "open", "show", "models", "common", "page"]); // in hidden fields without scripts
 
 // Return the query of the form, with the current order and open columns.
 export function read(form, params) {
@@ -8,7 +8,7 @@ export function read(form, params) {
   for (const [name, value] of new FormData(form)) {
     if (String(value).trim() && !ELSEWHERE.has(name)) next.append(name, value);
   }
-  for (const name of ["sort", "open"]) for (const value of params.getAll(name)) next.append(name, value);
+  for (const name of ["sort", "open", "show", "models", "common"]) for (const value of params.getAll(name)) next.append(name, value);
   if (form.elements.errors.checked) next.set("errors", "1");
   return next;
 }
@@ -16,7 +16,9 @@ export function read(form, params) {
 export function fill(form, params) {
   for (const input of form.querySelectorAll("input")) {
     const values = params.getAll(input.name);
-    if (input.type === "checkbox") input.checked = values.includes(input.value);
+    if (input.type === "checkbox") {
+      input.checked = values.length || !input.dataset.usual ? values.includes(input.value) : true;
+    }
     else if (input.type === "radio") {
       input.checked = values.length ? values.includes(input.value) : input.dataset.usual === "1";
     } else if (input.type !== "hidden") input.value = values[0] || "";

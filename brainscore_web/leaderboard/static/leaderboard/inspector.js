@@ -56,6 +56,26 @@ export class Inspector {
     );
   }
 
+  // Show the panel beside a cell: below it if there is space, otherwise above it.
+  beside(cell) {
+    const box = cell.getBoundingClientRect();
+    const { panel } = this;
+    panel.classList.add("beside");
+    const width = panel.offsetWidth;
+    panel.style.left = `${Math.max(4, Math.min(box.left, document.documentElement.clientWidth - width - 8))}px`;
+    const below = box.bottom + 4;
+    const isLow = below > innerHeight * 0.6;
+    panel.style.top = isLow ? "auto" : `${below}px`;
+    panel.style.bottom = isLow ? `${innerHeight - box.top + 4}px` : "auto";
+  }
+
+  // Put the panel back below the table.
+  back() {
+    if (!this.panel.classList.contains("beside")) return;
+    this.panel.classList.remove("beside");
+    for (const side of ["left", "top", "bottom"]) this.panel.style[side] = "";
+  }
+
   clear() {
     clearTimeout(this.timer);
     this.asked?.abort();
@@ -76,6 +96,7 @@ export function watch(scroller, grid, view, paint, inspector) {
       const node = view.data.nodes[place];
       inspector.clear();
       if (node.kind === "heading") return;
+      if (node.kind === "fact") return;
       const links = [["About it", view.card("benchmark", node.id)]];
       if (node.badge) links.push(["Validity", `${view.card("benchmark", node.id)}#validity`]);
       inspector.say({ title: node.title, facts: paint.facts(place), links });
@@ -92,9 +113,25 @@ export function watch(scroller, grid, view, paint, inspector) {
       return;
     }
     const place = grid.layout.columns[Number(cell.dataset.column) - 2];
+    if (view.data.nodes[place].kind === "fact") {
+      inspector.clear();
+      const facts = [`${view.data.nodes[place].title}: ${paint.fact(row, view.data.nodes[place].id) || "not known"}`];
+      if (!view.data.models.rank[row]) facts.push(paint.ranked(row));
+      inspector.say({ title: title[row] || id[row], facts, links: [["Model", view.card("model", id[row])]] });
+      return;
+    }
     if (event.type === "pointerover") cell.title = paint.hint(row, place);
     inspector.soon(id[row], view.data.nodes[place], wait);
   };
   scroller.addEventListener("focusin", (event) => seen(event, 60));
+  scroller.addEventListener("click", (event) => {
+    const cell = event.target.closest?.("tbody [data-column]");
+    if (cell && event.pointerType !== "mouse" && !event.target.closest("a, button, input")) inspector.beside(cell);
+  });
+  scroller.addEventListener("scroll", () => inspector.back(), { passive: true });
+  document.addEventListener("pointerdown", (event) => {
+    if (!inspector.panel.contains(event.target) && !event.target.closest?.("#scroller tbody")) inspector.back();
+  });
+  document.addEventListener("keydown", (event) => event.key === "Escape" && inspector.back());
   scroller.addEventListener("pointerover", (event) => seen(event, 250));
 }

@@ -25,10 +25,10 @@ export function listen(grid, act) {
       grid.go(...goal);
       return;
     }
-    if (event.ctrlKey || event.target.closest("a, button")) return;
+    if (event.ctrlKey || event.target.closest("a, button, input")) return;
     if (event.key === "Enter" || event.key === " ") {
       event.preventDefault();
-      act.enter(grid.active, grid.element(grid.active));
+      act.enter(grid.active, grid.element(grid.active), event.key);
     } else if (event.key === "s") {
       event.preventDefault();
       act.sort(grid.active);

@@ -5,7 +5,7 @@ import { listen } from "./keys.js";
 import { element, painter } from "./paint.js";
 import { fill, read } from "./form.js";
 import { Inspector, watch } from "./inspector.js";
-import { byColumn, byName, byRank, decode, headAt, layout } from "./table.js";
+import { FACTS, byColumn, byName, byNumber, byRank, decode, headAt, layout } from "./table.js";
 
 const root = document.getElementById("leaderboard");
 const form = document.getElementById("ask");
@@ -33,6 +33,7 @@ const view = {
   open: new Set(),
   private: new Set(),
   mine: new Set(),
+  ticked: new Set(),
   sort: { key: "rank", reversed: false },
   errors: params.has("errors"),
   card: (kind, identifier) =>
@@ -55,7 +56,7 @@ const inspector = new Inspector(document.getElementById("inspector"), {
 
 const query = () => {
   const plain = new URLSearchParams(params);
-  for (const name of ["errors", "page", "open", "sort"]) plain.delete(name);
+  for (const name of ["errors", "page", "open", "sort", "show"]) plain.delete(name);
   return plain.toString();
 };
 
@@ -105,13 +106,16 @@ function apply(data) {
   view.private = new Set(data.models.private);
   view.mine = new Set(data.models.mine);
   view.open = new Set(data.nodes.flatMap((node, place) => (node.open ? [place] : [])));
+  for (const [id, title] of Object.entries(FACTS)) data.nodes.push({ id, title, parent: -1, kind: "fact", n: 0 });
+  showFacts();
+  shortcuts(data.shortcuts);
   view.errors = params.has("errors");
   view.sort = { key: data.sort.replace(/^-/, ""), reversed: data.sort.startsWith("-") };
   inspector.clear();
   counts.textContent = data.counts;
   empty.replaceChildren(...data.empty.map((text) => element("p", {}, text)));
   empty.hidden = !data.empty.length;
-  scroller.hidden = !data.models.id.length || !data.nodes.length;
+  scroller.hidden = !data.models.id.length || data.nodes.every((node) => node.kind === "fact");
   document.getElementById("notes").replaceChildren(...data.notes.map((note) => element("li", {}, note)));
   document.getElementById("chosen").textContent = data.chosen ? String(data.chosen) : "";
   if (!grid) takeOver();
@@ -129,8 +133,25 @@ function show() {
   let rows;
   if (key === "model") rows = byName(count, reversed);
   else if (column) rows = byColumn(column, count, reversed);
-  else rows = byRank(view.data.models.rank, reversed); // also if the filters exclude the column
+  else if (FACTS[key]) rows = byNumber(view.data.models[key], reversed);
+  else rows = byRank(view.data.models, reversed); // also if the filters exclude the column
   grid.set(rows, layout(view.data.nodes, view.open));
+}
+
+// Open the nodes of the columns about models that are shown.
+function showFacts() {
+  const shown = params.has("show") ? params.getAll("show") : ["scored"];
+  view.data.nodes.forEach((node, place) => {
+    if (node.kind !== "fact") return;
+    if (shown.includes(node.id) && (node.id !== "scored" || view.data.models.scored.length)) view.open.add(place);
+    else view.open.delete(place);
+  });
+}
+
+function shortcuts(sent) {
+  const list = document.getElementById("shortcuts");
+  list.replaceChildren(...sent.map(([text, address]) => element("li", {}, element("a", { href: `?${address}` }, text))));
+  list.hidden = !sent.length;
 }
 
 function takeOver() {
@@ -151,7 +172,7 @@ function takeOver() {
 async function complete() {
   const data = view.data;
   const wanted = layout(data.nodes, view.open).columns.map((place) => data.nodes[place]);
-  const missing = wanted.filter((node) => node.kind !== "heading" && !data.columns[node.id]);
+  const missing = wanted.filter((node) => !["heading", "fact"].includes(node.kind) && !data.columns[node.id]);
   if (!missing.length) {
     changes = 0;
     return;
@@ -281,7 +302,8 @@ function toggle(place) {
 
 function opened() {
   params.delete("open");
-  const ids = [...view.open].map((place) => view.data.nodes[place].id).sort();
+  const tree = [...view.open].filter((place) => view.data.nodes[place].kind !== "fact");
+  const ids = tree.map((place) => view.data.nodes[place].id).sort();
   for (const id of ids.length ? ids : [""]) params.append("open", id);
   remember(true);
   links();
@@ -289,7 +311,36 @@ function opened() {
   complete();
 }
 
-function enter({ row, column }, cell) {
+// Choose a model to compare, or choose it no longer.
+function tick(id) {
+  if (view.ticked.has(id)) view.ticked.delete(id);
+  else view.ticked.add(id);
+  const button = document.querySelector("#ticked button");
+  button.textContent = view.ticked.size ? `Compare ${view.ticked.size} chosen` : "Compare chosen models";
+  grid.refresh();
+}
+
+document.getElementById("ticked").addEventListener("submit", (event) => {
+  if (!grid) return;
+  event.preventDefault();
+  if (!view.ticked.size) {
+    says.textContent = "Choose models with the boxes in front of their names";
+    says.classList.add("seen");
+    setTimeout(() => says.classList.remove("seen"), 4000);
+    return;
+  }
+  const sent = new URLSearchParams();
+  const only = event.submitter?.classList.contains("only");
+  if (!only) sent.set("mode", "models");
+  for (const id of [...view.ticked].sort()) sent.append("models", id);
+  location.assign(`${only ? location.pathname : event.target.action}?${sent}`);
+});
+
+function enter({ row, column }, cell, key) {
+  if (row >= 0 && column === 1 && key === " ") {
+    tick(view.data.models.id[grid.rows[row]]);
+    return;
+  }
   if (row >= 0) {
     const link = column < 2 && cell?.parentElement.querySelector("th a");
     if (link) link.click();
@@ -303,6 +354,10 @@ function enter({ row, column }, cell) {
 }
 
 scroller.addEventListener("click", (event) => {
+  if (event.target.matches("input.tick-model")) {
+    tick(event.target.value);
+    return;
+  }
   const button = event.target.closest("button[data-sort], button[data-open]");
   if (!button || !grid) return;
   if (button.dataset.sort) sortBy(button.dataset.sort);
@@ -323,6 +378,7 @@ for (const [id, all] of [
     if (!view.data) return;
     const { children } = layout(view.data.nodes, view.open);
     view.open = new Set(all ? [...children.keys()].filter((place) => place >= 0) : []);
+    showFacts();
     opened();
   });
 }
@@ -337,6 +393,15 @@ form.addEventListener("input", (event) => {
     if (view.errors) params.set("errors", "1");
     remember(true);
     scroller.classList.toggle("with-errors", view.errors);
+    if (grid) show();
+    return;
+  }
+  if (event.target.name === "show") {
+    params.delete("show");
+    const names = [...form.querySelectorAll("input[name=show]:checked")].map((input) => input.value);
+    if (names.join() !== "scored") for (const name of names.length ? names : [""]) params.append("show", name);
+    remember(true);
+    showFacts();
     if (grid) show();
     return;
   }

@@ -1,6 +1,6 @@
 // Content of the grid's cells. Texts become text nodes only, never HTML.
 
-import { EXPOSED, EXPOSURES, SAID, SIGNS, limits, shown } from "./table.js";
+import { EXPOSED, EXPOSURES, SAID, SIGNS, limits, shortCount, shown } from "./table.js";
 
 export function element(name, attributes = {}, ...content) {
   const made = document.createElement(name);
@@ -34,7 +34,7 @@ export function painter(view) {
 
   const ranked = (row) => {
     const { rank, best, worst, group } = view.data.models;
-    if (!rank[row]) return "no rank";
+    if (!rank[row]) return `no rank: ${view.data.models.unranked[row] || "no score"}`;
     const limits = best[row] ? `between ${best[row]} and ${worst[row]}` : "not tested";
     return `rank ${rank[row]}, ${limits}${group[row] ? `; groups: ${group[row]}` : ""}`;
   };
@@ -82,6 +82,11 @@ export function painter(view) {
       const node = view.data.nodes[head.place];
       cell.className = head.group ? "group" : node.kind;
       cell.classList.add(`depth-${Math.min(head.level, 5)}`);
+      if (node.kind === "fact") {
+        cell.setAttribute("aria-sort", said(node.id));
+        cell.append(element("div", { class: "box" }, sorting(node.id, [node.title], `Sort by ${node.title}`)));
+        return;
+      }
       const card = node.kind === "heading" ? null : view.card("benchmark", node.id);
       const box = element("div", { class: "box" });
       const tools = element("div", { class: "tools" });
@@ -113,6 +118,10 @@ export function painter(view) {
       cell.removeAttribute("title");
       if (!rank[row]) {
         cell.append(element("span", { "aria-hidden": "true" }, "–"), element("span", { class: "said" }, "no rank"));
+        if (view.data.models.unranked[row]) {
+          cell.title = ranked(row);
+          cell.append(" ", element("span", { class: "why" }, "too few"));
+        }
         return;
       }
       cell.title = ranked(row);
@@ -125,7 +134,17 @@ export function painter(view) {
       const { id, title } = view.data.models;
       const name = title[row] || id[row];
       const link = element("a", { href: view.card("model", id[row]), tabindex: "-1", title: name }, ...breakable(name));
-      cell.replaceChildren(link);
+      const box = element("input", {
+        type: "checkbox",
+        class: "tick-model",
+        form: "ticked",
+        name: "models",
+        value: id[row],
+        tabindex: "-1",
+        "aria-label": `Choose ${name}`,
+      });
+      box.checked = view.ticked.has(id[row]);
+      cell.replaceChildren(box, link);
       if (view.private.has(row)) {
         cell.append(
           element(
@@ -142,7 +161,10 @@ export function painter(view) {
       const column = view.columns(node.id);
       cell.removeAttribute("aria-label");
       cell.removeAttribute("title");
-      if (node.kind === "heading") {
+      if (node.kind === "fact") {
+        cell.className = `fact ${node.id}`;
+        cell.textContent = this.fact(row, node.id);
+      } else if (node.kind === "heading") {
         cell.className = "void";
         cell.textContent = "";
       } else if (!column) {
@@ -176,6 +198,14 @@ export function painter(view) {
 
     ranked,
 
+    // Text of a column about models; empty if it is not known.
+    fact(row, name) {
+      const number = view.data.models[name][row];
+      if (name === "scored") return `${number} of ${view.data.models.of}`;
+      if (number === null) return "";
+      return name === "parameters" ? shortCount(number) : String(number);
+    },
+
     // Facts about a column.
     facts(place) {
       const node = view.data.nodes[place];
@@ -187,6 +217,7 @@ export function painter(view) {
 
     // Return the tooltip of a cell.
     hint(row, place) {
+      if (view.data.nodes[place].kind === "fact") return "";
       const column = view.columns(view.data.nodes[place].id);
       if (!column) return "";
       if (column.state[row]) return SAID[column.state[row]];

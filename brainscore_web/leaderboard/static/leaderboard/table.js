@@ -63,10 +63,35 @@ export function byName(count, reversed) {
   return reversed ? rows.reverse() : rows;
 }
 
-// Rows by rank; those without a rank (0) last, ties by name.
-export function byRank(rank, reversed) {
+// Rows by rank; those without a rank (0) last, those with most scores first, ties by name.
+export function byRank({ rank, scored }, reversed) {
   const way = reversed ? -1 : 1;
-  return byName(rank.length).sort((a, b) => !rank[a] - !rank[b] || way * (rank[a] - rank[b]) || a - b);
+  const more = (a, b) => (rank[a] || !scored.length ? 0 : scored[b] - scored[a]);
+  return byName(rank.length).sort(
+    (a, b) => !rank[a] - !rank[b] || way * (rank[a] - rank[b]) || more(a, b) || a - b,
+  );
+}
+
+// Rows by numbers, highest first; those without a number last, ties by name.
+export function byNumber(numbers, rising) {
+  const way = rising ? -1 : 1;
+  const none = (row) => numbers[row] === null;
+  return byName(numbers.length).sort((a, b) => none(a) - none(b) || way * (numbers[b] - numbers[a]) || a - b);
+}
+
+// Columns about models: they stand in front of the nodes, and are sent with the models.
+export const FACTS = { scored: "Scored", parameters: "Parameters", published: "Published" };
+
+// Format a count with three digits at most; the server does the same.
+export function shortCount(number) {
+  for (const [size, unit] of [
+    [1e9, "B"],
+    [1e6, "M"],
+    [1e3, "k"],
+  ]) {
+    if (number >= size) return (number / size).toFixed(1).replace(/\.0$/, "") + unit;
+  }
+  return String(number);
 }
 
 // Rows by a column; those without a value last, ties by name.
@@ -109,7 +134,9 @@ export function layout(nodes, open) {
       heads.push({ place, start, end: start + 1, level, closed: below.length > 0 });
     }
   };
-  for (const root of children.get(-1) || []) walk(root, 0);
+  const roots = children.get(-1) || [];
+  for (const root of roots) if (nodes[root].kind === "fact" && open.has(root)) walk(root, 0);
+  for (const root of roots) if (nodes[root].kind !== "fact") walk(root, 0);
   for (const head of heads) head.span = head.group ? 1 : levels - head.level;
   return { columns, heads, levels, children };
 }

@@ -1,0 +1,129 @@
+"""Steps of a model's rank, and what they are split into."""
+
+from datetime import UTC, date, datetime, timedelta
+
+import pytest
+from django.contrib.auth.models import AnonymousUser
+
+from brainscore_web.leaderboard import revision
+from brainscore_web.leaderboard.board import board_for
+from brainscore_web.leaderboard.cards.model import find_model, model_data, rank_days
+from brainscore_web.leaderboard.cards.rank_history import CAUSES, rank_steps
+from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, Score, VisionModel
+from brainscore_web.leaderboard.snapshot import snapshot_for
+from brainscore_web.leaderboard.state import BoardState
+
+START = date(2026, 1, 1)
+EVERYBODY = AnonymousUser()
+
+
+def moment(day):
+    return datetime(2026, 1, 1, 12, tzinfo=UTC) + timedelta(days=day)
+
+
+class Site:
+    def benchmark(self, name, day, version="1"):
+        root, _ = Benchmark.objects.get_or_create(identifier="root", is_mean=True)
+        row, _ = Benchmark.objects.update_or_create(
+            identifier=name, defaults={"parent": root, "version": version}, create_defaults={
+                "parent": root, "version": version, "created": moment(day),
+            },
+        )  # fmt: skip
+        BenchmarkVersion.objects.create(benchmark=row, version=version, since=moment(day))
+
+    def score(self, model, name, value, day, version="1", code=None):
+        row, _ = VisionModel.objects.get_or_create(identifier=model)
+        Score.objects.create(
+            receipt=f"{model}-{name}-{version}-{day}", model=row, benchmark=Benchmark.objects.get(identifier=name),
+            version=version, state="scored", value=value, created=moment(day),
+            document={"model": {"plugin": {"sha256": code}}} if code else None,
+        )  # fmt: skip
+
+    def steps(self, model, *days):
+        revision.bump()
+        return rank_steps(snapshot_for(EVERYBODY), model, [START + timedelta(days=day) for day in days])
+
+
+@pytest.fixture
+def site(db):
+    """Five models on benchmark a; their ranks are their numbers."""
+    made = Site()
+    made.benchmark("a", 0)
+    for number in range(1, 6):
+        made.score(f"m{number}", "a", 1 - number / 10, 0, code="old")
+    return made
+
+
+def parts(step):
+    return {cause: part for cause, part in zip(CAUSES, step.parts, strict=True) if part}
+
+
+def test_each_cause_alone(site):
+    site.benchmark("b", 1)
+    for number in range(1, 6):
+        site.score(f"m{number}", "b", number / 5, 1)  # the order is reversed
+    (step,) = site.steps("m5", 0, 1)
+    assert (step.before, step.after, parts(step)) == (5, 1, {"new benchmarks": -4})
+
+    site.benchmark("b", 2, "2")
+    for number in range(1, 6):
+        site.score(f"m{number}", "b", 0.5, 2, "2")
+    (step,) = site.steps("m5", 1, 2)
+    assert (step.before, step.after, parts(step)) == (1, 5, {"new versions": 4})
+
+    site.score("m5", "a", 0.75, 3, code="new")
+    (step,) = site.steps("m5", 2, 3)
+    assert (step.before, step.after, parts(step)) == (5, 3, {"new code": -2})
+
+    site.score("m5", "a", 0.95, 4, code="new")
+    (step,) = site.steps("m5", 3, 4)
+    assert (step.before, step.after, parts(step)) == (3, 1, {"new receipts": -2})
+
+    site.score("m1", "a", 0.99, 5)
+    (step,) = site.steps("m5", 4, 5)
+    assert (step.before, step.after, parts(step)) == (1, 2, {"other models": 1})
+    assert step.texts == ("", "", "", "", "↓ 1")
+    assert site.steps("m5", 5, 6) == ()
+
+
+def test_parts_add_up(site):
+    site.benchmark("b", 1)
+    for number in range(1, 6):
+        site.score(f"m{number}", "b", number / 5, 1)
+    site.benchmark("a", 1, "2")
+    for number, value in ((1, 0.2), (2, 0.9), (3, 0.1), (4, 0.3), (5, 0.05)):
+        site.score(f"m{number}", "a", value, 1, "2")
+    site.score("n", "a", 0.9, 1, "2")
+    site.score("n", "b", 0.9, 1)
+    for model in ("m1", "m2", "m3", "m4", "m5"):
+        for step in site.steps(model, 0, 1):
+            assert sum(step.parts) == step.after - step.before
+    (first,) = site.steps("n", 0, 1)  # it was not ranked: after the five
+    assert (first.before, first.after, sum(first.parts)) == (0, 1, -5)
+
+
+def test_ranks_are_those_of_the_leaderboard(board, member):
+    """Of simulated models of two versions, some of whose scores are missing, at the ends of all steps."""
+    snapshot = snapshot_for(member)
+    compared = 0
+    for identifier in board.models[:4]:
+        model = find_model(identifier, member)
+        days = rank_days(model_data(model, member))
+        assert len(days) > 5
+        for step in rank_steps(snapshot, identifier, days):
+            for day, rank in ((step.start, step.before), (step.end, step.after)):
+                then = board_for(snapshot_for(member, at=day), BoardState())
+                ranks = {row.identifier: int(place) for row, place in zip(then.models, then.rank, strict=True)}
+                assert rank == ranks.get(identifier, 0)
+                compared += 1
+            expected = (step.after or step.ranked_after + 1) - (step.before or step.ranked_before + 1)
+            assert sum(step.parts) == expected
+    assert compared > 20
+
+
+def test_the_page_explains_steps(board, get):
+    address = f"/vision/model/{board.models[0]}/"
+    assert "Why the rank moved</a>" in get(address).content.decode()
+    page = get(f"{address}?history=rank").content.decode()
+    assert "Steps of the rank" in page
+    assert "Other models" in page
