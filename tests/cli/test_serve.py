@@ -186,7 +186,7 @@ def test_only_folders_of_demonstrations_are_reset_and_only_after_a_question(cli,
     assert (folder / "mine").exists()
     (folder / ".demonstration").touch()
     done = cli("serve", *options, "--reset", input="n\n")
-    assert done.exit_code == 1
+    assert done.exit_code == 130
     assert str(folder) in done.output
     assert (folder / "mine").exists()
     with socket.socket() as taken:
