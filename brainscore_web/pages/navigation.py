@@ -32,14 +32,14 @@ class MenuLink(NamedTuple):
         What it says, and where it leads.
     current : bool
         Whether the page that is shown is there, or below.
-    count : int
+    waiting : int
         How much waits there; 0: nothing, or not counted.
     """
 
     text: str
     href: str
     current: bool
-    count: int = 0
+    waiting: int = 0
 
 
 class Navigation:
