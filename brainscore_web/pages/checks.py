@@ -10,9 +10,14 @@ from django.core import checks
 __all__ = ["footer_complete"]
 
 _LINKS = (
-    ("CONTACT", "how to contact the operators", "an e-mail address, or the address of a page"),
-    ("REPOSITORY", "where the source code is", "the address of its repository"),
-    ("ISSUES", "where to report problems", "the address of a page, such as the repository's issues"),
+    ("brainscore_web.E001", "CONTACT", "how to contact the operators", "an e-mail address, or the address of a page"),
+    ("brainscore_web.E002", "REPOSITORY", "where the source code is", "the address of its repository"),
+    (
+        "brainscore_web.E003",
+        "ISSUES",
+        "where to report problems",
+        "the address of a page, such as the repository's issues",
+    ),
 )
 
 
@@ -23,8 +28,8 @@ def footer_complete(**_: Any) -> list[checks.Error]:
         checks.Error(
             f"The site does not say {what}.",
             hint=f"Set BRAINSCORE_SITE_{name} to {value}.",
-            id=f"brainscore_web.E{number:03}",
+            id=identifier,
         )
-        for number, (name, what, value) in enumerate(_LINKS, start=1)
+        for identifier, name, what, value in _LINKS
         if not getattr(settings, name)
     ]

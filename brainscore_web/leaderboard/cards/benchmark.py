@@ -340,7 +340,7 @@ def benchmark_card(benchmark: Benchmark, board: Board, data: BenchmarkData) -> B
         median_value=finite(float(board.node_median[place])) if place >= 0 else None,
         versions=() if mean else tuple(_versions(benchmark, data)),
         code=None
-        if mean or is_simulated(benchmark.identifier)
+        if mean or (is_simulated(benchmark.identifier) and not distribution_of(benchmark.details))
         else benchmark_code(
             benchmark.identifier,
             _example(benchmark, board, place, data.models),

@@ -407,7 +407,7 @@ def model_card(model: VisionModel, board: Board, data: ModelData, opened: Collec
         code=model_code(
             model.identifier,
             _example(rows),
-            runnable=model.runnable and not is_simulated(model.identifier),
+            runnable=model.runnable and (not is_simulated(model.identifier) or bool(distribution_of(model.details))),
             packaged=data.packaged,
             distribution=distribution_of(model.details),
         ),

@@ -358,18 +358,18 @@ def test_a_modeller_submits_with_the_keyboard_only(person, site):
     tab_to(modeller, "[name=archive]")
     with modeller.expect_file_chooser() as chooser:
         modeller.keyboard.press("Enter")
-    archive = zipped(model_files("tiles-8", size=8))
+    archive = zipped(model_files("keyboard-16", size=16))
     chooser.value.set_files([{"name": "tiles.zip", "mimeType": "application/zip", "buffer": archive}])
     tab_to(modeller, "main button.main")
     modeller.keyboard.press("Enter")
     modeller.wait_for_url(re.compile("/submissions/[0-9a-f-]{36}/$"))
     wait_until(modeller, "It is done.")
-    assert scores(modeller, model="tiles-8")["tiles-8", "Simulated2026.V1-rdm"]["state"] == "scored"
+    assert scores(modeller, model="keyboard-16")["keyboard-16", "Simulated2026.V1-rdm"]["state"] == "scored"
     modeller.goto("/")
     tab_to(modeller, "a[href='/submissions/']")
     modeller.keyboard.press("Enter")
     modeller.wait_for_url("**/submissions/")
-    assert "tiles-8" in modeller.inner_text("main")
+    assert "keyboard-16" in modeller.inner_text("main")
     picture(modeller, "submissions")
 
 
