@@ -369,7 +369,7 @@ def test_a_modeller_submits_with_the_keyboard_only(person, site):
     tab_to(modeller, "a[href='/submissions/']")
     modeller.keyboard.press("Enter")
     modeller.wait_for_url("**/submissions/")
-    assert "keyboard-16" in modeller.inner_text("main")
+    assert "keyboard_16" in modeller.inner_text("main")
     picture(modeller, "submissions")
 
 
