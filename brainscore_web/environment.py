@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import re
 import secrets
 from contextlib import suppress
 from pathlib import Path
@@ -17,12 +18,14 @@ from brainscore_core.paths import site_home
 
 __all__ = [
     "comma_separated",
+    "contact_address",
     "database_settings",
     "email_settings",
     "flag",
     "positive_integer",
     "secret_key",
     "unusable_folder",
+    "web_address",
 ]
 
 _TRUE, _FALSE = {"1", "true", "yes", "on"}, {"", "0", "false", "no", "off"}
@@ -107,6 +110,49 @@ def positive_integer(name: str, default: int) -> int:
     if not text.strip().isdecimal() or int(text) < 1:
         raise UserError(f"{name} is {text!r}", remedy=f"set {name} to an integer of at least 1")
     return int(text)
+
+
+def web_address(name: str) -> str:
+    """Read an environment variable that is the address of a web page.
+
+    Raises
+    ------
+    UserError
+        If it is something else.
+    """
+    text = os.environ.get(name, "").strip()
+    if text and not _is_web_address(text):
+        raise UserError(f"{name} is {text!r}", remedy=f"set {name} to an address such as https://example.org/page")
+    return text
+
+
+def contact_address(name: str) -> str:
+    """Read an environment variable that is an e-mail address or the address of a web page; return it as a link.
+
+    Raises
+    ------
+    UserError
+        If it is neither.
+    """
+    text = os.environ.get(name, "").strip().removeprefix("mailto:")
+    if not text or _is_web_address(text):
+        return text
+    if not _EMAIL_ADDRESS.fullmatch(text):
+        raise UserError(
+            f"{name} is {text!r}", remedy=f"set {name} to an e-mail address, or to one such as https://example.org/page"
+        )
+    return f"mailto:{text}"
+
+
+_EMAIL_ADDRESS = re.compile(r"[\w.+-]+@[\w-]+(\.[\w-]+)*")
+
+
+def _is_web_address(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+    except ValueError:
+        return False
+    return parts.scheme in ("https", "http") and bool(parts.hostname) and not any(map(str.isspace, text))
 
 
 _EMAIL_FORMATS = "smtp://user:password@host:587?tls=1, smtps://user:password@host, file:///folder, or console:"

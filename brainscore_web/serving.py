@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from brainscore_core.errors import UserError
 from brainscore_core.paths import site_home
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from brainscore_web.scoring.worker import Worker
 
 __all__ = [
+    "demonstration_to_reset",
     "end_with_parent",
     "has_database",
     "hide_environment",
@@ -36,14 +37,65 @@ __all__ = [
 ]
 
 Say = Callable[[str], None]
+Demonstration = Literal["simulated", "example"]
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE = 1, 4  # options of prctl on Linux
 _log = logging.getLogger(__name__)
 
 
-def use_demonstration() -> None:
-    """Use a separate folder and database for a demonstration site. Must be called before anything else."""
-    os.environ["BRAINSCORE_SITE_HOME"] = str(site_home().with_name("site-demonstration"))
+_MARKER = ".demonstration"
+_EXAMPLE_MODELS = ("pixels", "gabor")
+_EXAMPLE_BENCHMARKS = ("Simulated2026.V1-pls", "Simulated2026.V1-rdm", "Simulated2026.IT-pls", "Simulated2026.IT-rdm")
+
+
+def use_demonstration(kind: Demonstration) -> None:
+    """Use a separate folder and database for a demonstration. Must be called before anything else.
+
+    Parameters
+    ----------
+    kind : str
+        ``'simulated'``: simulated models and scores. ``'example'``: two models that a worker scores on simulated
+        measurements, which need no network; submissions are scored with them.
+    """
+    folder = _demonstration_folder(kind)
+    os.environ["BRAINSCORE_SITE_HOME"] = str(folder)
+    os.environ["BRAINSCORE_SITE_DEMONSTRATION"] = kind
     os.environ.pop("DATABASE_URL", None)
+    if kind == "example":
+        os.environ["BRAINSCORE_SITE_RESULTS"] = str(folder / "results")
+        os.environ.setdefault("BRAINSCORE_SITE_SCORED_MODELS", ",".join(_EXAMPLE_MODELS))
+        os.environ.setdefault("BRAINSCORE_SITE_SCORED_BENCHMARKS", ",".join(_EXAMPLE_BENCHMARKS))
+    try:
+        if not folder.exists():
+            folder.mkdir(parents=True)
+            (folder / _MARKER).touch()
+    except OSError as error:
+        raise unusable_folder(error) from error
+
+
+def demonstration_to_reset(kind: Demonstration) -> Path | None:
+    """Return the folder of a demonstration that can be deleted; None if there is none.
+
+    Raises
+    ------
+    UserError
+        If the folder was not created for a demonstration, or a server is running with it.
+    """
+    folder = _demonstration_folder(kind)
+    if not folder.exists():
+        return None
+    if not (folder / _MARKER).is_file():
+        raise UserError(
+            f"{folder} was not created as the folder of a demonstration, and is not deleted",
+            remedy="if it is one of an earlier version, delete it yourself",
+        )
+    with serving_lock(folder, exclusive=True) as free:
+        if not free:
+            raise UserError("a server is running with this demonstration", remedy="stop it first, with Ctrl-C")
+    return folder
+
+
+def _demonstration_folder(kind: Demonstration) -> Path:
+    return site_home().with_name("site-demonstration" if kind == "simulated" else "site-example")
 
 
 def has_database() -> bool:
@@ -51,15 +103,15 @@ def has_database() -> bool:
     return bool(os.environ.get("DATABASE_URL")) or (site_home() / "site.sqlite3").exists()
 
 
-def prepare(results: str | None, *, demonstration: bool = False, say: Say) -> int:
+def prepare(results: str | None, *, demonstration: Demonstration | None = None, say: Say) -> int:
     """Bring the database up to date and ingest new receipts.
 
     Parameters
     ----------
     results : str or None
         Where receipts are: a folder or ``s3://…``. None: no receipts are read.
-    demonstration : bool
-        Whether to fill an empty site with simulated scores.
+    demonstration : str, optional
+        ``'simulated'``: fill an empty site with simulated scores; ``'example'``: plan the scores of the example.
     say : callable
         Called with each message.
 
@@ -78,7 +130,7 @@ def prepare(results: str | None, *, demonstration: bool = False, say: Say) -> in
         return _prepare(results, demonstration=demonstration, say=say)
 
 
-def _prepare(results: str | None, *, demonstration: bool, say: Say) -> int:
+def _prepare(results: str | None, *, demonstration: Demonstration | None, say: Say) -> int:
     from django.core.management import call_command
 
     from brainscore_web.leaderboard.models import Score
@@ -87,8 +139,10 @@ def _prepare(results: str | None, *, demonstration: bool, say: Say) -> int:
     require_database()
     call_command("migrate", verbosity=0)
     _collect_static()
-    if demonstration and not Score.objects.exists():
+    if demonstration == "simulated" and not Score.objects.exists():
         simulate_leaderboard(models=40, benchmarks=60, versions=2, private=0, units=100)
+    if demonstration == "example":
+        _plan_example()
     if demonstration or results is None:
         return Score.objects.count()
     from brainscore_web.leaderboard.ingest import ingest_store, sync_catalogue
@@ -101,6 +155,23 @@ def _prepare(results: str | None, *, demonstration: bool, say: Say) -> int:
     if len(report.problems) > 10:
         say(f"… and {len(report.problems) - 10} more")
     return Score.objects.count()
+
+
+def _plan_example() -> None:
+    """Plan the pairs of the example, unless they were planned before; a worker scores them, the fastest first."""
+    from brainscore_vision.catalogue import catalogue
+    from brainscore_web.leaderboard.ingest import sync_catalogue
+    from brainscore_web.leaderboard.models import Benchmark, VisionModel
+    from brainscore_web.scoring.models import Job
+    from brainscore_web.scoring.services import BENCHMARK_REGISTRY, MODEL_REGISTRY, plan, scored_identifiers
+
+    if Job.objects.exists():
+        return
+    names, targets = scored_identifiers(MODEL_REGISTRY), scored_identifiers(BENCHMARK_REGISTRY)
+    sync_catalogue(catalogue(names, targets))  # the others cannot be scored without downloads
+    models = list(VisionModel.objects.filter(identifier__in=names).values_list("pk", flat=True))
+    for benchmark in Benchmark.objects.filter(identifier__in=targets):
+        plan(models, [benchmark.pk], why="the example", priority=int(benchmark.identifier.endswith("-rdm")))
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -176,22 +247,24 @@ def serve(listening: socket.socket, *, workers: int, worker: bool = False) -> No
 
     connections.close_all()  # server processes must not share a connection
     sys.argv = ["brainscore serve"]  # gunicorn shows it as the name of its processes
-    with serving_lock(), shared_request_counts(), _worker_process() if worker else nullcontext():
+    with serving_lock(site_home()), shared_request_counts(), _worker_process() if worker else nullcontext():
         Server().run()
 
 
 @contextmanager
-def serving_lock(*, exclusive: bool = False) -> Iterator[bool]:
-    """Mark the site's folder as used by a server in this context; it ends with the process.
+def serving_lock(folder: Path, *, exclusive: bool = False) -> Iterator[bool]:
+    """Mark a site's folder as used by a server in this context; it ends with the process.
 
     Parameters
     ----------
+    folder : Path
+        The folder of the site.
     exclusive : bool
         Do not wait, and yield whether no server of this machine uses the folder.
     """
     import fcntl
 
-    with (site_home() / ".serving").open("a", encoding="ascii") as lock:
+    with (folder / ".serving").open("a", encoding="ascii") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB if exclusive else fcntl.LOCK_SH)
         except BlockingIOError:

@@ -10,11 +10,13 @@ from csp.constants import NONE, SELF
 from brainscore_core.paths import site_home
 from brainscore_web.environment import (
     comma_separated,
+    contact_address,
     database_settings,
     email_settings,
     flag,
     positive_integer,
     secret_key,
+    web_address,
 )
 from brainscore_web.operations.logs import configuration
 
@@ -66,6 +68,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "brainscore_web.accounts.middleware.NoStore",
+    "brainscore_web.pages.navigation.Navigation",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
 ]
 
@@ -176,6 +179,10 @@ DEFAULT_FROM_EMAIL = os.environ.get("BRAINSCORE_SITE_MAIL_FROM") or "Brain-Score
 ADDRESS = os.environ.get(
     "BRAINSCORE_SITE_ADDRESS", ""
 )  # address of this site for e-mails, which have no request to take it from
+CONTACT = contact_address("BRAINSCORE_SITE_CONTACT")  # of the site's operators, for the footer; as are the next two
+REPOSITORY = web_address("BRAINSCORE_SITE_REPOSITORY")
+ISSUES = web_address("BRAINSCORE_SITE_ISSUES")
+DEMONSTRATION = os.environ.get("BRAINSCORE_SITE_DEMONSTRATION", "")  # "simulated" or "example", as serving.py sets it
 
 LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"

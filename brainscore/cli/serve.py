@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import shutil
 import sys
 from pathlib import Path
+from typing import Literal
 
 import click
 
@@ -25,13 +27,15 @@ __all__ = ["command"]
     help="Folder or s3://bucket/prefix with receipts.  [default: $BRAINSCORE_SITE_RESULTS, else $BRAINSCORE_RESULTS, "
     "else $BRAINSCORE_HOME/results]",
 )
-@click.option("--demo", is_flag=True, help="Show simulated scores, in a separate database.")
+@click.option("--demo", is_flag=True, help="Show a large simulated leaderboard, in a separate database.")
 @click.option("--workers", type=click.IntRange(min=1), default=2, show_default=True, help="Number of server processes.")
 @click.option("--no-worker", is_flag=True, help="Do not start a worker, because `brainscore worker` runs separately.")
-def command(port: int, host: str, results: str | None, demo: bool, workers: int, no_worker: bool) -> None:
+@click.option("--reset", is_flag=True, help="Delete a demonstration, after a question, and start it afresh.")
+def command(port: int, host: str, results: str | None, demo: bool, workers: int, no_worker: bool, reset: bool) -> None:
     """Start the website on this machine, with the results of this machine.
 
-    New receipts are imported first. If there are no receipts, a simulated leaderboard is shown.
+    New receipts are imported first. If there are no receipts and no site yet, an example site is shown, in a separate
+    database: two models, which are scored on simulated measurements.
     The site's database is in $BRAINSCORE_HOME/site, or at DATABASE_URL.
     A worker process checks, tests and scores submissions, except in a demonstration with simulated scores.
     """
@@ -47,23 +51,48 @@ def command(port: int, host: str, results: str | None, demo: bool, workers: int,
     chosen = results or os.environ.get("BRAINSCORE_SITE_RESULTS")
     address = chosen or default_results_address()
     to_import = str(address) if chosen or _has_receipts(address) else None
-    if to_import is None and not demo and not has_database():
-        click.echo("There are no results yet; a simulated leaderboard is shown.")
-        demo = True
+    demonstration: Literal["simulated", "example"] | None = None
     if demo:
-        use_demonstration()
+        demonstration = "simulated"
+    elif to_import is None and not has_database():
+        demonstration = "example"
+    if reset:
+        _reset(demonstration)
+    if demonstration == "example":
+        click.echo("There are no results yet: an example site is shown, with simulated measurements.")
+    if demonstration:
+        use_demonstration(demonstration)
     server_socket = listen(host, port)
     url_host = f"[{host}]" if ":" in host else host  # an IPv6 address needs brackets
     url = f"http://{url_host}:{server_socket.getsockname()[1]}"
     if not os.environ.get("BRAINSCORE_SITE_HOSTS"):
         os.environ.setdefault("BRAINSCORE_SITE_ADDRESS", url)  # for links in e-mails
-    if not demo:
+    if demonstration is None:
         os.environ["BRAINSCORE_SITE_RESULTS"] = str(address)  # the worker stores new scores there
-    count = prepare(None if demo else to_import, demonstration=demo, say=click.echo)
+    with_worker = not (demo or no_worker)
+    count = prepare(None if demonstration else to_import, demonstration=demonstration, say=click.echo)
     if demo:
         click.echo("This demonstration runs without a worker: submissions stay queued.")
+    elif demonstration and with_worker and not count:
+        click.echo("A worker scores two models on four benchmarks, which takes some minutes.")
     click.echo(f"{count:,} scores at {url}/  (press Ctrl-C to stop)")
-    serve(server_socket, workers=workers, worker=not (demo or no_worker))
+    serve(server_socket, workers=workers, worker=with_worker)
+
+
+def _reset(demonstration: Literal["simulated", "example"] | None) -> None:
+    """Delete the folder of a demonstration, if the user confirms it."""
+    from brainscore_web.serving import demonstration_to_reset
+
+    if demonstration is None:
+        raise UserError(
+            "this site is not a demonstration, and is not deleted",
+            remedy="use --reset with --demo, or without results and without a site of your own",
+        )
+    folder = demonstration_to_reset(demonstration)
+    if folder is None:
+        return
+    click.confirm(f"Delete {folder} with all accounts, submissions and scores in it?", abort=True)
+    shutil.rmtree(folder)
 
 
 def _has_receipts(address: str) -> bool:

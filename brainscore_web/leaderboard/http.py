@@ -109,7 +109,8 @@ def _visitor_tag(request: HttpRequest, tag: str) -> str:
     """Make a tag for this visitor: pages show who is logged in, and the login link contains the address of the page."""
     user = request.user
     if user.is_authenticated:
-        text = f"{user.pk}:{user.is_staff}:{request.META.get('CSRF_COOKIE')}:{tag}:{user.public_name}"
+        menu = str(getattr(request, "role_links", ""))  # such as the number of submissions that wait for review
+        text = f"{user.pk}:{user.is_staff}:{request.META.get('CSRF_COOKIE')}:{tag}:{user.public_name}:{menu}"
     else:
         text = f"{tag}:{request.get_full_path()}"
     return f'W/"{salted_hmac("brainscore_web.etag.visitor", text, algorithm="sha256").hexdigest()[:32]}"'

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from itertools import repeat
@@ -26,7 +27,7 @@ from brainscore_web.leaderboard.models import (
     VisionModel,
 )
 
-__all__ = ["Simulated", "simulate_leaderboard"]
+__all__ = ["Simulated", "is_simulated", "simulate_leaderboard"]
 
 _START = datetime(2024, 1, 1, tzinfo=UTC)
 _REGIONS = ("V1", "V2", "V4", "IT")
@@ -52,6 +53,20 @@ _REASONS = {
     Score.State.NOT_APPLICABLE: "the model does not support this task (simulated)",
     Score.State.UNDEFINED: "the score is NaN (simulated)",
 }
+
+
+_IDENTIFIER = re.compile(rf"simulated-({'|'.join(family for family, _ in _FAMILIES)})-\d{{3,}}|Simulated\d{{3}}\..+")
+
+
+def is_simulated(identifier: str) -> bool:
+    """Whether a model or benchmark is only a row of a simulated leaderboard, of which no code exists.
+
+    Examples
+    --------
+    >>> is_simulated("simulated-vit-006"), is_simulated("Simulated003.IT-pls"), is_simulated("Simulated2026.IT-pls")
+    (True, True, False)
+    """
+    return _IDENTIFIER.fullmatch(identifier) is not None
 
 
 class Simulated(NamedTuple):

@@ -12,8 +12,9 @@ class PagesConfig(AppConfig):
     label = "pages"
 
     def ready(self) -> None:
-        """Add the texts that a user wrote to the data export."""
+        """Register the checks, and add the texts that a user wrote to the data export."""
         from brainscore_web.accounts.personal_data import SECTIONS, exported_rows
+        from brainscore_web.pages import checks  # noqa: F401 # registers the checks
         from brainscore_web.pages.models import News, Page
 
         SECTIONS["pages"] = (Page, lambda user: exported_rows(Page.objects.filter(by=user)))

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.conf import settings
 from django.http import HttpRequest
+
+from brainscore_web.pages.navigation import public_links
 
 __all__ = ["site"]
 
+_PRINTED = "django.core.mail.backends.console.EmailBackend"
+
 
 def site(request: HttpRequest) -> dict[str, Any]:
-    """Return the links of the header, and whether each is the current one."""
-    links = (
-        ("Leaderboard", "/vision/leaderboard/"),
-        ("Compare", "/vision/compare/"),
-        ("Benchmarks", "/vision/benchmarks/"),
-        ("Competitions", "/competitions/"),
-        ("Tutorials", "/tutorials/"),
-        ("About", "/about/"),
-    )
-    return {"head_links": [(text, href, request.path.startswith(href)) for text, href in links]}
+    """Return the links of the header and footer, and what is to be said on every page of a demonstration."""
+    return {
+        "head_links": public_links(request),
+        "role_links": getattr(request, "role_links", ()),
+        "demonstration": settings.DEMONSTRATION,
+        "emails_printed": settings.EMAIL_BACKEND == _PRINTED,
+        "contact": settings.CONTACT,
+        "repository": settings.REPOSITORY,
+        "issues": settings.ISSUES,
+    }

@@ -25,6 +25,8 @@ __all__ = ["file", "home", "news", "news_item", "text", "tutorial", "tutorials"]
 _LEADERS = 5
 _NEWS_AT_HOME = 3
 _NEWS_PER_PAGE = 20
+_OPERATORS = {"deploy", "operations", "reliability", "sandbox", "site", "site_data", "worker"}
+"""Pages of the documentation for those who run a site."""
 
 
 @require_safe
@@ -155,8 +157,11 @@ def _own(request: HttpRequest, response: HttpResponse) -> HttpResponse:
 
 @require_safe
 def tutorials(request: HttpRequest) -> HttpResponse:
-    """The start of the documentation, and all its pages."""
-    return render(request, "pages/tutorials.html", {"document": document("index"), "names": document_names()})
+    """Three paths through the documentation, the manual of operators, and all pages."""
+    names = document_names()
+    manual = [(name, title) for name, title in names if name in _OPERATORS]
+    others = [(name, title) for name, title in names if name not in _OPERATORS]
+    return render(request, "pages/tutorials.html", {"manual": manual, "names": others})
 
 
 @require_safe
@@ -165,7 +170,7 @@ def tutorial(request: HttpRequest, name: str) -> HttpResponse:
     page = document(name)
     if page is None:
         raise Http404(f"there is no tutorial {name!r}")
-    return render(request, "pages/text.html", {"document": page, "in_tutorials": True})
+    return render(request, "pages/text.html", {"document": page, "in_tutorials": True, "manual": name in _OPERATORS})
 
 
 @require_safe

@@ -104,17 +104,17 @@ def style_of(page):
 
 
 @pytest.mark.slow(reason="starts four servers")
-def test_without_results_the_leaderboard_is_simulated(tmp_path):
+def test_a_demonstration_is_simulated(tmp_path):
     """Two servers are started at once on a fresh site, then a third while one runs; last one with a result."""
     with ThreadPoolExecutor(2) as threads, ExitStack() as running:
-        entered = [threads.submit(running.enter_context, serving(tmp_path)) for _ in range(2)]
+        entered = [threads.submit(running.enter_context, serving(tmp_path, "--demo")) for _ in range(2)]
         (address, said), (other, said_by_other) = [one.result() for one in entered]
         for text in (said, said_by_other):
-            assert "simulated" in text
             assert "without a worker" in text
         assert requests.get(other, timeout=60).status_code == 200
         home = requests.get(address, timeout=60).text
         assert "All scores are simulated" in home
+        assert "all models and scores are simulated" in requests.get(f"{address}faq/", timeout=60).text
         assert not (tmp_path / "site").exists()
         assert (tmp_path / "site-demonstration" / "site.sqlite3").exists()
 
@@ -125,6 +125,8 @@ def test_without_results_the_leaderboard_is_simulated(tmp_path):
         with serving(tmp_path, "--demo"):
             assert requests.get(address.rstrip("/") + style_of(home), timeout=60).status_code == 200
             assert (static / "of-before.txt").exists()
+        assert "is running" in refused(tmp_path, "--demo", "--reset")
+        assert (static / "of-before.txt").exists()
 
     (tmp_path / "site").mkdir()
     (tmp_path / "site" / "site.sqlite3").touch()  # there is a site: no demonstration
@@ -132,6 +134,16 @@ def test_without_results_the_leaderboard_is_simulated(tmp_path):
         assert "0 scores at" in said
         assert "without a worker" not in said
         assert "All scores are simulated" not in requests.get(address, timeout=60).text
+    assert "not a demonstration" in refused(tmp_path, "--reset")
+    assert (tmp_path / "site" / "site.sqlite3").exists()
+
+
+def refused(home, *arguments):
+    process = started(home, *arguments)
+    said, _ = process.communicate(timeout=120)
+    assert process.returncode == 2
+    assert "Traceback" not in said
+    return said
 
 
 def fails(cli, *arguments):
@@ -146,6 +158,8 @@ def fresh(tmp_path, monkeypatch):
     monkeypatch.setenv("BRAINSCORE_HOME", str(tmp_path))
     monkeypatch.setenv("BRAINSCORE_SITE_HOME", str(tmp_path / "site"))
     monkeypatch.setenv("DATABASE_URL", "")
+    for name in ("DEMONSTRATION", "RESULTS", "SCORED_MODELS", "SCORED_BENCHMARKS"):
+        monkeypatch.setenv(f"BRAINSCORE_SITE_{name}", "")
 
 
 def test_a_port_that_is_taken(cli, fresh):
@@ -160,6 +174,27 @@ def test_a_port_that_is_taken(cli, fresh):
 
 def test_others_are_let_in_by_name_only(cli, fresh):
     assert "BRAINSCORE_SITE_HOSTS" in fails(cli, "--demo", "--host", "0.0.0.0")
+
+
+@pytest.mark.parametrize(("kind", "options"), [("site-demonstration", ["--demo"]), ("site-example", [])])
+def test_only_folders_of_demonstrations_are_reset_and_only_after_a_question(cli, fresh, tmp_path, kind, options):
+    """The port is taken, so that no server starts."""
+    folder = tmp_path / kind
+    folder.mkdir()
+    (folder / "mine").touch()
+    assert "was not created as the folder of a demonstration" in fails(cli, *options, "--reset")
+    assert (folder / "mine").exists()
+    (folder / ".demonstration").touch()
+    done = cli("serve", *options, "--reset", input="n\n")
+    assert done.exit_code == 130
+    assert str(folder) in done.output
+    assert (folder / "mine").exists()
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        cli("serve", *options, "--reset", "--port", str(taken.getsockname()[1]), input="y\n")
+    assert not (folder / "mine").exists()
+    assert [path.name for path in folder.iterdir()] == [".demonstration"]
 
 
 def test_demo_and_results_exclude_each_other(cli, fresh, tmp_path):

@@ -24,7 +24,7 @@ ELSEWHERE = re.compile(
     r"|brainscore_vision\.(stimuli|assemblies|lookup|knownfile|data_helpers|submission|plugins)\b"
     r"|brainscore_vision\.\w+\.my\w+"
     r"|brainscore_core\.(plugin_management|submission)\b"
-    r"|brainscore_web\.(second_factor|cache|W001|etag|requests)\b"
+    r"|brainscore_web\.(second_factor|cache|W001|E00\d|etag|requests)\b"
 )
 
 

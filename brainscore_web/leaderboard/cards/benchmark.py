@@ -45,6 +45,7 @@ from brainscore_web.leaderboard.cards.validity import AssessmentKey, assessment_
 from brainscore_web.leaderboard.clean import finite, or_nan
 from brainscore_web.leaderboard.descriptions import data_access, plain_name
 from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, Score, StimulusSample, Visitor
+from brainscore_web.leaderboard.simulation import is_simulated
 from brainscore_web.leaderboard.snapshot import STATES as NAMES
 
 __all__ = [
@@ -353,7 +354,7 @@ def benchmark_card(benchmark: Benchmark, board: Board, data: BenchmarkData) -> B
         median_value=finite(float(board.node_median[place])) if place >= 0 else None,
         versions=() if mean else tuple(_versions(benchmark, data)),
         code=None
-        if mean
+        if mean or (is_simulated(benchmark.identifier) and not distribution_of(benchmark.details))
         else benchmark_code(
             benchmark.identifier,
             _example(benchmark, board, place, data.models),

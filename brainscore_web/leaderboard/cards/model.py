@@ -53,6 +53,7 @@ from brainscore_web.leaderboard.models import (
     VisionModel,
     Visitor,
 )
+from brainscore_web.leaderboard.simulation import is_simulated
 from brainscore_web.leaderboard.withheld import withheld_reason
 
 __all__ = [
@@ -409,7 +410,7 @@ def model_card(model: VisionModel, board: Board, data: ModelData, opened: Collec
         code=model_code(
             model.identifier,
             _example(rows),
-            runnable=model.runnable,
+            runnable=model.runnable and (not is_simulated(model.identifier) or bool(distribution_of(model.details))),
             packaged=data.packaged,
             distribution=distribution_of(model.details),
         ),

@@ -26,6 +26,7 @@ from django.utils import timezone
 from brainscore_core.archives import leaves_folder
 from brainscore_core.errors import UserError
 from brainscore_core.files import PART_SUFFIX
+from brainscore_core.paths import site_home
 from brainscore_web.jobs.leases import has_ended, process_label
 from brainscore_web.jobs.models import Heartbeat
 from brainscore_web.serving import serving_lock
@@ -461,7 +462,7 @@ _RECENT = timedelta(seconds=60)
 
 def _require_stopped() -> None:
     """Refuse if a server on this machine, or a worker on any machine, uses the site."""
-    with serving_lock(exclusive=True) as free:
+    with serving_lock(site_home(), exclusive=True) as free:
         if not free:
             raise UserError("the server is running", remedy="stop the server and all workers first")
     try:

@@ -1,6 +1,10 @@
-"""The whole tutorial, as a newcomer goes through it, on a real site with its worker."""
+"""Walks of a visitor, a modeller, an experimenter with a reviewer, and an administrator, on a fresh site with a worker.
+
+``BRAINSCORE_SCREENSHOTS=docs/screenshots`` keeps the pictures that they take for the documentation.
+"""
 
 import email
+import io
 import os
 import re
 import shutil
@@ -10,9 +14,12 @@ import sys
 import time
 import urllib.request
 from email import policy
+from pathlib import Path
 
 import pytest
+from PIL import Image
 
+from .._browsing import barriers
 from .._plugins import benchmark_files, model_files, zipped
 from .material import DATA_TEST, NAME, packages
 
@@ -28,7 +35,7 @@ pytestmark = [
 
 
 class Site:
-    """A site in a folder of its own, as `brainscore serve` starts it."""
+    """The example site, as `brainscore serve` starts it on a machine without results; here with a single pair."""
 
     def __init__(self, folder):
         self.mail = folder / "mail"
@@ -39,7 +46,6 @@ class Site:
             "BRAINSCORE_SITE_HOME": str(folder / "site"),
             "BRAINSCORE_HOME": str(folder / "home"),
             "BRAINIO_HOME": str(folder / "brainio"),
-            "BRAINSCORE_SITE_RESULTS": str(folder / "results"),
             "BRAINSCORE_SITE_MAIL": f"file://{self.mail}",
             "BRAINSCORE_SITE_SCORED_MODELS": "pixels",
             "BRAINSCORE_SITE_SCORED_BENCHMARKS": "Simulated2026.V1-rdm",
@@ -47,12 +53,11 @@ class Site:
             "PYTHONUNBUFFERED": "1",
             "OMP_NUM_THREADS": "1",
         }
-        (folder / "results").mkdir()
         self.mail.mkdir()
         self.log = folder / "log"
         with self.log.open("wb") as log:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "brainscore", "serve", "--port", "0", "--results", str(folder / "results")],
+                [sys.executable, "-m", "brainscore", "serve", "--port", "0"],
                 env=self.environment, stdout=log, stderr=log, start_new_session=True,
             )  # fmt: skip
         until = time.monotonic() + 300
@@ -61,6 +66,8 @@ class Site:
             assert time.monotonic() < until, self.log.read_text()
             time.sleep(0.05)
         self.url = found[1]
+        self.environment["BRAINSCORE_SITE_HOME"] = str(folder / "site-example")
+        self.environment["BRAINSCORE_SITE_RESULTS"] = str(folder / "site-example" / "results")
         with urllib.request.urlopen(f"{self.url}/", timeout=300):  # its web processes may still be starting
             pass
 
@@ -94,10 +101,12 @@ class Site:
                 os.killpg(self.process.pid, signal.SIGKILL)
 
 
-@pytest.fixture
-def site(tmp_path):
-    tmp_path.chmod(0o755)
-    made = Site(tmp_path)
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """One for all walks of a process, which do not build on each other."""
+    folder = tmp_path_factory.mktemp("journey")
+    folder.chmod(0o755)
+    made = Site(folder)
     yield made
     made.end()
 
@@ -107,12 +116,16 @@ def person(browser, site):
     """Opens a browser of somebody's own; what it complains of fails the test."""
     contexts, complaints = [], []
 
+    def complain(note):
+        if note.type == "error" and not note.location["url"].endswith("/favicon.ico"):  # which the administration lacks
+            complaints.append(f"{note.text} ({note.location['url']})")
+
     def opened():
         context = browser.new_context(base_url=site.url, viewport={"width": 1280, "height": 900})
         contexts.append(context)
         page = context.new_page()
         page.on("pageerror", lambda error: complaints.append(f"{page.url}: {error}"))
-        page.on("console", lambda one: complaints.append(f"{page.url}: {one.text}") if one.type == "error" else None)
+        page.on("console", complain)
         return page
 
     yield opened
@@ -140,6 +153,33 @@ def log_in(page, address):
     page.fill("[name=password]", PASSWORD)
     page.click("main button")
     page.wait_for_url("**/accounts/profile/")
+
+
+DESK, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
+SHAPES = {"": (DESK, "light"), "_dark": (DESK, "dark"), "_phone": (PHONE, "light")}
+
+
+def picture(page, name):
+    """A page on a desktop in light and dark colours and on a phone, without barriers, and with its notice."""
+    assert "scored on simulated measurements" in page.inner_text(".demonstration")
+    assert barriers(page, looks=tuple(SHAPES.values())) == []
+    if folder := os.environ.get("BRAINSCORE_SCREENSHOTS"):
+        for ending, (size, scheme) in SHAPES.items():
+            page.set_viewport_size(size)
+            page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+            drawn = Image.open(io.BytesIO(page.screenshot())).convert("RGB")
+            drawn.quantize(128).save(Path(folder) / f"walk_{name}{ending}.png", optimize=True)
+    page.set_viewport_size(DESK)
+    page.emulate_media(color_scheme="light")
+
+
+def tab_to(page, selector):
+    """Press Tab until an element has the focus that matches."""
+    for _ in range(80):
+        page.keyboard.press("Tab")
+        if page.evaluate("(selector) => document.activeElement.matches(selector)", selector):
+            return
+    raise AssertionError(f"the keyboard does not reach {selector} on {page.url}")
 
 
 def upload(page, folder):
@@ -191,8 +231,9 @@ def test_a_newcomer_brings_data_a_benchmark_and_another_a_model(person, site, tm
         "data/newcomer2026/test.py": DATA_TEST,
         **benchmark_files(f"{NAME}-pls", name="newcomer2026", study=NAME, select=""),
     }
-    newcomer.goto("/accounts/profile/")
-    newcomer.click("text=Submit")
+    newcomer.goto("/tutorials/")
+    picture(newcomer, "tutorials")
+    newcomer.click("text=Submit a benchmark")
     choose(newcomer, files, "newcomer2026.zip")
     newcomer.fill("[name=note]", "Simulated cells. Expected score of pixels: about 0.47.")
     newcomer.click("main button.main")
@@ -200,9 +241,13 @@ def test_a_newcomer_brings_data_a_benchmark_and_another_a_model(person, site, tm
     submission = newcomer.url
     assert newcomer.locator(".findings .error").count() == 0
     wait_until(newcomer, "waiting for a reviewer")
+    picture(newcomer, "submission")
 
     log_in(reviewer, "reviewer@example.org")
-    reviewer.goto("/review/")
+    reviewer.goto("/vision/leaderboard/")
+    assert reviewer.inner_text("header .count").startswith("1")
+    reviewer.click("header a:has-text('Review')")
+    picture(reviewer, "review")
     reviewer.click("text=newcomer2026")
     reviewer.click("text=Review this")
     reviewer.wait_for_selector("#verdict")
@@ -261,3 +306,91 @@ def test_a_newcomer_brings_data_a_benchmark_and_another_a_model(person, site, tm
     assert all(one["state"] == "scored" for one in found.values())
     visitor.goto("/vision/leaderboard/")
     visitor.wait_for_selector("text=tiles-16")
+
+
+def scored_example(page):
+    """Wait until the worker has scored the pair of the example."""
+    until = time.monotonic() + PATIENCE / 1000
+    while not (found := scores(page, model="pixels", benchmark="Simulated2026.V1-rdm")):
+        assert time.monotonic() < until, "the example has not been scored"
+        time.sleep(2)  # the API answers 120 requests a minute
+    return found["pixels", "Simulated2026.V1-rdm"]
+
+
+def test_a_visitor_finds_the_scores_and_what_they_mean(person, site):
+    visitor = person()
+    visitor.goto("/")
+    if "There are no scores yet" in visitor.inner_text("main"):
+        visitor.goto("/vision/leaderboard/")
+        assert "No model has been scored yet" in visitor.inner_text("main")
+    assert scored_example(visitor)["state"] == "scored"
+    visitor.goto("/")
+    assert "There are no scores yet" not in visitor.inner_text("main")
+    picture(visitor, "home")
+    visitor.set_viewport_size(PHONE)
+    assert not visitor.is_visible("text=Tutorials")
+    tab_to(visitor, "#menu-switch")
+    visitor.keyboard.press("Space")
+    if folder := os.environ.get("BRAINSCORE_SCREENSHOTS"):
+        visitor.screenshot(path=Path(folder) / "walk_menu_phone.png")
+    tab_to(visitor, "a[href='/tutorials/']")
+    visitor.keyboard.press("Enter")
+    visitor.wait_for_url("**/tutorials/")
+    visitor.set_viewport_size(DESK)
+    visitor.click("text=How certain a score is")
+    visitor.click("text=Tutorials >> nth=0")
+    visitor.click("text=Open the leaderboard")
+    visitor.wait_for_selector("th.model >> text=pixels")
+    picture(visitor, "leaderboard")
+    visitor.click("th.model >> text=pixels")
+    visitor.wait_for_url("**/vision/model/pixels/")
+    assert 'load_model("pixels")' in visitor.inner_text("main")
+    picture(visitor, "model")
+
+
+def test_a_modeller_submits_with_the_keyboard_only(person, site):
+    modeller = person()
+    sign_up(modeller, site, "keyboard@example.org", "Kim Keyboard")
+    tab_to(modeller, "a[href='/submissions/new/']")
+    modeller.keyboard.press("Enter")
+    modeller.wait_for_url("**/submissions/new/")
+    picture(modeller, "submit")
+    tab_to(modeller, "[name=archive]")
+    with modeller.expect_file_chooser() as chooser:
+        modeller.keyboard.press("Space")
+    archive = zipped(model_files("keyboard-16", size=16))
+    chooser.value.set_files([{"name": "tiles.zip", "mimeType": "application/zip", "buffer": archive}])
+    tab_to(modeller, "main button.main")
+    modeller.keyboard.press("Enter")
+    modeller.wait_for_url(re.compile("/submissions/[0-9a-f-]{36}/$"))
+    wait_until(modeller, "It is done.")
+    assert scores(modeller, model="keyboard-16")["keyboard-16", "Simulated2026.V1-rdm"]["state"] == "scored"
+    modeller.goto("/")
+    tab_to(modeller, "a[href='/submissions/']")
+    modeller.keyboard.press("Enter")
+    modeller.wait_for_url("**/submissions/")
+    assert "keyboard_16" in modeller.inner_text("main")
+    picture(modeller, "submissions")
+
+
+def test_an_administrator_watches_scoring_and_publishes_news(person, site):
+    site.command("createsuperuser", "--noinput", "--email", "administrator@example.org")
+    administrator = person()
+    log_in(administrator, "administrator@example.org")
+    scored_example(administrator)
+    administrator.click("header a:has-text('Scoring')")
+    administrator.wait_for_url("**/scoring/")
+    assert "Simulated2026.V1-rdm" in administrator.inner_text("main")
+    picture(administrator, "scoring")
+    administrator.click("header a:has-text('Administration')")
+    administrator.wait_for_url("**/admin/")
+    administrator.goto("/admin/pages/news/add/")
+    administrator.fill("[name=title]", "The example is scored")
+    administrator.fill("[name=slug]", "example-scored")
+    administrator.fill("[name=body]", "On *simulated* measurements.")
+    administrator.uncheck("[name=draft]")
+    administrator.click("[name=_save]")
+    visitor = person()
+    visitor.goto("/")
+    visitor.click("text=The example is scored")
+    assert visitor.inner_text("article em") == "simulated"

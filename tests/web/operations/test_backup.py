@@ -15,6 +15,7 @@ from django.db import connection
 from django.utils import timezone
 
 from brainscore_core.errors import UserError
+from brainscore_core.paths import site_home
 from brainscore_web.accounts.models import User
 from brainscore_web.jobs.heartbeats import record_heartbeat
 from brainscore_web.jobs.models import Heartbeat
@@ -129,7 +130,7 @@ def test_a_site_in_use_is_not_replaced_unasked(site, places, rows):
 def test_a_running_site_is_not_replaced(site, places, rows):
     back_up(places / "backup")
     before = rows()
-    with serving_lock(), pytest.raises(UserError, match="the server is running"):
+    with serving_lock(site_home()), pytest.raises(UserError, match="the server is running"):
         restore(places / "backup", replace=True)
     record_heartbeat()
     with pytest.raises(UserError, match=rf"a worker is running, or ended less than a minute ago: .*:{os.getpid()}"):

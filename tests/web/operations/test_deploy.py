@@ -125,6 +125,22 @@ def test_a_public_site_installs_exact_versions_by_hash():
             assert "--require-hashes" in install or "--no-deps" in install, install
 
 
+@pytest.mark.slow(reason="checks a site in a process")
+def test_a_public_site_that_names_no_contact_is_refused(tmp_path):
+    known = {name: value for name, value in os.environ.items() if not name.startswith(("BRAINSCORE_", "DJANGO_"))}
+    done = subprocess.run(
+        [sys.executable, "-m", "brainscore_web", "check", "--deploy"],
+        env={**known, "BRAINSCORE_SITE_HOME": str(tmp_path)},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 1
+    for name in ("CONTACT", "REPOSITORY", "ISSUES"):
+        assert f"Set BRAINSCORE_SITE_{name}" in done.stderr
+
+
 def test_the_proxies_say_who_asks_and_hide_the_metrics():
     nginx, caddy = ((DEPLOY / name).read_text() for name in ("nginx.conf", "Caddyfile"))
     assert "proxy_set_header X-Forwarded-For $remote_addr;" in nginx  # not what the visitor says of himself

@@ -49,7 +49,7 @@ def test_shipped_pages_are_there_until_somebody_writes_others(client, db, staff,
 def test_shipped_texts_link_to_pages_that_are_there(client, db):
     for name in shipped_names():
         for address in re.findall(r"\]\((/[^)]*)\)", shipped(name)):
-            assert client.get(address).status_code == 200, f"{name}: {address}"
+            assert client.get(address, follow=True).status_code == 200, f"{name}: {address}"
 
 
 def test_further_pages(client, db, staff):

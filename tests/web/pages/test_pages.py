@@ -1,6 +1,15 @@
 """Home, texts."""
 
+import re
+
 import pytest
+from django.contrib.auth.models import Permission
+
+from brainscore_core.errors import UserError
+from brainscore_web.environment import contact_address, web_address
+from brainscore_web.leaderboard.board import clear_caches
+from brainscore_web.pages.checks import footer_complete
+from brainscore_web.submissions.models import Submission
 
 ADDRESSES = ["/", "/about/", "/citation/", "/tutorials/", "/tutorials/receipts/", "/competitions/"]
 
@@ -54,9 +63,121 @@ def test_what_is_not_there(client, db, address):
     assert "Not found" in answer.content.decode()
 
 
-def test_every_head_link_is_a_page(client, db):
-    from brainscore_web.pages.context_processors import site
+def menu(client, address="/"):
+    """The links of the menu, with the number that stands beside."""
+    html = client.get(address, follow=True).content.decode()
+    header = html[html.index("<header") : html.index("</header>")]
+    links = re.findall(r'<li><a href="([^"]+)"[^>]*>([^<]*?)\s*(?:<span class="count">(\d+).*?)?</a>', header)
+    return {text: (href, count) for href, text, count in links}
 
-    request = client.get("/").wsgi_request
-    for _, href, _ in site(request)["head_links"]:
-        assert client.get(href).status_code == 200, href
+
+PUBLIC = ["Leaderboard", "Models", "Benchmarks", "Compare", "Competitions", "Tutorials", "Submit"]
+
+
+def test_every_link_of_the_menu_and_footer_is_a_page(client, db, staff):
+    assert list(menu(client)) == [*PUBLIC, "Log in", "Sign up"]
+    client.force_login(staff)
+    for address, _ in menu(client).values():
+        assert client.get(address, follow=True).status_code in (200, 403), (
+            address
+        )  # no confirmed address: no submission
+    footer = client.get("/").content.decode().partition("<footer")[2]
+    for address in re.findall(r'href="(/[^"]*)"', footer):
+        assert client.get(address, follow=True).status_code == 200, address
+
+
+def test_the_menu_is_that_of_the_role(client, member, staff, owner):
+    def own(user):
+        client.force_login(user)
+        return [text for text in menu(client) if text not in PUBLIC][:-1]  # the last one is the visitor's name
+
+    assert own(member) == ["My submissions"]
+    member.user_permissions.add(Permission.objects.get(codename="review_submissions"))
+    assert own(member) == ["My submissions", "Review"]
+    assert own(staff) == ["My submissions", "Review", "Scoring", "Administration"]
+
+
+def test_reviewers_see_how_many_submissions_wait_also_on_pages_that_browsers_keep(client, board, staff, owner):
+    """A page that did not change apart from its menu is sent again."""
+    client.force_login(staff)
+    answer = client.get("/vision/leaderboard/")
+    assert menu(client)["Review"] == ("/review/", "")
+    for user in (owner, staff):  # one's own does not wait for oneself
+        Submission.objects.create(owner=user, state=Submission.State.REVIEW)
+    assert client.get("/vision/leaderboard/", headers={"If-None-Match": answer["ETag"]}).status_code == 200
+    assert menu(client, "/vision/leaderboard/")["Review"] == ("/review/", "1")
+
+
+def test_the_current_page_is_marked_in_the_menu(client, board):
+    marked = r'<a href="([^"]+)" aria-current="page">'
+    for address, href in (("/vision/models/", "/vision/models/"), ("/tutorials/runs/", "/tutorials/"), ("/about/", "")):
+        found = re.search(marked, client.get(address).content.decode())
+        assert (found[1] if found else "") == href
+
+
+@pytest.mark.parametrize(
+    ("kind", "texts"),
+    [("simulated", ("all models and scores are simulated", "nothing that you send is processed")),
+     ("example", ("real models, scored on simulated measurements",))],
+)  # fmt: skip
+def test_every_page_of_a_demonstration_says_so(client, board, settings, kind, texts):
+    for address in (*ADDRESSES, "/vision/leaderboard/", "/accounts/login/", "/nothing/", "/vision/models/"):
+        assert "Demonstration" not in client.get(address).content.decode()
+    settings.DEMONSTRATION = kind
+    settings.EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
+    clear_caches()
+    for address in (*ADDRESSES, "/vision/leaderboard/?as=new", "/accounts/login/", "/nothing/", "/vision/models/?q=v"):
+        page = client.get(address).content.decode()
+        for text in (*texts, "E-mails appear in the terminal"):
+            assert text in page, address
+    settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+    assert "appear in the terminal" not in client.get("/faq/").content.decode()
+
+
+def test_a_simulated_model_cannot_be_loaded_and_is_not_offered(client, board):
+    for address in (f"/vision/model/{board.models[0]}/", f"/vision/benchmark/{board.benchmarks[0]}/"):
+        page = client.get(address).content.decode()
+        assert "load_model" not in page
+        assert "load_benchmark" not in page
+
+
+@pytest.mark.parametrize(
+    ("title", "steps", "end"),
+    [
+        ("experimenter", 7, "/submissions/new/"),
+        ("modeller", 4, "/submissions/new/"),
+        ("visitor", 4, "/vision/leaderboard/"),
+    ],
+)
+def test_each_path_of_the_tutorials_ends_at_its_button(client, db, title, steps, end):
+    page = client.get("/tutorials/").content.decode()
+    section = page[page.index(f'<section aria-labelledby="{title}"') :].partition("</section>")[0]
+    assert section.count("<li>") == steps
+    assert re.findall(r'<a class="main" href="([^"]+)"', section) == [end]
+    for address in re.findall(r'href="(/[^"#]*)', section):
+        assert client.get(address, follow=True).status_code == 200, address
+    manual = page[page.index('id="operators"') :].partition("</section>")[0]
+    assert "/tutorials/deploy/" in manual
+    assert page.count("/tutorials/deploy/") == 1
+
+
+def test_how_to_reach_the_operators(client, db, settings):
+    assert [one.id for one in footer_complete()] == [f"brainscore_web.E00{number}" for number in (1, 2, 3)]
+    links = {
+        "CONTACT": "mailto:help@example.org",
+        "REPOSITORY": "https://example.org/code",
+        "ISSUES": "https://x.org/i",
+    }
+    for name, address in links.items():
+        assert address not in client.get("/about/").content.decode()
+        setattr(settings, name, address)
+        assert f'href="{address}"' in client.get("/about/").content.decode()
+    assert footer_complete() == []
+
+
+@pytest.mark.parametrize("value", ["javascript:alert(1)", "https://", "nobody", "a b@example.org", "https://x.org/a b"])
+def test_links_that_are_none_are_refused(monkeypatch, value):
+    monkeypatch.setenv("BRAINSCORE_SITE_CONTACT", value)
+    for read in (contact_address, web_address):
+        with pytest.raises(UserError, match="BRAINSCORE_SITE_CONTACT"):
+            read("BRAINSCORE_SITE_CONTACT")

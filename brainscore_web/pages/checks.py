@@ -1,0 +1,35 @@
+"""System checks of the links in the footer for ``check --deploy``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.conf import settings
+from django.core import checks
+
+__all__ = ["footer_complete"]
+
+_LINKS = (
+    ("brainscore_web.E001", "CONTACT", "how to contact the operators", "an e-mail address, or the address of a page"),
+    ("brainscore_web.E002", "REPOSITORY", "where the source code is", "the address of its repository"),
+    (
+        "brainscore_web.E003",
+        "ISSUES",
+        "where to report problems",
+        "the address of a page, such as the repository's issues",
+    ),
+)
+
+
+@checks.register(checks.Tags.security, deploy=True)
+def footer_complete(**_: Any) -> list[checks.Error]:
+    """Refuse a site whose visitors do not learn whom to ask."""
+    return [
+        checks.Error(
+            f"The site does not say {what}.",
+            hint=f"Set BRAINSCORE_SITE_{name} to {value}.",
+            id=identifier,
+        )
+        for identifier, name, what, value in _LINKS
+        if not getattr(settings, name)
+    ]
