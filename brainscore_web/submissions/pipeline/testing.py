@@ -24,14 +24,26 @@ from brainscore_core.files import temporary_folder
 from brainscore_core.isolation.sandbox import Ended, Sandbox, require_sandbox, run_in_sandbox
 from brainscore_core.plugins.environments import Environment, RequirementsError
 from brainscore_web.jobs.leases import Lease
-from brainscore_web.submissions import check_process
+from brainscore_web.submissions import assess_process, check_process
 from brainscore_web.submissions.declared_files import available_files, fetch_request, package_of
 from brainscore_web.submissions.models import Revision, Step
 from brainscore_web.submissions.pipeline.checking import environment_for
 from brainscore_web.submissions.plugin_folders import folder_shown_to
 from brainscore_web.submissions.steps import Outcome, StepFailed, StepLog, StepPostponed
 
-__all__ = ["TEST_FOLDERS", "Report", "read_test_report", "run_tests", "sandbox_problem"]
+__all__ = [
+    "TEST_FOLDERS",
+    "Report",
+    "SandboxRun",
+    "empty_file",
+    "prepared_inputs",
+    "read_report",
+    "read_test_report",
+    "require_sandbox_here",
+    "run_python",
+    "run_tests",
+    "sandbox_problem",
+]
 
 _LONGEST = 8_000_000  # bytes; in memory it takes thirty times as much
 _KEPT = 200
@@ -126,7 +138,7 @@ class Tally:
 
 def read_test_report(file: Path) -> Report | None:
     """Read the report of pytest; return None if it is missing or not readable."""
-    content = _read_report(file)
+    content = read_report(file)
     if content is None:
         return None
     try:
@@ -154,7 +166,7 @@ def read_test_report(file: Path) -> Report | None:
 
 def read_check_report(file: Path) -> dict[str, Any] | None:
     """Read the report of `check_process`; return None if it is malformed."""
-    content = _read_report(file)
+    content = read_report(file)
     try:
         answer = json.loads(content or b"")
         checks = [
@@ -167,7 +179,7 @@ def read_check_report(file: Path) -> dict[str, Any] | None:
         return None
 
 
-def _read_report(file: Path) -> bytes | None:
+def read_report(file: Path) -> bytes | None:
     """Return the content of a regular file that is not too large; links are not followed."""
     try:
         descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
@@ -211,11 +223,12 @@ _NOT_NOW = "the site cannot run tests at the moment"
 _SECONDS = 3600.0  # of a plugin's tests, and of its checks
 _PROCESSES = 256
 _OUTPUT = 16 << 20  # bytes
+_SCRIPTS = (Path(check_process.__file__), Path(assess_process.__file__))
 _ORDER = ("data", "metrics", "models", "benchmarks")
 
 
 @dataclass(frozen=True)
-class _Inputs:
+class SandboxInputs:
     """What the sandbox of a submission contains besides the platform."""
 
     plugins: Path
@@ -225,13 +238,25 @@ class _Inputs:
 
 
 @dataclass
-class _Run:
-    """A running test step."""
+class SandboxRun:
+    """Work that runs code of a revision in sandboxes.
 
-    lease: Lease[Step]
+    Attributes
+    ----------
+    lease : Lease
+        The lease of the work.
+    log : StepLog
+        Its log.
+    shown : SandboxInputs
+        What the sandboxes contain, from `prepared_inputs`.
+    seconds : float
+        Time limit of a process.
+    """
+
+    lease: Lease[Any]
     log: StepLog
-    shown: _Inputs
-    tally: Tally = field(default_factory=Tally)
+    shown: SandboxInputs
+    seconds: float = _SECONDS
 
 
 def run_tests(lease: Lease[Step]) -> Outcome | None:
@@ -242,15 +267,14 @@ def run_tests(lease: Lease[Step]) -> Outcome | None:
     lease : Lease
         The lease of the step.
     """
-    _require_sandbox()
+    require_sandbox_here()
     revision = lease.row.revision
-    with _prepared_inputs(revision) as shown:
-        run = _Run(lease, StepLog(lease), shown)
+    with prepared_inputs(revision) as shown:
+        run, tally = SandboxRun(lease, StepLog(lease), shown), Tally()
         for plugin in sorted(revision.plugins, key=lambda plugin: (_ORDER.index(plugin["kind"]), plugin["name"])):
-            _test_plugin(run, plugin["kind"], plugin["name"])
+            _test_plugin(run, tally, plugin["kind"], plugin["name"])
             if lease.is_lost():
                 return None
-    tally = run.tally
     return Outcome(passed=not tally.problems(), reason=tally.in_words(), log=run.log.text, result=tally.as_dict())
 
 
@@ -263,8 +287,8 @@ def sandbox_problem() -> UserError | None:
     return None
 
 
-def _require_sandbox() -> None:
-    """Postpone the step if the site has no sandbox or no pytest, rather than skip the tests."""
+def require_sandbox_here() -> None:
+    """Postpone the work if the site has no sandbox or no pytest, rather than skip the tests."""
     if missing := sandbox_problem():
         raise StepPostponed(_NOT_NOW, internal=str(missing)) from missing
     if importlib.util.find_spec("pytest") is None:
@@ -272,7 +296,7 @@ def _require_sandbox() -> None:
 
 
 @contextmanager
-def _prepared_inputs(revision: Revision) -> Iterator[_Inputs]:
+def prepared_inputs(revision: Revision) -> Iterator[SandboxInputs]:
     """Prepare the folders and files for the sandbox; of the declared files, only the public ones."""
     result = Step.objects.get(revision=revision, kind=Step.Kind.CHECK).result
     public = {
@@ -290,7 +314,7 @@ def _prepared_inputs(revision: Revision) -> Iterator[_Inputs]:
             if (declared.url, declared.sha1 or "", declared.sha256 or "") in public:
                 _link_into_mirror(mirror, fetch_request(declared).address, path)
                 files.append(path)
-        yield _Inputs(folder_shown_to(revision), mirror, tuple(dict.fromkeys(files)), answers)
+        yield SandboxInputs(folder_shown_to(revision), mirror, tuple(dict.fromkeys(files)), answers)
 
 
 def _link_into_mirror(mirror: Path, address: str, path: Path) -> None:
@@ -312,7 +336,7 @@ def _link_into_mirror(mirror: Path, address: str, path: Path) -> None:
         place.symlink_to(path)
 
 
-def _test_plugin(run: _Run, kind: str, name: str) -> None:
+def _test_plugin(run: SandboxRun, tally: Tally, kind: str, name: str) -> None:
     """Run the tests of one plugin, then its checks."""
     folder = run.shown.plugins / kind / name
     try:
@@ -326,32 +350,51 @@ def _test_plugin(run: _Run, kind: str, name: str) -> None:
         if files:
             run.log.say(f"Tests of {kind}/{name}")
             options = ["--import-mode=importlib", "-p", "brainscore.pytest_plugin", "-p", "no:cacheprovider", "-c"]
-            report = _empty_file(answer / "tests.xml")
+            report = empty_file(answer / "tests.xml")
             command = ["-m", "pytest", *options, os.devnull, "-ra", "--tb=short", f"--junitxml={report}", *files]
-            ended = _run_in_sandbox(run, environment, report, command)
-            run.tally.add_tests(f"{kind}/{name}", read_test_report(report), ended)
+            ended = run_python(run, environment, report, command)
+            tally.add_tests(f"{kind}/{name}", read_test_report(report), ended)
         else:
             run.log.say(f"{kind}/{name} has no tests")
         run.log.say(f"Checks of {kind}/{name}")
-        report = _empty_file(answer / "checks.json")
+        report = empty_file(answer / "checks.json")
         command = [check_process.__file__, kind, str(folder), str(report)]
-        ended = _run_in_sandbox(run, environment, report, command)
-        run.tally.add_checks(f"{kind}/{name}", read_check_report(report), ended)
+        ended = run_python(run, environment, report, command)
+        tally.add_checks(f"{kind}/{name}", read_check_report(report), ended)
     finally:
         environment.release()
 
 
-def _empty_file(file: Path) -> Path:
+def empty_file(file: Path) -> Path:
+    """Create a file that the sandbox may write."""
     file.touch(mode=0o644)
     return file
 
 
-def _run_in_sandbox(run: _Run, environment: Environment, report: Path, arguments: list[str]) -> Any:
+def run_python(run: SandboxRun, environment: Environment, report: Path, arguments: list[str]) -> Ended:
+    """Run Python in a sandbox with the revision's plugins, their environment and public files, but no network.
+
+    Parameters
+    ----------
+    run : SandboxRun
+        The work; its output becomes the log, and it ends when the lease is lost.
+    environment : Environment
+        Environment of the plugin.
+    report : pathlib.Path
+        The only file outside of its temporary folder that it may write; its content is not to be trusted.
+    arguments : list of str
+        Of the interpreter. A script must be among the files of the sandbox.
+
+    Raises
+    ------
+    StepPostponed
+        If sandboxes are not possible now.
+    """
     shown, memory = run.shown, int(settings.UPLOADS["memory"])
     own = [environment.folder, *environment.mounts] if environment.folder.is_dir() else [*environment.mounts]
     sandbox = Sandbox(
         folders=[shown.plugins, shown.mirror, *(path for path in own if path.is_dir())],
-        files=[*shown.files, Path(check_process.__file__)],
+        files=[*shown.files, *_SCRIPTS],
         writable=[report],
         environment={
             "BRAINSCORE_PLUGINS": str(shown.plugins),
@@ -371,7 +414,7 @@ def _run_in_sandbox(run: _Run, environment: Environment, report: Path, arguments
         ended = run_in_sandbox(
             [str(environment.python or sys.executable), "-P", *arguments],
             sandbox,
-            timeout=_SECONDS,
+            timeout=run.seconds,
             max_output=_OUTPUT,
             on_output=run.log.add,
             stopped=stopped,
