@@ -1,6 +1,7 @@
 """Assesses a benchmark inside the sandbox: ``python assess_process.py BENCHMARK PART REPORT``.
 
-The sandbox shows it the platform without the site. It computes one part of ``brainscore assess`` and writes the receipt.
+The sandbox shows it the platform without the site. It computes one part of ``brainscore assess``, and writes the
+receipt.
 """
 
 from __future__ import annotations
@@ -33,14 +34,19 @@ def main(benchmark: str, part: Any, report: str) -> None:
     def print_step(event: Started) -> None:
         if event.step not in steps:
             steps.add(event.step)
-            print(event.step, flush=True)
+            _print(event.step)
 
     (task,) = plan([benchmark], parts=[part])
     with tempfile.TemporaryDirectory() as folder:
         assessment = run_task(task, AssessmentStore(folder), on_event=print_step)
     if assessment is not None:  # nobody else claims parts in a folder of its own
-        print(assessment.text or f"{assessment.state}: {assessment.reason}", flush=True)
+        _print(assessment.text or f"{assessment.state}: {assessment.reason}")
         Path(report).write_text(assessment.to_json(), encoding="utf-8")
+
+
+def _print(text: str) -> None:
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()  # it becomes the log, which pages show while it runs
 
 
 if __name__ == "__main__":

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from brainscore_core.results.validity import PairPictures
 from brainscore_web.leaderboard.assessments import outcome_of
 from brainscore_web.leaderboard.cards.validity import AuditPanel, LossLine, RecoveryPanel, validity_of
-from brainscore_web.leaderboard.models import Benchmark, StoredAssessment
+from brainscore_web.leaderboard.models import Benchmark, StoredAssessment, Visibility
 from brainscore_web.submissions.models import BenchmarkAssessment, Revision
 
 __all__ = ["ShownAssessment", "assessment_states", "assessments_of"]
@@ -49,6 +50,8 @@ class ShownAssessment:
         What was not examined.
     pairs : tuple of str
         The most similar stimuli.
+    pictures : tuple of PairPictures
+        Small pictures of them; its assessment has seen public files and those of the submission only.
     recovery : RecoveryPanel or None
         How often each candidate was recovered.
     day : str
@@ -66,6 +69,7 @@ class ShownAssessment:
     findings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     pairs: tuple[str, ...] = ()
+    pictures: tuple[PairPictures, ...] = ()
     recovery: RecoveryPanel | None = None
     day: str = ""
 
@@ -92,7 +96,7 @@ def _shown(row: BenchmarkAssessment) -> ShownAssessment:
     receipt = row.receipt
     if row.state != _State.FINISHED or not isinstance(receipt, dict):
         return ShownAssessment(**known, needs_decision=row.state == _State.FAILED)
-    panels = validity_of(Benchmark(identifier=row.benchmark), [receipt])
+    panels = validity_of(Benchmark(identifier=row.benchmark, access=Visibility.PUBLIC), [receipt])
     outcome = outcome_of(row.part, receipt.get("result"))
     if row.part == _Part.AUDIT and panels.audit is not None:
         found = outcome != _Outcome.NO_FINDING
@@ -103,6 +107,7 @@ def _shown(row: BenchmarkAssessment) -> ShownAssessment:
             findings=tuple(_findings(panels.audit)),
             notes=panels.audit.notes,
             pairs=panels.audit.pairs[:_MOST_PAIRS],
+            pictures=panels.audit.pictures,
             day=panels.audit.origin.day,
         )
     if row.part == _Part.RECOVERY and panels.recovery is not None:

@@ -236,7 +236,7 @@ def test_what_is_no_longer_wanted_is_cancelled(reviewed, submit, owner, sandbox,
 def test_by_a_worker(submit, states):
     """From the ZIP file: checked and tested, then audit and recovery in the sandbox, all by the worker of tasks."""
     require_sandbox()
-    revision = submit(benchmark_files())
+    revision = submit(benchmark_files(select='.sel(region="V1").isel(neuroid=slice(6))'))
     call_command("db_worker", batch=True, startup_delay=False, interval=0, reload=False, verbosity=0)
     step = revision.steps.get(kind="test")
     assert states(revision) == "pass pass wait wait wait", (step.reason, step.result, step.log[-3000:])
