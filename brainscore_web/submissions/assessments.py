@@ -113,7 +113,7 @@ def _shown(row: BenchmarkAssessment) -> ShownAssessment:
     if row.part == _Part.RECOVERY and panels.recovery is not None:
         return ShownAssessment(
             **known,
-            result=panels.recovery.sentences[0] if outcome else "",
+            result=panels.recovery.sentences[0].rstrip(".") if outcome else "the receipt has no result",
             needs_decision=outcome != _Outcome.RECOVERED,
             notes=panels.recovery.notes,
             recovery=panels.recovery,

@@ -1,5 +1,7 @@
 """Assessments as a table."""
 
+from pathlib import Path
+
 import pandas as pd
 import pytest
 
@@ -121,3 +123,9 @@ def test_files(tmp_path, ending):
 def test_another_ending(tmp_path):
     with pytest.raises(UserError, match=r"table\.txt"):
         export_assessments(EVERY, tmp_path / "table.txt")
+
+
+def test_the_documentation_lists_the_columns():
+    page = Path(__file__).parents[3].joinpath("docs", "validity", "index.md").read_text(encoding="utf-8")
+    table = page.split("<!-- begin: columns -->")[1].split("<!-- end: columns -->")[0].strip().splitlines()
+    assert table[2:] == [f"| `{column.name}` | {column.type} | {column.meaning} |" for column in ASSESSMENT_COLUMNS]
