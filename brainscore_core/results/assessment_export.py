@@ -103,8 +103,9 @@ def _about(document: Mapping[str, Any]) -> Row:
 
 def _audit(result: Mapping[str, Any]) -> Iterator[Row]:
     yield {"kind": "stimuli", "count": _integer(result, "stimuli")}
-    units = result.get("units")
-    for name in units if isinstance(units, Mapping) else ():
+    counts = result.get("units")
+    units: Mapping[str, Any] = counts if isinstance(counts, Mapping) else {}
+    for name in units:
         yield {"kind": "independent units", "name": str(name), "count": _integer(units, name)}
     for item in _items(result, "overlaps"):
         yield {

@@ -180,7 +180,7 @@ def _assess(lease: Lease[BenchmarkAssessment]) -> _Result:
     with prepared_inputs(row.revision) as inputs:
         run = SandboxRun(lease, StepLog(lease), inputs, _SECONDS)
         try:
-            environment = environment_for(inputs.plugins / PluginKind.BENCHMARKS / row.plugin, say=run.log.say)
+            environment = environment_for(inputs.plugins / str(PluginKind.BENCHMARKS) / row.plugin, say=run.log.say)
         except RequirementsError as error:
             return _Result(_State.FAILED, error.message)
         try:
