@@ -15,6 +15,7 @@ import click
 from brainscore_core.errors import UserError
 
 if TYPE_CHECKING:
+    from brainscore_core.receipts.assessment import Assessment
     from brainscore_core.scoring import Listing, Receipt, ResultsStore
 
 __all__ = ["Filters", "filter_options", "json_option", "listed", "parse_moment", "results_option", "site_option"]
@@ -69,6 +70,16 @@ class Filters:
             and (self.since is None or made >= self.since)
             and (self.before is None or made < self.before)
             and (self.run is None or (receipt.run is not None and receipt.run.id.startswith(self.run)))
+        )
+
+    def match_assessment(self, assessment: Assessment) -> bool:
+        """Whether the selection has an assessment: its benchmark, one of its models, and its time."""
+        made = datetime.fromisoformat(assessment.created or "")
+        models = [model.identifier for model in assessment.models]
+        return (
+            (not self.models or any(_matches(model, self.models) for model in models))
+            and _matches(assessment.benchmark.identifier, self.benchmarks)
+            and (self.since is None or made >= self.since)
         )
 
 

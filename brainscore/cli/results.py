@@ -90,20 +90,51 @@ def _title(receipt: Receipt) -> str:
 @results_option
 @filter_options
 @click.option("--newest", is_flag=True, help="Only the newest receipt of each model and benchmark.")
+@click.option(
+    "--assessments", is_flag=True, help="Assessments of benchmarks instead of scores, one row for each number."
+)
 @json_option
-def export(file: Path, results: str | None, filters: Filters, newest: bool, json_: bool) -> None:
+def export(file: Path, results: str | None, filters: Filters, newest: bool, assessments: bool, json_: bool) -> None:
     """Write receipts as a table, one row each, to FILE.csv or FILE.parquet.
 
     Both formats have the same columns; docs/verification.md describes them.
     """
     from brainscore_core.scoring import EXPORT_COLUMNS, ResultsStore, export_table
 
+    if assessments:
+        _export_assessments(file, results, filters, newest, json_)
+        return
     listing = listed(ResultsStore(results), filters)
     rows = export_table(listing.newest_of_each() if newest else listing.receipts, file)
     if json_:
         echo_json({"file": file, "rows": rows, "columns": len(EXPORT_COLUMNS), "unreadable": len(listing.problems)})
     else:
         click.echo(f"{rows} receipts: {file}")
+
+
+def _export_assessments(file: Path, results: str | None, filters: Filters, newest: bool, json_: bool) -> None:
+    from brainscore_core.receipts.assessment import Assessment
+    from brainscore_core.results.assessment_export import ASSESSMENT_COLUMNS, export_assessments
+    from brainscore_core.results.assessments import AssessmentStore
+
+    if filters.states or filters.run:
+        raise UserError(
+            "assessments have no run, and other states than scores", remedy="omit --state and --run with --assessments"
+        )
+    store = AssessmentStore(results)
+    entries = [entry for part in store.newest() for entry in part] if newest else list(store.unread(()))
+    found = [entry for entry in entries if isinstance(entry, Assessment)]
+    for entry in entries:
+        if not isinstance(entry, Assessment):
+            click.echo(f"Warning: an assessment cannot be read: {entry}", err=True)
+    found = sorted((one for one in found if filters.match_assessment(one)), key=lambda one: one.id or "")
+    rows = export_assessments(found, file)
+    if json_:
+        unreadable = len(entries) - sum(isinstance(entry, Assessment) for entry in entries)
+        numbers = {"assessments": len(found), "columns": len(ASSESSMENT_COLUMNS), "unreadable": unreadable}
+        echo_json({"file": file, "rows": rows, **numbers})
+    else:
+        click.echo(f"{len(found)} assessments, {rows} rows: {file}")
 
 
 _RECEIPTS_SHOWN = 20

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from brainscore_core.formatting import number_text, range_text
 from brainscore_core.receipts.assessment import Assessment
 from brainscore_core.results.validity import ControlScore, Summary, summary_of
 
 __all__ = ["AssessedPart", "Validity", "control_text", "validity_of"]
+
+
+_PICTURES = 2_000_000  # characters of all pictures of similar stimuli in a report
 
 
 @dataclass(frozen=True)
@@ -129,9 +132,14 @@ def validity_of(assessments: Iterable[Assessment], benchmarks: Sequence[str]) ->
     for one in sorted(assessments, key=lambda one: one.id or ""):
         newest[one.benchmark.identifier, one.part, *(model.identifier for model in one.models)] = one
     by_benchmark: dict[str, list[AssessedPart]] = {}
+    size = 0
     for one in sorted(newest.values(), key=lambda one: one.id or "", reverse=True):
         if one.benchmark.identifier in benchmarks:
-            part = AssessedPart(one, summary_of(one), changed_plugins(one))
+            summary = summary_of(one)
+            size += sum(len(pair.first_picture) + len(pair.second_picture) for pair in summary.pictures)
+            if size > _PICTURES:
+                summary = replace(summary, pictures=())
+            part = AssessedPart(one, summary, changed_plugins(one))
             by_benchmark.setdefault(one.benchmark.identifier, []).append(part)
     found = {}
     for name in benchmarks:

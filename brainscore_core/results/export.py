@@ -18,14 +18,14 @@ from brainscore_core.files import replacing
 from brainscore_core.receipts.environment import RECORDED_PACKAGES
 from brainscore_core.receipts.receipt import PluginCode, Receipt
 
-__all__ = ["EXPORT_COLUMNS", "ExportColumn", "export_rows", "export_table"]
+__all__ = ["EXPORT_COLUMNS", "Column", "ExportColumn", "export_rows", "export_table", "write_rows", "write_table"]
 
 ColumnType = Literal["text", "number", "integer", "truth", "time"]
 
 
 @dataclass(frozen=True)
-class ExportColumn:
-    """One column of the table.
+class Column:
+    """One column of a table.
 
     Attributes
     ----------
@@ -41,7 +41,6 @@ class ExportColumn:
     name: str
     type: ColumnType
     meaning: str
-    _read: Callable[[Receipt], Any]
 
     @property
     def pandas_type(self) -> str:
@@ -49,6 +48,13 @@ class ExportColumn:
         return {"text": "string", "number": "float64", "integer": "Int64", "truth": "boolean", "time": "string"}[
             self.type
         ]
+
+
+@dataclass(frozen=True)
+class ExportColumn(Column):
+    """One column of the table of receipts."""
+
+    _read: Callable[[Receipt], Any]
 
 
 def _path(path: str) -> Callable[[Receipt], Any]:
@@ -273,17 +279,37 @@ def export_table(receipts: Iterable[Receipt], path: str | PathLike[str]) -> int:
     UserError
         If the name has another ending, pyarrow is missing, or the file cannot be written.
     """
+    return write_table(lambda: export_rows(receipts), EXPORT_COLUMNS, path)
+
+
+def write_table(
+    make_rows: Callable[[], Sequence[dict[str, Any]]], columns: Sequence[Column], path: str | PathLike[str]
+) -> int:
+    """Write a table, whole or not at all; return the number of rows.
+
+    Parameters
+    ----------
+    make_rows : callable
+        Returns the rows: column → value. Called once it is known that the format can be written.
+    columns : sequence of Column
+        The columns, in order.
+    path : path
+        Ends in ``.csv`` or ``.parquet``.
+
+    Raises
+    ------
+    UserError
+        If the name has another ending, pyarrow is missing, or the file cannot be written.
+    """
     target = Path(path).expanduser()
-    writers = {".csv": _write_csv, ".parquet": _write_parquet}
-    writer = writers.get(target.suffix.lower())
-    if writer is None:
+    if target.suffix.lower() not in (".csv", ".parquet"):
         raise UserError(f"cannot export to {target.name!r}", remedy="use a name that ends in .csv or .parquet")
     if target.suffix.lower() == ".parquet":
         _pyarrow()
-    rows = export_rows(receipts)
+    rows = make_rows()
     try:
         with replacing(target) as stream:
-            writer(rows, stream)
+            write_rows(rows, columns, stream, parquet=target.suffix.lower() == ".parquet")
     except OSError as error:
         raise UserError(
             f"{target} cannot be written: {error.strerror or error}", remedy="use a file in another folder"
@@ -291,10 +317,17 @@ def export_table(receipts: Iterable[Receipt], path: str | PathLike[str]) -> int:
     return len(rows)
 
 
-def _write_csv(rows: Sequence[dict[str, Any]], stream: IO[bytes]) -> None:
+def write_rows(
+    rows: Sequence[dict[str, Any]], columns: Sequence[Column], stream: IO[bytes], *, parquet: bool = False
+) -> None:
+    """Write rows as CSV or Parquet."""
+    (_write_parquet if parquet else _write_csv)(rows, columns, stream)
+
+
+def _write_csv(rows: Sequence[dict[str, Any]], columns: Sequence[Column], stream: IO[bytes]) -> None:
     text = TextIOWrapper(stream, encoding="utf-8", newline="")
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([column.name for column in EXPORT_COLUMNS])
+    writer.writerow([column.name for column in columns])
     for row in rows:
         writer.writerow([_cell(value) for value in row.values()])
     text.flush()
@@ -309,7 +342,7 @@ def _cell(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)  # floats with all digits
 
 
-def _write_parquet(rows: Sequence[dict[str, Any]], stream: IO[bytes]) -> None:
+def _write_parquet(rows: Sequence[dict[str, Any]], columns: Sequence[Column], stream: IO[bytes]) -> None:
     pyarrow = _pyarrow()
     from pyarrow import parquet
 
@@ -321,11 +354,10 @@ def _write_parquet(rows: Sequence[dict[str, Any]], stream: IO[bytes]) -> None:
         "time": pyarrow.timestamp("us", tz="UTC"),
     }
     schema = pyarrow.schema(
-        [pyarrow.field(each.name, types[each.type], metadata={"meaning": each.meaning}) for each in EXPORT_COLUMNS]
+        [pyarrow.field(each.name, types[each.type], metadata={"meaning": each.meaning}) for each in columns]
     )
-    columns = [[_typed(each.type, row[each.name]) for row in rows] for each in EXPORT_COLUMNS]
     arrays = [
-        pyarrow.array(values, type=types[each.type]) for values, each in zip(columns, EXPORT_COLUMNS, strict=True)
+        pyarrow.array([_typed(each.type, row[each.name]) for row in rows], type=types[each.type]) for each in columns
     ]
     parquet.write_table(pyarrow.Table.from_arrays(arrays, schema=schema), stream)
 

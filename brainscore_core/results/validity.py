@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -13,22 +14,49 @@ from brainscore_core.receipts.assessment import Assessment
 __all__ = [
     "ControlScore",
     "LossOfScore",
+    "PairPictures",
     "Power",
     "Recovered",
     "Summary",
     "p_text",
+    "pair_pictures",
     "percent_text",
     "summary_of",
 ]
 
 _LEVEL: Final = 0.05
 _PAIRS: Final = 8
+_PICTURES: Final = 12
+_PICTURE: Final = re.compile(r"data:image/jpeg;base64,[A-Za-z0-9+/]+={0,2}")
+_LONGEST_PICTURE: Final = 16_000  # characters
+_LONGEST_NAME: Final = 200  # characters
 _MEANINGS: Final = {
     "baseline": "this does not make the score invalid; it was not shown that the model predicts more than so simple a "
     "description",
     "artefact check": "the score may come from something other than what is in the stimuli",
 }
 Interval = tuple[float, float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairPictures:
+    """Small pictures of two similar stimuli.
+
+    Attributes
+    ----------
+    first, second : str
+        The stimuli.
+    first_picture, second_picture : str
+        Data URIs of JPEG pictures.
+    caption : str
+        How similar they are.
+    """
+
+    first: str
+    second: str
+    first_picture: str
+    second_picture: str
+    caption: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,6 +190,8 @@ class Summary:
         Of an audit.
     pairs : tuple of str
         Most similar stimuli of an audit, up to eight pairs.
+    pictures : tuple of PairPictures
+        Up to twelve of these pairs, if the benchmark's stimuli are public.
     model : str or None
         Model beside the controls.
     score : float or None
@@ -186,6 +216,7 @@ class Summary:
     findings: tuple[str, ...] = ()
     losses: tuple[LossOfScore, ...] = ()
     pairs: tuple[str, ...] = ()
+    pictures: tuple[PairPictures, ...] = ()
     model: str | None = None
     score: float | None = None
     ci: Interval | None = None
@@ -303,7 +334,47 @@ def _audit(result: Mapping[str, Any]) -> Summary:
             + ("equal files" if pair.get("equal") else f"similarity {number_text(pair.get('similarity'), 2)}")
             for pair in pairs[:_PAIRS]
         ),
+        pictures=pair_pictures(pairs),
     )
+
+
+def pair_pictures(pairs: Iterable[Mapping[str, Any]]) -> tuple[PairPictures, ...]:
+    """Return the pictures of pairs, near-duplicates first; what is not a small JPEG is left out.
+
+    Parameters
+    ----------
+    pairs : iterable of mapping
+        Pairs of an audit. Those of a benchmark whose stimuli are not public have no pictures.
+
+    Examples
+    --------
+    >>> shown = dict.fromkeys(("first_picture", "second_picture"), "data:image/jpeg;base64,/9j/4AAQ")
+    >>> pair = {"first": "a", "second": "b", "similarity": 0.97, "equal": False}
+    >>> [found.caption for found in pair_pictures([{**pair, **shown}, pair])]
+    ['similarity 0.97']
+    """
+    found = []
+    for pair in sorted(pairs, key=lambda pair: bool(pair.get("equal"))):
+        pictures = [pair.get(name) for name in ("first_picture", "second_picture")]
+        if not all(isinstance(each, str) and _is_picture(each) for each in pictures):
+            continue
+        similarity = pair.get("similarity")
+        known = isinstance(similarity, float | int) and not isinstance(similarity, bool)
+        alike = f"similarity {number_text(similarity, 2)}" if known else "similar"
+        found.append(
+            PairPictures(
+                first=str(pair.get("first"))[:_LONGEST_NAME],
+                second=str(pair.get("second"))[:_LONGEST_NAME],
+                first_picture=str(pictures[0]),
+                second_picture=str(pictures[1]),
+                caption="equal files" if pair.get("equal") else alike,
+            )
+        )
+    return tuple(found[:_PICTURES])
+
+
+def _is_picture(address: str) -> bool:
+    return len(address) <= _LONGEST_PICTURE and _PICTURE.fullmatch(address) is not None
 
 
 def _overlap(overlap: Mapping[str, Any], share: float | None) -> str:

@@ -17,6 +17,7 @@ from brainscore_core.receipts.environment import current_environment, describe_p
 from brainscore_core.receipts.privacy import scrub_text
 from brainscore_core.results.assessments import AssessmentStore
 from brainscore_core.runner.pair import data_of, describe_error
+from brainscore_vision.assessment.thumbnails import add_thumbnails, has_public_stimuli
 from brainscore_vision.registries import (
     benchmark_registry,
     load_benchmark,
@@ -251,7 +252,7 @@ def run_task(
                     benchmark = load_benchmark(task.benchmark)
                 version = getattr(benchmark, "version", None)
                 result = _compute(task, benchmark, on_event)
-                outcome = {"state": "assessed", "result": result.to_dict(), "text": result.text()}
+                outcome = {"state": "assessed", "result": _fields(task, result), "text": result.text()}
             except NotApplicable as error:
                 outcome = {"state": "not applicable", "reason": scrub_text(error.reason)}
             except DataUnavailable as error:
@@ -303,6 +304,14 @@ def _compute(task: Task, benchmark: Any, on_event: Callable[[Started], Any] | No
     if task.part == "audit" and model is not None:
         model = load_model(model)
     return function(benchmark, model=model, **task.settings)
+
+
+def _fields(task: Task, result: Any) -> dict[str, Any]:
+    """Fields of a result as JSON types, with small pictures of similar stimuli if these are public."""
+    fields: dict[str, Any] = result.to_dict()
+    if fields.get("pairs") and has_public_stimuli(task.benchmark):
+        add_thumbnails(fields, result.pairs)
+    return fields
 
 
 def _used(kind: str, identifier: str, version: int | str | None = None) -> Used:

@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from io import BytesIO
 from typing import Any, Literal
 
 from django.http import HttpRequest
 from ninja import Query, Router, Schema
 from pydantic import Field
 
+from brainscore_core.results.assessment_export import ASSESSMENT_COLUMNS, assessment_rows
+from brainscore_core.results.export import write_rows
 from brainscore_web.api.authentication import caller_of
-from brainscore_web.api.problems import problem_responses
+from brainscore_web.api.problems import Problem, problem_responses
 from brainscore_web.api.responses import refuse_unknown_parameters, url_with
 from brainscore_web.api.schemas import AssessmentPage
 from brainscore_web.api.scores import benchmark_keys, model_keys
-from brainscore_web.leaderboard.clean import objects_in
+from brainscore_web.leaderboard.clean import harmless, objects_in
 from brainscore_web.leaderboard.models import StoredAssessment, StoredAssessmentQuerySet, Visitor
 from brainscore_web.leaderboard.withheld import withheld_assessment
 
-__all__ = ["AssessmentsAsked", "assessments", "router"]
+__all__ = ["AssessmentsAsked", "assessments", "router", "write_assessments"]
 
 router = Router()
+_MOST = 20_000  # assessments in a file
 
 
 class AssessmentsAsked(Schema):
@@ -93,10 +97,46 @@ def list_assessments(request: HttpRequest, query: Query[AssessmentsPaged]) -> di
     }
 
 
-def _entry(row: StoredAssessment, *, shows_data: bool) -> dict[str, Any]:
+def write_assessments(visitor: Visitor, query: AssessmentsAsked, form: str) -> bytes:
+    """Write the requested assessments that the visitor may see as CSV or Parquet.
+
+    Parameters
+    ----------
+    visitor : User or AnonymousUser
+        Who downloads them; of benchmarks whose data are withheld, texts are left out as in :func:`list_assessments`.
+    query : AssessmentsAsked
+        Filters.
+    form : {'csv', 'parquet'}
+        Format.
+
+    Raises
+    ------
+    Problem
+        400, if they are too many for one file.
+    """
+    found = assessments(visitor, query).select_related("benchmark")
+    if (count := found.count()) > _MOST:
+        raise Problem(400, f"{count:,} assessments are too many for one file", "filter by benchmark, model or part")
+    documents = (
+        _document(row, shows_data=row.benchmark.shows_data_to(visitor)) for row in found.iterator(chunk_size=50)
+    )
+    rows = assessment_rows(documents)
+    if form == "csv":  # texts of models and benchmarks must not become formulas of a spreadsheet
+        rows = [
+            {name: harmless(value) if isinstance(value, str) else value for name, value in row.items()} for row in rows
+        ]
+    stream = BytesIO()
+    write_rows(rows, ASSESSMENT_COLUMNS, stream, parquet=form == "parquet")
+    return stream.getvalue()
+
+
+def _document(row: StoredAssessment, *, shows_data: bool) -> Mapping[str, Any]:
     document: Mapping[str, Any] = row.document or {}
-    if not shows_data:
-        document = withheld_assessment(document)
+    return document if shows_data else withheld_assessment(document)
+
+
+def _entry(row: StoredAssessment, *, shows_data: bool) -> dict[str, Any]:
+    document = _document(row, shows_data=shows_data)
     return {
         "id": row.identifier,
         "created": row.created,

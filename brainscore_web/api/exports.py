@@ -1,9 +1,10 @@
-"""The leaderboard and the scores as files."""
+"""The leaderboard, scores and assessments as files."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Literal
 
 from django.http import FileResponse, HttpRequest, HttpResponse
@@ -11,6 +12,7 @@ from django.http.response import HttpResponseBase
 from ninja import Query, Router, Schema
 from pydantic import Field
 
+from brainscore_web.api.assessments import AssessmentsAsked, write_assessments
 from brainscore_web.api.authentication import caller_of
 from brainscore_web.api.leaderboard import BoardAsked, state_of
 from brainscore_web.api.problems import Problem, problem_responses
@@ -107,15 +109,42 @@ def export_scores(
     refuse_unknown_parameters(request, ScoresAsked)
     visitor = caller_of(request).visitor
     rows = scores(visitor, query).with_shows_data(visitor)
+    with _turn():
+        file, digest = write_scores(rows, format)
+    headers = {**_named("scores", format), "ETag": f'"{digest[:32]}"'}
+    return FileResponse(file, content_type=MEDIA_TYPES[format], headers=headers)
+
+
+@router.get(
+    "exports/assessments.{format}",
+    response={200: bytes, **problem_responses(400, 404, 503)},
+    tags=["exports"],
+    summary="Assessments as a file",
+    openapi_extra=_files("csv", "parquet"),
+)
+def export_assessments(
+    request: HttpRequest,
+    format: Literal["csv", "parquet"],  # noqa: A002 (what it is)
+    query: Query[AssessmentsAsked],
+) -> HttpResponse:
+    """Download the newest assessments as a table, one row for each number; the filters are those of `assessments`."""
+    refuse_unknown_parameters(request, AssessmentsAsked)
+    visitor = caller_of(request).visitor
+    with _turn():
+        content = write_assessments(visitor, query, format)
+    return HttpResponse(content, content_type=MEDIA_TYPES[format], headers=_named("assessments", format))
+
+
+@contextmanager
+def _turn() -> Iterator[None]:
+    """Wait until at most one other long table is being written."""
     if not _writing.acquire(timeout=_PATIENCE):
         wait = {"Retry-After": str(_PATIENCE)}
         raise Problem(503, "other exports are being written", f"try again in {_PATIENCE} s", headers=wait)
     try:
-        file, digest = write_scores(rows, format)
+        yield
     finally:
         _writing.release()
-    headers = {**_named("scores", format), "ETag": f'"{digest[:32]}"'}
-    return FileResponse(file, content_type=MEDIA_TYPES[format], headers=headers)
 
 
 def _named(what: str, form: str) -> dict[str, str]:

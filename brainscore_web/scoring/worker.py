@@ -28,6 +28,7 @@ from brainscore_web.scoring.runners import DaskRunner, LocalRunner
 from brainscore_web.scoring.services import submitted_models
 from brainscore_web.submissions import pipeline
 from brainscore_web.submissions.models import Step
+from brainscore_web.submissions.pipeline.assessing import assessments_left
 from brainscore_web.submissions.pipeline.testing import sandbox_problem
 from brainscore_web.uploads.models import Upload
 
@@ -236,7 +237,7 @@ def _submitted_model_keys() -> set[int]:
 
 
 def _steps_left() -> bool:
-    """Whether automatic steps of submissions or checks of uploads are left."""
+    """Whether automatic steps of submissions, assessments or checks of uploads are left."""
     from django_tasks_db.models import DBTaskResult
 
     soon = timezone.now() + timedelta(seconds=90)
@@ -244,6 +245,7 @@ def _steps_left() -> bool:
     return (
         automatic.filter(state=Step.State.RUNNING).exists()
         or automatic.filter(state=Step.State.WAITING, due__lte=soon).exists()
+        or assessments_left()
         or Upload.objects.filter(state=Upload.State.CHECKING).exists()
         or DBTaskResult.objects.ready().exists()
     )

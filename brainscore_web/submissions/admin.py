@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from brainscore_web.accounts.admin import ReadOnlyAdmin
-from brainscore_web.submissions.models import Plugin, Revision, Step, Submission
+from brainscore_web.submissions.models import BenchmarkAssessment, Plugin, Revision, Step, Submission
 
 
 class _Revisions(ReadOnlyAdmin, admin.TabularInline):
@@ -25,6 +25,12 @@ class _Revisions(ReadOnlyAdmin, admin.TabularInline):
 class _Steps(ReadOnlyAdmin, admin.TabularInline):
     model = Step
     fields = readonly_fields = ("kind", "state", "attempts", "claim", "claimed", "due", "reason", "internal")
+    extra = 0
+
+
+class _Assessments(ReadOnlyAdmin, admin.TabularInline):
+    model = BenchmarkAssessment
+    fields = readonly_fields = ("benchmark", "part", "state", "attempts", "claimed", "due", "reason", "internal")
     extra = 0
 
 
@@ -46,13 +52,13 @@ class SubmissionAdmin(ReadOnlyAdmin, admin.ModelAdmin):
 
 @admin.register(Revision)
 class RevisionAdmin(ReadOnlyAdmin, admin.ModelAdmin):
-    """Revisions with their steps, including the internal reasons for administrators."""
+    """Revisions with their steps and assessments, including the internal reasons for administrators."""
 
     list_display = ("submission", "number", "created", "origin", "size")
     list_select_related = ("submission",)
     search_fields = ("submission__title", "digest", "address")
     readonly_fields = ("plugins", "findings", "digest", "size")
-    inlines = (_Steps,)
+    inlines = (_Steps, _Assessments)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Revision]:
         return super().get_queryset(request).defer("archive")

@@ -29,7 +29,12 @@ class SubmissionsConfig(AppConfig):
         SECTIONS["comments"] = (models.Comment, personal_data.comments_of)
         SECTIONS["reviews"] = (models.Review, personal_data.reviews_of)
         SECTIONS["plugins"] = (models.Plugin, personal_data.plugins_of)
-        for function in (steps.resume_steps, pipeline.close_scored, pipeline.withdraw_of_deleted_accounts):
+        for function in (
+            steps.resume_steps,
+            pipeline.resume_assessments,
+            pipeline.close_scored,
+            pipeline.withdraw_of_deleted_accounts,
+        ):
             sweep.register(function)
         sweep.register(plugin_folders.delete_unused_folders, every=600.0)
         jobs_ended.connect(_scoring_ended, dispatch_uid="submissions-scored")

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ASPECTS",
+    "BenchmarkAssessment",
     "Comment",
     "Plugin",
     "PluginKind",
@@ -167,6 +168,7 @@ class Revision(models.Model):
 
     if TYPE_CHECKING:
         steps: RelatedManager[Step]
+        assessments: RelatedManager[BenchmarkAssessment]
         comments: RelatedManager[Comment]
         reviews: RelatedManager[Review]
 
@@ -237,6 +239,49 @@ class Step(LeasedModel):
 
     def __str__(self) -> str:
         return f"{self.get_kind_display()}: {self.state}"
+
+
+class BenchmarkAssessment(LeasedModel):
+    """One part of the assessment of a benchmark that a revision registers; see `pipeline.assessing`."""
+
+    class Part(models.TextChoices):
+        """The parts that are computed for a submission, in order."""
+
+        AUDIT = "audit", "Audit"
+        RECOVERY = "recovery", "Recovery"
+
+    class State(models.TextChoices):
+        """The state of the assessment."""
+
+        WAITING = "waiting"
+        RUNNING = "running"
+        FINISHED = "finished"
+        FAILED = "failed"
+        NOT_POSSIBLE = "not possible"
+        CANCELLED = "cancelled"
+
+    revision = models.ForeignKey(Revision, on_delete=models.CASCADE, related_name="assessments")
+    benchmark = models.CharField(max_length=500, help_text="Its identifier.")
+    plugin = models.CharField(max_length=200, help_text="Its folder.")
+    part = models.CharField(max_length=10, choices=Part)
+    state = models.CharField(max_length=12, choices=State, default=State.WAITING)
+    due = models.DateTimeField(null=True, blank=True, editable=False)
+    started = models.DateTimeField(null=True, blank=True, editable=False)
+    ended = models.DateTimeField(null=True, blank=True, editable=False)
+    reason = models.TextField(blank=True, help_text="Why there is no result, for its submitter.")
+    internal = models.TextField(blank=True, help_text="What administrators should know.")
+    log = models.TextField(blank=True)
+    receipt: models.JSONField[Any, Any] = models.JSONField(null=True, blank=True, editable=False)
+
+    class Meta:
+        """In the order of the benchmarks in the submission, the audit first."""
+
+        ordering = ("pk",)
+        constraints = (models.UniqueConstraint(fields=["revision", "benchmark", "part"], name="one_assessment_a_part"),)
+        indexes = (models.Index(fields=["state", "due"]),)
+
+    def __str__(self) -> str:
+        return f"{self.benchmark}, {self.part}: {self.state}"
 
 
 class Comment(models.Model):

@@ -32,7 +32,7 @@ def submissions_of(user: User) -> list[dict[str, Any]]:
 
 
 def revisions_of(user: User) -> list[dict[str, Any]]:
-    """Export a user's revisions with their files (a ZIP file in base 64), findings and steps."""
+    """Export a user's revisions with their files (a ZIP file in base 64), findings, steps and assessments."""
     rows = Revision.objects.filter(submission__owner=user).order_by("submission__created", "submission", "number")
     hidden = ("revision_id", "internal")
     return [
@@ -41,8 +41,9 @@ def revisions_of(user: User) -> list[dict[str, Any]]:
             **_exported_row(row, "submission_id", "archive"),
             "archive": base64.b64encode(bytes(row.archive)).decode(),
             "steps": exported_rows(row.steps.all(), *hidden),
+            "assessments": exported_rows(row.assessments.all(), *hidden),
         }
-        for row in rows.prefetch_related("steps").iterator(chunk_size=20)
+        for row in rows.prefetch_related("steps", "assessments").iterator(chunk_size=20)
     ]
 
 

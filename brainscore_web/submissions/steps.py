@@ -146,7 +146,7 @@ def wake_for_steps() -> None:
 class StepLog:
     """Lines that the submitter can read while a step runs."""
 
-    def __init__(self, lease: Lease[Step]) -> None:
+    def __init__(self, lease: Lease[Any]) -> None:
         self._lease = lease
         self._text = ""
         self._lock = threading.Lock()

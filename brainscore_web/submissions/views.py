@@ -23,6 +23,7 @@ from brainscore_core.errors import UserError
 from brainscore_web.leaderboard.models import Visibility
 from brainscore_web.scoring.tables import jobs_of
 from brainscore_web.submissions import pipeline
+from brainscore_web.submissions.assessments import assessment_states, assessments_of
 from brainscore_web.submissions.forms import RevisionForm, SubmissionForm
 from brainscore_web.submissions.models import PluginKind, Revision, Step, Submission
 from brainscore_web.submissions.permissions import (
@@ -216,7 +217,8 @@ def _progress(request: HttpRequest, submission: Submission, revision: Revision) 
         "steps": steps,
         "status": status,
         "poll_seconds": status.seconds if is_latest else 0,
-        "seen": _page_fingerprint(submission, steps),
+        "seen": _page_fingerprint(submission, steps, assessment_states(revision)),
+        "assessments": lambda: assessments_of(revision),  # read by the template, not by polls without news
         "own": own,
         "has_models": any(plugin["kind"] == PluginKind.MODELS for plugin in revision.plugins),
         "may_revise": own and takes_revisions(submission),
@@ -242,10 +244,10 @@ def _failures(steps: list[Step]) -> list[dict[str, Any]]:
     ]
 
 
-def _page_fingerprint(submission: Submission, steps: list[Step]) -> str:
+def _page_fingerprint(submission: Submission, steps: list[Step], assessments: list[tuple[Any, ...]]) -> str:
     """Return a short hash of the data that the page shows, to detect changes."""
     shown = [(step.state, step.attempts, step.started, step.ended, step.reason, len(step.log)) for step in steps]
-    return hashlib.sha256(repr((submission.state, submission.visibility, shown)).encode()).hexdigest()[:16]
+    return hashlib.sha256(repr((submission.state, submission.visibility, shown, assessments)).encode()).hexdigest()[:16]
 
 
 def _shown_findings(revision: Revision, files: Mapping[str, FileText]) -> list[_ShownFinding]:

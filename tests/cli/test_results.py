@@ -13,6 +13,8 @@ from click.testing import CliRunner
 from brainscore.cli._options import parse_moment
 from brainscore.cli.results import command
 from brainscore_core.errors import UserError
+from brainscore_core.receipts.assessment import Assessment, Used
+from brainscore_core.results.assessments import AssessmentStore
 from brainscore_core.scoring import (
     AttachmentInfo,
     BenchmarkInfo,
@@ -381,3 +383,34 @@ def test_results_in_a_bucket(s3_server):
     assert f"Removed {ids[0]}" in run("rm", "--superseded", "--yes", *where).stdout
     assert run("ls", *where).stdout.split() == ids[1:]
     assert "AWS_ENDPOINT_URL" in os.environ
+
+
+@pytest.mark.parametrize(
+    ("options", "assessments"),
+    [
+        ((), 3),
+        (("--newest",), 2),
+        (("--benchmark", "B2026*"), 1),
+        (("--model", "net"), 1),
+        (("--since", "2100-01-01"), 0),
+    ],
+)
+def test_export_of_assessments(tmp_path, options, assessments):
+    store = AssessmentStore(tmp_path / "results")
+    for name, models in (("A2026-pls", ()), ("A2026-pls", ()), ("B2026-pls", ("net",))):
+        used = tuple(Used(kind="model", identifier=model) for model in models)
+        about = Used(kind="benchmark", identifier=name)
+        store.write(Assessment(part="audit", benchmark=about, models=used, state="assessed", result={"stimuli": 3}))
+    broken = tmp_path / "results" / ".assessments" / "A2026-pls" / "audit" / "20200101T000000000000Z-000000000000.json"
+    broken.write_text("{")
+    path = tmp_path / "table.csv"
+    result = run("export", path, "--results", tmp_path / "results", "--assessments", *options)
+    assert result.stdout == f"{assessments} assessments, {assessments} rows: {path}\n"
+    assert "cannot be read" in result.stderr
+    with path.open() as stream:
+        assert [row["kind"] for row in csv.DictReader(stream)] == ["stimuli"] * assessments
+
+
+def test_assessments_have_no_run(tmp_path):
+    with pytest.raises(UserError, match="no run"):
+        run("export", tmp_path / "table.csv", "--results", tmp_path, "--assessments", "--run", "one")

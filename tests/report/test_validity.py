@@ -138,3 +138,15 @@ def test_tables(report):
     assert row in text
     assert "| A2026.IT-pls | sampled units | 75 % (19–99 %) | 50 % | a, &lt;b&gt; |" in text
     assert r"sampled units & 75 \% (19--99 \%)" in table_text(report(recovery()), ".tex")
+
+
+def test_similar_stimuli_are_shown_as_pictures(report, monkeypatch):
+    picture = f"data:image/jpeg;base64,{'A' * 400}"
+    pairs = [{"first": "<b>1", "second": "2", "similarity": 0.93, "equal": False, "first_picture": picture,
+              "second_picture": picture}]  # fmt: skip
+    found = assessed("audit", {"stimuli": 90, "overlaps": [], "pairs": pairs})
+    text = render_report(report(found))
+    assert text.count(f'<img src="{picture}"') == 2
+    assert "&lt;b&gt;1 and 2: similarity 0.93" in text
+    monkeypatch.setattr("brainscore.report._validity._PICTURES", 500)
+    assert picture not in render_report(report(found))  # a report does not grow without limit

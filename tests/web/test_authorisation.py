@@ -83,6 +83,7 @@ TABLE = {
     "api:show_me": ({}, {}, KNOWN, READ_ONLY),
     "api:export_leaderboard": ({"format": "csv"}, {}, OPEN, READ_ONLY),
     "api:export_scores": ({"format": "csv"}, {"model": SECRET}, OWNER, READ_ONLY),
+    "api:export_assessments": ({"format": "csv"}, {"model": SECRET}, OWNER, READ_ONLY),
     "uploads:home": ({}, {}, MEMBERS, MEMBERS_READ_ONLY),
     "uploads:new": ({}, {}, MEMBERS, (LOGIN, *(400,) * 5), MEMBERS_READ_ONLY),
     "uploads:file": ({"bucket": BUCKET, "key": KEY}, {}, (403, 403, 200, 403, 403, 200), READ_ONLY),

@@ -12,10 +12,11 @@ from typing import Any, Final, NamedTuple
 from django.utils.safestring import SafeString
 
 from brainscore_core.formatting import number_text, range_text
+from brainscore_core.results.validity import PairPictures, pair_pictures
 from brainscore_web.leaderboard.assessments import MOST_MISSED, outcome_of
 from brainscore_web.leaderboard.cards.formatting import Axis, axis_of, bar, estimate
 from brainscore_web.leaderboard.clean import number, objects_in, or_nan, text
-from brainscore_web.leaderboard.models import Benchmark, StoredAssessment, Visitor
+from brainscore_web.leaderboard.models import Benchmark, StoredAssessment, Visibility, Visitor
 from brainscore_web.leaderboard.withheld import WITHHELD, withheld_assessment
 
 __all__ = ["AssessmentKey", "Validity", "assessment_keys", "load_validity", "validity_of"]
@@ -136,6 +137,7 @@ class AuditPanel:
     examined: tuple[Examined, ...]
     losses: tuple[LossLine, ...]
     pairs: tuple[str, ...]
+    pictures: tuple[PairPictures, ...]
     notes: tuple[str, ...]
 
 
@@ -368,6 +370,7 @@ def _audit(benchmark: Benchmark, documents: Sequence[Mapping[str, Any]]) -> Audi
         examined=tuple(_examined(result))[:_MOST],
         losses=tuple(losses.values())[:_MOST],
         pairs=tuple(_pairs(result)),
+        pictures=pair_pictures(objects_in(result, "pairs")) if benchmark.access == Visibility.PUBLIC else (),
         notes=tuple(_texts(result, "notes")),
     )
 

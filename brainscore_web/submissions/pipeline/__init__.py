@@ -3,6 +3,7 @@
 The rows of steps are the record; tasks only wake a worker to look at them. See docs/pipeline.md.
 """
 
+from brainscore_web.submissions.pipeline.assessing import resume_assessments
 from brainscore_web.submissions.pipeline.runner import close_scored, remove_leftovers, withdraw_of_deleted_accounts
 from brainscore_web.submissions.pipeline.transitions import (
     approve,
@@ -22,6 +23,7 @@ __all__ = [
     "reject",
     "remove_leftovers",
     "request_changes",
+    "resume_assessments",
     "retry",
     "scoring_ended",
     "start",

@@ -20,6 +20,7 @@ from brainscore_web.submissions.notifications import (
     notify_gave_up,
     notify_review_needed,
 )
+from brainscore_web.submissions.pipeline.assessing import plan_assessments
 from brainscore_web.submissions.pipeline.checking import check
 from brainscore_web.submissions.pipeline.publishing import publish
 from brainscore_web.submissions.pipeline.testing import TEST_FOLDERS, run_tests
@@ -122,6 +123,8 @@ def _record_outcome(lease: Lease[Step], outcome: Outcome) -> bool:
         values = {name: json_value(getattr(outcome, name)) for name in ("reason", "internal", "log")}
         values["result"] = json_value(dict(outcome.result))
         apply_change(step.revision, submission, change, {step.kind: values})
+        if step.kind == Step.Kind.TEST and outcome.passed:
+            plan_assessments(step.revision)
         if change.state == Submission.State.REVIEW:
             notify_review_needed(step.revision)
         elif change.state == Submission.State.CHANGES:

@@ -25,7 +25,7 @@ from brainscore_core.files import temporary_folder
 from brainscore_core.isolation.sandbox import Ended, Sandbox, require_sandbox, run_in_sandbox
 from brainscore_core.plugins.environments import Environment, RequirementsError, RequirementsUnavailable
 from brainscore_web.jobs.leases import Lease
-from brainscore_web.submissions import check_process
+from brainscore_web.submissions import assess_process, check_process
 from brainscore_web.submissions.declared_files import available_files, fetch_request, package_of
 from brainscore_web.submissions.models import Revision, Step
 from brainscore_web.submissions.pipeline.checking import environment_for
@@ -33,7 +33,20 @@ from brainscore_web.submissions.pipeline.output import OutputLines, PathFilter, 
 from brainscore_web.submissions.plugin_folders import folder_shown_to, unpacked
 from brainscore_web.submissions.steps import Outcome, StepFailed, StepLog, StepPostponed, StepUnavailable
 
-__all__ = ["TEST_FOLDERS", "EventReader", "Report", "run_tests", "sandbox_problem"]
+__all__ = [
+    "TEST_FOLDERS",
+    "EventReader",
+    "Report",
+    "SandboxInputs",
+    "SandboxRun",
+    "empty_file",
+    "prepared_inputs",
+    "read_report",
+    "require_sandbox_here",
+    "run_python",
+    "run_tests",
+    "sandbox_problem",
+]
 
 _LONGEST = 8_000_000  # bytes of a report of checks
 _KEPT = 200
@@ -215,7 +228,7 @@ class EventReader:
 
 def read_check_report(file: Path, hide: Callable[[str], str] = str) -> dict[str, Any] | None:
     """Read the report of `check_process`; return None if it is malformed. `hide` is applied to texts."""
-    content = _read_report(file)
+    content = read_report(file)
     try:
         answer = json.loads(content or b"")
         checks = [
@@ -229,7 +242,7 @@ def read_check_report(file: Path, hide: Callable[[str], str] = str) -> dict[str,
         return None
 
 
-def _read_report(file: Path) -> bytes | None:
+def read_report(file: Path) -> bytes | None:
     """Return the content of a regular file that is not too large; links are not followed."""
     try:
         descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
@@ -276,28 +289,41 @@ _NOT_NOW = "the site cannot run tests at the moment"
 _SECONDS = 3600.0  # of a plugin's tests, and of its checks
 _PROCESSES = 256
 _OUTPUT = 16 << 20  # bytes
+_SCRIPTS = (Path(check_process.__file__), Path(assess_process.__file__))
 _ORDER = ("data", "metrics", "models", "benchmarks")
 
 
 @dataclass(frozen=True)
-class _Inputs:
-    """What the sandbox of a submission contains besides the platform."""
+class SandboxInputs:
+    """What the sandbox of a submission contains besides the platform; `hide` removes paths of the server from text."""
 
     plugins: Path
     mirror: Path
     files: tuple[Path, ...]
     answers: Path
+    hide: Callable[[str], str]
 
 
 @dataclass
-class _Run:
-    """A running test step; `hide` removes paths of the server from its output."""
+class SandboxRun:
+    """Work that runs code of a revision in sandboxes.
 
-    lease: Lease[Step]
+    Attributes
+    ----------
+    lease : Lease
+        The lease of the work.
+    log : StepLog
+        Its log.
+    shown : SandboxInputs
+        What the sandboxes contain, from `prepared_inputs`.
+    seconds : float
+        Time limit of a process.
+    """
+
+    lease: Lease[Any]
     log: StepLog
-    shown: _Inputs
-    hide: PathFilter
-    tally: Tally = field(default_factory=Tally)
+    shown: SandboxInputs
+    seconds: float = _SECONDS
 
 
 def run_tests(lease: Lease[Step]) -> Outcome | None:
@@ -308,17 +334,14 @@ def run_tests(lease: Lease[Step]) -> Outcome | None:
     lease : Lease
         The lease of the step.
     """
-    _require_sandbox()
+    require_sandbox_here()
     revision = lease.row.revision
-    with _prepared_inputs(revision) as shown:
-        site = Path(settings.SUBMISSIONS["folder"]).expanduser().absolute()
-        hide = PathFilter([shown.plugins, unpacked(revision)], [shown.mirror.parent, site])
-        run = _Run(lease, StepLog(lease), shown, hide)
+    with prepared_inputs(revision) as shown:
+        run, tally = SandboxRun(lease, StepLog(lease), shown), Tally()
         for plugin in sorted(revision.plugins, key=lambda plugin: (_ORDER.index(plugin["kind"]), plugin["name"])):
-            _test_plugin(run, plugin["kind"], plugin["name"])
+            _test_plugin(run, tally, plugin["kind"], plugin["name"])
             if lease.is_lost():
                 return None
-    tally = run.tally
     return Outcome(passed=not tally.problems(), reason=tally.in_words(), log=run.log.text, result=tally.as_dict())
 
 
@@ -331,7 +354,7 @@ def sandbox_problem() -> UserError | None:
     return None
 
 
-def _require_sandbox() -> None:
+def require_sandbox_here() -> None:
     """Postpone the step if the site has no sandbox or no pytest, rather than skip the tests."""
     if missing := sandbox_problem():
         raise StepPostponed(_NOT_NOW, internal=str(missing)) from missing
@@ -340,7 +363,7 @@ def _require_sandbox() -> None:
 
 
 @contextmanager
-def _prepared_inputs(revision: Revision) -> Iterator[_Inputs]:
+def prepared_inputs(revision: Revision) -> Iterator[SandboxInputs]:
     """Prepare the folders and files for the sandbox; of the declared files, only the public ones."""
     result = Step.objects.get(revision=revision, kind=Step.Kind.CHECK).result
     public = {
@@ -358,7 +381,10 @@ def _prepared_inputs(revision: Revision) -> Iterator[_Inputs]:
             if (declared.url, declared.sha1 or "", declared.sha256 or "") in public:
                 _link_into_mirror(mirror, fetch_request(declared).address, path)
                 files.append(path)
-        yield _Inputs(folder_shown_to(revision), mirror, tuple(dict.fromkeys(files)), answers)
+        plugins = folder_shown_to(revision)
+        site = Path(settings.SUBMISSIONS["folder"]).expanduser().absolute()
+        hide = PathFilter([plugins, unpacked(revision)], [place, site])
+        yield SandboxInputs(plugins, mirror, tuple(dict.fromkeys(files)), answers, hide)
 
 
 def _link_into_mirror(mirror: Path, address: str, path: Path) -> None:
@@ -380,7 +406,7 @@ def _link_into_mirror(mirror: Path, address: str, path: Path) -> None:
         place.symlink_to(path)
 
 
-def _test_plugin(run: _Run, kind: str, name: str) -> None:
+def _test_plugin(run: SandboxRun, tally: Tally, kind: str, name: str) -> None:
     """Run the tests of one plugin, then its checks."""
     folder = run.shown.plugins / kind / name
     try:
@@ -389,7 +415,7 @@ def _test_plugin(run: _Run, kind: str, name: str) -> None:
         reason = f"the site could not install the requirements of {kind}/{name}"
         raise StepUnavailable(reason, internal=str(error)) from error
     except RequirementsError as error:  # the check step could still install them
-        raise StepFailed(run.hide(error.message), log=run.log.text) from error
+        raise StepFailed(run.shown.hide(error.message), log=run.log.text) from error
     try:
         answer = run.shown.answers / f"{kind}-{name}"
         answer.mkdir(mode=0o755)
@@ -397,41 +423,61 @@ def _test_plugin(run: _Run, kind: str, name: str) -> None:
         if files:
             run.log.say(f"Tests of {kind}/{name}")
             options = ["--import-mode=importlib", "-p", "brainscore.pytest_plugin", "-p", "no:cacheprovider", "-c"]
-            events = EventReader(f"brainscore-test-event-{secrets.token_hex(8)}", run.hide)
+            events = EventReader(f"brainscore-test-event-{secrets.token_hex(8)}", run.shown.hide)
             command = ["-m", "pytest", *options, os.devnull, "-ra", "--tb=short"]
             command += [f"--rootdir={run.shown.plugins}", *files]
-            ended = _run_in_sandbox(run, environment, command, events=events)
-            run.tally.add_tests(f"{kind}/{name}", events.report(), ended)
+            ended = run_python(run, environment, None, command, events=events)
+            tally.add_tests(f"{kind}/{name}", events.report(), ended)
         else:
             run.log.say(f"{kind}/{name} has no tests")
         run.log.say(f"Checks of {kind}/{name}")
-        report = _empty_file(answer / "checks.json")
+        report = empty_file(answer / "checks.json")
         command = [check_process.__file__, kind, str(folder), str(report)]
-        ended = _run_in_sandbox(run, environment, command, report=report)
-        run.tally.add_checks(f"{kind}/{name}", read_check_report(report, run.hide), ended)
+        ended = run_python(run, environment, report, command)
+        tally.add_checks(f"{kind}/{name}", read_check_report(report, run.shown.hide), ended)
     finally:
         environment.release()
 
 
-def _empty_file(file: Path) -> Path:
+def empty_file(file: Path) -> Path:
+    """Create a file that the sandbox may write."""
     file.touch(mode=0o644)
     return file
 
 
-def _run_in_sandbox(
-    run: _Run,
+def run_python(
+    run: SandboxRun,
     environment: Environment,
+    report: Path | None,
     arguments: list[str],
     *,
-    report: Path | None = None,
     events: EventReader | None = None,
 ) -> Ended:
-    """Run Python in a sandbox that sees the plugins, their files and their environment, besides the platform."""
+    """Run Python in a sandbox with the revision's plugins, their environment and public files, but no network.
+
+    Parameters
+    ----------
+    run : SandboxRun
+        The work; its output becomes the log, and it ends when the lease is lost.
+    environment : Environment
+        Environment of the plugin.
+    report : pathlib.Path or None
+        The only file outside of its temporary folder that it may write; its content is not to be trusted.
+    arguments : list of str
+        Of the interpreter. A script must be among the files of the sandbox.
+    events : EventReader, optional
+        Reads the events of tests, which do not become part of the log.
+
+    Raises
+    ------
+    StepPostponed
+        If sandboxes are not possible now.
+    """
     shown, memory = run.shown, int(settings.UPLOADS["memory"])
     own = [environment.folder] if environment.folder.is_dir() else []
     sandbox = Sandbox(
         folders=[shown.plugins, shown.mirror, *own],
-        files=[*shown.files, Path(check_process.__file__)],
+        files=[*shown.files, *_SCRIPTS],
         writable=[] if report is None else [report],
         environment={
             **({} if events is None else {EVENTS: events.start}),
@@ -449,11 +495,11 @@ def _run_in_sandbox(
         return run.lease.is_lost()
 
     try:
-        with OutputLines(run.log.add, run.hide, None if events is None else events.take) as output:
+        with OutputLines(run.log.add, run.shown.hide, None if events is None else events.take) as output:
             ended = run_in_sandbox(
                 [str(environment.python or sys.executable), "-P", *arguments],
                 sandbox,
-                timeout=_SECONDS,
+                timeout=run.seconds,
                 max_output=_OUTPUT,
                 on_output=output.add,
                 stopped=stopped,
@@ -461,5 +507,5 @@ def _run_in_sandbox(
     except UserError as error:
         raise StepPostponed(_NOT_NOW, internal=str(error)) from error
     if ended.message:
-        run.log.say(f"The process {run.hide(ended.message)}")
+        run.log.say(f"The process {run.shown.hide(ended.message)}")
     return ended

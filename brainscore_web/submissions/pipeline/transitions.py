@@ -18,7 +18,7 @@ from brainscore_core.errors import UserError
 from brainscore_web.accounts.models import User
 from brainscore_web.scoring.models import Job
 from brainscore_web.scoring.services import cancel_all, progress, retry_job
-from brainscore_web.submissions.models import Review, Revision, Step, Submission
+from brainscore_web.submissions.models import BenchmarkAssessment, Review, Revision, Step, Submission
 from brainscore_web.submissions.notifications import counts_in_words, notify_done, pair_counts
 from brainscore_web.submissions.steps import wake_for_steps
 
@@ -200,6 +200,7 @@ def start(revision: Revision, *, has_errors: bool) -> None:
     Step.objects.filter(revision__submission=submission, state__in=(_T.WAITING, _T.RUNNING)).update(
         state=_T.CANCELLED, claim="", claimed=None, due=None, ended=now
     )
+    _cancel_assessments(submission)
     # set now, since this step decides whether reviewers may see the submission
     states = {} if revision.needs_review else {_K.REVIEW: _T.SKIPPED}
     Step.objects.bulk_create(
@@ -379,9 +380,19 @@ def apply_change(
         else:
             columns["ended"] = now
         Step.objects.filter(revision=revision, kind=kind).update(**columns | dict((values or {}).get(kind, {})))
+    if change.state in (_S.REJECTED, _S.WITHDRAWN):
+        _cancel_assessments(submission)
     if change.due:
         Step.objects.filter(revision=revision, kind=change.due, state=_T.WAITING).update(due=now)
         transaction.on_commit(wake_for_steps, robust=True)  # a failure is harmless: the sweep wakes workers as well
+
+
+def _cancel_assessments(submission: Submission) -> None:
+    """Cancel unfinished assessments of all revisions; a process that computes one loses its lease."""
+    State = BenchmarkAssessment.State
+    BenchmarkAssessment.objects.filter(
+        revision__submission=submission, state__in=(State.WAITING, State.RUNNING)
+    ).update(state=State.CANCELLED, claim="", claimed=None, due=None, ended=timezone.now())
 
 
 def _handle_event(

@@ -1,4 +1,4 @@
-"""The review checklist of a submission, computed from its code, its automatic steps and its uploads.
+"""The review checklist of a submission, computed from its code, its automatic steps, its uploads and assessments.
 
 Items that cannot be decided automatically are left to the reviewer, with the evidence. No submitted code runs here.
 """
@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from brainscore_web.accounts.models import User
 from brainscore_web.leaderboard.models import Benchmark
+from brainscore_web.submissions.assessments import ShownAssessment, assessments_of
 from brainscore_web.submissions.models import PluginKind, Revision, Step
 from brainscore_web.submissions.review.comments import anchor_of
 from brainscore_web.submissions.review.plugin_code import Call, DataSet, PluginCode, Test, named_uploads, read_plugin
@@ -393,6 +394,25 @@ def _expected(material: Material) -> list[Evidence]:
     return computed or [evidence_against("no expected score of a reference model is given, in a test or in the note")]
 
 
+def _assessment_rule(part: str) -> Callable[[Material], list[Evidence]]:
+    """Make a rule about a part of the assessments; no result of them fails the item."""
+
+    def rule(material: Material) -> list[Evidence]:
+        found = [_assessment_evidence(item) for item in material.assessments if item.part == part]
+        return found or [needs_judgement("not computed yet: it begins when the tests have passed")]
+
+    return rule
+
+
+def _assessment_evidence(item: ShownAssessment) -> Evidence:
+    if item.needs_decision:
+        texts = [item.result or f"{item.label}: {item.reason}", *item.findings]
+        return needs_judgement(f"{item.benchmark} needs a reviewer's decision: {'; '.join(texts)}")
+    if item.result:
+        return evidence_for(f"{item.benchmark}: {item.result}")
+    return needs_judgement(f"{item.benchmark}: {item.label}{f', {item.reason}' if item.reason else ''}")
+
+
 DATA_RULES: Mapping[str, Callable[[Material], list[Evidence]]] = {
     "Stimulus set has unique IDs and all files exist": _stimuli,
     "Data assembly has no NaN values": _values,
@@ -403,6 +423,10 @@ DOCUMENTATION_RULES: Mapping[str, Callable[[Material], list[Evidence]]] = {
     "Code is well-commented": _comments,
     "Description is complete": _description,
     "Expected scores documented for reference model": _expected,
+}
+VALIDITY_RULES: Mapping[str, Callable[[Material], list[Evidence]]] = {
+    "Audit finds nothing that makes scores too high": _assessment_rule("audit"),
+    "Recovery finds the true model in simulations": _assessment_rule("recovery"),
 }
 ALWAYS_APPLICABLE = frozenset({"Code is well-commented", "Description is complete"})
 """Items that apply to every submission."""
@@ -466,6 +490,8 @@ class Material:
         The uploads whose files the code uses.
     note : str
         The submitter's notes on this and earlier revisions.
+    assessments : sequence of ShownAssessment
+        Audits and recoveries of its benchmarks.
     """
 
     texts: Mapping[str, FileText]
@@ -476,6 +502,7 @@ class Material:
     steps: Mapping[str, Step] = field(default_factory=dict)
     uploads: Sequence[DataSet] = ()
     note: str = ""
+    assessments: Sequence[ShownAssessment] = ()
 
     def registered(self, kind: str) -> list[tuple[str, Mapping[str, Any]]]:
         """The registrations by plugins of a kind, each with the plugin's name."""
@@ -526,6 +553,7 @@ def material_of(revision: Revision, reader: User, texts: Mapping[str, FileText] 
         steps={step.kind: step for step in revision.steps.defer("log")},
         uploads=named_uploads(revision, texts, reader),
         note="\n\n".join(note for _, note in revision.notes),
+        assessments=assessments_of(revision),
     )
 
 
@@ -548,6 +576,8 @@ def compute_checklist(material: Material) -> list[Item]:
         "Testing": (bool(material.benchmarks), TESTING_RULES),
         "Documentation": (bool(material.benchmarks), DOCUMENTATION_RULES),
     }
+    if material.benchmarks:
+        groups["Validity"] = (True, VALIDITY_RULES)
     items = []
     for group, (applies, rules) in groups.items():
         for text, rule in rules.items():

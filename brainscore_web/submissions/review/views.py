@@ -145,6 +145,7 @@ def review_page(
         "groups": groups,
         "counts": {word: sum(item.state == word for item in items) for word in ("passed", "failed", "judge")},
         "uploads": material.uploads,
+        "assessments": material.assessments,
         "steps": _steps(revision),
         "private_left_out": material.result(str(Step.Kind.TEST)).get("skipped_private"),
         "case": case,

@@ -196,7 +196,7 @@ def test_an_older_table_stays_where_writing_fails(tmp_path, monkeypatch):
     path = tmp_path / "table.csv"
     path.write_text("older")
 
-    def fail(rows, stream):
+    def fail(rows, columns, stream):
         stream.write(b"half")
         raise OSError(28, "No space left on device")
 

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from brainscore_core.receipts.assessment import Assessment, Used
-from brainscore_core.results.validity import summary_of
+from brainscore_core.results.validity import pair_pictures, summary_of
 
 
 def assessed(part, result, **fields):
@@ -153,3 +153,25 @@ def test_results_in_another_form(part, result):
 def test_without_a_result():
     failed = assessed("recovery", None, state="not applicable", reason="it has no recordings")
     assert summary_of(failed).sentence == "Not applicable: it has no recordings."
+
+
+PICTURE = "data:image/jpeg;base64,/9j/4AAQ"
+
+
+def pair(number, equal=False, picture=PICTURE, **fields):
+    return {"first": f"a{number}", "second": f"b{number}", "similarity": 0.95, "equal": equal,
+            "first_picture": picture, "second_picture": picture, **fields}  # fmt: skip
+
+
+def test_at_most_twelve_pairs_have_pictures_near_duplicates_first():
+    found = pair_pictures([pair(number, equal=number < 10) for number in range(20)])
+    assert [shown.first for shown in found[:10]] == [f"a{number}" for number in range(10, 20)]
+    assert [shown.caption for shown in found[9:]] == ["similarity 0.95", "equal files", "equal files"]
+
+
+@pytest.mark.parametrize(
+    "picture",
+    [None, 3, "", "https://example.org/a.jpg", "data:text/html;base64,PGI+", PICTURE + '"><b>', PICTURE + "A" * 20_000],
+)
+def test_only_small_pictures_are_shown(picture):
+    assert pair_pictures([pair(0, picture=picture)]) == ()

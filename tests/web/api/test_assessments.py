@@ -1,9 +1,13 @@
 """Assessments of benchmarks in the API, and in its client."""
 
+import io
+
+import pandas as pd
 import pytest
 
 from brainscore.client import Client
 from brainscore_core.errors import UnknownIdentifier
+from brainscore_web.api import assessments as api_assessments
 from brainscore_web.leaderboard.models import Benchmark
 
 from .._assessments import add_assessments, controls, ingest, make_assessment
@@ -100,3 +104,46 @@ def test_the_client(live_server, assessed):
         assert recovery.result["repetitions"] == 12
         with pytest.raises(UnknownIdentifier):
             list(client.assessments(benchmark="nothing"))
+
+
+def test_exports(get, assessed):
+    """The same assessments as a table, with the same filters."""
+    table = pd.read_csv(io.BytesIO(get("exports/assessments.csv").content), dtype={"version": str})
+    parquet = pd.read_parquet(io.BytesIO(get("exports/assessments.parquet").content))
+    listed = {item["id"] for item in get("assessments").json()["items"]}
+    for found in (table, parquet):
+        assert set(found["id"]) == listed
+        controls = found[(found["kind"] == "control") & (found["benchmark"] == FIRST) & (found["name"] == "pixels")]
+        assert controls["value"].tolist() == [0.125, 0.125]
+    some = pd.read_csv(io.BytesIO(get(f"exports/assessments.csv?part=audit&benchmark={FIRST}").content))
+    assert set(some["kind"]) == {"stimuli", "independent units", "overlap", "equal responses", "serial test", "loss"}
+    assert get("exports/assessments.csv?parts=audit").status_code == 400
+
+
+def test_exports_withhold_what_pages_withhold(get, assessed, token_of, staff, owner):
+    """Reasons of private benchmarks, and assessments with private models."""
+    reason = "ValueError: tiger-11"
+    ingest(make_assessment("audit", state="failed", reason=reason, benchmark=WITHHELD, day=9))
+    private = assessed.models[-1]
+    ingest(make_assessment("controls", controls(private), models=(private,), benchmark=FIRST))
+    anonymous = get("exports/assessments.csv").content.decode()
+    assert "tiger" not in anonymous
+    assert private not in anonymous
+    assert private in get("exports/assessments.csv", token=token_of(owner)).content.decode()
+    assert "tiger" in get("exports/assessments.csv", token=token_of(staff)).content.decode()
+
+
+def test_exports_hold_no_formulas(get, assessed):
+    result = controls(None)
+    result["controls"][0]["name"] = "=HYPERLINK(1)"
+    ingest(make_assessment("controls", result, benchmark=FIRST, day=9))
+    text = get("exports/assessments.csv").content.decode()
+    assert "'=HYPERLINK(1)" in text
+    assert ",=HYPERLINK(1)" not in text
+
+
+def test_exports_have_a_limit(get, assessed, monkeypatch):
+    monkeypatch.setattr(api_assessments, "_MOST", 3)
+    answer = get("exports/assessments.csv")
+    assert answer.status_code == 400
+    assert "7 assessments are too many" in answer.content.decode()

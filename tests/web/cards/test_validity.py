@@ -161,6 +161,22 @@ def test_withheld_texts(board, get, read, staff):
     assert "tiger-11" in read(get(address, staff))
 
 
+PICTURE = "data:image/jpeg;base64,/9j/4AAQ"
+
+
+@pytest.mark.parametrize("access", ["public", "private"])
+def test_pictures_of_public_stimuli_only(board, get, staff, access):
+    """Not even those who may see private stimuli get their pictures, nor does the API publish them."""
+    result = audit()
+    result["pairs"] = [{**pair, "first_picture": PICTURE, "second_picture": PICTURE} for pair in result["pairs"]]
+    Benchmark.objects.filter(identifier=FIRST).update(access=access)
+    ingest(make_assessment("audit", result, benchmark=FIRST, version=2))
+    for visitor in (None, staff):
+        page = get(ADDRESS, visitor).content.decode()
+        assert (page.count(f'<img src="{PICTURE}"') == 2) == (access == "public")
+    assert (PICTURE in get(f"/api/v1/assessments?benchmark={FIRST}").content.decode()) == (access == "public")
+
+
 def test_withheld_assessments_keep_numbers_and_names():
     found = withheld_assessment(make_assessment("recovery", recovery(), models=("pixels", "gabor")).to_dict())
     assert found["result"]["candidates"] == ["pixels", "gabor"]

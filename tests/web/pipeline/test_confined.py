@@ -82,7 +82,7 @@ def test_others_code_is_not_shown(submit, pass_step, owner, member):
     assert Plugin.objects.count() > 4
     revision = submit(model_files("tiles-2", size=2), by=owner)
     Step.objects.filter(revision=revision, kind="check").update(result={})
-    with testing._prepared_inputs(revision) as shown:
+    with testing.prepared_inputs(revision) as shown:
         assert shown.plugins == plugin_folders.folder_shown_to(revision)
         seen = sorted(str(path.relative_to(shown.plugins)) for path in shown.plugins.glob("*/*"))
     others = [path for path in seen if path.startswith("data/")]

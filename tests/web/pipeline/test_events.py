@@ -144,11 +144,11 @@ def test_the_sandbox_sees_the_plugins_and_their_environment_only(monkeypatch, tm
         folder, mounts, python = own, (tmp_path / "project",), None
 
     class Run:
-        shown = testing._Inputs(tmp_path / "plugins", tmp_path / "mirror", (), tmp_path)
-        hide = str
+        shown = testing.SandboxInputs(tmp_path / "plugins", tmp_path / "mirror", (), tmp_path, str)
+        seconds = 60.0
 
         class log:
             add = say = flush = staticmethod(lambda *_: None)
 
-    testing._run_in_sandbox(Run, Environment, ["-m", "pytest"])
+    testing.run_python(Run, Environment, None, ["-m", "pytest"])
     assert list(shown[0].folders) == [tmp_path / "plugins", tmp_path / "mirror", own]

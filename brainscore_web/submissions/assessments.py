@@ -1,0 +1,142 @@
+"""What the assessments of a submitted benchmark say, for its submitter and its reviewers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from brainscore_core.results.validity import PairPictures
+from brainscore_web.leaderboard.assessments import outcome_of
+from brainscore_web.leaderboard.cards.validity import AuditPanel, LossLine, RecoveryPanel, validity_of
+from brainscore_web.leaderboard.models import Benchmark, StoredAssessment, Visibility
+from brainscore_web.submissions.models import BenchmarkAssessment, Revision
+
+__all__ = ["ShownAssessment", "assessment_states", "assessments_of"]
+
+_Part, _State, _Outcome = BenchmarkAssessment.Part, BenchmarkAssessment.State, StoredAssessment.Outcome
+_LABELS = {
+    _State.WAITING: "waiting",
+    _State.RUNNING: "running",
+    _State.FINISHED: "finished",
+    _State.FAILED: "failed",
+    _State.NOT_POSSIBLE: "not possible",
+    _State.CANCELLED: "cancelled",
+}
+_MOST_PAIRS = 10
+
+
+@dataclass(frozen=True)
+class ShownAssessment:
+    """One part of the assessment of a benchmark.
+
+    Attributes
+    ----------
+    benchmark, part : str
+        The benchmark, and ``'audit'`` or ``'recovery'``.
+    state, label : str
+        The state, and its name for readers.
+    reason : str
+        Why there is no result yet, or at all.
+    open : bool
+        Whether a result may still come.
+    result : str
+        The result in one sentence; empty without one.
+    needs_decision : bool
+        Whether a reviewer has to decide what the result means for the submission.
+    findings : tuple of str
+        Findings of an audit, each with what it does to scores.
+    notes : tuple of str
+        What was not examined.
+    pairs : tuple of str
+        The most similar stimuli.
+    pictures : tuple of PairPictures
+        Small pictures of them; its assessment has seen public files and those of the submission only.
+    recovery : RecoveryPanel or None
+        How often each candidate was recovered.
+    day : str
+        The date of the result.
+    """
+
+    benchmark: str
+    part: str
+    state: str
+    label: str
+    reason: str = ""
+    open: bool = False
+    result: str = ""
+    needs_decision: bool = False
+    findings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    pairs: tuple[str, ...] = ()
+    pictures: tuple[PairPictures, ...] = ()
+    recovery: RecoveryPanel | None = None
+    day: str = ""
+
+
+def assessments_of(revision: Revision) -> list[ShownAssessment]:
+    """Return the assessments of a revision, in the order of its benchmarks; none without benchmarks."""
+    return [_shown(row) for row in revision.assessments.defer("log", "internal")]
+
+
+def assessment_states(revision: Revision) -> list[tuple[Any, ...]]:
+    """Return what changes with the assessments of a revision, without reading their results."""
+    return list(revision.assessments.values_list("pk", "state", "reason"))
+
+
+def _shown(row: BenchmarkAssessment) -> ShownAssessment:
+    known: dict[str, Any] = {
+        "benchmark": row.benchmark,
+        "part": row.part,
+        "state": row.state,
+        "label": _LABELS[_State(row.state)],
+        "reason": row.reason,
+        "open": row.state in (_State.WAITING, _State.RUNNING),
+    }
+    receipt = row.receipt
+    if row.state != _State.FINISHED or not isinstance(receipt, dict):
+        return ShownAssessment(**known, needs_decision=row.state == _State.FAILED)
+    panels = validity_of(Benchmark(identifier=row.benchmark, access=Visibility.PUBLIC), [receipt])
+    outcome = outcome_of(row.part, receipt.get("result"))
+    if row.part == _Part.AUDIT and panels.audit is not None:
+        found = outcome != _Outcome.NO_FINDING
+        return ShownAssessment(
+            **known,
+            result="there are findings" if found else "no finding in what was examined",
+            needs_decision=found,
+            findings=tuple(_findings(panels.audit)),
+            notes=panels.audit.notes,
+            pairs=panels.audit.pairs[:_MOST_PAIRS],
+            pictures=panels.audit.pictures,
+            day=panels.audit.origin.day,
+        )
+    if row.part == _Part.RECOVERY and panels.recovery is not None:
+        return ShownAssessment(
+            **known,
+            result=panels.recovery.sentences[0].rstrip(".") if outcome else "the receipt has no result",
+            needs_decision=outcome != _Outcome.RECOVERED,
+            notes=panels.recovery.notes,
+            recovery=panels.recovery,
+            day=panels.recovery.origin.day,
+        )
+    return ShownAssessment(**known, result="the receipt has no result", needs_decision=True)
+
+
+def _findings(audit: AuditPanel) -> Iterator[str]:
+    for item in audit.examined:
+        if item.state == "finding":
+            yield f"{item.what}: {item.sentence}"
+    for loss in audit.losses:
+        yield _severity(loss)
+
+
+def _severity(loss: LossLine) -> str:
+    """What belonging together does to a score, as a sentence."""
+    kept = f"stimuli that belong together ({loss.rule}) stay on one side of the splits"
+    if not loss.loss:
+        return f"Severity: how much the score of {loss.model} changes if {kept} is not known: {loss.reason}"
+    test = f", {loss.p}" if loss.p else ""
+    return (
+        f"Severity: {loss.model} score {loss.default} with the benchmark’s splits and {loss.grouped} if {kept}; "
+        f"loss {loss.loss}{test}"
+    )

@@ -1,0 +1,243 @@
+"""Assessments of submitted benchmarks: audit and recovery of ``brainscore assess``, in the sandbox of their tests.
+
+They begin when the tests have passed and run beside the review; their results inform reviewers and change no state. A
+receipt from the sandbox is written by unreviewed code, so it is parsed defensively.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from django.db import transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from brainscore_core.plugins.environments import RequirementsError
+from brainscore_core.receipts.assessment import Assessment
+from brainscore_core.receipts.schema import ReceiptError
+from brainscore_web.jobs.leases import Lease, LeaseQueue, Renewal, RetryPolicy, claim, expired_leases
+from brainscore_web.jobs.queue import wake
+from brainscore_web.leaderboard.clean import json_value, text
+from brainscore_web.submissions import assess_process
+from brainscore_web.submissions.models import BenchmarkAssessment, PluginKind, Revision, Step
+from brainscore_web.submissions.notifications import notify_administrators
+from brainscore_web.submissions.pipeline.checking import environment_for
+from brainscore_web.submissions.pipeline.testing import (
+    SandboxRun,
+    empty_file,
+    prepared_inputs,
+    read_report,
+    require_sandbox_here,
+    run_python,
+)
+from brainscore_web.submissions.steps import STEPS, StepLog, StepPostponed
+
+__all__ = ["ASSESSMENTS", "assessments_left", "plan_assessments", "resume_assessments", "run_next_assessment"]
+
+_log = logging.getLogger(__name__)
+_Part, _State = BenchmarkAssessment.Part, BenchmarkAssessment.State
+_SECONDS = 1800.0  # of a part
+_MOST_BENCHMARKS = 20  # of a submission
+_LONGEST_RECEIPT = 500_000  # bytes
+_LONGEST_REASON = 2000  # characters
+_TOO_MANY = f"only the first {_MOST_BENCHMARKS} benchmarks of a submission are assessed"
+_NO_DATA = (
+    "the data are not available to the submitted code on this site, for instance because only the author has them"
+)
+_PRIVATE_DATA = "it declares private files, which submitted code cannot read before it is published"
+_GAVE_UP = "the site could not compute it; its administrators have been notified"
+
+ASSESSMENTS = LeaseQueue(
+    BenchmarkAssessment,
+    waiting=Q(state=_State.WAITING),
+    held=Q(state=_State.RUNNING),
+    order=("due", "pk"),
+    on_claim={"state": _State.RUNNING, "ended": None, "reason": "", "log": ""},
+    on_release={"state": _State.WAITING},
+    related=("revision__submission",),
+    retry=RetryPolicy(timedelta(seconds=30), factor=4, longest=timedelta(minutes=30), attempts=3),
+)
+"""The assessments in order of arrival."""
+
+
+@dataclass(frozen=True)
+class _Result:
+    """The end of an assessment: its state, the reason for the submitter, and its receipt."""
+
+    state: str
+    reason: str = ""
+    receipt: Mapping[str, Any] | None = None
+
+
+def plan_assessments(revision: Revision) -> int:
+    """Plan the assessments of a revision's benchmarks, in the transaction that records its tests.
+
+    Parameters
+    ----------
+    revision : Revision
+        The revision; one without benchmarks has no assessments.
+
+    Returns
+    -------
+    int
+        Number of assessments.
+    """
+    now, rows = timezone.now(), []
+    for place, (plugin, benchmark) in enumerate(_benchmarks(revision)):
+        possible = place < _MOST_BENCHMARKS
+        state: dict[str, Any] = {"due": now} if possible else {"state": _State.NOT_POSSIBLE, "reason": _TOO_MANY}
+        rows += [
+            BenchmarkAssessment(revision=revision, plugin=plugin, benchmark=benchmark, part=part, **state)
+            for part in _Part.values
+        ]
+    if rows:
+        BenchmarkAssessment.objects.bulk_create(rows, ignore_conflicts=True)
+        transaction.on_commit(_wake, robust=True)  # a failure is harmless: the sweep wakes workers as well
+    return len(rows)
+
+
+def _benchmarks(revision: Revision) -> Iterator[tuple[str, str]]:
+    """The names of benchmark plugins with the identifiers that they register, each identifier once."""
+    known: set[str] = set()
+    for plugin in revision.plugins:
+        if plugin["kind"] == PluginKind.BENCHMARKS:
+            for registration in plugin.get("registrations", ()):
+                key = str(registration.get("key", ""))
+                if str(registration.get("registry", "")).startswith("benchmark") and key and key not in known:
+                    known.add(key)
+                    yield plugin["name"], key
+
+
+def run_next_assessment(only: int | None = None) -> bool:
+    """Run the next due assessment, or the given one, unless a step of a submission is due, which comes first.
+
+    Parameters
+    ----------
+    only : int, optional
+        Primary key of the assessment to run.
+
+    Returns
+    -------
+    bool
+        Whether one was run.
+    """
+    if STEPS.due().exists():
+        return False
+    leases = claim(ASSESSMENTS, where=None if only is None else Q(pk=only), started=timezone.now())
+    if not leases:
+        return False
+    (lease,) = leases
+    if ASSESSMENTS.due().exists():
+        _wake()
+    if lease.attempts_exceeded():
+        _give_up(lease, "its worker ended unexpectedly on each attempt")
+        return True
+    try:
+        with Renewal([lease]):
+            result = _assess(lease)
+        if not lease.is_lost():
+            _finish(lease, result)
+    except StepPostponed as later:
+        if lease.release(after=later.pause, counts=False, reason=later.reason, internal=later.internal):
+            notify_administrators(later.reason, later.internal)
+    except Exception as error:  # noqa: BLE001 # it is logged, and the assessment is retried
+        _log.exception("Assessment %s failed", lease.row.pk)
+        internal = f"{type(error).__name__}: {error}"
+        if not lease.retry(reason="an error of the site: it will be tried again", internal=internal):
+            _give_up(lease, internal)
+    return True
+
+
+def resume_assessments() -> int:
+    """Make interrupted assessments due again, and wake a worker if any are due; return the number of due ones."""
+    for lease in expired_leases(ASSESSMENTS):
+        lease.release(internal="its worker stopped responding")
+    due = ASSESSMENTS.due().count()
+    if due and not STEPS.due().exists():
+        _wake()
+    return due
+
+
+def assessments_left() -> bool:
+    """Whether an assessment is running, or due within the next 90 seconds."""
+    soon = timezone.now() + timedelta(seconds=90)
+    return BenchmarkAssessment.objects.filter(Q(state=_State.RUNNING) | Q(state=_State.WAITING, due__lte=soon)).exists()
+
+
+def _wake() -> None:
+    wake("brainscore_web.submissions.tasks.do_next_assessment")
+
+
+def _assess(lease: Lease[BenchmarkAssessment]) -> _Result:
+    """Compute a part in the sandbox."""
+    row = lease.row
+    require_sandbox_here()
+    with prepared_inputs(row.revision) as inputs:
+        run = SandboxRun(lease, StepLog(lease), inputs, _SECONDS)
+        try:
+            environment = environment_for(inputs.plugins / str(PluginKind.BENCHMARKS) / row.plugin, say=run.log.say)
+        except RequirementsError as error:
+            return _Result(_State.FAILED, error.message)
+        try:
+            report = empty_file(inputs.answers / "assessment.json")
+            command = [assess_process.__file__, row.benchmark, row.part, str(report)]
+            ended = run_python(run, environment, report, command)
+        finally:
+            environment.release()
+        lease.renew(log=run.log.text)
+        if ended.cause:
+            return _Result(_State.FAILED, f"the process {ended.message}")
+        assessment = read_assessment(report, row.benchmark, row.part)
+    if assessment is None:
+        return _Result(_State.FAILED, "the process wrote no valid receipt")
+    return _result_of(row.revision, assessment)
+
+
+def read_assessment(file: Path, benchmark: str, part: str) -> Assessment | None:
+    """Read the receipt of `assess_process`; None if it is malformed, too large, or about something else."""
+    content = read_report(file)
+    if not content or len(content) > _LONGEST_RECEIPT:
+        return None
+    try:
+        assessment = Assessment.from_json(content)
+    except (ReceiptError, ValueError, RecursionError):
+        return None
+    return assessment if (assessment.benchmark.identifier, assessment.part) == (benchmark, part) else None
+
+
+def _result_of(revision: Revision, assessment: Assessment) -> _Result:
+    receipt, reason = json_value(assessment.to_dict()), assessment.reason or ""
+    if assessment.state == "assessed":
+        return _Result(_State.FINISHED, receipt=receipt)
+    if assessment.error is not None and assessment.error.type == "DataUnavailable":
+        why = _PRIVATE_DATA if _has_private_files(revision) else _NO_DATA
+        return _Result(_State.NOT_POSSIBLE, f"{why} ({reason})" if reason else why, receipt)
+    state = _State.NOT_POSSIBLE if assessment.state == "not applicable" else _State.FAILED
+    return _Result(state, reason, receipt)
+
+
+def _has_private_files(revision: Revision) -> bool:
+    result = Step.objects.get(revision=revision, kind=Step.Kind.CHECK).result
+    return any(file.get("private") for file in result.get("files", ()))
+
+
+def _finish(lease: Lease[BenchmarkAssessment], result: _Result) -> None:
+    lease.finish(
+        state=result.state,
+        ended=timezone.now(),
+        due=None,
+        reason=text(result.reason, _LONGEST_REASON) or "",
+        internal="",
+        receipt=result.receipt,
+    )
+
+
+def _give_up(lease: Lease[BenchmarkAssessment], internal: str) -> None:
+    with transaction.atomic():
+        if lease.finish(state=_State.FAILED, ended=timezone.now(), due=None, reason=_GAVE_UP, internal=internal):
+            notify_administrators(f"{lease.row.revision.submission}: {lease.row.part} failed", internal)
