@@ -42,6 +42,7 @@ LEASE_DURATION = timedelta(minutes=2)
 """A process that has not renewed its claim for this time has lost it."""
 RENEWAL_SECONDS = 10.0
 _CANDIDATES = 20
+_AHEAD = timedelta(hours=12)  # by which a claim may be dated in the future, as grants of uploads are
 _log = logging.getLogger(__name__)
 
 
@@ -293,8 +294,8 @@ def expired_leases(queue: LeaseQueue[M], where: Q | None = None) -> list[Lease[M
     held = queue.model._default_manager.filter(queue.held, Q() if where is None else where)
     leases = []
     for key, token, renewed, *worker in held.order_by("pk").values_list(*columns):
-        # a time in the future was written before the clock was set back; who still works has renewed since
-        in_time = renewed is not None and now - queue.lasts <= renewed <= now + queue.lasts
+        # a time far ahead was written before the clock was set back; who still works has renewed since
+        in_time = renewed is not None and now - queue.lasts <= renewed <= now + _AHEAD
         if in_time and not any(map(has_ended, worker)):
             continue
         row = queue.model._default_manager.select_related(*queue.related).filter(pk=key).first()

@@ -99,7 +99,8 @@ PATHS = {
     "accounts:revoke_token": [{"key": 1}],
 }
 UNSAFE = {
-    "api:take_work", "api:renew_work", "api:release_work", "api:post_result",
+    "competitions:close", "competitions:reopen", "api:take_work", "api:renew_work", "api:release_work",
+    "api:post_result",
     "account_logout", "uploads:check", "api:post_receipts", "uploads:receive", "uploads:grant", "uploads:arrived",
 }  # fmt: skip
 TAGGED_BY_REVISION = ("/vision/leaderboard/cell.json", "/vision/leaderboard/export.")

@@ -16,7 +16,7 @@ from tests.optional import require_package
 require_package("schemathesis", "generates requests with schemathesis")
 
 OPERATIONS = (
-    "GET /api/v1/assessments",
+    "GET /api/v1/assessments", "GET /api/v1/exports/assessments.{format}",
     "GET /api/v1/leaderboard", "GET /api/v1/models", "GET /api/v1/models/{identifier}", "GET /api/v1/benchmarks",
     "GET /api/v1/benchmarks/{identifier}", "GET /api/v1/scores", "GET /api/v1/receipts/{receipt}",
     "POST /api/v1/receipts", "GET /api/v1/me", "GET /api/v1/exports/leaderboard.{format}",

@@ -14,6 +14,8 @@ def test_what_the_apps_register():
         "jobs.queue.delete_old_tasks",
         "submissions.pipeline.runner.close_scored",
         "submissions.pipeline.runner.withdraw_of_deleted_accounts",
+        "submissions.pipeline.assessing.resume_assessments",
+        "scoring.stimulus_samples.store_samples",
         "submissions.plugin_folders.delete_unused_folders",
         "submissions.steps.resume_steps",
         "uploads.checking.resume_checks",

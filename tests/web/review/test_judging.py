@@ -75,7 +75,7 @@ def test_an_approval_is_published(as_, submission, django_capture_on_commit_call
     review = revision.reviews.get()
     assert (review.verdict, review.reviewer.display_name, review.text) == ("approved", "Rita", "Good.")
     assert review.aspects["science"] == {"fine": True, "note": ""}
-    assert {item["group"] for item in review.checklist} == {"Data", "Benchmark", "Testing", "Documentation"}
+    assert {item["group"] for item in review.checklist} == {"Data", "Benchmark", "Testing", "Documentation", "Validity"}
 
 
 def test_changes_and_rejection(as_, people):
