@@ -87,9 +87,7 @@ def main():
         with site(folder, 1) as (port, process):
             while ask(port, "/health/live")[2] != 200:
                 time.sleep(0.5)
-            ask(
-                port, "/vision/leaderboard/?errors=1"
-            )  # loads the scores, as once per change
+            ask(port, "/vision/leaderboard/?errors=1")  # loads the scores, as once per change
             for name, paths in addresses(options.models, options.benchmarks).items():
                 before, times, elements = processor_seconds(process), [], 0
                 for path in paths:
