@@ -110,7 +110,7 @@ CHANGES = {
     "inverted": lambda a, rng: 255 - a,
     "JPEG, quality 30": lambda a, rng: jpeg(a),
     "other size": lambda a, rng: resized(a),
-    "cropped by 1 % (limit)": lambda a, rng: cropped(a),
+    "cropped by 1 %": lambda a, rng: cropped(a),
 }
 
 

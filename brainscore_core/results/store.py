@@ -264,7 +264,7 @@ class ResultsStore:
         StoreError
             If the folder or the bucket cannot be written; nothing is left behind.
         """
-        if receipt.id is None or replace(receipt, id=None).identified() != receipt:
+        if receipt.id is None or replace(receipt, id="").identified() != receipt:
             raise ReceiptError(f"the id of receipt {receipt.id} is not that of its content", "send it unchanged")
         if {attachment.kind for attachment in receipt.attachments} != set(files):
             raise ReceiptError(f"receipt {receipt.id} has other attachments than were sent", "send all of them")

@@ -30,6 +30,9 @@ _ORIENTATIONS = 8
 _READ = 256
 _BLOCK = 512
 _THREADS = 4
+_ZOOMS = (1.01, 1.02, 1.03)
+_CANDIDATE = 0.2  # pairs whose similarity is at most this much below the threshold are compared at other zooms
+_MOST_CANDIDATES = 5000
 
 Array = NDArray[np.float32]
 Codes = NDArray[np.intp]
@@ -117,8 +120,10 @@ def find_duplicates(
     Grey levels alone would confuse pictures of the same layout, such as sky above ground; contours alone, textures of
     the same kind. Both survive noise, compression, another size, brightness or contrast, inversion and shifts of about
     1 % of the width (less, where texture is finer than 8 cycles per picture); neither survives larger shifts, rotations
-    above a few degrees, another view or another background. Pictures of one level have no correlation. Work grows with
-    the square of the number of pictures; memory with the number of pictures, since correlations are computed in blocks.
+    above a few degrees, another view or another background. Pairs slightly below the threshold, at most 5,000, are also
+    compared after one of both was enlarged by 1, 2 or 3 % around its centre, which finds crops of fine textures.
+    Pictures of one level have no correlation. Work grows with the square of the number of pictures; memory with the
+    number of pictures, since correlations are computed in blocks.
 
     Examples
     --------
@@ -157,7 +162,7 @@ def find_duplicates(
         return Duplicates(equal, equal, len(of_equal), 0, tuple(pairs), None, reason)
     shown = first[[file is not None for file in of_distinct]]
     small, outlines = small_pixels(grey), contours(grey)
-    number, nearest, groups = _near((small, outlines), threshold)
+    number, nearest, groups = _near(grey, (small, outlines), threshold)
     pairs += [pair(shown[a], shown[b], similarity, False) for a, b, similarity in nearest]
     of_distinct_groups = np.arange(len(first)) + len(shown)
     of_distinct_groups[equal[shown]] = groups
@@ -316,26 +321,83 @@ def _normalised(features: Array) -> Array:
     return np.where(varies, centred / np.where(varies, length, 1), 0).astype(np.float32)
 
 
-def _near(features: Sequence[Array], threshold: float) -> tuple[int, list[tuple[int, int, float]], Codes]:
+def _near(grey: Array, features: Sequence[Array], threshold: float) -> tuple[int, list[tuple[int, int, float]], Codes]:
     """Number of pairs whose smallest |r| is above the threshold, the most similar ones, and connected groups."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
     n = len(features[0])
     groups, number = np.arange(n, dtype=np.intp), 0
     best: list[tuple[int, int, float]] = []
+    nearly: list[tuple[int, int, float]] = []
     for start in range(0, n, _BLOCK):
         similarity = np.minimum(*(np.abs(side[start : start + _BLOCK] @ side[start:].T) for side in features))
-        a, b = np.nonzero(similarity > threshold)
+        a, b = np.nonzero(similarity > threshold - _CANDIDATE)
         later = b > a
         a, b = a[later], b[later]
-        if not len(a):
-            continue
-        number += len(a)
         values = similarity[a, b]
-        top = np.argsort(-values, kind="stable")[:LISTED]
-        best += [(int(a[row]) + start, int(b[row]) + start, round(float(values[row]), 4)) for row in top]
-        best = sorted(best, key=lambda pair: -pair[2])[:LISTED]
-        edges = coo_array((np.ones(len(a)), (groups[a + start], groups[b + start])), shape=(n, n))
-        groups = connected_components(edges, directed=False)[1][groups].astype(np.intp)
-    return number, best, groups
+        near = values > threshold
+        number += int(near.sum())
+        best = _most_similar(best, a[near] + start, b[near] + start, values[near], LISTED)
+        nearly = _most_similar(nearly, a[~near] + start, b[~near] + start, values[~near], _MOST_CANDIDATES)
+        groups = _connected(groups, a[near] + start, b[near] + start)
+    found = _near_at_other_zooms(grey, nearly, threshold)
+    a, b, values = (np.array([pair[entry] for pair in found]) for entry in range(3))
+    if found:
+        best = _most_similar(best, a, b, values, LISTED)
+        groups = _connected(groups, a.astype(np.intp), b.astype(np.intp))
+    return number + len(found), best, groups
+
+
+def _most_similar(
+    known: list[tuple[int, int, float]], a: ArrayLike, b: ArrayLike, values: ArrayLike, most: int
+) -> list[tuple[int, int, float]]:
+    first, second, similarity = np.asarray(a), np.asarray(b), np.asarray(values)
+    top = np.argsort(-similarity, kind="stable")[:most]
+    new = [(int(first[row]), int(second[row]), round(float(similarity[row]), 4)) for row in top]
+    return sorted([*known, *new], key=lambda pair: -pair[2])[:most] if new else known
+
+
+def _connected(groups: Codes, a: Codes, b: Codes) -> Codes:
+    """Join the groups of the pictures of each pair."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    if not len(a):
+        return groups
+    n = len(groups)
+    edges = coo_array((np.ones(len(a)), (groups[a], groups[b])), shape=(n, n))
+    return np.asarray(connected_components(edges, directed=False)[1][groups], dtype=np.intp)
+
+
+def _near_at_other_zooms(
+    grey: Array, pairs: Sequence[tuple[int, int, float]], threshold: float
+) -> list[tuple[int, int, float]]:
+    """Return the pairs that are near-duplicates if one of both pictures is enlarged a little."""
+    if not pairs:
+        return []
+    shown = sorted({picture for first, second, _ in pairs for picture in (first, second)})
+    place = {picture: number for number, picture in enumerate(shown)}
+    a = np.array([place[first] for first, _, _ in pairs])
+    b = np.array([place[second] for _, second, _ in pairs])
+    highest = np.array([pair[2] for pair in pairs])
+    before = [feature(grey[shown]) for feature in (small_pixels, contours)]
+    for zoom in _ZOOMS:
+        enlarged = _enlarged(grey[shown], zoom)
+        after = [feature(enlarged) for feature in (small_pixels, contours)]
+        for first, second in ((a, b), (b, a)):
+            both = [np.abs(np.einsum("ij,ij->i", x[first], y[second])) for x, y in zip(before, after, strict=True)]
+            highest = np.maximum(highest, np.minimum(*both))
+    return [
+        (one, other, round(float(similarity), 4))
+        for (one, other, _), similarity in zip(pairs, highest, strict=True)
+        if similarity > threshold
+    ]
+
+
+def _enlarged(pictures: Array, zoom: float) -> Array:
+    """Enlarge pictures around their centre, with linear interpolation."""
+    for axis in (1, 2):
+        centre = (_SIZE - 1) / 2
+        position = (np.arange(_SIZE) - centre) / zoom + centre
+        lower = np.minimum(position.astype(np.intp), _SIZE - 2)
+        share = (position - lower).astype(np.float32).reshape((-1, 1) if axis == 1 else (1, -1))
+        pictures = (1 - share) * np.take(pictures, lower, axis) + share * np.take(pictures, lower + 1, axis)
+    return pictures

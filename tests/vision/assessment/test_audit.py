@@ -27,6 +27,7 @@ from brainscore_vision.benchmark_helpers.neural_common import (
 )
 from brainscore_vision.benchmark_helpers.precomputed import PrecomputedFeatures
 from brainscore_vision.checks import check_references, find_references
+from brainscore_vision.model_helpers.images import load_grey
 
 NEUROIDS = 20
 
@@ -145,6 +146,22 @@ class TestDuplicates:
         found = find_duplicates(names, paths)
         assert found.alike.tolist() == [0, 0, 0, 1]
         assert np.isnan(found.pixels).any(axis=1).tolist() == [False, False, False, True]
+
+    def test_a_crop_of_a_fine_texture(self, tmp_path):
+        """Grains move by their own size at the border; the correlation of their contours is below 0.9."""
+        from PIL import Image
+
+        rng = np.random.default_rng(3)
+        frequency = np.hypot(np.fft.fftfreq(96)[:, None], np.fft.rfftfreq(96))
+        frequency[0, 0] = np.inf
+        noise = rng.standard_normal((3, *frequency.shape)) + 1j * rng.standard_normal((3, *frequency.shape))
+        grains = np.fft.irfft2(noise / frequency**0.6, s=(96, 96))
+        shown = list(np.clip(128 + 45 * grains / grains.std(), 0, 255).astype(np.uint8))
+        shown.append(np.asarray(Image.fromarray(shown[0][1:-1, 1:-1]).resize((96, 96))))
+        found = find_duplicates(*save(tmp_path, np.stack(shown)))
+        grey = np.stack([load_grey(path, size=64) for path in sorted(tmp_path.glob("*.png"))])
+        assert abs(np.corrcoef(contours(grey[[0, 3]]))[0, 1]) < 0.9
+        assert found.alike.tolist() == [0, 1, 2, 0]
 
     def test_pictures_of_one_level_have_no_correlation(self, tmp_path):
         shown = np.stack([np.full((64, 64), level, dtype=np.uint8) for level in (0, 100, 200)])
