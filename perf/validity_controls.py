@@ -197,7 +197,7 @@ def seconds() -> str:
             + [f"{without[0] / alone[0]:.2f}", f"{rest[0] / alone[0]:.2f}"]
         )
         print(*rows[-1], flush=True)
-    head = ["benchmark", "score of the network", "controls without twins", "controls with three twins"]
+    head = ["benchmark", "score of the network", "controls without twins", "controls with two twins"]
     return table([*head, "ratio without twins", "ratio with twins"], rows)
 
 

@@ -54,7 +54,7 @@ def assessment_rows(documents: Iterable[Mapping[str, Any]]) -> list[Row]:
     >>> control = {"name": "pixels", "kind": "baseline", "score": 0.2, "difference": {"value": 0.3, "p": 0.01}}
     >>> found = Assessment(part="controls", benchmark=Used(kind="benchmark", identifier="Some2026-pls"),
     ...                    state="assessed", result={"controls": [control]})
-    >>> (row,) = assessment_rows([found.to_dict()])
+    >>> (row,) = assessment_rows([found.identified().to_dict()])
     >>> row["kind"], row["name"], row["value"], row["difference"]
     ('control', 'pixels', 0.2, 0.3)
     """

@@ -256,7 +256,7 @@ class Controls:
         return lines
 
 
-def score_controls(benchmark: "str | Benchmark", *, model: Any = None, seeds: Sequence[int] = (0, 1, 2)) -> Controls:
+def score_controls(benchmark: "str | Benchmark", *, model: Any = None, seeds: Sequence[int] = (0, 1)) -> Controls:
     """Score simple features, and features that have nothing to do with the stimuli, in the place of a model.
 
     Parameters
