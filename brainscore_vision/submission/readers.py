@@ -232,10 +232,16 @@ def _contents(tree: Tree, planned: Layout, budget: Budget) -> tuple[dict[str, by
     return files, left
 
 
+_TOKEN = re.compile(rb"[A-Za-z0-9_.]+|[^\sA-Za-z0-9_.]")
+_TOKENS_PER_NODE = 2.5  # few files have more words and signs, comments included, for each node of their syntax
+
+
 def _too_much_python(content: bytes, limits: Limits) -> tuple[int, str]:
     """Number of syntax nodes in a Python file, and why it is not examined: the time of each check grows with them."""
     if len(content) > limits.source:
         return 0, f"it is a Python file larger than {limits.source / 1e6:g} MB"
+    if sum(1 for _ in _TOKEN.finditer(content)) > _TOKENS_PER_NODE * limits.nodes:  # before memory is used to parse it
+        return 0, "it is too long for a Python file"
     count, depth = syntax_size(content)
     if count > limits.nodes:
         return count, "it is too long for a Python file"

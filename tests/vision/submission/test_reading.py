@@ -253,3 +253,16 @@ def test_a_checkout_of_the_platform(tmp_path, written, model):
     assert package.findings == ()
     written({"brainscore_vision/models/pixels/model.py": "x = 1"})
     assert paths(read_folder(folder)) == ["models/mine", "models/pixels"]
+
+
+def test_a_file_of_too_many_tokens_is_not_parsed(zipped, model, monkeypatch):
+    """Parsing a tuple of 480,000 numbers takes seconds, and hundreds of megabytes."""
+    from brainscore_vision.submission import readers
+
+    parsed, size_of = [], readers.syntax_size
+    monkeypatch.setattr(readers, "syntax_size", lambda content: parsed.append(len(content)) or size_of(content))
+    package = read_zip(zipped({**model, "models/mine/table.py": f"X = ({'1,' * 480_000})\n"}))
+    assert max(parsed) < 10_000
+    assert "models/mine/table.py" not in package.files
+    (finding,) = errors_among(package.findings)
+    assert "too long for a Python file" in finding.message
