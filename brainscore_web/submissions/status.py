@@ -17,7 +17,7 @@ _STATE_TEXTS: dict[str, tuple[str, str]] = {
     "changes": ("Changes are needed from you.", "Fix the problems below, then send a new revision."),
     "review": (
         "It has passed its tests, and is waiting for a reviewer.",
-        "A reviewer reads the code, usually within two weeks. You will get an e-mail with the decision.",
+        "A reviewer reads the code. You will get an e-mail with the decision.",
     ),
     "publishing": ("It is accepted and being published.", "This takes a few minutes and needs no action from you."),
     "scoring": (
