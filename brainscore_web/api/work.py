@@ -125,7 +125,7 @@ def take_work(request: HttpRequest, wanted: WorkWanted) -> dict[str, Any]:
     return {"pair": None if taken is None else asdict(taken)}
 
 
-@router.post("work/{int:job}/renew", **_options("Renew a lease"))
+@router.post("work/{int:job}/renew", **_options("Renew a lease", 404))
 def renew_work(request: HttpRequest, job: int, named: LeaseNamed) -> dict[str, bool]:
     """Renew the lease of a pair, at least every minute."""
     refuse_unknown_parameters(request)
@@ -134,7 +134,7 @@ def renew_work(request: HttpRequest, job: int, named: LeaseNamed) -> dict[str, b
     return {"held": held, "stop": stop}
 
 
-@router.post("work/{int:job}/release", **_options("Give a pair back"))
+@router.post("work/{int:job}/release", **_options("Give a pair back", 404))
 def release_work(request: HttpRequest, job: int, asked: ReleaseAsked) -> dict[str, bool]:
     """Give a pair back, for another worker."""
     refuse_unknown_parameters(request)
@@ -176,6 +176,7 @@ def work_file(request: HttpRequest, job: int, asked: Query[FileAsked]) -> FileRe
     url_name="post_result",
     **_options(
         "Upload a result",
+        404,
         413,
         415,
         answer=ResultState,

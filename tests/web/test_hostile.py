@@ -302,6 +302,9 @@ def test_a_public_site_speaks_https_alone(django_db_setup, tmp_path):
         "BRAINSCORE_SITE_HOSTS": "site.example",
         "BRAINSCORE_SITE_MAIL": "smtp://mail.example:587?tls=1",
         "BRAINSCORE_SITE_MAIL_FROM": "site@site.example",
+        "BRAINSCORE_SITE_CONTACT": "operators@site.example",
+        "BRAINSCORE_SITE_REPOSITORY": "https://site.example/code",
+        "BRAINSCORE_SITE_ISSUES": "https://site.example/issues",
         "DJANGO_SETTINGS_MODULE": "brainscore_web.settings",
         "OMP_NUM_THREADS": "1",
     }
