@@ -26,7 +26,9 @@ def shown(transactional_db, settings, tmp_path, request):
     owner = User.objects.create_user("owner@example.org", "correct horse battery")
     model = VisionModel.objects.get(identifier=made.models[0])
     model.owner, model.details = owner, {"notes": ["One."], "code_licence": "MIT"}
+    model.identifier = model.title = "convnet"  # there is no code to show of a simulated one
     model.save()
+    made = made._replace(models=["convnet", *made.models[1:]])
     layers = [f"layer{number}" for number in range(1, 9)]
     scores = [
         {

@@ -236,17 +236,13 @@ def test_what_is_no_longer_wanted_is_cancelled(reviewed, submit, owner, sandbox,
 def test_by_a_worker(submit, states):
     """From the ZIP file: checked and tested, then audit and recovery in the sandbox, all by the worker of tasks."""
     require_sandbox()
-    files = benchmark_files("Author2026-rdm", select='.sel(region="V1").isel(neuroid=slice(6))')
-    code = "benchmarks/author2026/benchmark.py"
-    files[code] = files[code].replace('load_metric("pls")', 'load_metric("rdm")')  # a quarter of the time
-    files[code] = files[code].replace('"internal_consistency"', '"rsa_ceiling"')
-    revision = submit(files)
+    revision = submit(benchmark_files(select='.sel(region="V1").isel(neuroid=slice(6))'))
     call_command("db_worker", batch=True, startup_delay=False, interval=0, reload=False, verbosity=0)
     step = revision.steps.get(kind="test")
     assert states(revision) == "pass pass wait wait wait", (step.reason, step.result, step.log[-3000:])
     for row in revision.assessments.all():
         assert row.state == "finished", (row.part, row.state, row.reason, row.internal, row.log[-2000:])
-        assert row.receipt["benchmark"]["identifier"] == "Author2026-rdm"
+        assert row.receipt["benchmark"]["identifier"] == "Author2026-pls"
     audit, recovery = (revision.assessments.get(part=part).receipt["result"] for part in ("audit", "recovery"))
     assert audit["stimuli"] > 0
     assert recovery["candidates"] == ["pixels", "gabor"]
