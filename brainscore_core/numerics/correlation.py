@@ -401,7 +401,10 @@ def _ranks_among(ordered: Sequence["_Ordered"], columns: NDArray[np.intp], known
     patterns, which = np.unique(known.T, axis=0, return_inverse=True)
     result = np.empty((len(columns), len(which), len(known)))
     for row, column in zip(result, columns, strict=True):
-        np.take(ordered[column].ranks(patterns), which.ravel(), axis=0, out=row)
+        if len(patterns) == len(which):  # each occurs once
+            row[:] = ordered[column].ranks(known.T)
+        else:
+            np.take(ordered[column].ranks(patterns), which.ravel(), axis=0, out=row)
     return result
 
 
@@ -417,13 +420,17 @@ class _Ordered:
         lengths = np.diff(np.append(starts, len(values)))
         self.ends = np.repeat(starts + lengths, lengths)  # end of each value's ties
         self.starts = np.repeat(starts, lengths)
+        self.has_ties = len(starts) < len(values)
 
     def ranks(self, present: NDArray[np.bool_]) -> Array:
         """2 · rank − n − 1 of each model among those present, one row for each set of models; 0 for other models."""
         there = present[:, self.order]
         below = np.zeros((len(present), len(self.order) + 1), dtype=np.int32)
         np.cumsum(there, axis=1, out=below[:, 1:])
-        ranks = below[:, self.starts] + below[:, self.ends] - below[:, -1:]
+        if self.has_ties:
+            ranks = below[:, self.starts] + below[:, self.ends] - below[:, -1:]
+        else:
+            ranks = below[:, :-1] + below[:, 1:] - below[:, -1:]
         result = np.zeros((len(present), self.size))
         result[:, self.order] = ranks * there
         return result
