@@ -94,7 +94,7 @@ lock: ## write requirements/constraints.txt and requirements/site.txt anew from 
 	.venv-lock/bin/python -m pip install --quiet torch==2.13.0 ".[test,lint,docs]"
 	(echo "# Written by \`make lock\`."; .venv-lock/bin/python -m pip freeze --exclude brainscore | sed 's/+cpu//') > $(LOCK)
 	$(PYTHON) -m venv --clear .venv-lock && .venv-lock/bin/python -m pip install --quiet uv
-	(echo "# Versions and hashes of what a public site installs, written by \`make lock\`; docs/deploy.md installs them."; \
+	(echo "# Versions and hashes of what a public site installs, written by \`make lock\`; docs/operators/deploy.md installs them."; \
 		.venv-lock/bin/uv pip compile pyproject.toml --extra web --extra postgres --extra s3 --extra models --universal \
 		--python-version 3.11 --generate-hashes --no-emit-index-url --no-header --quiet --constraint $(LOCK)) > $(SITE_LOCK)
 	rm -rf .venv-lock

@@ -222,7 +222,7 @@ TASKS = {"default": {"BACKEND": "django_tasks_db.DatabaseBackend", "QUEUES": ["d
 
 STIMULUS_SAMPLES = flag("BRAINSCORE_SITE_STIMULUS_SAMPLES", default=not PUBLIC)  # stimuli may have their own licences
 
-OPERATIONS = {  # monitoring, and retention in days; see docs/operations.md
+OPERATIONS = {  # monitoring, and retention in days; see docs/operators/operations.md
     "metrics_token": os.environ.get("BRAINSCORE_SITE_METRICS_TOKEN", ""),
     "free": positive_integer("BRAINSCORE_SITE_FREE_MB", 1_000) * 10**6,
     "logs": positive_integer("BRAINSCORE_SITE_KEEP_LOGS", 180),

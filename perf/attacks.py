@@ -169,7 +169,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=30, help="for each attack")
     parser.add_argument("--readers", type=int, default=20)
     parser.add_argument("--attack", choices=ATTACKS, action="append", help="only this one; again for another")
-    parser.add_argument("--write", action="store_true", help="write docs/reliability.md")
+    parser.add_argument("--write", action="store_true", help="write docs/operators/reliability.md")
     options = parser.parse_args()
     if shutil.which("bwrap") is None:
         sys.exit("bubblewrap is needed (on Debian: apt install bubblewrap)")
@@ -201,7 +201,7 @@ def main():
     for error in errors[:20]:
         print("error:", error)
     if options.write:
-        write_section("attacks", text, HERE.parent / "docs" / "reliability.md")
+        write_section("attacks", text, HERE.parent / "docs" / "operators" / "reliability.md")
 
 
 def measure(options, home, environment):

@@ -113,7 +113,7 @@ def main():
     parser.add_argument("--pause", type=float, default=15, help="seconds between two kills")
     parser.add_argument("--database", choices=["sqlite", "postgresql"], default="postgresql")
     parser.add_argument("--limit", type=float, default=3600, help="seconds after which it is given up")
-    parser.add_argument("--write", metavar="SECTION", help="write this section of docs/reliability.md")
+    parser.add_argument("--write", metavar="SECTION", help="write this section of docs/operators/reliability.md")
     options = parser.parse_args()
     if shutil.which("bwrap") is None:
         sys.exit("bubblewrap is needed (on Debian: apt install bubblewrap)")
@@ -228,7 +228,7 @@ def write(options, report):
         "",
         table(["step", *(name for name in VICTIMS if name in report["killed"])], kills),
     ]
-    write_section(options.write, "\n".join(lines), HERE.parent / "docs" / "reliability.md")
+    write_section(options.write, "\n".join(lines), HERE.parent / "docs" / "operators" / "reliability.md")
 
 
 if __name__ == "__main__":
