@@ -62,12 +62,16 @@ ci: ## run what continuous integration runs: all tests and checks
 coverage: $(VENV)/.test ## run all tests and print the coverage of lines and branches by package
 	$(PYTEST) --cov --cov-report= $(OPTIONS); code=$$?; $(BIN)/python tests/coverage_table.py; exit $$code
 
-lint: $(VENV)/.lint ## check style, types and the direction of imports
+PAGES := README.md CONTRIBUTING.md docs
+PROSE := '(?s)(```).*?\1' --ignore-regex '`[^`\n]*`|https?://\S+|\]\([^)]*\)|^- .*[(]20[0-9][0-9][)],.*'
+lint: $(VENV)/.lint ## check style, types, spelling and the direction of imports
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python .ci/expressions.py
+	$(BIN)/codespell
+	$(BIN)/codespell --dictionary .ci/british.txt --ignore-multiline-regex $(PROSE) $(PAGES)
 
 audit: $(VENV)/.lint ## ask whether a vulnerability of the locked versions is known
 	$(BIN)/python .ci/audit.py

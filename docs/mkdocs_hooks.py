@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from pathlib import Path
 
 PAGE = """<!doctype html>
@@ -10,6 +11,12 @@ PAGE = """<!doctype html>
 <body><p>This page <a href="{0}">has moved</a>.</p></body>
 </html>
 """
+
+
+def on_page_content(html, **_):
+    """Leave out what docstrings tell editors about names: roles such as ``:func:``, and the path after ``~``."""
+    html = re.sub(r":(?:attr|class|data|exc|func|meth|mod):(?=<code>|<a )", "", html)
+    return re.sub(r"<code>~(?:\w+\.)*(\w+)</code>", r"<code>\1</code>", html)
 
 
 def on_post_build(config):

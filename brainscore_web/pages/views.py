@@ -172,7 +172,9 @@ def tutorial(request: HttpRequest, name: str) -> HttpResponse:
         if (present := moved_to(name)) is not None:
             return redirect("pages:tutorial", present, permanent=True)
         raise Http404(f"there is no tutorial {name!r}")
-    return render(request, "pages/text.html", {"document": page, "in_tutorials": True, "manual": name.startswith(_OPERATORS)})
+    return render(
+        request, "pages/text.html", {"document": page, "in_tutorials": True, "manual": name.startswith(_OPERATORS)}
+    )
 
 
 @require_safe
