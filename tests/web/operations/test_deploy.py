@@ -85,7 +85,7 @@ def test_every_variable_is_one_that_the_site_reads():
         for folder in ("brainscore_core", "brainscore_web", "brainio")
         for path in (ROOT / folder).rglob("*.py")
     )
-    told = "\n".join(path.read_text() for path in (ROOT / "docs").glob("*.md"))
+    told = "\n".join(path.read_text() for path in (ROOT / "docs").rglob("*.md"))
     for name in environment():
         if not name.startswith("AWS_"):  # of boto3
             assert name in code, name
