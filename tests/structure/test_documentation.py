@@ -87,7 +87,7 @@ def test_a_page_has_one_title_and_then_says_what_it_is_for(page):
     text = (ROOT / page).read_text(encoding="utf-8")
     assert len(re.findall(r"^# ", _without_code(text), re.MULTILINE)) == 1
     first = text.split("\n\n")[1]
-    assert re.match(r"[\w*`\[“]", first), f"{page} begins with {first[:40]!r} instead of a sentence"
+    assert re.match(r"[\w*`\[“](?!``)", first), f"{page} begins with {first[:40]!r} instead of a sentence"
     assert re.search(r"[.:?](\s|\Z)", first), page
 
 
@@ -141,6 +141,34 @@ def _misunderstood(line):
     except click.UsageError as error:
         return f"{line}: {error.format_message()}"
     return ""
+
+
+def test_targets_of_make_on_pages_exist():
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    named = {
+        (page, target)
+        for page in (*PAGES, "README.md", "CONTRIBUTING.md")
+        for target in re.findall(r"(?:`|^)make ([a-z-]+)", (ROOT / page).read_text(encoding="utf-8"), re.MULTILINE)
+    }
+    assert ("README.md", "demo") in named
+    assert sorted((page, target) for page, target in named if target not in targets) == []
+
+
+def test_the_code_of_the_readme_is_that_of_the_first_page():
+    """The code of pages is run, see ``docs/conftest.py``; the README is not among them."""
+    code = [
+        {body for _, language, body in BLOCK.findall(path.read_text(encoding="utf-8")) if language == "python"}
+        for path in (ROOT / "README.md", DOCS / "index.md")
+    ]
+    assert code[0]
+    assert code[0] <= code[1]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_code_that_is_not_run_has_a_reason(page):
+    text = (ROOT / page).read_text(encoding="utf-8")
+    without = r"<!--+ *(skip: (?:next|start)|slow:) *-+>"
+    assert re.findall(without, text) == []
 
 
 @cache
