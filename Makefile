@@ -81,7 +81,7 @@ format: $(VENV)/.lint ## correct the style
 	$(BIN)/ruff format .
 
 docs: $(VENV)/.docs ## build the documentation in ./site
-	$(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 perf: $(VENV)/.test ## measure: PEER=python FIELD=python (perf/README.md says how to make the two environments)
 	@test -x "$(PEER)" && test -x "$(FIELD)" || { \
