@@ -4,9 +4,9 @@
     python perf/comparison_coverage.py rdm --simulations 50 --print
     python perf/comparison_coverage.py ranks                false positives of ranks; a quarter of an hour
 
-Results are kept in perf/comparison_coverage.json, and written as a table into docs/comparison_coverage.md; `--print` only
-prints them. Everything is seeded: the same versions give the same counts. Set OMP_NUM_THREADS=1 where several run side
-by side.
+Results are kept in perf/comparison_coverage.json, and written as tables into docs/comparison_coverage.md; `--print`
+only prints them. Everything is seeded: the same versions give the same counts. Set OMP_NUM_THREADS=1 where several run
+side by side.
 """
 
 import json
