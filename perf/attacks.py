@@ -1,4 +1,4 @@
-"""What readers notice while somebody attacks the server, with no proxy before it.
+"""What readers notice while the server is attacked, with no proxy before it.
 
 Run with ``python perf/attacks.py [--seconds 30] [--write]``. Needs bubblewrap (on Debian: ``apt install bubblewrap``).
 Everything happens in a temporary folder and on loopback; scores of the leaderboard are simulated.
@@ -175,7 +175,7 @@ def main():
         sys.exit("bubblewrap is needed (on Debian: apt install bubblewrap)")
     with tempfile.TemporaryDirectory(prefix="attacks-", ignore_cleanup_errors=True) as folder:
         home = Path(folder)
-        home.chmod(0o755)  # caged code is somebody else
+        home.chmod(0o755)  # sandboxed code runs as another user
         environment = clean_environment(
             home,
             BRAINSCORE_SITE_RESULTS=str(home / "results"),

@@ -176,7 +176,7 @@ def main():
         sys.exit("bubblewrap is needed (on Debian: apt install bubblewrap)")
     with tempfile.TemporaryDirectory(prefix="soak-", ignore_cleanup_errors=True) as folder:
         home = Path(folder)
-        home.chmod(0o755)  # caged code is somebody else
+        home.chmod(0o755)  # sandboxed code runs as another user
         (home / "mail").mkdir()
         environment = clean_environment(
             home,
