@@ -251,8 +251,8 @@ def to_unregistered_model(
     network = _as_activations_model(model, identifier, preprocessing, remarks)
     if network is not None:
         name = identifier or network.identifier
-        wanted = _layers(network, layers, region_layer_map, time_mapping, remarks)
-        made = _commit(name, network, wanted, region_layer_map, time_mapping, visual_degrees)
+        wanted, readout = _layers(network, layers, region_layer_map, time_mapping, remarks)
+        made = _commit(name, network, wanted, readout, region_layer_map, time_mapping, visual_degrees)
         if layers is not None:
             named = [layers] if isinstance(layers, str) else layers
             remarks += _matched(named, made.layers)
@@ -277,6 +277,7 @@ def _commit(
     identifier: str,
     network: Any,
     layers: Sequence[str] | str | None,
+    readout: str | None,
     region_layer_map: Mapping[str, str | Sequence[str]] | None,
     time_mapping: Mapping[str, Mapping[int, tuple[float, float]]] | None,
     visual_degrees: float,
@@ -287,6 +288,7 @@ def _commit(
         identifier=identifier,
         activations_model=network,
         layers=layers,
+        behavioral_readout_layer=readout,
         region_layer_map=region_layer_map,
         time_mapping=time_mapping,
         visual_degrees=visual_degrees,
@@ -299,24 +301,27 @@ def _layers(
     region_layer_map: Mapping[str, str | Sequence[str]] | None,
     time_mapping: Mapping[str, Mapping[int, tuple[float, float]]] | None,
     remarks: list[str],
-) -> str | Sequence[str]:
-    """The given layers, or those that are found in the network."""
+) -> tuple[str | Sequence[str], str | None]:
+    """The given layers, or those that are found in the network; and the layer for behaviour, if not the last of them."""
     if layers is not None:
-        return layers
+        return layers, None
     if region_layer_map is not None and time_mapping is not None:
-        return [name for names in region_layer_map.values() for name in ([names] if isinstance(names, str) else names)]
+        named = ([names] if isinstance(names, str) else names for names in region_layer_map.values())
+        return [name for names in named for name in names], None
     example = _example_input(network)
     if time_mapping is not None:
         found = _layers_in_time(network, example, max(len(steps) for steps in time_mapping.values()))
         remarks.append(f"layers found automatically, with their time steps: {', '.join(found)}")
-        return found
+        return found, None
     from brainscore_vision.model_helpers.brain_transformation.layers import candidate_layers, repeated_layers
 
-    found = repeated_layers(network.model, example)
-    kind = " (blocks or stages, and the last layer)" if found else ""
-    found = found or candidate_layers(network.model, example)
-    remarks.append(f"layers found automatically{kind}: {', '.join(found)}")
-    return found
+    found, last = repeated_layers(network.model, example)
+    if found:
+        remarks.append(f"layers found automatically (blocks or stages): {', '.join(found)}; for behaviour: {last}")
+        return found, last
+    found = candidate_layers(network.model, example)
+    remarks.append(f"layers found automatically: {', '.join(found)}")
+    return found, None
 
 
 def _layers_in_time(network: Any, example: Any, steps: int) -> list[str]:

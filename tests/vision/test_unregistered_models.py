@@ -188,7 +188,8 @@ class TestLibraries:
         timm = pytest.importorskip("timm")
         network = timm.create_model("vit_tiny_patch16_224", pretrained=False, depth=4)
         model = wrap_model(network)
-        assert model.layers == ["blocks.0", "blocks.1", "blocks.2", "blocks.3", "head"]
+        assert model.layers == ["blocks.0", "blocks.1", "blocks.2", "blocks.3"]
+        assert model.remarks[1].endswith("; for behaviour: head")
         assert model.remarks[0].startswith("images are resized, cropped to 224 × 224 pixels")
         expected = timm.data.create_transform(**timm.data.resolve_model_data_config(network))
         assert np.allclose(_prepared(model), expected(_picture()).numpy(), atol=0.05)
@@ -199,13 +200,13 @@ class TestLibraries:
         for preprocessing in (weights, weights.transforms()):
             model = wrap_model(network, preprocessing=preprocessing)
             assert np.allclose(_prepared(model), weights.transforms()(_picture()).numpy(), atol=0.05)
-        assert model.layers == ["layer1", "layer2", "layer3", "layer4", "fc"]
+        assert model.layers == ["layer1", "layer2", "layer3", "layer4"]
 
     def test_a_network_of_transformers_has_blocks_and_takes_its_image_processor(self, torchvision, caplog):
         transformers = pytest.importorskip("transformers")
         network = _small_vit(transformers)
         model = wrap_model(network)
-        assert model.layers == ["layers.0", "layers.1", "layers.2", "pooler"]
+        assert model.layers == ["layers.0", "layers.1", "layers.2"]
         assert "resized to 32 × 32 pixels" in model.remarks[0]
         assert "pass preprocessing=" in caplog.text
         processor = transformers.ViTImageProcessor(size={"height": 32, "width": 32})

@@ -358,8 +358,8 @@ class _Output(NamedTuple):
     tensor: Any
 
 
-def repeated_layers(model: torch.nn.Module, inputs: Any, *, limit: int = 24) -> list[str]:
-    """Choose the blocks of a transformer or the stages of a convolutional network, and the network's last layer.
+def repeated_layers(model: torch.nn.Module, inputs: Any, *, limit: int = 24) -> tuple[list[str], str]:
+    """Choose the blocks of a transformer or the stages of a convolutional network, and find the network's last layer.
 
     These are the outermost modules of which there are at least three of one class side by side, such as
     ``layer1`` … ``layer4`` of a ResNet or ``blocks.0`` … ``blocks.11`` of a ViT, with modules before them that have
@@ -376,13 +376,14 @@ def repeated_layers(model: torch.nn.Module, inputs: Any, *, limit: int = 24) -> 
 
     Returns
     -------
-    list of str
-        Names in the order of computation; empty if the network has no such modules.
+    tuple of (list of str, str)
+        Blocks or stages in the order of computation, none if the network has no such modules; and the last layer, such
+        as the logits.
 
     Raises
     ------
     UserError
-        If the network fails on the input.
+        If the network fails on the input, or no layer returns a tensor whose first axis is the stimuli.
 
     Examples
     --------
@@ -391,19 +392,15 @@ def repeated_layers(model: torch.nn.Module, inputs: Any, *, limit: int = 24) -> 
     >>> block = lambda: Sequential(Conv2d(3, 3, 3), ReLU())
     >>> network = Sequential(Sequential(block(), block(), block()), Flatten(), Linear(12, 2))
     >>> repeated_layers(network, torch.zeros(1, 3, 8, 8))
-    ['0.0', '0.1', '0.2', '2']
+    (['0.0', '0.1', '0.2'], '2')
     """
-    if limit < 2:
-        raise ValueError(f"limit is {limit}: there must be room for a block and the last layer")
-    names = _blocks_or_stages(model)
-    if not names:
-        return []
     outputs = _run(model, inputs)
+    distinct = _distinct(outputs)
+    if not distinct:
+        raise _without_layers(model)
+    names = _blocks_or_stages(model)
     chosen = unique(output.name for output in outputs if output.name in names)
-    if len(chosen) < _REPEATED:
-        return []
-    last = _distinct(outputs)[-1].name
-    return unique([*_thin(chosen, limit - 1), *([] if chosen[-1].startswith(f"{last}.") else [last])])
+    return _thin(chosen, limit) if len(chosen) >= _REPEATED else [], distinct[-1].name
 
 
 def _blocks_or_stages(model: torch.nn.Module) -> set[str]:
@@ -486,10 +483,7 @@ def candidate_layers(model: torch.nn.Module, inputs: Any, *, limit: int = 24) ->
         raise ValueError(f"limit is {limit}: there must be room for one layer")
     outputs = _distinct(_run(model, inputs))
     if not outputs:
-        raise UserError(
-            f"no layer of {type(model).__name__} returns a tensor whose first axis is the stimuli",
-            remedy="name the layers to record from: layers=[...]",
-        )
+        raise _without_layers(model)
     deepest = max(output.depth for output in outputs)
     chosen: list[_Output] = []
     for depth in range(1, deepest + 1):
@@ -500,6 +494,13 @@ def candidate_layers(model: torch.nn.Module, inputs: Any, *, limit: int = 24) ->
         if len(level) > limit:
             break
     return [output.name for output in _thin(chosen, limit)]
+
+
+def _without_layers(model: torch.nn.Module) -> UserError:
+    return UserError(
+        f"no layer of {type(model).__name__} returns a tensor whose first axis is the stimuli",
+        remedy="name the layers to record from: layers=[...]",
+    )
 
 
 def _run(model: torch.nn.Module, inputs: Any) -> list[_Output]:
