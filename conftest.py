@@ -119,12 +119,9 @@ def mirror() -> Path:
 @pytest.fixture(scope="session")
 def torchvision():
     """torchvision, also where it was built for another torch: two operators are declared that it then lacks."""
-    torch = pytest.importorskip("torch")
-    for operator in ("nms", "qnms"):
-        if not hasattr(torch.ops.torchvision, operator):
-            torch.library.define(
-                f"torchvision::{operator}", "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor"
-            )
+    from tests.optional import declare_operators
+
+    declare_operators()
     return pytest.importorskip("torchvision")
 
 

@@ -11,8 +11,9 @@ if TYPE_CHECKING:
     from brainscore_vision import score
     from brainscore_vision.assessment.multiverse import multiverse
     from brainscore_vision.data_lookup import get_assembly, get_stimulus_set
+    from brainscore_vision.unregistered_models import wrap_model
 
-__all__ = ["__version__", "get_assembly", "get_stimulus_set", "multiverse", "run", "score"]
+__all__ = ["__version__", "get_assembly", "get_stimulus_set", "multiverse", "run", "score", "wrap_model"]
 
 
 def __getattr__(name: str) -> Any:
@@ -28,6 +29,10 @@ def __getattr__(name: str) -> Any:
         from brainscore_vision.assessment.multiverse import multiverse
 
         return multiverse
+    if name == "wrap_model":
+        from brainscore_vision.unregistered_models import wrap_model
+
+        return wrap_model
     if name in ("get_assembly", "get_stimulus_set"):
         from brainscore_vision import data_lookup
 

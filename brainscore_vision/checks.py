@@ -249,11 +249,25 @@ def _check_metadata(reference: Reference) -> Iterator[Check]:
             "model": "nothing says which architecture and training it has",
             "benchmark": "nothing says who was measured, with what stimuli and how",
         }
-        where = "__init__.py" if reference.kind == "model" else "metadata.py"
-        yield Check(name, "warning", missing[reference.kind], f"write METADATA into {where} of the plugin")
+        yield Check(name, "warning", missing[reference.kind], _remedy_without_metadata(reference))
     else:
         yield Check(name, "passed")
         yield _check_training(entry.metadata)
+
+
+def _remedy_without_metadata(reference: Reference) -> str:
+    """Which class and fields describe a model or a benchmark."""
+    from brainscore_vision.benchmark_helpers.metadata import BenchmarkMetadata
+    from brainscore_vision.metadata_checks import described_fields
+    from brainscore_vision.model_helpers.metadata import ModelMetadata
+
+    model = reference.kind == "model"
+    described: Any = ModelMetadata if model else BenchmarkMetadata
+    where = "__init__.py" if model else "metadata.py"
+    return (
+        f"write METADATA = {{{reference.name!r}: {described.__name__}(…)}} into {where} of the plugin, "
+        f"with {', '.join(described_fields(described))}"
+    )
 
 
 def _check_training(metadata: ModelMetadata | BenchmarkMetadata) -> Check:

@@ -3,9 +3,36 @@
 from __future__ import annotations
 
 import math
+from dataclasses import MISSING, fields
 from typing import Any
 
-__all__ = ["require_bibtex", "require_count", "require_notes", "require_positive", "require_texts", "require_url"]
+__all__ = [
+    "described_fields",
+    "require_bibtex",
+    "require_count",
+    "require_notes",
+    "require_positive",
+    "require_texts",
+    "require_url",
+    "required_fields",
+]
+
+
+def required_fields(metadata: Any) -> list[str]:
+    """Names of the fields that a dataclass of metadata requires, in order.
+
+    Examples
+    --------
+    >>> from brainscore_vision.model_helpers.metadata import ModelMetadata
+    >>> required_fields(ModelMetadata)[:3]
+    ['architecture', 'parameters', 'training_data']
+    """
+    return [one.name for one in fields(metadata) if one.default is MISSING and one.default_factory is MISSING]
+
+
+def described_fields(metadata: Any) -> list[str]:
+    """Names of the required fields of a dataclass of metadata; of all fields, if none is required."""
+    return required_fields(metadata) or [one.name for one in fields(metadata)]
 
 
 def require_texts(owner: Any, *names: str) -> None:

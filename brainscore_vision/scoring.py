@@ -79,8 +79,9 @@ def score(
     conda_active : bool, optional
         Has no effect; accepted for scripts written for brain-score 2.x.
     **how
-        For a network or a function: ``layers``, ``region_layer_map``, ``preprocessing``, ``visual_degrees``. Missing
-        layers are determined automatically: candidates cover the network, and one is selected for each region.
+        For a network or a function: ``layers``, ``region_layer_map``, ``time_mapping``, ``preprocessing``,
+        ``visual_degrees``, as for :func:`~brainscore_vision.unregistered_models.to_unregistered_model`. Missing
+        layers are determined automatically: blocks or stages of the network, and one is selected for each region.
 
     Returns
     -------

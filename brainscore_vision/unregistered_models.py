@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import inspect
+import logging
 import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
@@ -24,7 +25,10 @@ __all__ = [
     "load_unregistered_model",
     "referenced_file",
     "to_unregistered_model",
+    "wrap_model",
 ]
+
+_logger = logging.getLogger(__name__)
 
 
 class UnregisteredModel(NamedTuple):
@@ -89,6 +93,7 @@ def load_unregistered_model(
     unregistered = to_unregistered_model(model, identifier=identifier, source=source, **(how or {}))
     for remark in unregistered.remarks:
         note("remark", text=remark)
+        _logger.info("%s: %s", unregistered.identifier, remark)
     return unregistered
 
 
@@ -148,14 +153,47 @@ def load_file_reference(reference: str, *, noun: str = "model") -> tuple[Any, Pa
     return value, path
 
 
+def wrap_model(model: Any, *, identifier: str | None = None, **how: Any) -> BrainModel:
+    """Make a `BrainModel` from a network, a function or a file reference, to look at it or to score it repeatedly.
+
+    Parameters
+    ----------
+    model : str or object
+        ``path/to/file.py:make_model``, or as for :func:`to_unregistered_model`.
+    identifier : str, optional
+        Name in the results; by default the model's own, or that of its class or function.
+    **how
+        Further arguments of :func:`to_unregistered_model`: ``layers``, ``region_layer_map``, ``time_mapping``,
+        ``preprocessing``, ``visual_degrees``.
+
+    Returns
+    -------
+    BrainModel
+        ``layers`` names the layers that were found or matched; ``remarks`` the choices made automatically.
+
+    Examples
+    --------
+    >>> import torch
+    >>> network = torch.nn.Sequential(torch.nn.Conv2d(3, 4, 8, stride=8), torch.nn.ReLU())
+    >>> model = wrap_model(network, identifier="two-layers", layers="*")
+    >>> model.layers
+    ['0', '1']
+    >>> model.remarks[-1]
+    "layers that match '*': 0, 1"
+    """
+    unregistered = load_unregistered_model(model, identifier=identifier, how=how)
+    return unregistered.model
+
+
 def to_unregistered_model(
     model: Any,
     *,
     identifier: str | None = None,
     source: Path | None = None,
-    layers: Sequence[str] | None = None,
+    layers: str | Sequence[str] | None = None,
     region_layer_map: Mapping[str, str | Sequence[str]] | None = None,
-    preprocessing: Callable[..., Any] | None = None,
+    time_mapping: Mapping[str, Mapping[int, tuple[float, float]]] | None = None,
+    preprocessing: Any = None,
     visual_degrees: float = 8,
 ) -> UnregisteredModel:
     """Make a `BrainModel` from a network, a function or a model.
@@ -170,14 +208,20 @@ def to_unregistered_model(
         Name in the results; by default the model's own, or that of its class or function.
     source : path, optional
         File that defines the model; by default the source file that Python knows.
-    layers : list of str, optional
-        Layers to choose from; by default those of
-        :func:`~brainscore_vision.model_helpers.brain_transformation.layers.candidate_layers`.
+    layers : str or list of str, optional
+        Layers to choose from, or patterns (``'blocks.*'``); by default the blocks of a transformer or the stages of a
+        convolutional network
+        (:func:`~brainscore_vision.model_helpers.brain_transformation.layers.repeated_layers`), and of other networks
+        layers that cover them
+        (:func:`~brainscore_vision.model_helpers.brain_transformation.layers.candidate_layers`).
     region_layer_map : mapping, optional
         Region → layer or layers; by default a layer is selected for each region when it is first recorded.
-    preprocessing : callable, optional
-        File paths → the network's input; by default that of timm's ``pretrained_cfg`` if the network has one, else
-        that of torchvision (224 × 224 pixels, ImageNet's mean and standard deviation).
+    time_mapping : mapping, optional
+        For recurrent networks, as for `ModelCommitment`: region → time step → milliseconds.
+    preprocessing : object, optional
+        Weights of torchvision or their transforms, transforms of timm, an image processor of transformers, or a
+        function from file paths to the network's input. By default what timm or transformers store with the network,
+        else 224 × 224 pixels with ImageNet's mean and standard deviation.
     visual_degrees : float
         Visual angle that the model's input spans, in degrees.
 
@@ -189,26 +233,34 @@ def to_unregistered_model(
     Raises
     ------
     UserError
-        If `model` is none of these, or options are given that a `BrainModel` cannot follow.
+        If `model` is none of these, or options are given that a `BrainModel` or a function cannot follow.
     """
     from brainscore_vision.model_interface import BrainModel
 
     source = source or _source_file(model)
+    given = {
+        "layers": layers,
+        "region_layer_map": region_layer_map,
+        "time_mapping": time_mapping,
+        "preprocessing": preprocessing,
+    }
     if isinstance(model, BrainModel) or hasattr(model, "look_at"):
-        given = {"layers": layers, "region_layer_map": region_layer_map, "preprocessing": preprocessing}
-        if superfluous := [name for name, value in given.items() if value is not None]:
-            raise UserError(
-                f"{', '.join(superfluous)} cannot be given for a {type(model).__name__}, which is a BrainModel already",
-                remedy="leave them out, or pass the network itself",
-            )
+        _refuse(given, f"for a {type(model).__name__}, which is a BrainModel already", "pass the network itself")
         return UnregisteredModel(identifier or _text(getattr(model, "identifier", None)) or _name(model), model, source)
     remarks: list[str] = []
     network = _as_activations_model(model, identifier, preprocessing, remarks)
     if network is not None:
         name = identifier or network.identifier
-        committed = _commit(name, network, layers, region_layer_map, visual_degrees, remarks)
-        return UnregisteredModel(name, committed, source, tuple(remarks))
+        wanted, readout = _layers(network, layers, region_layer_map, time_mapping, remarks)
+        made = _commit(name, network, wanted, readout, region_layer_map, time_mapping, visual_degrees)
+        if layers is not None:
+            named = [layers] if isinstance(layers, str) else layers
+            remarks += _matched(named, made.layers)
+        made.remarks = (*remarks, *made.remarks)
+        return UnregisteredModel(name, made, source, made.remarks)
     if callable(model):
+        del given["region_layer_map"]
+        _refuse(given, "for a function of images", "it gets RGB arrays, and prepares them itself")
         return UnregisteredModel(*_from_function(model, identifier, region_layer_map, visual_degrees), source)
     raise UserError(
         f"a {type(model).__name__} is not a model",
@@ -216,34 +268,90 @@ def to_unregistered_model(
     )
 
 
+def _refuse(given: Mapping[str, Any], what: str, instead: str) -> None:
+    if superfluous := [name for name, value in given.items() if value is not None]:
+        raise UserError(f"{', '.join(superfluous)} cannot be given {what}", remedy=f"leave them out, or {instead}")
+
+
 def _commit(
     identifier: str,
     network: Any,
-    layers: Sequence[str] | None,
+    layers: Sequence[str] | str | None,
+    readout: str | None,
     region_layer_map: Mapping[str, str | Sequence[str]] | None,
+    time_mapping: Mapping[str, Mapping[int, tuple[float, float]]] | None,
     visual_degrees: float,
-    remarks: list[str],
-) -> BrainModel:
+) -> Any:
     from brainscore_vision.model_helpers.brain_transformation import ModelCommitment
 
-    if layers is None:
-        layers = _find_layers(network)
-        remarks.append(f"layers found automatically: {', '.join(layers)}")
     return ModelCommitment(
         identifier=identifier,
         activations_model=network,
-        layers=list(layers),
+        layers=layers,
+        behavioral_readout_layer=readout,
         region_layer_map=region_layer_map,
+        time_mapping=time_mapping,
         visual_degrees=visual_degrees,
     )
 
 
-def _find_layers(network: Any) -> list[str]:
+def _layers(
+    network: Any,
+    layers: str | Sequence[str] | None,
+    region_layer_map: Mapping[str, str | Sequence[str]] | None,
+    time_mapping: Mapping[str, Mapping[int, tuple[float, float]]] | None,
+    remarks: list[str],
+) -> tuple[str | Sequence[str], str | None]:
+    """The given layers, or those that are found in the network; and the layer for behaviour, if not the last of them."""
+    if layers is not None:
+        return layers, None
+    if region_layer_map is not None and time_mapping is not None:
+        named = ([names] if isinstance(names, str) else names for names in region_layer_map.values())
+        return [name for names in named for name in names], None
+    example = _example_input(network)
+    if time_mapping is not None:
+        found = _layers_in_time(network, example, max(len(steps) for steps in time_mapping.values()))
+        remarks.append(f"layers found automatically, with their time steps: {', '.join(found)}")
+        return found, None
+    from brainscore_vision.model_helpers.brain_transformation.layers import candidate_layers, repeated_layers
+
+    found, last = repeated_layers(network.model, example)
+    if found:
+        remarks.append(f"layers found automatically (blocks or stages): {', '.join(found)}; for behaviour: {last}")
+        return found, last
+    found = candidate_layers(network.model, example)
+    remarks.append(f"layers found automatically: {', '.join(found)}")
+    return found, None
+
+
+def _layers_in_time(network: Any, example: Any, steps: int) -> list[str]:
+    """Layers with a time step, of the outermost modules that run at least so many times in one pass."""
+    from brainscore_vision.model_helpers.brain_transformation.layers import layer_calls
+
+    calls = layer_calls(network.model, example)
+    repeated = [name for name, count in calls.items() if count >= steps]
+    outermost = [name for name in repeated if not any(name.startswith(f"{other}.") for other in repeated)]
+    if not outermost:
+        raise UserError(
+            f"no layer of {network.identifier!r} runs {steps} times in one pass, once for each time step",
+            remedy="map fewer steps, pass region_layer_map={'IT': ['IT-t0', 'IT-t1']}, or leave out time_mapping",
+        )
+    return [f"{name}-t{step}" for name in outermost for step in range(calls[name])]
+
+
+def _matched(named: Sequence[str], layers: Sequence[str]) -> list[str]:
+    """For each pattern, the layers that it matched."""
+    from brainscore_vision.model_helpers.activations.networks import is_pattern, match_layers
+
+    return [
+        f"layers that match {name!r}: {', '.join(match_layers(name, layers))}" for name in named if is_pattern(name)
+    ]
+
+
+def _example_input(network: Any) -> Any:
     from tempfile import TemporaryDirectory
 
     from PIL import Image
-
-    from brainscore_vision.model_helpers.brain_transformation.layers import candidate_layers
 
     if not hasattr(network, "example_input"):
         raise UserError(
@@ -253,23 +361,23 @@ def _find_layers(network: Any) -> list[str]:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "grey.png"
         Image.new("RGB", (256, 256), (128, 128, 128)).save(path)
-        example = network.example_input(path)
-    return candidate_layers(network.model, example)
+        return network.example_input(path)
 
 
-def _as_activations_model(
-    model: Any, identifier: str | None, preprocessing: Callable[..., Any] | None, remarks: list[str]
-) -> Any:
+def _as_activations_model(model: Any, identifier: str | None, preprocessing: Any, remarks: list[str]) -> Any:
     """Wrap a network as an activations model; None if `model` is neither a network nor an activations model."""
     if callable(model) and hasattr(model, "identifier") and hasattr(model, "layers"):
+        _refuse({"preprocessing": preprocessing}, "for an activations model, which has its own", "pass the network")
         return model
     if not _is_network(model):
         return None
+    from brainscore_vision.model_helpers.activations.pretrained_models import as_preprocessing
     from brainscore_vision.model_helpers.activations.pytorch import PytorchWrapper
 
-    if preprocessing is None:
-        preprocessing = _usual_preprocessing(model, remarks)
-    return PytorchWrapper(identifier=identifier or _name(model), model=model, preprocessing=preprocessing)
+    name = identifier or _name(model)
+    given = None if preprocessing is None else as_preprocessing(preprocessing)
+    used = given or _usual_preprocessing(model, name, remarks)
+    return PytorchWrapper(identifier=name, model=model, preprocessing=used)
 
 
 def _is_network(model: Any) -> bool:
@@ -277,24 +385,24 @@ def _is_network(model: Any) -> bool:
     return torch is not None and isinstance(model, torch.nn.Module)
 
 
-def _usual_preprocessing(network: Any, remarks: list[str]) -> Callable[..., Any]:
+def _usual_preprocessing(network: Any, name: str, remarks: list[str]) -> Callable[..., Any]:
     from functools import partial
 
+    from brainscore_vision.model_helpers.activations.pretrained_models import own_preprocessing
     from brainscore_vision.model_helpers.activations.pytorch import load_preprocess_images
 
-    if hasattr(network, "config") and hasattr(network.config, "to_dict"):
-        raise UserError(
-            f"{type(network).__name__} does not describe its preprocessing",
-            remedy="pass preprocessing=, or wrap it with from_huggingface(model, processor)",
-        )
-    config = getattr(network, "pretrained_cfg", None) or {}
-    size = int(config["input_size"][-1]) if "input_size" in config else 224
-    options: dict[str, Any] = {"image_size": size}
-    if "mean" in config and "std" in config:
-        options |= {"normalize_mean": tuple(config["mean"]), "normalize_std": tuple(config["std"])}
-    whose = "the network's own" if config else "ImageNet's"
-    remarks.append(f"images shown at {size} × {size} pixels, normalised by {whose} mean and standard deviation")
-    return partial(load_preprocess_images, **options)
+    own = own_preprocessing(network)
+    if own is not None:
+        remarks.append(own[1])
+        return own[0]
+    size = getattr(getattr(network, "config", None), "image_size", None)  # of networks of transformers
+    size = size if isinstance(size, int) else 224
+    remarks.append(
+        f"images are resized to {size} × {size} pixels and normalised by ImageNet's mean and standard deviation, "
+        "by default"
+    )
+    _logger.warning("%s: %s; pass preprocessing= if the network expects others", name, remarks[-1])
+    return partial(load_preprocess_images, image_size=size)
 
 
 def _from_function(

@@ -46,6 +46,7 @@ pytest_collect_file = sybil.Sybil(
     parsers=[PythonCodeBlockParser(), SkipParser()], pattern="*.md", setup=_enter, teardown=_leave
 ).pytest()
 
+_LIBRARY = re.compile(r"^(?:import|from) (?:torchvision|timm|transformers)\b", re.MULTILINE)
 _SLOW = re.compile(r"<!--- slow: (.*) --->\s*\Z")
 
 
@@ -65,6 +66,10 @@ def pytest_runtest_call(item):
     """Run what stands before a block on its page and has not run in this process: the block builds on it."""
     if not hasattr(item, "example"):
         return
+    if _LIBRARY.search(str(item.example.parsed)):
+        from tests.optional import declare_operators
+
+        declare_operators()
     ran = item.example.namespace.setdefault("_ran", set())
     for block in item.example.document.examples():
         if block.line < item.example.line and block.line not in ran and not _slow(block):

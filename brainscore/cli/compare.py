@@ -91,7 +91,7 @@ _RECEIPT_OPTIONS = ("ranks", "each", "correction", "level", "results")
     "-b",
     "benchmarks",
     multiple=True,
-    help="Compare on this benchmark; may be repeated. Required without --site.",
+    help="Compare on this benchmark; may be repeated. Default: all that each MODEL has a receipt of.",
 )
 @click.option(
     "--ranks",
@@ -133,7 +133,8 @@ def command(
 ) -> None:
     """Compare the newest scores of models, pair by pair.
 
-    MODEL may be a pattern such as 'resnet*'. Without MODEL, all models with a receipt of the benchmarks are compared.
+    MODEL may be a pattern such as 'resnet*'. Without MODEL, all models with a receipt of the benchmarks are compared;
+    without --benchmark, the models on all benchmarks that each of them has a receipt of.
 
     Differences are tested on the stimuli, neuroids or subjects that both models were scored on, with data stored beside
     the receipts; p-values are corrected over all pairs and benchmarks. The exit code is 1 if nothing could be compared.
@@ -147,12 +148,12 @@ def command(
         if not compare_on(site, models, benchmarks, json_=json_):
             context.exit(1)
         return
-    if not benchmarks:
-        raise UserError("no benchmark is named", remedy="name one with --benchmark, or a site with --site")
     from brainscore_core.scoring import ResultsStore
     from brainscore_core.statistics.comparison import compare
 
     store = ResultsStore(results)
+    if not benchmarks:
+        models, benchmarks = _select_common(models, store)
     selected = _select_models(models, benchmarks, store)
     comparisons = compare(selected, benchmarks, results=store, correction=correction, level=level)
     if ranks:
@@ -176,6 +177,34 @@ def _refuse_receipt_options(context: click.Context) -> None:
             raise UserError(f"--{name} is for stored receipts, not for a site", remedy=f"leave out --{name} or --site")
 
 
+def _select_common(wanted: Sequence[str], store: ResultsStore) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the models that match the names and patterns, and the benchmarks that all of them have a receipt of."""
+    by_model: dict[str, set[str]] = {}
+    for model, benchmark in store.pairs():
+        by_model.setdefault(model, set()).add(benchmark)
+    models = list(dict.fromkeys(model for name in wanted for model in _matching(name, sorted(by_model))))
+    if len(models) < 2:
+        raise UserError(
+            "no benchmark is named", remedy="name one with --benchmark, at least two models, or a site with --site"
+        )
+    for model in models:
+        if model not in by_model:
+            near = nearest(model, by_model, limit=3)
+            hint = f"did you mean {' or '.join(near)}?" if near else "score it first: brainscore run"
+            raise UserError(f"{model!r} has no receipt in {store.address}", remedy=hint)
+    common = set.intersection(*(by_model[model] for model in models))
+    if not common:
+        raise UserError(
+            f"{', '.join(models)} have no benchmark in common in {store.address}",
+            remedy="score them on the same benchmarks: brainscore run",
+        )
+    return tuple(models), tuple(sorted(common))
+
+
+def _matching(name: str, known: Sequence[str]) -> list[str]:
+    return [model for model in known if fnmatch.fnmatchcase(model, name)] if _is_pattern(name) else [name]
+
+
 def _select_models(wanted: Sequence[str], benchmarks: Sequence[str], store: ResultsStore) -> list[str]:
     """Return the models that match any of the names and patterns; all models with a receipt if there are none."""
     if wanted and not any(map(_is_pattern, wanted)):
@@ -183,7 +212,7 @@ def _select_models(wanted: Sequence[str], benchmarks: Sequence[str], store: Resu
     known = sorted({model for model, benchmark in store.pairs() if benchmark in benchmarks})
     selected: list[str] = []
     for name in wanted or ("*",):
-        matching = [model for model in known if fnmatch.fnmatchcase(model, name)] if _is_pattern(name) else [name]
+        matching = _matching(name, known)
         if not matching:
             which = f"no model {name!r}" if wanted else "no model"
             raise UserError(

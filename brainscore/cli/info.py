@@ -42,15 +42,20 @@ _NAMES = {
 def command(identifier: str, load: bool, ceiling: bool, attainable: bool, results: str | None, json_: bool) -> None:
     """Show information about a model, benchmark, metric, data set or stimulus set.
 
+    IDENTIFIER may also be a file and a function in it that returns a network or a model: path/to/file.py:make_model.
+    It is loaded, and the layers that were found and the preprocessing are shown.
+
     For models and benchmarks, this includes the metadata of the plugin, and for benchmarks what their stored
     assessments say. Without --load, --ceiling and --attainable,
     nothing is loaded: neither weights nor data are read.
     """
-    entries = _find(identifier)
+    from brainscore_vision.unregistered_models import is_file_reference
+
+    entries = [_wrapped(identifier)] if is_file_reference(identifier) else _find(identifier)
     for entry in entries:
         if entry["kind"] == "benchmarks":
             entry["assessments"] = _assessments(entry["identifier"], results)
-    if load or ceiling or attainable:
+    if (load or ceiling or attainable) and not is_file_reference(identifier):
         for entry in entries:
             entry.update(_loaded(entry["kind"], entry["identifier"], ceiling=ceiling, attainable=attainable))
     if json_:
@@ -86,6 +91,23 @@ def _find(identifier: str) -> list[dict[str, Any]]:
             f"Nothing is registered as {identifier!r}.{hint}",
             f"List identifiers with: brainscore list KIND (KIND is one of {kinds})",
         ) from None
+
+
+def _wrapped(reference: str) -> dict[str, Any]:
+    """A model from a file: its layers, and what was chosen automatically."""
+    from brainscore_vision.unregistered_models import load_unregistered_model
+
+    model = load_unregistered_model(reference)
+    return {
+        "identifier": model.identifier,
+        "kind": "models",
+        "file": str(model.source),
+        "class": _class(model.model),
+        "visual_degrees": model.model.visual_degrees(),
+        "regions": dict(getattr(model.model, "region_layer_map", {})) or "a layer is selected for each",
+        "layers": list(getattr(model.model, "layers", [])),
+        "remarks": list(model.remarks),
+    }
 
 
 def _describe(kind: str, identifier: str, registry: Any) -> dict[str, Any]:
@@ -136,13 +158,15 @@ def _rows(entry: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     for name, value in entry.items():
         if name == "metadata":
             yield from (_row(*field) for field in (value or {}).items() if field[0] != "trained_on")
+        elif name == "remarks":
+            yield name, _lines(value)
         elif name == "training":
             yield "trained on", _trained_on(value)
         elif name == "assessments":
             yield "validity", None if value is None else _validity(entry["identifier"], value)
         elif name != "bibtex":
             yield name, value
-    yield "bibtex", entry["bibtex"]
+    yield "bibtex", entry.get("bibtex")
 
 
 def _trained_on(training: dict[str, Any]) -> str:

@@ -40,13 +40,13 @@ def _matches(identifier: str, pattern: str | None) -> bool:
 
 
 @click.command("list")
-@click.argument("kind", metavar="KIND", type=_Kind(list(KINDS)))
+@click.argument("kind", metavar="[KIND]", type=_Kind(list(KINDS)), required=False)
 @click.argument("pattern", required=False)
 @click.option("--json", "json_", is_flag=True, help="Print JSON.")
-def command(kind: str, pattern: str | None, json_: bool) -> None:
+def command(kind: str | None, pattern: str | None, json_: bool) -> None:
     """List models, benchmarks, metrics, data or stimulus sets.
 
-    KIND is models, benchmarks, metrics, data or stimulus-sets.
+    KIND is models, benchmarks, metrics, data or stimulus-sets. Without it, the number of each kind is shown.
     PATTERN is a part of the name, or a pattern such as '*.IT-*'; case is ignored.
     No plugin is imported. When the output is not a terminal, only the identifiers are printed, one per line.
 
@@ -55,6 +55,9 @@ def command(kind: str, pattern: str | None, json_: bool) -> None:
     """
     import brainscore_vision
 
+    if kind is None:
+        _echo_counts({kind: len(getattr(brainscore_vision, name)) for kind, name in KINDS.items()}, json_=json_)
+        return
     registry = getattr(brainscore_vision, KINDS[kind])
     found: list[dict[str, Any]] = []
     for identifier in registry:
@@ -84,6 +87,16 @@ def command(kind: str, pattern: str | None, json_: bool) -> None:
         from brainscore_vision.registries import NAME_FORM
 
         click.echo(f"Any metric on the recordings of a benchmark is a benchmark, too: {NAME_FORM}", err=True)
+
+
+def _echo_counts(counts: dict[str, int], *, json_: bool) -> None:
+    if json_:
+        echo_json(counts)
+        return
+    for kind, count in counts.items():
+        click.echo(f"{kind}\t{count:,}" if not sys.stdout.isatty() else f"{kind:13} {count:>5,}")
+    if sys.stdout.isatty():
+        click.echo("List one kind with: brainscore list KIND [PATTERN]", err=True)
 
 
 def _origin(row: dict[str, Any]) -> str:

@@ -5,15 +5,17 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import MISSING, fields
+from dataclasses import fields
 from typing import Any
 
+from brainscore_core.errors import nearest
 from brainscore_vision.benchmark_helpers.metadata import (
     BenchmarkMetadata,
     DataMetadata,
     MetricMetadata,
     StimuliMetadata,
 )
+from brainscore_vision.metadata_checks import required_fields
 from brainscore_vision.model_helpers.metadata import ModelMetadata
 from brainscore_vision.submission.package import Finding, Package, SubmittedPlugin
 from brainscore_vision.submission.plugin_source import Source, called_name, expression_text
@@ -101,8 +103,14 @@ def check_metadata_fields(source: Source) -> Iterator[Finding]:
             continue
         given = {keyword.arg: keyword.value for keyword in node.keywords}
         known: tuple[Any, ...] = fields(_METADATA_TYPES[name])
-        required = [one.name for one in known if one.default is MISSING and one.default_factory is MISSING]
-        if left_out := [field for field in required if field not in given]:
+        names = [one.name for one in known]
+        for field in given:
+            if field not in names:
+                near = nearest(str(field), names, limit=2)
+                what = f"{name} has no field {field}"
+                remedy = f"did you mean {' or '.join(near)}?" if near else f"it has {', '.join(names)}"
+                yield Finding("warning", "metadata", source.path, node.lineno, what, remedy)
+        if left_out := [field for field in required_fields(_METADATA_TYPES[name]) if field not in given]:
             what = f"{name} lacks {', '.join(left_out)}"
             remedy = "state the fields; None means that a value is not known, or does not apply"
             yield Finding("warning", "metadata", source.path, node.lineno, what, remedy)

@@ -17,6 +17,9 @@ from brainscore_core.identifiers import MAX_LENGTH, confusable_form, identifier_
 from brainscore_core.plugins.declared_tests import read_tests
 from brainscore_core.plugins.environments import RequirementsError
 from brainscore_core.plugins.environments.requirements import FILE_NAME, Line, Refusals, read_lines
+from brainscore_vision.benchmark_helpers.metadata import BenchmarkMetadata
+from brainscore_vision.metadata_checks import described_fields
+from brainscore_vision.model_helpers.metadata import ModelMetadata
 from brainscore_vision.plugin_metadata import METADATA_FILE, read_metadata_file
 from brainscore_vision.submission.completeness import (
     check_metadata_fields,
@@ -541,7 +544,7 @@ def _check_arguments(source: Source, call: ast.Call) -> Iterator[Finding]:
             yield from _check_benchmark_name(value, source.path, keyword.value.lineno)
 
 
-_METADATA_CLASSES = {"models": "ModelMetadata", "benchmarks": "BenchmarkMetadata"}
+_METADATA_CLASSES = {"models": ModelMetadata, "benchmarks": BenchmarkMetadata}
 
 
 def _check_metadata(package: Package, plugin: SubmittedPlugin, root: Path) -> Iterator[Finding]:
@@ -568,8 +571,10 @@ def _check_metadata(package: Package, plugin: SubmittedPlugin, root: Path) -> It
         return
     if keys and not _has_python_metadata(package, plugin):
         what = f"there is no METADATA, so the site cannot describe this {plugin.kind.removesuffix('s')}"
-        example = f"METADATA = {{'identifier': {_METADATA_CLASSES[plugin.kind]}(…)}}"
-        remedy = f"write {example} into __init__.py, or a {METADATA_FILE}"
+        described = _METADATA_CLASSES[plugin.kind]
+        example = f"METADATA = {{'identifier': {described.__name__}(…)}}"
+        fields = ", ".join(described_fields(described))
+        remedy = f"write {example} with {fields} into __init__.py, or a {METADATA_FILE}"
         yield Finding("warning", "metadata", f"{plugin.path}/__init__.py", None, what, remedy)
 
 

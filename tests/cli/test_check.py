@@ -142,6 +142,10 @@ def test_a_folder(cli, lab, monkeypatch):
     assert "there are no tests in" in found["its tests load it"]["explanation"]
     assert found["its metadata are there"]["result"] == "warning"
     assert "nothing says who was measured" in found["its metadata are there"]["explanation"]
+    assert found["its metadata are there"]["remedy"] == (
+        "write METADATA = {'Mine2026-accuracy': BenchmarkMetadata(…)} into metadata.py of the plugin, with title, "
+        "description, stimuli, data, metric, bibtex, notes"
+    )
     (folder / "metadata.py").write_text("METADATA = {'Mine2026-accuracy': 'people'}\n")
     found = json.loads(cli("check", "benchmark", str(folder), "--json").stdout)
     (metadata,) = (check for check in found if check["name"] == "its metadata are there")

@@ -1,4 +1,5 @@
 import json
+import re
 
 import numpy as np
 import pytest
@@ -91,3 +92,38 @@ def test_a_pattern_without_a_model(cli, results):
     assert found.exit_code == 2
     assert "no model 'x*' has a receipt" in found.stderr
     assert "models with a receipt: high, low, middle" in found.stderr
+
+
+class TestWithoutBenchmarks:
+    @pytest.fixture
+    def more(self, results):
+        for model, benchmark in (("high", "Other2026-accuracy"), ("low", "Other2026-accuracy"), ("high", "Third2026")):
+            ResultsStore(results).write(
+                Receipt(
+                    model=ModelInfo(identifier=model),
+                    benchmark=BenchmarkInfo(identifier=benchmark, version=1),
+                    state="not applicable",
+                    reason="a test",
+                )
+            )
+        return results
+
+    @pytest.mark.parametrize("models", [("high", "low"), ("h*", "low")])
+    def test_those_that_both_have(self, cli, more, models):
+        found = cli("compare", *models, "--results", more)
+        assert found.exit_code == 0
+        lines = [line.split("\t")[:2] for line in found.stdout.splitlines()[1:]]
+        assert lines == [["Other2026-accuracy", "high − low"], ["Some2026-accuracy", "high − low"]]
+
+    @pytest.mark.parametrize(
+        ("models", "message"),
+        [
+            (("high",), "no benchmark is named"),
+            ((), "no benchmark is named"),
+            (("high", "lwo"), "'lwo' has no receipt in .*\n.*did you mean low"),
+        ],
+    )
+    def test_mistakes_are_named(self, cli, more, models, message):
+        found = cli("compare", *models, "--results", more)
+        assert found.exit_code == 2
+        assert re.search(message, found.stderr)

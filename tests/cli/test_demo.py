@@ -95,6 +95,7 @@ def run(monkeypatch, tmp_path, pairs, *arguments):
 def test_the_command(fakes, monkeypatch, tmp_path):
     result = run(monkeypatch, tmp_path, PAIRS[:2])
     assert result.exit_code == 0, result.output
+    assert result.stdout.startswith("Scoring a few models")
     assert "0.500 (standard error 0.100)" in result.stdout
     assert "Skipped, because the data cannot be reached: Far2026-rdm" in result.stdout
     assert "connect the machine" in result.stdout

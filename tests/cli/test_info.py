@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from brainscore_core.receipts.assessment import Assessment, Used
 from brainscore_core.results.assessments import AssessmentStore
 
@@ -165,3 +167,17 @@ def test_what_a_model_was_trained_on(cli):
     for model, expected in (("hmax", "not stated"), ("pixels", "nothing"), ("alexnet", "ImageNet (ILSVRC 2012)")):
         (line,) = (line for line in cli("info", model).stdout.splitlines() if line.startswith("trained on "))
         assert line.split(maxsplit=2)[2] == expected
+
+
+def test_a_network_in_a_file(cli, tmp_path):
+    pytest.importorskip("torch")
+    file = tmp_path / "mine.py"
+    file.write_text(
+        "from torch import nn\n\n\ndef make():\n"
+        "    return nn.Sequential(nn.Conv2d(3, 2, 8, stride=8), nn.ReLU(), nn.Flatten(), nn.Linear(1568, 5))\n"
+    )
+    (entry,) = json.loads(cli("info", f"{file}:make", "--json").stdout)
+    assert (entry["layers"], entry["visual_degrees"]) == (["0", "1", "3"], 8)
+    text = cli("info", f"{file}:make").stdout
+    assert "a layer is selected for each" in text
+    assert "images are resized to 224 × 224 pixels" in text

@@ -82,3 +82,10 @@ def test_a_table_in_a_terminal(lab):
     assert "identifier" in text
     assert "brainscore_vision.models.mine" in text
     assert "BRAINSCORE_PLUGINS" in text
+
+
+def test_counts_of_every_kind(cli):
+    counts = json.loads(cli("list", "--json").stdout)
+    assert list(counts) == ["models", "benchmarks", "metrics", "data", "stimulus-sets"]
+    assert counts["models"] == len(cli("list", "models").output.splitlines())
+    assert cli("list").output.splitlines()[0] == f"models\t{counts['models']:,}"

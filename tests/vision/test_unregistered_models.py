@@ -9,7 +9,12 @@ from brainscore_core.errors import UserError
 from brainscore_core.provenance import recording
 from brainscore_vision import run_pair
 from brainscore_vision.model_helpers.static_features import FeatureModel
-from brainscore_vision.unregistered_models import is_file_reference, load_file_reference, to_unregistered_model
+from brainscore_vision.unregistered_models import (
+    is_file_reference,
+    load_file_reference,
+    to_unregistered_model,
+    wrap_model,
+)
 
 
 def mean_colour(images):
@@ -174,3 +179,128 @@ def test_a_remark_stands_in_the_receipt():
         )
     assert outcome.receipt.notes == ("chosen for it",)
     assert outcome.receipt.data == ()
+
+
+class TestLibraries:
+    """Networks with random weights, with the preprocessing and the layers of their library."""
+
+    def test_a_network_of_timm_has_blocks_and_the_preprocessing_of_timm(self, torchvision):
+        timm = pytest.importorskip("timm")
+        network = timm.create_model("vit_tiny_patch16_224", pretrained=False, depth=4)
+        model = wrap_model(network)
+        assert model.layers == ["blocks.0", "blocks.1", "blocks.2", "blocks.3"]
+        assert model.remarks[1].endswith("; for behaviour: head")
+        assert model.remarks[0].startswith("images are resized, cropped to 224 × 224 pixels")
+        expected = timm.data.create_transform(**timm.data.resolve_model_data_config(network))
+        assert np.allclose(_prepared(model), expected(_picture()).numpy(), atol=0.05)
+
+    def test_a_network_of_torchvision_has_stages_and_takes_the_preprocessing_of_its_weights(self, torchvision):
+        weights = torchvision.models.ResNet18_Weights.DEFAULT
+        network = torchvision.models.resnet18(weights=None)
+        for preprocessing in (weights, weights.transforms()):
+            model = wrap_model(network, preprocessing=preprocessing)
+            assert np.allclose(_prepared(model), weights.transforms()(_picture()).numpy(), atol=0.05)
+        assert model.layers == ["layer1", "layer2", "layer3", "layer4"]
+
+    def test_a_network_of_transformers_has_blocks_and_takes_its_image_processor(self, torchvision, caplog):
+        transformers = pytest.importorskip("transformers")
+        network = _small_vit(transformers)
+        model = wrap_model(network)
+        assert model.layers == ["layers.0", "layers.1", "layers.2"]
+        assert "resized to 32 × 32 pixels" in model.remarks[0]
+        assert "pass preprocessing=" in caplog.text
+        processor = transformers.ViTImageProcessor(size={"height": 32, "width": 32})
+        caplog.clear()
+        shown = _prepared(wrap_model(network, preprocessing=processor))
+        assert not caplog.records
+        assert np.allclose(shown, processor(_picture(), return_tensors="np")["pixel_values"][0], atol=0.05)
+
+    def test_a_saved_network_of_transformers_has_the_preprocessing_beside_it(self, torchvision, tmp_path):
+        transformers = pytest.importorskip("transformers")
+        _small_vit(transformers).save_pretrained(tmp_path)
+        network = transformers.AutoModel.from_pretrained(tmp_path)
+        with pytest.raises(UserError, match=r"(?s)image processor of .* cannot be read.*pass preprocessing="):
+            wrap_model(network)
+        transformers.ViTImageProcessor(size={"height": 32, "width": 32}, image_mean=[0, 0, 0]).save_pretrained(tmp_path)
+        model = wrap_model(network)
+        assert str(tmp_path) in model.remarks[0]
+        assert _prepared(model).shape == (3, 32, 32)
+
+
+def _small_vit(transformers):
+    return transformers.ViTModel(
+        transformers.ViTConfig(
+            hidden_size=16,
+            num_hidden_layers=3,
+            num_attention_heads=2,
+            intermediate_size=16,
+            image_size=32,
+            patch_size=8,
+        )
+    )
+
+
+def _picture():
+    from PIL import Image
+
+    return Image.fromarray(np.random.default_rng(0).integers(0, 256, (300, 300, 3), np.uint8).repeat(2, 1)[:, :300])
+
+
+def _prepared(model):
+    from pathlib import Path
+    from tempfile import TemporaryDirectory
+
+    with TemporaryDirectory() as folder:
+        _picture().save(Path(folder) / "picture.png")
+        return model.activations_model.example_input(Path(folder) / "picture.png")[0].cpu().numpy()
+
+
+def test_preprocessing_that_is_none_is_refused():
+    torch = pytest.importorskip("torch")
+    with pytest.raises(UserError, match="a int is not preprocessing"):
+        wrap_model(torch.nn.Sequential(torch.nn.Conv2d(3, 2, 3)), preprocessing=224)
+    with pytest.raises(UserError, match="preprocessing cannot be given for a function of images"):
+        wrap_model(mean_colour, preprocessing=len)
+
+
+def test_layers_that_patterns_match_are_named():
+    torch = pytest.importorskip("torch")
+    nn = torch.nn
+    network = nn.Sequential(nn.Sequential(nn.Conv2d(3, 2, 8, stride=8), nn.Sequential(nn.ReLU())), nn.Flatten())
+    model = wrap_model(network, layers=["0.*", "1"])
+    assert model.layers == ["0.0", "0.1", "1"]
+    assert model.remarks[-1] == "layers that match '0.*': 0.0, 0.1"
+    assert wrap_model(network, layers="**").layers == ["0", "0.0", "0.1", "0.1.0", "1"]
+    with pytest.raises(UserError, match=r"(?s)no layer that matches \*1.0;.*\*\*1.0 matches 0.1.0"):
+        wrap_model(network, layers="*1.0")
+
+
+class TestRecurrent:
+    @pytest.fixture
+    def network(self):
+        torch = pytest.importorskip("torch")
+
+        class Recurrent(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.first, self.area, self.last = (torch.nn.Conv2d(n, 2, 3, padding=1) for n in (3, 2, 2))
+
+            def forward(self, images):
+                drive, state = self.first(images), 0
+                for _ in range(2):
+                    state = self.last(self.area(drive + state))
+                return state
+
+        return Recurrent()
+
+    def test_layers_with_time_steps_are_suggested(self, network, caplog):
+        steps = {0: (70, 120), 1: (120, 170)}
+        model = wrap_model(network, time_mapping={"V1": steps, "IT": steps})
+        assert model.layers == ["area-t0", "area-t1", "last-t0", "last-t1"]
+        assert dict(model.region_layer_map) == {"V1": ["area-t0", "area-t1"], "IT": ["last-t0", "last-t1"]}
+        assert model.remarks[-1] == "layers suggested for V1: area-t0, area-t1; IT: last-t0, last-t1"
+        assert "pass region_layer_map= to choose others" in caplog.text
+
+    def test_more_steps_than_the_network_has_are_refused(self, network):
+        with pytest.raises(UserError, match="no layer of 'Recurrent' runs 3 times in one pass"):
+            wrap_model(network, time_mapping={"IT": dict.fromkeys(range(3), (70, 120))})

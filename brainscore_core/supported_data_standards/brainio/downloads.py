@@ -184,7 +184,7 @@ class BatchMeter:
             columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
             self._bar = Progress(*columns, console=Console(stderr=True), transient=True)
             self._bar.start()
-            self._bar.add_task("Fetching files", total=self._total)
+            self._bar.add_task("Fetching file" if self._total == 1 else "Fetching files", total=self._total)
         return self
 
     def __exit__(
@@ -200,7 +200,7 @@ class BatchMeter:
         """Replace :func:`file_meter` inside a batch; `name` is not shown."""
         with self._lock:
             if self._progress and self._bar is None and not self._announced:
-                sys.stderr.write(f"Fetching {self._total} files\n")
+                sys.stderr.write(f"Fetching {self._total} file{'' if self._total == 1 else 's'}\n")
             self._announced = True
         yield Meter(self.cancelled)
 

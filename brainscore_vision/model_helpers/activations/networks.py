@@ -1,14 +1,13 @@
 """PyTorch networks: names of layers, recording of outputs, devices and precision."""
 
 import copy
-import fnmatch
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from difflib import get_close_matches
-from functools import partial
+from functools import lru_cache, partial
 from itertools import chain
 from threading import Lock, RLock
 from typing import TYPE_CHECKING, Any
@@ -27,6 +26,8 @@ __all__ = [
     "autocast_type",
     "autocasting",
     "choose_devices",
+    "is_pattern",
+    "match_layers",
     "to_input",
 ]
 
@@ -35,11 +36,49 @@ _registering = Lock()
 _CALL = re.compile(r"(?P<module>.+)-t(?P<call>\d+)")
 
 
+def is_pattern(layer: str) -> bool:
+    """Whether a name of a layer is a pattern."""
+    return any(sign in layer for sign in "*?[")
+
+
+def match_layers(pattern: str, known: Iterable[str]) -> list[str]:
+    """Names that match a pattern, in their order.
+
+    Names of layers are paths with dots. ``*`` and ``?`` stand for characters of one component, ``[…]`` for one of some
+    characters, and ``**`` for anything, dots included.
+
+    Examples
+    --------
+    >>> known = ["stem", "blocks.0", "blocks.0.attn", "blocks.1", "blocks.1.attn"]
+    >>> match_layers("blocks.*", known), match_layers("blocks.*.attn", known)
+    (['blocks.0', 'blocks.1'], ['blocks.0.attn', 'blocks.1.attn'])
+    >>> match_layers("**.attn", known) == match_layers("blocks.*.attn", known)
+    True
+    """
+    matches = _compiled(pattern).fullmatch
+    return [layer for layer in known if matches(layer)]
+
+
+@lru_cache(maxsize=64)
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile("".join(map(_as_regex, re.split(r"(\*+|\?|\[!?\]?[^\]]*\])", pattern))))
+
+
+def _as_regex(part: str) -> str:
+    if part.startswith("[") and len(part) > 2:
+        negated = part[1] == "!"
+        characters = re.sub(r"[\\\[\^]", r"\\\g<0>", part[2:-1] if negated else part[1:-1])
+        return f"[{'^' if negated else ''}{characters}]"
+    if part.startswith("*"):
+        return "[^.]*" if part == "*" else ".*"
+    return "[^.]" if part == "?" else re.escape(part)
+
+
 class LayerNames:
     """Names of layers of a network.
 
     A name as in ``named_modules()``; ``'logits'``, the last module without children; ``'name-t2'``, the output of a
-    module in its third call of a pass; a pattern with ``*``, ``?`` or ``[…]``.
+    module in its third call of a pass; a pattern as for :func:`match_layers`.
     """
 
     def __init__(self, network: "torch.nn.Module") -> None:
@@ -69,11 +108,11 @@ class LayerNames:
         resolved: list[str] = []
         names = list(self)
         for layer in layers:
-            if layer in names or not any(sign in layer for sign in "*?["):
+            if layer in names or not is_pattern(layer):
                 self.module(layer)
                 resolved.append(layer)
                 continue
-            matches = [name for name in names if fnmatch.fnmatchcase(name, layer)]
+            matches = match_layers(layer, names)
             if not matches:
                 raise UserError(
                     f"no layer of {type(self._network).__name__} matches {layer!r}", remedy="layers() lists all"

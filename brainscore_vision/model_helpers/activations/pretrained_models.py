@@ -9,7 +9,78 @@ from brainscore_core.errors import UserError
 from brainscore_vision.model_helpers.activations.preprocessing import ImagePreprocessing, from_settings, from_transforms
 from brainscore_vision.model_helpers.activations.pytorch import PytorchWrapper
 
-__all__ = ["from_huggingface", "from_timm", "from_torchvision"]
+__all__ = ["as_preprocessing", "from_huggingface", "from_timm", "from_torchvision", "own_preprocessing"]
+
+
+def as_preprocessing(preprocessing: Any) -> Any:
+    """Make a function from file paths to a network's input of what a library describes its preprocessing with.
+
+    Parameters
+    ----------
+    preprocessing : object
+        Weights of torchvision (``ResNet50_Weights.DEFAULT``) or their transforms, transforms of timm, an image
+        processor of transformers or its settings, or a function of file paths, which is returned unchanged.
+
+    Examples
+    --------
+    >>> as_preprocessing({"do_resize": True, "size": {"height": 96, "width": 96}, "resample": 2}).shape
+    (3, 96, 96)
+    """
+    if isinstance(preprocessing, ImagePreprocessing):
+        return preprocessing
+    if isinstance(preprocessing, Mapping) or hasattr(preprocessing, "image_processor"):
+        return from_settings(_settings(preprocessing))
+    if hasattr(preprocessing, "to_dict") and hasattr(preprocessing, "do_resize"):
+        return from_settings(_settings(preprocessing))
+    made = getattr(preprocessing, "transforms", None)
+    if callable(made):  # of weights, whose transforms have to be made
+        return from_transforms(made())
+    if made is not None or type(preprocessing).__module__.startswith(("torchvision.transforms", "timm.data")):
+        return from_transforms(preprocessing)
+    if not callable(preprocessing):
+        raise UserError(
+            f"a {type(preprocessing).__name__} is not preprocessing",
+            remedy="pass transforms of torchvision or timm, an image processor of transformers, or a function of a "
+            "list of file paths that returns the network's input",
+        )
+    return preprocessing
+
+
+def own_preprocessing(network: Any) -> tuple[Any, str] | None:
+    """Preprocessing that a network of timm or transformers describes itself.
+
+    Returns
+    -------
+    tuple of (callable, str) or None
+        Preprocessing and a sentence about it; None if the network does not describe it, as in torchvision and for
+        networks of transformers with random weights.
+
+    Raises
+    ------
+    UserError
+        If it has a description that cannot be read or is not supported.
+    """
+    described = getattr(network, "pretrained_cfg", None)
+    if isinstance(described, Mapping) and {"input_size", "mean", "std"} <= set(described):
+        preprocessing = _preprocessing({"interpolation": "bicubic", **described})
+        source = "as configured in timm"
+    else:
+        name = getattr(getattr(network, "config", None), "name_or_path", None)
+        if not name or not isinstance(name, str):
+            return None
+        from transformers.image_processing_utils import BaseImageProcessor
+
+        try:
+            settings = BaseImageProcessor.get_image_processor_dict(name)[0]
+        except (OSError, ValueError) as error:
+            raise UserError(
+                f"the image processor of {name!r} cannot be read: {error}",
+                remedy="pass preprocessing=AutoImageProcessor.from_pretrained(...), or that of a similar model",
+            ) from error
+        preprocessing, source = from_settings(settings), f"as by the image processor of {name}"
+    shape = preprocessing.shape
+    size = f" to {shape[1]} × {shape[2]} pixels" if shape else ""
+    return preprocessing, f"images are resized, cropped{size} and normalised {source}"
 
 
 def from_torchvision(
@@ -124,7 +195,7 @@ def _preprocessing(config: dict[str, Any]) -> ImagePreprocessing:
     else:
         raise UserError(
             f"the model's images are cropped by {mode!r} to {height} × {width}, which is not supported",
-            remedy="make a PytorchWrapper with the preprocessing of timm.data.create_transform",
+            remedy="score the network with preprocessing=timm.data.create_transform(...)",
         )
     return ImagePreprocessing(
         resize=resize,

@@ -46,6 +46,8 @@ __all__ = ["ModelCommitment"]
 
 _logger = logging.getLogger(__name__)
 
+_REGIONS = [str(region) for region in BrainModel.RecordingTarget]  # in the order of the ventral stream
+
 TimeMapping = Mapping[str, Mapping[int, tuple[float, float]]]
 Look = Callable[[StimulusSet, int, bool], Any]
 
@@ -109,6 +111,9 @@ class ModelCommitment(BrainModel):
     >>> recordings = model.look_at(stimuli)  # doctest: +SKIP
     """
 
+    remarks: tuple[str, ...] = ()
+    """Choices that were made automatically."""
+
     def __init__(
         self,
         identifier: str,
@@ -133,7 +138,10 @@ class ModelCommitment(BrainModel):
         self._selection_benchmarks = selection_benchmarks
         self._time_mapping = {str(region): dict(steps) for region, steps in (time_mapping or {}).items()}
         if region_layer_map is None and self._time_mapping:
-            region_layer_map = _layers_by_region_name(self._time_mapping, self.layers, identifier)
+            region_layer_map, suggested = _layers_in_time(self._time_mapping, self.layers, identifier)
+            if suggested:
+                self.remarks = (f"layers suggested for {suggested}",)
+                _logger.warning("%s: %s; pass region_layer_map= to choose others", identifier, self.remarks[0])
         _check_steps(self._time_mapping, region_layer_map or {})
         self.region_layer_map = RegionLayerMap(
             identifier, self.layers, known=known, given=region_layer_map, select=self._select
@@ -427,19 +435,38 @@ def _check_steps(time_mapping: TimeMapping, region_layer_map: Mapping[str, str |
             )
 
 
-def _layers_by_region_name(time_mapping: TimeMapping, layers: Sequence[str], identifier: str) -> dict[str, list[str]]:
-    """Layers of each region: those with a time step and the region as a part of their name: ``'IT.output-t0'``."""
-    named = {
-        region: [layer for layer in layers if time_step(layer) is not None and region in layer.split(".")]
-        for region in time_mapping
-    }
-    missing = [region for region, matches in named.items() if not matches]
-    if missing:
+def _layers_in_time(
+    time_mapping: TimeMapping, layers: Sequence[str], identifier: str
+) -> tuple[dict[str, list[str]], str]:
+    """Layers of each region, and which of them are only suggested, as text.
+
+    Layers of a region are those with a time step and the region as a part of their name: ``'IT.output-t0'``. If no
+    layer is named after a region, layers are suggested: of those that have all time steps, V1 gets the first and IT
+    the last.
+    """
+    in_time = [layer for layer in layers if time_step(layer) is not None]
+    named = {region: [layer for layer in in_time if region in layer.split(".")] for region in time_mapping}
+    if {part for layer in in_time for part in layer.split(".")}.isdisjoint({*_REGIONS, *time_mapping}):
+        suggested = {region: _suggested_layers(region, set(time_mapping[region]), in_time) for region in time_mapping}
+        if all(suggested.values()):
+            return suggested, "; ".join(f"{region}: {', '.join(found)}" for region, found in suggested.items())
+    if missing := [region for region, found in named.items() if not found]:
         raise UserError(
             f"no layer of {identifier!r} is named after {', '.join(missing)} and has a time step",
             remedy="pass region_layer_map, such as {'IT': ['IT.output-t0', 'IT.output-t1']}",
         )
-    return named
+    return named, ""
+
+
+def _suggested_layers(region: str, steps: set[int], layers: Sequence[str]) -> list[str]:
+    """One layer at all these steps, as far into the network as the region is into the ventral stream."""
+    by_name: dict[str, list[str]] = {}
+    for layer in layers:
+        if time_step(layer) in steps:
+            by_name.setdefault(layer.rpartition("-t")[0], []).append(layer)
+    complete = [at_steps for at_steps in by_name.values() if len(at_steps) == len(steps)]
+    depth = _REGIONS.index(region) / (len(_REGIONS) - 1) if region in _REGIONS else 1
+    return complete[round(depth * (len(complete) - 1))] if complete else []
 
 
 def _responses_at_step(responses: NeuroidAssembly, layers: Sequence[str], step: int) -> NeuroidAssembly:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from fnmatch import fnmatchcase
 from inspect import getattr_static
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from brainscore_core.errors import NotApplicable, UserError, nearest
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
+from brainscore_vision.model_helpers.activations.networks import is_pattern, match_layers
 from brainscore_vision.model_interface import BrainModel
 
 if TYPE_CHECKING:
@@ -22,18 +23,20 @@ __all__ = [
     "ActivationsModel",
     "RegionLayerMap",
     "candidate_layers",
+    "layer_calls",
     "layer_names",
     "layers_of_regions",
     "load_region_layer_map",
     "logits_width",
+    "repeated_layers",
     "resolve_layers",
     "time_step",
     "unique",
 ]
 
-_GLOB = re.compile(r"[*?\[]")
 _TIME_STEP = re.compile(r"-t(\d+)$")
 _LOGITS = "logits"
+_REPEATED = 3  # as many modules of a class side by side are blocks or stages; pairs are often other things
 _HELPERS = "brainscore_vision.model_helpers."
 _REGIONS = tuple(str(region) for region in BrainModel.RecordingTarget)
 
@@ -77,8 +80,9 @@ def resolve_layers(wanted: str | Sequence[str], known: Sequence[str] | None, *, 
     Parameters
     ----------
     wanted : str or sequence of str
-        Names, or patterns with ``*``, ``?`` and ``[…]``. ``'logits'`` and names with a time step (``'IT.output-t1'``)
-        are accepted if the network has the layer without the step.
+        Names, or patterns as for
+        :func:`~brainscore_vision.model_helpers.activations.networks.match_layers`. ``'logits'`` and names with a time
+        step (``'IT.output-t1'``) are accepted if the network has the layer without the step.
     known : sequence of str, optional
         All layers in order; None if they are not known: names are then not checked.
     identifier : str
@@ -97,7 +101,7 @@ def resolve_layers(wanted: str | Sequence[str], known: Sequence[str] | None, *, 
     layers: list[str] = []
     for name in [wanted] if isinstance(wanted, str) else wanted:
         if known is None:
-            if _GLOB.search(name):
+            if is_pattern(name):
                 raise UnknownLayer(
                     f"the pattern {name!r} cannot be resolved: {identifier!r} does not list its layers",
                     remedy="name each layer",
@@ -105,7 +109,7 @@ def resolve_layers(wanted: str | Sequence[str], known: Sequence[str] | None, *, 
             layers.append(name)
         elif name in known or _TIME_STEP.sub("", name) in {*known, _LOGITS}:
             layers.append(name)
-        elif _GLOB.search(name) and (matching := [layer for layer in known if fnmatchcase(layer, name)]):
+        elif is_pattern(name) and (matching := match_layers(name, known)):
             layers += matching
         else:
             raise _unknown(name, known, identifier)
@@ -154,10 +158,16 @@ def unique(names: Iterable[str]) -> list[str]:
 def _unknown(name: str, known: Sequence[str], identifier: str) -> UnknownLayer:
     near = nearest(name, known)
     shown = ", ".join(known[:40]) + (f" and {len(known) - 40} more" if len(known) > 40 else "")
-    wrong = f"no layer that matches {name}" if _GLOB.search(name) else f"no layer {name}"
-    return UnknownLayer(
-        f"model {identifier!r} has {wrong}; it has {shown}", remedy=f"nearest: {', '.join(near)}" if near else None
-    )
+    remedy = f"nearest: {', '.join(near)}" if near else None
+    if not is_pattern(name):
+        return UnknownLayer(f"model {identifier!r} has no layer {name}; it has {shown}", remedy=remedy)
+    deeper = match_layers(name.replace("*", "**"), known)
+    if deeper:
+        more = ", …" if len(deeper) > 3 else ""
+        remedy = (
+            f"* stands for characters other than dots; {name.replace('*', '**')} matches {', '.join(deeper[:3])}{more}"
+        )
+    return UnknownLayer(f"model {identifier!r} has no layer that matches {name}; it has {shown}", remedy=remedy)
 
 
 class RegionLayerMap(Mapping[str, list[str]]):
@@ -348,6 +358,93 @@ class _Output(NamedTuple):
     tensor: Any
 
 
+def repeated_layers(model: torch.nn.Module, inputs: Any, *, limit: int = 24) -> tuple[list[str], str]:
+    """Choose the blocks of a transformer or the stages of a convolutional network, and find the network's last layer.
+
+    These are the outermost modules of which there are at least three of one class side by side, such as
+    ``layer1`` … ``layer4`` of a ResNet or ``blocks.0`` … ``blocks.11`` of a ViT, with modules before them that have
+    parts, such as the stem. Stages with blocks of attention are replaced by their blocks. The network runs once.
+
+    Parameters
+    ----------
+    model : torch.nn.Module
+        The network.
+    inputs : torch.Tensor
+        Input of the network for one or more stimuli.
+    limit : int
+        Largest number of layers; of more, some are left out evenly.
+
+    Returns
+    -------
+    tuple of (list of str, str)
+        Blocks or stages in the order of computation, none if the network has no such modules; and the last layer, such
+        as the logits.
+
+    Raises
+    ------
+    UserError
+        If the network fails on the input, or no layer returns a tensor whose first axis is the stimuli.
+
+    Examples
+    --------
+    >>> import torch
+    >>> from torch.nn import Conv2d, Flatten, Linear, ReLU, Sequential
+    >>> block = lambda: Sequential(Conv2d(3, 3, 3), ReLU())
+    >>> network = Sequential(Sequential(block(), block(), block()), Flatten(), Linear(12, 2))
+    >>> repeated_layers(network, torch.zeros(1, 3, 8, 8))
+    (['0.0', '0.1', '0.2'], '2')
+    """
+    outputs = _run(model, inputs)
+    distinct = _distinct(outputs)
+    if not distinct:
+        raise _without_layers(model)
+    names = _blocks_or_stages(model)
+    chosen = unique(output.name for output in outputs if output.name in names)
+    return _thin(chosen, limit) if len(chosen) >= _REPEATED else [], distinct[-1].name
+
+
+def _blocks_or_stages(model: torch.nn.Module) -> set[str]:
+    """Names of the outermost repeated modules."""
+    level = [("", model)]
+    while level:
+        for prefix, parent in level:
+            parts = [(f"{prefix}{name}", part) for name, part in parent.named_children() if _has_parts(part)]
+            repeated = _repeated(parts)
+            if not repeated:
+                continue
+            until = max(index for index, (name, _) in enumerate(parts) if name in repeated)
+            inner = [name for name, part in parts if name in repeated for name in _attention_blocks(name, part)]
+            return set(inner) if len(inner) > len(repeated) else {name for name, _ in parts[: until + 1]}
+        level = [(f"{prefix}{name}.", part) for prefix, parent in level for name, part in parent.named_children()]
+    return set()
+
+
+def _repeated(parts: Sequence[tuple[str, torch.nn.Module]]) -> set[str]:
+    """Names of those of which there are several of one class."""
+    classes = [type(part) for _, part in parts]
+    return {name for name, part in parts if classes.count(type(part)) >= _REPEATED}
+
+
+def _attention_blocks(name: str, stage: torch.nn.Module) -> list[str]:
+    """Blocks with attention inside a stage, side by side in a container."""
+    return [
+        f"{name}.{container}.{child}" if container else f"{name}.{child}"
+        for container, module in stage.named_modules()
+        for child, block in module.named_children()
+        if type(module).__name__ in ("Sequential", "ModuleList") and _is_attention_block(block)
+    ]
+
+
+def _is_attention_block(module: torch.nn.Module) -> bool:
+    return _has_parts(module) and any(
+        "attn" in name.lower() or "attention" in name.lower() for name, _ in module.named_children()
+    )
+
+
+def _has_parts(module: torch.nn.Module) -> bool:
+    return next(module.children(), None) is not None
+
+
 def candidate_layers(model: torch.nn.Module, inputs: Any, *, limit: int = 24) -> list[str]:
     """Choose up to `limit` layers that cover a network, in the order of computation.
 
@@ -386,10 +483,7 @@ def candidate_layers(model: torch.nn.Module, inputs: Any, *, limit: int = 24) ->
         raise ValueError(f"limit is {limit}: there must be room for one layer")
     outputs = _distinct(_run(model, inputs))
     if not outputs:
-        raise UserError(
-            f"no layer of {type(model).__name__} returns a tensor whose first axis is the stimuli",
-            remedy="name the layers to record from: layers=[...]",
-        )
+        raise _without_layers(model)
     deepest = max(output.depth for output in outputs)
     chosen: list[_Output] = []
     for depth in range(1, deepest + 1):
@@ -400,6 +494,13 @@ def candidate_layers(model: torch.nn.Module, inputs: Any, *, limit: int = 24) ->
         if len(level) > limit:
             break
     return [output.name for output in _thin(chosen, limit)]
+
+
+def _without_layers(model: torch.nn.Module) -> UserError:
+    return UserError(
+        f"no layer of {type(model).__name__} returns a tensor whose first axis is the stimuli",
+        remedy="name the layers to record from: layers=[...]",
+    )
 
 
 def _run(model: torch.nn.Module, inputs: Any) -> list[_Output]:
@@ -441,6 +542,19 @@ def _call(model: torch.nn.Module, inputs: Any) -> None:
         ) from error
 
 
+def layer_calls(model: torch.nn.Module, inputs: Any) -> dict[str, int]:
+    """How often each layer runs in one pass, in the order of computation; the network runs once.
+
+    Examples
+    --------
+    >>> import torch
+    >>> shared = torch.nn.Linear(2, 2)
+    >>> layer_calls(torch.nn.Sequential(shared, torch.nn.ReLU(), shared), torch.zeros(1, 2))
+    {'0': 2, '1': 1}
+    """
+    return dict(Counter(output.name for output in _run(model, inputs)))
+
+
 def _distinct(outputs: Iterable[_Output]) -> list[_Output]:
     """Keep one name for each tensor; views and reshapes with the same values count as the same tensor."""
     groups: dict[tuple[int, int], _Output] = {}
@@ -472,7 +586,7 @@ def _with_ancestors(name: str) -> list[str]:
     return [".".join(parts[:count]) for count in range(1, len(parts) + 1)]
 
 
-def _thin(outputs: list[_Output], limit: int) -> list[_Output]:
+def _thin(outputs: list[Any], limit: int) -> list[Any]:
     """Keep `limit` layers, evenly spread, including the first and the last."""
     if len(outputs) <= limit:
         return outputs

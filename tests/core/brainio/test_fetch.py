@@ -742,12 +742,13 @@ class TestProgress:
         fetch(web.url("/a.csv"), sha1=sha1(BODY))
         assert capsys.readouterr() == ("", "")
 
-    def test_one_plain_line_for_many(self, web, capsys):
-        for number in range(5):
+    @pytest.mark.parametrize(("n", "line"), [(5, "Fetching 5 files\n"), (1, "Fetching 1 file\n")])
+    def test_one_plain_line_for_many(self, web, capsys, n, line):
+        for number in range(n):
             web.files[f"/{number}"] = BODY
-        requests = [FetchRequest(web.url(f"/{n}"), sha1=sha1(BODY)) for n in range(5)]
+        requests = [FetchRequest(web.url(f"/{number}"), sha1=sha1(BODY)) for number in range(n)]
         fetch_all(requests)
-        assert capsys.readouterr() == ("", "Fetching 5 files\n")
+        assert capsys.readouterr() == ("", line)
         fetch_all(requests)
         assert capsys.readouterr() == ("", "")
 

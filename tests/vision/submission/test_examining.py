@@ -396,11 +396,13 @@ def test_metadata_that_are_missing(found, model):
     metadata = (
         "from brainscore_vision import model_registry\n"
         "from brainscore_vision.model_helpers.metadata import ModelMetadata\n\n"
-        "METADATA = {'mine': ModelMetadata(architecture='net', parameters=1, training_data=None, source=None)}\n\n"
+        "METADATA = {'mine': ModelMetadata(architecture='net', parameters=1, training_data=None, source=None, famly='')}"
+        "\n\n"
         "model_registry['mine'] = lambda: None\n"
     )
     findings = [one for one in found({**model, "models/mine/__init__.py": metadata}) if one[1] == "metadata"]
     assert [(severity, message) for severity, _, _, message in findings] == [
+        ("warning", "ModelMetadata has no field famly"),
         ("warning", "ModelMetadata lacks code_licence, weights_licence, bibtex"),
         ("note", "ModelMetadata does not state source"),
     ]

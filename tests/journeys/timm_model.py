@@ -1,0 +1,10 @@
+"""Score a network of timm with random weights. Needs brainscore[models]."""
+
+import timm
+
+import brainscore
+
+network = timm.create_model("resnet18", pretrained=False)
+layers = {"V1": "layer1", "IT": "layer4"}  # without this map, a layer is selected for each region
+score = brainscore.score(network, "Simulated2026.V1-rdm", identifier="resnet18-untrained", region_layer_map=layers)
+print(f"{float(score):.3f}, 95 %: {score.attrs['ci'][0]:.3f}–{score.attrs['ci'][1]:.3f}")
