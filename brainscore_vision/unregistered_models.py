@@ -237,7 +237,8 @@ def to_unregistered_model(
     """
     from brainscore_vision.model_interface import BrainModel
 
-    source = source or _source_file(model)
+    if source is None:  # of wrapped networks, the network's, not that of the class that wraps it
+        source = model.source_file if hasattr(model, "source_file") else _source_file(model)
     given = {
         "layers": layers,
         "region_layer_map": region_layer_map,
@@ -246,7 +247,8 @@ def to_unregistered_model(
     }
     if isinstance(model, BrainModel) or hasattr(model, "look_at"):
         _refuse(given, f"for a {type(model).__name__}, which is a BrainModel already", "pass the network itself")
-        return UnregisteredModel(identifier or _text(getattr(model, "identifier", None)) or _name(model), model, source)
+        name = identifier or _text(getattr(model, "identifier", None)) or _name(model)
+        return UnregisteredModel(name, model, source, tuple(getattr(model, "remarks", ())))
     remarks: list[str] = []
     network = _as_activations_model(model, identifier, preprocessing, remarks)
     if network is not None:
@@ -256,7 +258,7 @@ def to_unregistered_model(
         if layers is not None:
             named = [layers] if isinstance(layers, str) else layers
             remarks += _matched(named, made.layers)
-        made.remarks = (*remarks, *made.remarks)
+        made.remarks, made.source_file = (*remarks, *made.remarks), source
         return UnregisteredModel(name, made, source, made.remarks)
     if callable(model):
         del given["region_layer_map"]
@@ -302,7 +304,7 @@ def _layers(
     time_mapping: Mapping[str, Mapping[int, tuple[float, float]]] | None,
     remarks: list[str],
 ) -> tuple[str | Sequence[str], str | None]:
-    """The given layers, or those that are found in the network; and the layer for behaviour, if not the last of them."""
+    """Layers that are given or found in the network; and the layer for behaviour, if it is not the last of them."""
     if layers is not None:
         return layers, None
     if region_layer_map is not None and time_mapping is not None:
