@@ -9,7 +9,6 @@ from brainscore_core.benchmarks import BenchmarkBase
 from brainscore_core.errors import UnknownIdentifier, UserError
 from brainscore_core.metrics import Score, attach_uncertainty
 from brainscore_core.scoring import ResultsStore
-
 from tests.optional import declare_operators
 
 torch = pytest.importorskip("torch")
