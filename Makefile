@@ -62,12 +62,16 @@ ci: ## run what continuous integration runs: all tests and checks
 coverage: $(VENV)/.test ## run all tests and print the coverage of lines and branches by package
 	$(PYTEST) --cov --cov-report= $(OPTIONS); code=$$?; $(BIN)/python tests/coverage_table.py; exit $$code
 
-lint: $(VENV)/.lint ## check style, types and the direction of imports
+PAGES := README.md CONTRIBUTING.md docs
+PROSE := '(?s)(```).*?\1' --ignore-regex '`[^`\n]*`|https?://\S+|\]\([^)]*\)|^- .*[(]20[0-9][0-9][)],.*'
+lint: $(VENV)/.lint ## check style, types, spelling and the direction of imports
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python .ci/expressions.py
+	$(BIN)/codespell
+	$(BIN)/codespell --dictionary .ci/british.txt --ignore-multiline-regex $(PROSE) $(PAGES)
 
 audit: $(VENV)/.lint ## ask whether a vulnerability of the locked versions is known
 	$(BIN)/python .ci/audit.py
@@ -77,7 +81,7 @@ format: $(VENV)/.lint ## correct the style
 	$(BIN)/ruff format .
 
 docs: $(VENV)/.docs ## build the documentation in ./site
-	$(BIN)/mkdocs build --strict --quiet
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 perf: $(VENV)/.test ## measure: PEER=python FIELD=python (perf/README.md says how to make the two environments)
 	@test -x "$(PEER)" && test -x "$(FIELD)" || { \
@@ -94,7 +98,7 @@ lock: ## write requirements/constraints.txt and requirements/site.txt anew from 
 	.venv-lock/bin/python -m pip install --quiet torch==2.13.0 ".[test,lint,docs]"
 	(echo "# Written by \`make lock\`."; .venv-lock/bin/python -m pip freeze --exclude brainscore | sed 's/+cpu//') > $(LOCK)
 	$(PYTHON) -m venv --clear .venv-lock && .venv-lock/bin/python -m pip install --quiet uv
-	(echo "# Versions and hashes of what a public site installs, written by \`make lock\`; docs/deploy.md installs them."; \
+	(echo "# Versions and hashes of what a public site installs, written by \`make lock\`; docs/operators/deploy.md installs them."; \
 		.venv-lock/bin/uv pip compile pyproject.toml --extra web --extra postgres --extra s3 --extra models --universal \
 		--python-version 3.11 --generate-hashes --no-emit-index-url --no-header --quiet --constraint $(LOCK)) > $(SITE_LOCK)
 	rm -rf .venv-lock

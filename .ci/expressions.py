@@ -1,6 +1,7 @@
 """Ask regexploit whether the time of a regular expression grows with the cube of a text's length, or faster.
 
-``make lint`` runs it. What grows with the square is not found: texts of strangers are short (docs/reliability.md).
+``make lint`` runs it. What grows with the square is not found: texts of strangers are short
+(docs/operators/reliability.md).
 """
 
 from __future__ import annotations

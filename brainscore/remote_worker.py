@@ -25,7 +25,8 @@ from brainscore_core.errors import DataUnavailable, UserError
 from brainscore_core.files import replacing
 from brainscore_core.isolation.sandbox import require_sandbox
 from brainscore_core.paths import remote_worker_home
-from brainscore_core.receipts.environment import current_environment, describe_plugin, platform_code
+from brainscore_core.plugins.source import plugin_hash
+from brainscore_core.receipts.environment import current_environment, platform_code
 from brainscore_core.runner.pair import run_info
 from brainscore_core.runner.process import Answer, Death, ScoringProcess
 from brainscore_core.runner.worker import error_receipt, scoring_environment, write_failed
@@ -439,11 +440,11 @@ def _code_problem(pair: Pair, plugins: Path | None) -> str:
         folder = places[0].folder if places else None
         if folder is None:
             return f"the {kind} {identifier} is not installed here"
-        if describe_plugin(folder).sha256 != expected:
+        if plugin_hash(folder) != expected:
             return f"the code of the {kind} {identifier} here is not that of the site"
     return ""
 
 
 def _is_among(plugins: Path, kind: str, expected: str) -> bool:
     folders = (plugins / f"{kind}s").glob("*/")
-    return any(describe_plugin(folder).sha256 == expected for folder in folders)
+    return any(plugin_hash(folder) == expected for folder in folders)

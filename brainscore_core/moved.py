@@ -22,6 +22,7 @@ MOVED = {
     "brainscore_core.scoring.subjects.cage": "brainscore_core.isolation.sandbox",
     "brainscore_vision._isolated": "brainscore_vision.isolation",
     "brainscore_vision._scorer": "brainscore_vision.scoring",
+    "brainscore_vision.model_helpers.activations.callables": "brainscore_vision.model_helpers.static_features",
     **{
         f"brainscore_vision.model_helpers.activations.{library}": (
             "brainscore_vision.model_helpers.activations.pretrained_models"

@@ -6,6 +6,7 @@ import importlib
 import os
 import re
 import secrets
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,7 @@ __all__ = [
     "flag",
     "positive_integer",
     "secret_key",
+    "site_address",
     "unusable_folder",
     "web_address",
 ]
@@ -145,6 +147,23 @@ def contact_address(name: str) -> str:
 
 
 _EMAIL_ADDRESS = re.compile(r"[\w.+-]+@[\w-]+(\.[\w-]+)*")
+
+
+def site_address(hosts: Sequence[str], *, public: bool) -> str:
+    """Read the address of the site for e-mails, which have no request to take it from; without a trailing slash.
+
+    Parameters
+    ----------
+    hosts : sequence of str
+        Names of the site, the first of which is the default.
+    public : bool
+        Whether it is served through HTTPS.
+    """
+    given = os.environ.get("BRAINSCORE_SITE_ADDRESS", "")
+    if given:
+        return given.rstrip("/")
+    host = next((name.lstrip(".") for name in hosts if name.strip("*.")), "localhost")
+    return f"https://{host}" if public else f"http://{host}:8000"
 
 
 def _is_web_address(text: str) -> bool:

@@ -16,6 +16,7 @@ from brainscore_web.environment import (
     flag,
     positive_integer,
     secret_key,
+    site_address,
     web_address,
 )
 from brainscore_web.operations.logs import configuration
@@ -176,9 +177,7 @@ MFA_FORMS = {
 
 globals().update(email_settings(os.environ.get("BRAINSCORE_SITE_MAIL") or "console:"))
 DEFAULT_FROM_EMAIL = os.environ.get("BRAINSCORE_SITE_MAIL_FROM") or "Brain-Score <noreply@localhost>"
-ADDRESS = os.environ.get(
-    "BRAINSCORE_SITE_ADDRESS", ""
-)  # address of this site for e-mails, which have no request to take it from
+ADDRESS = site_address(ALLOWED_HOSTS, public=PUBLIC)
 CONTACT = contact_address("BRAINSCORE_SITE_CONTACT")  # of the site's operators, for the footer; as are the next two
 REPOSITORY = web_address("BRAINSCORE_SITE_REPOSITORY")
 ISSUES = web_address("BRAINSCORE_SITE_ISSUES")
@@ -222,7 +221,7 @@ TASKS = {"default": {"BACKEND": "django_tasks_db.DatabaseBackend", "QUEUES": ["d
 
 STIMULUS_SAMPLES = flag("BRAINSCORE_SITE_STIMULUS_SAMPLES", default=not PUBLIC)  # stimuli may have their own licences
 
-OPERATIONS = {  # monitoring, and retention in days; see docs/operations.md
+OPERATIONS = {  # monitoring, and retention in days; see docs/operators/operations.md
     "metrics_token": os.environ.get("BRAINSCORE_SITE_METRICS_TOKEN", ""),
     "free": positive_integer("BRAINSCORE_SITE_FREE_MB", 1_000) * 10**6,
     "logs": positive_integer("BRAINSCORE_SITE_KEEP_LOGS", 180),

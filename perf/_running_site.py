@@ -54,8 +54,8 @@ class Process:
         self.kills += 1
         self.start()
 
-    def mend(self):
-        """Start it again where it ended by itself, as a service manager does."""
+    def restart_if_ended(self):
+        """Start it again if it ended by itself, as a service manager does."""
         if self.process.poll() is not None:
             self.ended += 1
             print(f"{self.name} ended by itself with {self.process.returncode}", flush=True)
@@ -155,7 +155,7 @@ def submit(site, token, files, note):
 
 
 def free_port():
-    """A port that nobody has."""
+    """Return an unused port."""
     with socket.socket() as one:
         one.bind(("127.0.0.1", 0))
         return one.getsockname()[1]

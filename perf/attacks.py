@@ -1,4 +1,4 @@
-"""What readers notice while somebody attacks the server, with no proxy before it.
+"""What readers notice while the server is attacked, with no proxy before it.
 
 Run with ``python perf/attacks.py [--seconds 30] [--write]``. Needs bubblewrap (on Debian: ``apt install bubblewrap``).
 Everything happens in a temporary folder and on loopback; scores of the leaderboard are simulated.
@@ -169,13 +169,13 @@ def main():
     parser.add_argument("--seconds", type=float, default=30, help="for each attack")
     parser.add_argument("--readers", type=int, default=20)
     parser.add_argument("--attack", choices=ATTACKS, action="append", help="only this one; again for another")
-    parser.add_argument("--write", action="store_true", help="write docs/reliability.md")
+    parser.add_argument("--write", action="store_true", help="write docs/operators/reliability.md")
     options = parser.parse_args()
     if shutil.which("bwrap") is None:
         sys.exit("bubblewrap is needed (on Debian: apt install bubblewrap)")
     with tempfile.TemporaryDirectory(prefix="attacks-", ignore_cleanup_errors=True) as folder:
         home = Path(folder)
-        home.chmod(0o755)  # caged code is somebody else
+        home.chmod(0o755)  # sandboxed code runs as another user
         environment = clean_environment(
             home,
             BRAINSCORE_SITE_RESULTS=str(home / "results"),
@@ -201,7 +201,7 @@ def main():
     for error in errors[:20]:
         print("error:", error)
     if options.write:
-        write_section("attacks", text, HERE.parent / "docs" / "reliability.md")
+        write_section("attacks", text, HERE.parent / "docs" / "operators" / "reliability.md")
 
 
 def measure(options, home, environment):

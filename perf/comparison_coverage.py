@@ -4,9 +4,9 @@
     python perf/comparison_coverage.py rdm --simulations 50 --print
     python perf/comparison_coverage.py ranks                false positives of ranks; a quarter of an hour
 
-Results are kept in perf/comparison_coverage.json, and written as a table into docs/comparison.md; `--print` only
-prints them. Everything is seeded: the same versions give the same counts. Set OMP_NUM_THREADS=1 where several run side
-by side.
+Results are kept in perf/comparison_coverage.json, and written as tables into docs/comparison_coverage.md; `--print`
+only prints them. Everything is seeded: the same versions give the same counts. Set OMP_NUM_THREADS=1 where several run
+side by side.
 """
 
 import json
@@ -20,7 +20,7 @@ from comparison_cases import GROUPS, RANKS, REGIMES, PairedCase, simulate_pair, 
 
 HERE = Path(__file__).parent
 STORE = HERE / "comparison_coverage.json"
-PAGE = HERE.parent / "docs" / "comparison.md"
+PAGE = HERE.parent / "docs" / "comparison_coverage.md"
 BEGIN, END = "<!-- begin: written by perf/comparison_coverage.py -->", "<!-- end -->"
 BEGIN_RANKS, END_RANKS = "<!-- begin: ranks, by perf/comparison_coverage.py -->", "<!-- end: ranks -->"
 SIZES = (10, 20, 50, 100, 200)

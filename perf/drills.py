@@ -1,4 +1,4 @@
-"""Drills on a running site: each is performed once, and its result is a row in ``docs/reliability.md``.
+"""Drills on a running site: each is performed once, and its result is a row in ``docs/operators/reliability.md``.
 
 Run with ``python perf/drills.py [--drill NAME] [--write]``. Everything happens in a temporary folder and on loopback,
 with SQLite, the server's two processes and a worker.
@@ -134,7 +134,7 @@ def main():
     """Perform the drills, print and write their results."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--drill", choices=DRILLS, action="append", help="only this one; again for another")
-    parser.add_argument("--write", action="store_true", help="write docs/reliability.md")
+    parser.add_argument("--write", action="store_true", help="write docs/operators/reliability.md")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="drills-", ignore_cleanup_errors=True) as folder:
         home = Path(folder)
@@ -152,7 +152,7 @@ def main():
     text = table(["drill", "result"], rows)
     print(text)
     if options.write:
-        write_section("drills", text, HERE.parent / "docs" / "reliability.md")
+        write_section("drills", text, HERE.parent / "docs" / "operators" / "reliability.md")
 
 
 def perform(names, home, environment):

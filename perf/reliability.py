@@ -28,9 +28,9 @@ SOON = 2.0  # seconds after the kill before, for a victim and step of which ther
 
 
 def observe():
-    """What goes on now: steps by kind, submissions by state, letters that wait.
+    """The present state: running steps by kind, submissions by state, number of e-mails that are not sent.
 
-    A step counts where somebody has lately said that it is worked on, that of scoring while one of its pairs is.
+    A step is running if its worker has renewed its lease recently; scoring is, while one of its pairs is.
     """
     from datetime import timedelta
 
@@ -42,7 +42,7 @@ def observe():
     from brainscore_web.submissions.models import Step, Submission
 
     try:
-        lately = timezone.now() - timedelta(seconds=11)  # those who work say so every ten seconds, or two
+        lately = timezone.now() - timedelta(seconds=11)  # workers renew their leases every two or ten seconds
         steps = Counter(Step.objects.filter(state="running", claimed__gt=lately).values_list("kind", flat=True))
         steps["score"] = Job.objects.filter(state="running", claimed__gt=lately).count()
         states = Counter(Submission.objects.values_list("state", flat=True))
@@ -57,7 +57,7 @@ def chaos(victims, hits, kills, stop, seconds):
     done, last = 0, -seconds
     while not stop.is_set():
         for one in (*victims["worker"], *victims["server"]):
-            one.mend()
+            one.restart_if_ended()
         steps, *_ = observe()
         running = [kind for kind in STEPS if steps[kind]]
         wanted = [(hits[step, name], random.random(), name) for step in running for name in victims]
@@ -113,13 +113,13 @@ def main():
     parser.add_argument("--pause", type=float, default=15, help="seconds between two kills")
     parser.add_argument("--database", choices=["sqlite", "postgresql"], default="postgresql")
     parser.add_argument("--limit", type=float, default=3600, help="seconds after which it is given up")
-    parser.add_argument("--write", metavar="SECTION", help="write this section of docs/reliability.md")
+    parser.add_argument("--write", metavar="SECTION", help="write this section of docs/operators/reliability.md")
     options = parser.parse_args()
     if shutil.which("bwrap") is None:
         sys.exit("bubblewrap is needed (on Debian: apt install bubblewrap)")
     with tempfile.TemporaryDirectory(prefix="reliability-", ignore_cleanup_errors=True) as folder:
         home = Path(folder)
-        home.chmod(0o755)  # the database's server is somebody else
+        home.chmod(0o755)  # the database's server runs as another user
         mail, results, log = home / "mail", home / "results", home / "log"
         mail.mkdir()
         server = Postgres(home / "postgres") if options.database == "postgresql" else None
@@ -228,7 +228,7 @@ def write(options, report):
         "",
         table(["step", *(name for name in VICTIMS if name in report["killed"])], kills),
     ]
-    write_section(options.write, "\n".join(lines), HERE.parent / "docs" / "reliability.md")
+    write_section(options.write, "\n".join(lines), HERE.parent / "docs" / "operators" / "reliability.md")
 
 
 if __name__ == "__main__":

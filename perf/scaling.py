@@ -1,7 +1,7 @@
 """What 1,000 models on 300 benchmarks will take, from the receipts of a run that was measured.
 
 Run with ``python perf/scaling.py RESULTS [--activations FOLDER] [--threads 1] [--start SECONDS] [--write]``: prints the
-tables, and with ``--write`` puts them into docs/scaling.md. The run must have begun with no stored activations,
+tables, and with ``--write`` puts them into docs/performance.md. The run must have begun with no stored activations,
 so that each model's time to extract them is in its receipts. `measure` and `extrapolate` are pure functions.
 
 Assumptions
@@ -28,7 +28,7 @@ from typing import Any
 
 from _tables import table, write_section
 
-DOCUMENT = Path(__file__).resolve().parent.parent / "docs" / "scaling.md"
+DOCUMENT = Path(__file__).resolve().parent.parent / "docs" / "performance.md"
 WORKERS = (1, 16, 256)
 _COUNTED = ("scored", "undefined")  # states that stand for the whole of the work
 
@@ -272,7 +272,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=1, help="of each worker in the measured run")
     parser.add_argument("--start", type=float, help="seconds that a process takes to begin; measured if left out")
     parser.add_argument("--note", default="", help="a sentence above the tables")
-    parser.add_argument("--write", action="store_true", help="put the tables into docs/scaling.md")
+    parser.add_argument("--write", action="store_true", help="put the tables into docs/performance.md")
     options = parser.parse_args()
     layers = read_layers(options.activations) if options.activations else []
     measured = measure(read_receipts(options.results), layers)

@@ -170,13 +170,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--minutes", type=float, default=20)
     parser.add_argument("--readers", type=int, default=4)
-    parser.add_argument("--write", action="store_true", help="write docs/reliability.md")
+    parser.add_argument("--write", action="store_true", help="write docs/operators/reliability.md")
     options = parser.parse_args()
     if shutil.which("bwrap") is None:
         sys.exit("bubblewrap is needed (on Debian: apt install bubblewrap)")
     with tempfile.TemporaryDirectory(prefix="soak-", ignore_cleanup_errors=True) as folder:
         home = Path(folder)
-        home.chmod(0o755)  # caged code is somebody else
+        home.chmod(0o755)  # sandboxed code runs as another user
         (home / "mail").mkdir()
         environment = clean_environment(
             home,
@@ -197,7 +197,7 @@ def main():
     for error in counts.errors[:20]:
         print("error:", error)
     if options.write:
-        write_section("soak", text, HERE.parent / "docs" / "reliability.md")
+        write_section("soak", text, HERE.parent / "docs" / "operators" / "reliability.md")
 
 
 def watch(options, home, environment):

@@ -416,7 +416,9 @@ class ModelProcess:
     def _fail_by_sandbox(self, verdict: Verdict, doing: str) -> NoReturn:
         cause: Cause = "crash" if verdict.cause not in ("timeout", "start") else verdict.cause
         remedy = (
-            "make it use less, or raise the limit" if cause != "start" else "see docs/sandbox.md for the requirements"
+            "make it use less, or raise the limit"
+            if cause != "start"
+            else "see docs/operators/sandbox.md for the requirements"
         )
         self._fail(f"{verdict.message} ({doing})", cause, remedy, out_of_memory=verdict.cause == "memory")
 

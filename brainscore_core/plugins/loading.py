@@ -8,7 +8,9 @@ import importlib.util
 import os
 import sys
 from collections.abc import Callable, Iterator, MutableSequence, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
@@ -22,6 +24,7 @@ __all__ = [
     "PluginFinder",
     "Root",
     "belongs_to",
+    "distribution_of",
     "entry_point_roots",
     "explain_missing_module",
     "forget_modules",
@@ -114,6 +117,36 @@ def entry_point_roots(group: str, *, problems: list[str]) -> list[Root]:
             continue
         roots += [Root(Path(folder), point.module, distribution, itself) for folder in spec.submodule_search_locations]
     return roots
+
+
+def distribution_of(location: Path) -> tuple[str | None, str | None]:
+    """Name and version of the distribution that installed a file or folder; None if there is none."""
+    location = location.absolute()
+    roots = [Path(entry) for entry in sys.path if entry and location.is_relative_to(entry)]
+    # the platform's own folder, which an editable installation may not add to the path
+    roots.append(Path(__file__).parents[2])
+    inside = [root for root in roots if location.is_relative_to(root)]
+    if not inside:
+        return None, None
+    root = max(inside, key=lambda root: len(root.parts))
+    top = location.relative_to(root).parts[0].removesuffix(".py")
+    name = _distribution_with(top)
+    return name, importlib.metadata.version(name) if name else None
+
+
+@lru_cache
+def _distribution_with(top: str) -> str | None:
+    """Name of the distribution that installed a package or module of this name, the first on the path."""
+    for distribution in importlib.metadata.distributions():
+        names = distribution.read_text("top_level.txt")
+        # searching the text is ten times faster than parsing the records
+        record = "" if names else "\n" + (distribution.read_text("RECORD") or "")
+        if top in (names or "").split() or f"\n{top}/" in record or f"\n{top}.py," in record:
+            return str(distribution.metadata["Name"])
+    if top in ("brainscore_core", "brainscore_vision", "brainscore"):  # an editable installation lists no packages
+        with suppress(importlib.metadata.PackageNotFoundError):
+            return str(importlib.metadata.metadata("brainscore")["Name"])
+    return None
 
 
 def _find_spec(name: str) -> ModuleSpec | None:

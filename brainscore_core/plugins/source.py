@@ -1,4 +1,4 @@
-"""Read registrations and literal values from the source of a plugin, without running it."""
+"""The source of a plugin, without running it: registrations, literal values, and a hash of the code."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ import os
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from hashlib import sha256
 from pathlib import Path
 from typing import Final, NamedTuple
 
-__all__ = ["UNKNOWN", "Literals", "Registration", "Scan", "parse", "scan_file"]
+__all__ = ["UNKNOWN", "Literals", "Registration", "Scan", "parse", "plugin_hash", "scan_file"]
 
 UNKNOWN: Final = object()
 """Stands for a value that cannot be determined without running the file."""
@@ -442,3 +443,36 @@ class _Reader:
             if reads and isinstance(child, ast.expr) and self.registry_of(child) is not None:
                 continue
             yield from self.passed_registries(child)
+
+
+_NO_CODE = {"__pycache__", "tests", "test.py"}
+_NO_CODE_SUFFIXES = {".pyc", ".md"}
+
+
+def plugin_hash(location: Path) -> str | None:
+    """Hash of a plugin's code; None if there is no code.
+
+    It covers relative names and contents of all files except tests, Markdown, hidden files and compiled code, so that
+    it changes if the plugin's behaviour may have changed, but not with the location of the folder.
+
+    Parameters
+    ----------
+    location : Path
+        The plugin's folder, or its file if it is a single module.
+    """
+    root = location.parent if location.is_file() else location
+    files = [location] if location.is_file() else sorted(path for path in location.rglob("*") if _is_code(path, root))
+    if not files:
+        return None
+    digest = sha256()
+    for path in sorted(files, key=lambda path: path.relative_to(root).as_posix()):
+        content = sha256(path.read_bytes()).hexdigest()
+        digest.update(f"{path.relative_to(root).as_posix()}\0{content}\n".encode("utf-8", "surrogateescape"))
+    return digest.hexdigest()
+
+
+def _is_code(path: Path, root: Path) -> bool:
+    parts = path.relative_to(root).parts
+    if any(part.startswith(".") or part in _NO_CODE for part in parts):
+        return False
+    return path.suffix not in _NO_CODE_SUFFIXES and path.is_file()

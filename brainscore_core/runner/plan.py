@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from brainscore_core.errors import UserError
-from brainscore_core.receipts.environment import describe_plugin
+from brainscore_core.plugins.source import plugin_hash
 from brainscore_core.receipts.receipt import BenchmarkInfo, DataItem, ModelInfo, Receipt
 from brainscore_core.results.store import Listing, Problem, ResultsStore
 from brainscore_core.runner.costs import Cost, Costs, Prediction, costs_table
@@ -253,7 +253,7 @@ class _Code:
         if folder is None:
             return None
         if folder not in self._hashes:
-            self._hashes[folder] = describe_plugin(Path(folder)).sha256
+            self._hashes[folder] = plugin_hash(Path(folder))
         return self._hashes[folder]
 
 

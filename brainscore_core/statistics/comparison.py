@@ -312,7 +312,7 @@ def compare(
     Notes
     -----
     The interval of a ceiled difference includes the uncertainty of the ceiling; p does not depend on it. For coverage
-    of the intervals and false positive rates see docs/comparison.md.
+    of the intervals and false positive rates see docs/comparison_coverage.md.
     """
     names, chosen = list(dict.fromkeys(models)), list(dict.fromkeys(benchmarks))
     if len(names) < 2:

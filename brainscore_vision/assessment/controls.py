@@ -481,7 +481,7 @@ class _FeatureModel(BrainModel):
     def start_task(self, task: str, fitting_stimuli: Any = None) -> None:
         """Not applicable, except `passive`."""
         if task != BrainModel.Task.passive:
-            raise NotApplicable("it measures behavior, and features alone do not behave")
+            raise NotApplicable("it measures behaviour, and features alone do not behave")
 
     def start_recording(
         self, recording_target: str, time_bins: Sequence[tuple[int, int]] | None = None, **kwargs: Any

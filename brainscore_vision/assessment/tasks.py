@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from brainscore_core.errors import DataUnavailable, NotApplicable, UserError
+from brainscore_core.plugins.source import plugin_hash
 from brainscore_core.provenance import ignoring, recording
 from brainscore_core.receipts.assessment import PARTS, Assessment, Part, Used
-from brainscore_core.receipts.environment import current_environment, describe_plugin, platform_code
+from brainscore_core.receipts.environment import current_environment, platform_code
 from brainscore_core.receipts.privacy import scrub_text
 from brainscore_core.results.assessments import AssessmentStore
 from brainscore_core.runner.pair import data_of, describe_error
@@ -324,4 +325,4 @@ def _hash(kind: str, identifier: str) -> str | None:
         folder = registered_folder(kind, identifier)
     except UserError:
         return None
-    return None if folder is None else describe_plugin(Path(folder)).sha256
+    return None if folder is None else plugin_hash(Path(folder))

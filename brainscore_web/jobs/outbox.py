@@ -34,7 +34,6 @@ __all__ = [
     "queue_email",
     "queue_emails",
     "send_due_emails",
-    "site_address",
 ]
 
 _log = logging.getLogger(__name__)
@@ -97,7 +96,7 @@ def email_body(
     to: User, template: str, context: Mapping[str, Any] | None = None, submission: Model | None = None
 ) -> str:
     """Return the text of an e-mail; parameters as for `queue_email`."""
-    variables = {"to": to, "site": site_address(), "submission": submission, **(context or {})}
+    variables = {"to": to, "site": settings.ADDRESS, "submission": submission, **(context or {})}
     body = engines["django"].engine.get_template(template).render(Context(variables, autoescape=False))
     return re.sub(r"\n{3,}", "\n\n", body.replace("\0", "")).strip() + "\n"
 
@@ -148,15 +147,6 @@ def exported_emails(user: User) -> list[dict[str, Any]]:
     return exported_rows(Email.objects.filter(to=user).order_by("created", "pk"), "to_id", "submission_id", "problem")
 
 
-def site_address() -> str:
-    """Return the address of this site for e-mails, without a trailing slash."""
-    given = getattr(settings, "ADDRESS", "")
-    if given:
-        return str(given).rstrip("/")
-    host = next((name.lstrip(".") for name in settings.ALLOWED_HOSTS if name.strip("*.")), "localhost")
-    return f"https://{host}" if settings.PUBLIC else f"http://{host}:8000"
-
-
 def _sendable() -> Q:
     """E-mails that are not too old, to active users with a confirmed address."""
     confirmed = EmailAddress.objects.filter(user=OuterRef("to"), email=OuterRef("to__email"), verified=True)
@@ -164,7 +154,7 @@ def _sendable() -> Q:
 
 
 def _send(email: Email, connection: BaseEmailBackend) -> None:
-    domain = urlsplit(site_address()).hostname or "localhost"
+    domain = urlsplit(settings.ADDRESS).hostname or "localhost"
     headers = {
         "Auto-Submitted": "auto-generated",
         "Message-ID": f"<letter.{email.pk}.{email.created:%Y%m%d%H%M%S}@{domain}>",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import posixpath
 import re
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ __all__ = [
     "Section",
     "document",
     "document_names",
+    "moved_to",
     "page_for",
     "picture",
     "render_text",
@@ -88,6 +90,8 @@ def _read(name: str) -> str:
 
 
 _COMMENT = re.compile(r"<!--.*?-->\n?", re.DOTALL)
+_DOCSTRING = re.compile(r"^::: ([\w.]+)\n(?:    .*(?:\n|\Z))*", re.MULTILINE)
+"""Where MkDocs inserts a docstring, with options below; the site does not import what may need torch to show it."""
 _PICTURES = {
     ".png": "image/png",
     ".svg": "image/svg+xml",
@@ -148,6 +152,11 @@ def document(name: str) -> Document | None:
     return _document(name, path, path.stat().st_mtime_ns)
 
 
+def moved_to(name: str) -> str | None:
+    """Return the present name of a page that had another one; None for other names."""
+    return json.loads((_folder() / "moved.json").read_text(encoding="utf-8")).get(name)
+
+
 def picture(name: str) -> tuple[Path, str] | None:
     """Return a file that the documentation shows or links to, and its media type; None if it does not exist."""
     folder = _folder().resolve()
@@ -162,7 +171,7 @@ def rendered(name: str, text: str) -> Document:
     from markdown_it import MarkdownIt
 
     parser = MarkdownIt("commonmark", {"html": False, "highlight": _highlighted}).enable("table")
-    tokens = parser.parse(_COMMENT.sub("", text))
+    tokens = parser.parse(_DOCSTRING.sub(r"- `\1`: `python -m pydoc \1`\n", _COMMENT.sub("", text)))
     sections: list[Section] = []
     title = name
     kept: list[Token] = []

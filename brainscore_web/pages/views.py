@@ -17,7 +17,7 @@ from brainscore_web.leaderboard.cards.formatting import estimate
 from brainscore_web.leaderboard.http import answer, conditional
 from brainscore_web.leaderboard.snapshot import snapshot_for
 from brainscore_web.leaderboard.state import BoardState
-from brainscore_web.pages.documents import document, document_names, page_for, picture, render_text, state_of
+from brainscore_web.pages.documents import document, document_names, moved_to, page_for, picture, render_text, state_of
 from brainscore_web.pages.models import News, address_of
 
 __all__ = ["file", "home", "news", "news_item", "text", "tutorial", "tutorials"]
@@ -25,8 +25,8 @@ __all__ = ["file", "home", "news", "news_item", "text", "tutorial", "tutorials"]
 _LEADERS = 5
 _NEWS_AT_HOME = 3
 _NEWS_PER_PAGE = 20
-_OPERATORS = {"deploy", "operations", "reliability", "sandbox", "site", "site_data", "worker"}
-"""Pages of the documentation for those who run a site."""
+_OPERATORS = "operators/"
+"""Folder of the documentation's pages for those who run a site."""
 
 
 @require_safe
@@ -159,18 +159,22 @@ def _own(request: HttpRequest, response: HttpResponse) -> HttpResponse:
 def tutorials(request: HttpRequest) -> HttpResponse:
     """Three paths through the documentation, the manual of operators, and all pages."""
     names = document_names()
-    manual = [(name, title) for name, title in names if name in _OPERATORS]
-    others = [(name, title) for name, title in names if name not in _OPERATORS]
+    manual = [(name, title) for name, title in names if name.startswith(_OPERATORS)]
+    others = [(name, title) for name, title in names if not name.startswith(_OPERATORS)]
     return render(request, "pages/tutorials.html", {"manual": manual, "names": others})
 
 
 @require_safe
 def tutorial(request: HttpRequest, name: str) -> HttpResponse:
-    """A page of the documentation."""
+    """A page of the documentation, also under its earlier address."""
     page = document(name)
     if page is None:
+        if (present := moved_to(name)) is not None:
+            return redirect("pages:tutorial", present, permanent=True)
         raise Http404(f"there is no tutorial {name!r}")
-    return render(request, "pages/text.html", {"document": page, "in_tutorials": True, "manual": name in _OPERATORS})
+    return render(
+        request, "pages/text.html", {"document": page, "in_tutorials": True, "manual": name.startswith(_OPERATORS)}
+    )
 
 
 @require_safe

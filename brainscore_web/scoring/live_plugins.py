@@ -17,8 +17,7 @@ from django.db.models import Q
 
 from brainscore_core.files import replacing
 from brainscore_core.paths import cache_home
-from brainscore_core.plugins.source import scan_file
-from brainscore_core.receipts.environment import describe_plugin
+from brainscore_core.plugins.source import plugin_hash, scan_file
 from brainscore_core.scoring import Receipt
 from brainscore_web.leaderboard.models import Visibility
 from brainscore_web.submissions.models import Plugin, PluginKind
@@ -93,7 +92,7 @@ class LivePlugins:
 
     def _hash(self, folder: Path) -> str | None:
         if folder not in self._hashes:
-            self._hashes[folder] = describe_plugin(folder).sha256
+            self._hashes[folder] = plugin_hash(folder)
         return self._hashes[folder]
 
 

@@ -56,7 +56,7 @@ class Job(LeasedModel):
     state = models.CharField(max_length=14, choices=State, default=State.WAITING)
     created = models.DateTimeField(default=timezone.now, editable=False)
     due = models.DateTimeField(default=timezone.now, editable=False, help_text="Not before.")
-    stop = models.BooleanField(default=False, editable=False, help_text="Whether whoever runs it is to give it up.")
+    stop = models.BooleanField(default=False, editable=False, help_text="Whether the worker that runs it should stop.")
     started = models.DateTimeField(null=True, blank=True, editable=False)
     ended = models.DateTimeField(null=True, blank=True, editable=False)
     receipt = models.CharField(max_length=100, blank=True, editable=False)

@@ -26,7 +26,8 @@ from brainscore_core.archives import announced_members, members_overlap
 from brainscore_core.errors import UserError
 from brainscore_core.files import temporary_folder
 from brainscore_core.formatting import size_text
-from brainscore_core.receipts.environment import current_environment, describe_plugin, platform_code
+from brainscore_core.plugins.source import plugin_hash
+from brainscore_core.receipts.environment import current_environment, platform_code
 from brainscore_core.receipts.schema import ReceiptError
 from brainscore_core.scoring import Receipt, ResultsStore
 from brainscore_web.accounts.models import User
@@ -204,7 +205,7 @@ def _assignment(lease: Lease[Job], live: LivePlugins) -> Assignment:
         benchmark=benchmark,
         run=run_name(lease),
         lease_seconds=LEASE_DURATION.total_seconds(),
-        code={kind: None if folder is None else describe_plugin(folder).sha256 for kind, folder in folders.items()},
+        code={kind: None if folder is None else plugin_hash(folder) for kind, folder in folders.items()},
         plugins=_archive_name(_plugins_for(model, live)),
         files=sorted(files),
         sandbox=submitted,

@@ -39,7 +39,7 @@ def main(benchmark: str, part: Any, report: str) -> None:
     (task,) = plan([benchmark], parts=[part])
     with tempfile.TemporaryDirectory() as folder:
         assessment = run_task(task, AssessmentStore(folder), on_event=print_step)
-    if assessment is not None:  # nobody else claims parts in a folder of its own
+    if assessment is not None:  # no other process claims parts in a folder of its own
         _print(assessment.text or f"{assessment.state}: {assessment.reason}")
         Path(report).write_text(assessment.to_json(), encoding="utf-8")
 

@@ -24,7 +24,6 @@ from brainscore_core.errors import UserError
 from brainscore_core.files import replacing
 from brainscore_core.supported_data_standards.brainio.fetch import FetchRequest
 from brainscore_vision.submission import DeclaredFile, Package, declared_files, read_zip
-from brainscore_web.jobs.outbox import site_address
 from brainscore_web.leaderboard.models import Visibility
 from brainscore_web.submissions.models import Plugin, Revision, Submission
 from brainscore_web.submissions.steps import StepPostponed, StepUnavailable
@@ -201,7 +200,7 @@ def _uploaded_file(declared: DeclaredFile) -> UploadedFile | None:
 
 
 def _own_hosts() -> set[str]:
-    own = urllib.parse.urlsplit(site_address()).hostname
+    own = urllib.parse.urlsplit(settings.ADDRESS).hostname
     return {name.lower().strip("[]") for name in (*settings.ALLOWED_HOSTS, own or "localhost")}
 
 

@@ -226,7 +226,7 @@ class Step(LeasedModel):
     started = models.DateTimeField(null=True, blank=True, editable=False)
     ended = models.DateTimeField(null=True, blank=True, editable=False)
     reason = models.TextField(blank=True, help_text="Why it failed or was left out, for its submitter.")
-    internal = models.TextField(blank=True, help_text="What the site's keepers should know.")
+    internal = models.TextField(blank=True, help_text="Details for the site's administrators.")
     log = models.TextField(blank=True)
     result: models.JSONField[Any, Any] = models.JSONField(default=dict, blank=True, editable=False)
 

@@ -30,7 +30,6 @@ __all__ = [
     "delete_unused_folders",
     "folder_shown_to",
     "folder_with",
-    "plugin_hash",
     "published_folder",
     "unpacked",
 ]
@@ -117,13 +116,6 @@ def _with(revision: Revision, live: list[_LivePlugin]) -> Path:
     mine = [_LivePlugin(kind, name, revision.pk, revision.digest) for kind, name in own]
     all_of_them = sorted([*mine, *(plugin for plugin in live if (plugin.kind, plugin.name) not in own)])
     return _create_once(_sets() / _digest(all_of_them), lambda folder: _link_plugins(all_of_them, folder))
-
-
-def plugin_hash(folder: Path) -> str:
-    """The hash of a plugin's code, as in receipts; it does not depend on the folder's location."""
-    from brainscore_core.receipts.environment import describe_plugin
-
-    return describe_plugin(folder).sha256 or ""
 
 
 def delete_unused_folders() -> int:

@@ -6,8 +6,8 @@ import pytest
 
 from . import traces
 
-MOST_FILES = 32
-MOST_WITH_LIBRARIES = 47
+MOST_FILES = 30
+MOST_WITH_LIBRARIES = 45
 
 pytestmark = pytest.mark.slow(reason="scores a pair twice in a process of its own, the second time traced")
 

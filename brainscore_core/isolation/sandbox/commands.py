@@ -97,7 +97,9 @@ def run_in_sandbox(
         seconds = time.monotonic() - started
         verdict = opened.verdict
     if verdict is not None and verdict.cause == "start":
-        raise UserError(f"the command {verdict.message}", remedy="see docs/sandbox.md for what a sandbox requires")
+        raise UserError(
+            f"the command {verdict.message}", remedy="see docs/operators/sandbox.md for what a sandbox requires"
+        )
     cause, message = _cause(status, verdict)
     if output.flooded:
         cause, message = "output", f"printed more than {format_size(max_output)}"

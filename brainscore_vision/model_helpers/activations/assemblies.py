@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -29,8 +29,12 @@ __all__ = [
     "make_assembly",
     "neuroid_coords",
     "presentation_coords",
+    "with_dimension",
+    "with_level",
     "with_stimulus_columns",
 ]
+
+AssemblyT = TypeVar("AssemblyT", bound=DataAssembly)
 
 
 def presentation_coords(stimuli: StimulusSet) -> dict[str, tuple[str, NDArray[Any]]]:
@@ -128,16 +132,16 @@ def neuroid_coords(identifier: str, layers: Sequence[LayerUnits]) -> xr.Coordina
     numbers = np.concatenate([np.arange(size) for size in sizes]) if layers else np.arange(0)
     names = list(dict.fromkeys(layer.name for layer in layers))
     ids = [name for layer in layers for name in _numbered(f"{identifier}.{layer.name}.", layer.features)]
-    levels: dict[str, tuple[NDArray[np.intp], pd.Index]] = {
-        "neuroid_num": (numbers, pd.RangeIndex(max(sizes, default=0))),
-        "model": (np.zeros(len(numbers), dtype=np.intp), _strings([identifier])),
-        "layer": (np.repeat([names.index(layer.name) for layer in layers], sizes).astype(np.intp), _strings(names)),
-        "neuroid_id": (np.arange(len(ids)), _strings(ids)),
+    levels: dict[str, tuple[pd.Index, NDArray[np.intp]]] = {
+        "neuroid_num": (pd.RangeIndex(max(sizes, default=0)), numbers),
+        "model": (_strings([identifier]), np.zeros(len(numbers), dtype=np.intp)),
+        "layer": (_strings(names), np.repeat([names.index(layer.name) for layer in layers], sizes).astype(np.intp)),
+        "neuroid_id": (_strings(ids), np.arange(len(ids))),
     }
     for name, codes in _places(layers).items():
         values = np.arange(codes.max(initial=-1) + 1)
-        levels[name] = (codes, pd.Index(values if (codes >= 0).all() else values.astype(float)))
-    return _as_coords(levels)
+        levels[name] = (pd.Index(values if (codes >= 0).all() else values.astype(float)), codes)
+    return _as_coords("neuroid", levels)
 
 
 def _numbered(prefix: str, count: int) -> list[str]:
@@ -168,19 +172,19 @@ def _places(layers: Sequence[LayerUnits]) -> dict[str, NDArray[np.intp]]:
     return {name: np.concatenate(columns) for name, columns in parts.items()}
 
 
-def _as_coords(levels: Mapping[str, tuple[NDArray[np.intp], pd.Index]]) -> xr.Coordinates:
-    names = sorted(levels)  # the order of levels in assemblies
-    values: list[Any] = [levels[name][1] for name in names]
-    codes: list[Any] = [levels[name][0] for name in names]
+def _as_coords(dim: str, levels: Mapping[str, tuple[Any, NDArray[np.intp]]]) -> xr.Coordinates:
+    """Coordinates of a dimension: name → distinct values, and for each position the index of its value among them."""
+    # the order of levels in assemblies: otherwise all coordinates would be sorted again
+    names = sorted(levels, key=lambda name: name.removesuffix("_end") + "_start_" if name.endswith("_end") else name)
     index: Any = pd.MultiIndex(
-        levels=values,
-        codes=codes,
+        levels=[levels[name][0] for name in names],
+        codes=[levels[name][1] for name in names],  # type: ignore[misc]
         names=names,
         verify_integrity=False,
     )
-    types: dict[Any, Any] = {name: levels[name][1].dtype for name in names}
-    wrapped = PandasMultiIndex(index, "neuroid", types)
-    return xr.Coordinates(wrapped.create_variables(), indexes=dict.fromkeys(["neuroid", *names], wrapped))
+    types: dict[Any, Any] = {name: np.asarray(levels[name][0]).dtype for name in names}
+    wrapped = PandasMultiIndex(index, dim, types)
+    return xr.Coordinates(wrapped.create_variables(), indexes=dict.fromkeys([dim, *names], wrapped))
 
 
 def _strings(values: Sequence[str]) -> pd.Index:
@@ -276,3 +280,38 @@ def make_assembly(
     attrs = {} if name is None else {"stimulus_set_identifier": name}
     # already complete: without fastpath, values and coordinates would be copied
     return NeuroidAssembly(xr.Variable(dims, values, attrs), coords=variables, indexes=indexes, fastpath=True)
+
+
+def with_level(assembly: AssemblyT, dim: str, name: str, value: str) -> AssemblyT:
+    """Add a coordinate with a constant value along a dimension."""
+    known = assembly.xindexes.get(dim)
+    if not isinstance(known, PandasMultiIndex) or name in known.index.names:
+        return assembly.assign_coords({name: (dim, np.full(assembly.sizes[dim], value, dtype=object))})
+    index: Any = known.index
+    levels: dict[Any, Any] = dict(zip(index.names, zip(index.levels, index.codes, strict=True), strict=True))
+    levels[name] = (pd.Index([value], dtype=object), np.zeros(len(index), dtype=np.intp))
+    return with_dimension(assembly, assembly.values, dim, levels)
+
+
+def with_dimension(
+    assembly: AssemblyT, values: NDArray[Any], dim: str, levels: Mapping[str, tuple[Any, NDArray[np.intp]]]
+) -> AssemblyT:
+    """Make an assembly with other values and other coordinates of one dimension; a new dimension is appended.
+
+    Parameters
+    ----------
+    assembly : DataAssembly
+        Assembly with the other coordinates.
+    values : ndarray
+        New values.
+    dim : str
+        The dimension.
+    levels : dict
+        Name → distinct values, and for each position the index of its value among them.
+    """
+    new = _as_coords(dim, levels)
+    variables = {name: column for name, column in assembly.coords.variables.items() if column.dims != (dim,)}
+    indexes = {name: known for name, known in assembly.xindexes.items() if name in variables}
+    coords = xr.Coordinates(variables | dict(new.variables), indexes=indexes | dict(new.xindexes))
+    dims = assembly.dims if dim in assembly.dims else (*assembly.dims, dim)
+    return type(assembly)(values, coords=coords, dims=dims, attrs=assembly.attrs)

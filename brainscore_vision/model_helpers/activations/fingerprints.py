@@ -15,7 +15,7 @@ import numpy as np
 
 from brainscore_core.errors import BrainScoreError
 from brainscore_core.files import file_digest
-from brainscore_core.receipts.environment import describe_plugin
+from brainscore_core.plugins.source import plugin_hash
 
 if TYPE_CHECKING:
     import torch
@@ -103,7 +103,7 @@ def calling_plugin() -> str | None:
     while frame is not None:
         folder = _plugin_folder(frame.f_globals.get("__name__", ""))
         if folder is not None:
-            return describe_plugin(folder).sha256
+            return plugin_hash(folder)
         frame = frame.f_back  # type: ignore[assignment] # None ends it
     return None
 
@@ -247,7 +247,7 @@ def _source_of(module_name: str | None, member: Any) -> str | None:
     """Hash of the source of a function or class: of its plugin, else of its module; without a file, its own source."""
     folder = _plugin_folder(module_name or "")
     if folder is not None:
-        return describe_plugin(folder).sha256
+        return plugin_hash(folder)
     module = sys.modules.get(module_name or "")
     file = getattr(module, "__file__", None)
     if file is not None and Path(file).is_file():

@@ -11,6 +11,7 @@ import numpy as np
 from brainscore_core.errors import NotApplicable, UserError
 from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly, NeuroidAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
+from brainscore_vision.model_helpers.activations.assemblies import with_level
 from brainscore_vision.model_helpers.brain_transformation.behavior import (
     BehaviorArbiter,
     LabelBehavior,
@@ -33,7 +34,6 @@ from brainscore_vision.model_helpers.brain_transformation.temporal import (
     in_time_bins,
     steps_for,
     steps_in_time,
-    with_level,
 )
 from brainscore_vision.model_helpers.recorded_features import note_features
 from brainscore_vision.model_interface import BrainModel

@@ -4,13 +4,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeVar
 
 import numpy as np
-import pandas as pd
-import xarray as xr
 from numpy.typing import ArrayLike, NDArray
-from xarray.indexes import PandasMultiIndex
 
 from brainscore_core.errors import UserError
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, NeuroidAssembly, walk_coords
+from brainscore_vision.model_helpers.activations.assemblies import with_dimension
 
 __all__ = [
     "TemporalAligned",
@@ -21,56 +19,9 @@ __all__ = [
     "steps_for",
     "steps_in_time",
     "time_align",
-    "with_level",
 ]
 
 AssemblyT = TypeVar("AssemblyT", bound=DataAssembly)
-
-
-def with_level(assembly: AssemblyT, dim: str, name: str, value: str) -> AssemblyT:
-    """Add a coordinate with a constant value along a dimension."""
-    known = assembly.xindexes.get(dim)
-    if not isinstance(known, PandasMultiIndex) or name in known.index.names:
-        return assembly.assign_coords({name: (dim, np.full(assembly.sizes[dim], value, dtype=object))})
-    index: Any = known.index
-    levels: dict[Any, Any] = dict(zip(index.names, zip(index.levels, index.codes, strict=True), strict=True))
-    levels[name] = (pd.Index([value], dtype=object), np.zeros(len(index), dtype=np.intp))
-    return with_dimension(assembly, assembly.values, dim, levels)
-
-
-def with_dimension(
-    assembly: AssemblyT, values: NDArray[Any], dim: str, levels: dict[str, tuple[Any, NDArray[np.intp]]]
-) -> AssemblyT:
-    """Make an assembly with other values and other coordinates of one dimension; a new dimension is appended.
-
-    Parameters
-    ----------
-    assembly : DataAssembly
-        Assembly with the other coordinates.
-    values : ndarray
-        New values.
-    dim : str
-        The dimension.
-    levels : dict
-        Name → distinct values, and for each position the index of its value among them.
-    """
-    # the order of levels in assemblies: otherwise all coordinates would be sorted again
-    names = sorted(levels, key=lambda name: name.removesuffix("_end") + "_start_" if name.endswith("_end") else name)
-    index: Any = pd.MultiIndex(
-        levels=[levels[name][0] for name in names],
-        codes=[levels[name][1] for name in names],  # type: ignore[misc]
-        names=names,
-        verify_integrity=False,
-    )
-    types: dict[Any, Any] = {name: np.asarray(levels[name][0]).dtype for name in names}
-    wrapped = PandasMultiIndex(index, dim, types)
-    variables = {name: column for name, column in assembly.coords.variables.items() if column.dims != (dim,)}
-    indexes = {name: known for name, known in assembly.xindexes.items() if name in variables}
-    coords = xr.Coordinates(
-        variables | wrapped.create_variables(), indexes=indexes | dict.fromkeys([dim, *names], wrapped)
-    )
-    dims = assembly.dims if dim in assembly.dims else (*assembly.dims, dim)
-    return type(assembly)(values, coords=coords, dims=dims, attrs=assembly.attrs)
 
 
 TimeBins = Sequence[tuple[float, float]]

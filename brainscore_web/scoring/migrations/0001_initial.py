@@ -50,7 +50,7 @@ class Migration(migrations.Migration):
                 (
                     "stop",
                     models.BooleanField(
-                        default=False, editable=False, help_text="Whether whoever runs it is to give it up."
+                        default=False, editable=False, help_text="Whether the worker that runs it should stop."
                     ),
                 ),
                 ("started", models.DateTimeField(blank=True, editable=False, null=True)),

@@ -321,7 +321,7 @@ class Migration(migrations.Migration):
                 ("started", models.DateTimeField(blank=True, editable=False, null=True)),
                 ("ended", models.DateTimeField(blank=True, editable=False, null=True)),
                 ("reason", models.TextField(blank=True, help_text="Why it failed or was left out, for its submitter.")),
-                ("internal", models.TextField(blank=True, help_text="What the site's keepers should know.")),
+                ("internal", models.TextField(blank=True, help_text="Details for the site's administrators.")),
                 ("log", models.TextField(blank=True)),
                 ("result", models.JSONField(blank=True, default=dict, editable=False)),
                 (

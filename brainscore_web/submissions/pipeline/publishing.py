@@ -12,6 +12,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from brainscore_core.errors import UserError
+from brainscore_core.plugins.source import plugin_hash
 from brainscore_vision.plugin_metadata import bibtex_entries
 from brainscore_vision.submission import Finding
 from brainscore_web.jobs.leases import Lease
@@ -31,7 +32,7 @@ from brainscore_web.submissions.pipeline.transitions import (
     lock_submission,
     scoring_ended,
 )
-from brainscore_web.submissions.plugin_folders import folder_with, plugin_hash, unpacked
+from brainscore_web.submissions.plugin_folders import folder_with, unpacked
 from brainscore_web.submissions.steps import Outcome, StepFailed
 from brainscore_web.uploads.models import Upload
 
@@ -227,7 +228,7 @@ class DescribedPlugin:
 
     def __init__(self, plugin: Mapping[str, Any], folder: Path, about: Mapping[str, Any]) -> None:
         self.kind, self.name = plugin["kind"], plugin["name"]
-        self.code = plugin_hash(folder)
+        self.code = plugin_hash(folder) or ""
         self.keys = [(entry["registry"], entry["key"]) for entry in plugin["registrations"]]
         readers = {_MODEL_REGISTRY: model_attributes, _BENCHMARK_REGISTRY: benchmark_attributes}
         self.values = {

@@ -29,9 +29,17 @@ from brainscore_web.submissions import assess_process, check_process
 from brainscore_web.submissions.declared_files import available_files, fetch_request, package_of
 from brainscore_web.submissions.models import Revision, Step
 from brainscore_web.submissions.pipeline.checking import environment_for
-from brainscore_web.submissions.pipeline.output import OutputLines, PathFilter, failed_lines
 from brainscore_web.submissions.plugin_folders import folder_shown_to, unpacked
-from brainscore_web.submissions.steps import Outcome, StepFailed, StepLog, StepPostponed, StepUnavailable
+from brainscore_web.submissions.steps import (
+    Outcome,
+    OutputLines,
+    PathFilter,
+    StepFailed,
+    StepLog,
+    StepPostponed,
+    StepUnavailable,
+    failed_lines,
+)
 
 __all__ = [
     "TEST_FOLDERS",

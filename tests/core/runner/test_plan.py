@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from brainscore_core.errors import UserError
+from brainscore_core.plugins.source import plugin_hash
 from brainscore_core.receipts.environment import describe_plugin
 from brainscore_core.runner.plan import ModelTask, Pair, Plan, make_plan
 from brainscore_core.scoring import (
@@ -200,7 +201,7 @@ def test_each_plugin_is_hashed_once(tmp_path, place, monkeypatch):
     for model, benchmark in itertools.product(("m", "n"), VERSIONS):
         store.write(receipt(place, model, benchmark))
     asked = []
-    monkeypatch.setattr(module, "describe_plugin", lambda folder: asked.append(folder) or describe_plugin(folder))
+    monkeypatch.setattr(module, "plugin_hash", lambda folder: asked.append(folder) or plugin_hash(folder))
     planned(store, place)
     assert len(asked) == len(set(asked)) == 4
 

@@ -1,4 +1,4 @@
-"""The extrapolation of docs/scaling.md, on numbers that can be checked by hand."""
+"""The extrapolation of docs/performance.md, on numbers that can be checked by hand."""
 
 import importlib.util
 import sys

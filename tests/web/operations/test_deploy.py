@@ -17,7 +17,7 @@ from brainscore.cli import app
 ROOT = Path(__file__).parents[3]
 DEPLOY = ROOT / "deploy"
 UNITS = sorted(path.name for path in DEPLOY.glob("*.service"))
-RUNBOOK = (ROOT / "docs" / "operations.md").read_text()
+RUNBOOK = (ROOT / "docs" / "operators" / "operations.md").read_text()
 
 
 def environment():
@@ -85,7 +85,7 @@ def test_every_variable_is_one_that_the_site_reads():
         for folder in ("brainscore_core", "brainscore_web", "brainio")
         for path in (ROOT / folder).rglob("*.py")
     )
-    told = "\n".join(path.read_text() for path in (ROOT / "docs").glob("*.md"))
+    told = "\n".join(path.read_text() for path in (ROOT / "docs").rglob("*.md"))
     for name in environment():
         if not name.startswith("AWS_"):  # of boto3
             assert name in code, name
@@ -120,7 +120,7 @@ def test_a_public_site_installs_exact_versions_by_hash():
     )
     known = {re.sub(r"[-_.]+", "-", name).lower(): version for name, version in known.items()}
     assert {name: known[name] for name in versions if name in known}.items() <= versions.items()
-    for text in ((ROOT / "docs" / "deploy.md").read_text(), (DEPLOY / "Containerfile").read_text()):
+    for text in ((ROOT / "docs" / "operators" / "deploy.md").read_text(), (DEPLOY / "Containerfile").read_text()):
         for install in re.findall(r"pip install (.*)", text):
             assert "--require-hashes" in install or "--no-deps" in install, install
 

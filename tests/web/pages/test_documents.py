@@ -1,5 +1,6 @@
 """Markdown made into HTML."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,23 @@ def test_every_link_leads_somewhere(client, db):
             assert answer.status_code == 200, f"{name}: {address}"
             if part:
                 assert f'id="{part}"' in answer.content.decode(), f"{name}: {address}"
+
+
+def test_earlier_addresses_lead_to_the_present_pages(client, db):
+    moved = json.loads((DOCS / "moved.json").read_text())
+    assert moved["deploy"] == "operators/deploy"
+    for earlier, present in moved.items():
+        assert document(earlier) is None, f"{earlier} is a page again"
+        assert document(present) is not None
+        answer = client.get(f"/tutorials/{earlier}/")
+        assert (answer.status_code, answer["Location"]) == (301, f"/tutorials/{present}/")
+
+
+def test_docstrings_are_named_and_not_imported():
+    body = rendered("x", "# X\n\nText.\n\n::: brainscore_vision.score\n    options:\n      members: []\n\nMore.").body
+    assert "<code>python -m pydoc brainscore_vision.score</code>" in body
+    assert "members" not in body
+    assert "<p>More.</p>" in body
 
 
 def test_raw_html_is_shown_and_not_used():

@@ -157,8 +157,8 @@ def test_each_path_of_the_tutorials_ends_at_its_button(client, db, title, steps,
     for address in re.findall(r'href="(/[^"#]*)', section):
         assert client.get(address, follow=True).status_code == 200, address
     manual = page[page.index('id="operators"') :].partition("</section>")[0]
-    assert "/tutorials/deploy/" in manual
-    assert page.count("/tutorials/deploy/") == 1
+    assert "/tutorials/operators/deploy/" in manual
+    assert page.count("/tutorials/operators/deploy/") == 1
 
 
 def test_how_to_reach_the_operators(client, db, settings):

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from brainscore_web.submissions.pipeline.output import OutputLines, PathFilter, failed_lines
+from brainscore_web.submissions.steps import OutputLines, PathFilter, failed_lines
 
 LIVE, UNPACKED = Path("/srv/site/plugins/live/1f"), Path("/srv/site/plugins/revisions/3f2a")
 

@@ -12,9 +12,10 @@ from django.core.mail.backends.base import BaseEmailBackend
 from django.db import connection, transaction
 from django.utils import timezone
 
+from brainscore_web.environment import site_address
 from brainscore_web.jobs import outbox
 from brainscore_web.jobs.models import Email
-from brainscore_web.jobs.outbox import queue_email, send_due_emails, site_address
+from brainscore_web.jobs.outbox import queue_email, send_due_emails
 from brainscore_web.submissions.models import Comment
 from brainscore_web.submissions.notifications import notify_review_needed
 from brainscore_web.submissions.permissions import reviewers
@@ -234,9 +235,9 @@ def test_who_was_killed_while_sending(people, monkeypatch):
         (["localhost"], True, "https://here.example/", "https://here.example"),
     ],
 )
-def test_the_address_of_the_site(settings, hosts, public, address, wanted):
-    settings.ALLOWED_HOSTS, settings.PUBLIC, settings.ADDRESS = hosts, public, address
-    assert site_address() == wanted
+def test_the_address_of_the_site(monkeypatch, hosts, public, address, wanted):
+    monkeypatch.setenv("BRAINSCORE_SITE_ADDRESS", address)
+    assert site_address(hosts, public=public) == wanted
 
 
 def test_who_reviews(people):

@@ -13,7 +13,9 @@ from brainscore_web.operations.retention import tidy
 class Command(BaseCommand):
     """Delete expired data; to be run every day."""
 
-    help = "Delete old logs, tasks, e-mails, sessions, sign-ups, folders and leftovers; see docs/operations.md."
+    help = (
+        "Delete old logs, tasks, e-mails, sessions, sign-ups, folders and leftovers; see docs/operators/operations.md."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--dry-run", action="store_true", help="only report what would be deleted")

@@ -6,12 +6,12 @@ import pytest
 from brainscore_core.errors import UserError
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
-from brainscore_vision.model_helpers.activations.callables import CallableWrapper
 from brainscore_vision.model_helpers.activations.features_on_disk import FeaturesOnDisk
 from brainscore_vision.model_helpers.activations.fingerprints import Unhashable, fingerprint
 from brainscore_vision.model_helpers.activations.preprocessing import ImagePreprocessing, load_preprocess_images
 from brainscore_vision.model_helpers.activations.pretrained_models import from_huggingface, from_timm, from_torchvision
 from brainscore_vision.model_helpers.images import load_rgb
+from brainscore_vision.model_helpers.static_features import CallableWrapper
 
 
 def colour(images):
