@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -171,7 +171,11 @@ def _undisturbed(network: Any) -> Iterator[None]:
 
 
 def _make_logger(name: str) -> MetricsLogger:
-    known = {"wandb": _WeightsAndBiases, "mlflow": _MLflow, "tensorboard": _TensorBoard}
+    known: dict[str, Callable[[], MetricsLogger]] = {
+        "wandb": _WeightsAndBiases,
+        "mlflow": _MLflow,
+        "tensorboard": _TensorBoard,
+    }
     if name not in known:
         raise UserError(f"there is no logger {name!r}", remedy=f"name one of {', '.join(known)}, or pass a logger")
     try:
@@ -301,6 +305,10 @@ def trajectory(
     ------
     UserError
         If there is no score.
+
+    Examples
+    --------
+    >>> trajectory("my-net", results="results")  # doctest: +SKIP
     """
     import pandas as pd
 
@@ -344,6 +352,16 @@ def plot_trajectory(frame: pd.DataFrame, path: str | os.PathLike[str] | None = N
     ------
     UserError
         If no score has an epoch.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame(
+    ...     [("A-x", pd.NA, 0, 0.1, 0.0, 0.2, "net@epoch0"), ("A-x", pd.NA, 5, 0.3, 0.2, 0.4, "net@epoch5")],
+    ...     columns=["benchmark", "seed", "epoch", "score", "low", "high", "identifier"],
+    ... )
+    >>> plot_trajectory(frame).count("<circle")
+    2
     """
     from brainscore_core.figures import Lines, Series, lines, standalone
 

@@ -159,7 +159,7 @@ def wrap_model(model: Any, *, identifier: str | None = None, **how: Any) -> Brai
     Parameters
     ----------
     model : str or object
-        ``path/to/file.py:make_model``, or as for :func:`to_unregistered_model`.
+        ``path/to/file.py:make_model``, the identifier of a registered model, or as for :func:`to_unregistered_model`.
     identifier : str, optional
         Name in the results; by default the model's own, or that of its class or function.
     **how
@@ -181,8 +181,12 @@ def wrap_model(model: Any, *, identifier: str | None = None, **how: Any) -> Brai
     >>> model.remarks[-1]
     "layers that match '*': 0, 1"
     """
-    unregistered = load_unregistered_model(model, identifier=identifier, how=how)
-    return unregistered.model
+    if isinstance(model, str) and not is_file_reference(model):
+        from brainscore_vision.registries import load_model, require_registered_model
+
+        require_registered_model(model, identifier, how)
+        return load_model(model)
+    return load_unregistered_model(model, identifier=identifier, how=how).model
 
 
 def to_unregistered_model(
