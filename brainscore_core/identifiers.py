@@ -2,11 +2,21 @@
 
 import re
 import unicodedata
+from typing import NamedTuple
 from urllib.parse import quote, unquote
 
 from brainscore_core.errors import UserError
 
-__all__ = ["MAX_LENGTH", "confusable_form", "from_folder_name", "identifier_problem", "to_folder_name"]
+__all__ = [
+    "MAX_LENGTH",
+    "SeriesPoint",
+    "confusable_form",
+    "from_folder_name",
+    "identifier_problem",
+    "series_identifier",
+    "series_point",
+    "to_folder_name",
+]
 
 MAX_LENGTH = 200
 """Maximum number of characters of a new identifier."""
@@ -126,3 +136,51 @@ def from_folder_name(name: str) -> str:
     'lab/net:v2'
     """
     return unquote(name, errors="strict")
+
+
+class SeriesPoint(NamedTuple):
+    """One state of a model that was trained with several seeds, or scored after several epochs."""
+
+    model: str
+    seed: int | None
+    epoch: int | None
+
+
+_SERIES = re.compile(r"(?P<model>.+?)(?:@seed(?P<seed>\d+))?(?:@epoch(?P<epoch>\d+))?")
+
+
+def series_point(identifier: str) -> SeriesPoint:
+    """Take an identifier apart into model, seed and epoch.
+
+    Examples
+    --------
+    >>> series_point("resnet18@seed2@epoch5")
+    SeriesPoint(model='resnet18', seed=2, epoch=5)
+    >>> series_point("timm:resnet18@v2")
+    SeriesPoint(model='timm:resnet18@v2', seed=None, epoch=None)
+    """
+    match = _SERIES.fullmatch(identifier)
+    if match is None:
+        return SeriesPoint(identifier, None, None)
+    seed, epoch = match["seed"], match["epoch"]
+    return SeriesPoint(match["model"], None if seed is None else int(seed), None if epoch is None else int(epoch))
+
+
+def series_identifier(model: str, *, seed: int | None = None, epoch: int | None = None) -> str:
+    """Identifier of a model that was trained with a seed, after a number of epochs.
+
+    Raises
+    ------
+    UserError
+        If a number is negative or not whole.
+
+    Examples
+    --------
+    >>> series_identifier("resnet18", epoch=5), series_identifier("resnet18", seed=2, epoch=5)
+    ('resnet18@epoch5', 'resnet18@seed2@epoch5')
+    """
+    for name, number in (("seed", seed), ("epoch", epoch)):
+        if number is not None and (isinstance(number, bool) or not isinstance(number, int) or number < 0):
+            raise UserError(f"the {name} is {number!r}", remedy="pass a whole number, at least 0")
+        model += "" if number is None else f"@{name}{number}"
+    return model

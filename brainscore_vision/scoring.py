@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from brainscore_core.scoring import Change, Receipt, ResultsStore, Stored, Tolerance, Verification
     from brainscore_vision.model_interface import BrainModel
 
-__all__ = ["ScoredModel", "forget_model", "run_pair", "score", "score_pair", "verify"]
+__all__ = ["ScoredModel", "forget_model", "run_pair", "score", "score_pair", "temporary_activations", "verify"]
 
 _TRANSIENT_NOTES = {"cache", "time"}  # kinds of notes that do not hold for a model that was loaded earlier
 
@@ -535,7 +535,7 @@ def verify(
     def score(store: ResultsStore) -> Outcome:
         return run_pair(model_or_name, benchmark, results=store, **options)
 
-    with TemporaryDirectory(prefix="brainscore-verify-") as folder, _temporary_activations(folder, stored_activations):
+    with TemporaryDirectory(prefix="brainscore-verify-") as folder, _activations_in(folder, stored_activations):
         return scoring.verify(
             stored,
             score,
@@ -547,7 +547,14 @@ def verify(
 
 
 @contextmanager
-def _temporary_activations(folder: str, stored: bool) -> Iterator[None]:
+def temporary_activations() -> Iterator[None]:
+    """Store activations in a folder that is removed at the end."""
+    with TemporaryDirectory(prefix="brainscore-activations-") as folder, _activations_in(folder, stored=False):
+        yield
+
+
+@contextmanager
+def _activations_in(folder: str, stored: bool) -> Iterator[None]:
     """Store activations in a temporary folder, unless stored activations may be used."""
     from brainscore_core.paths import activations_home
 

@@ -159,7 +159,7 @@ def wrap_model(model: Any, *, identifier: str | None = None, **how: Any) -> Brai
     Parameters
     ----------
     model : str or object
-        ``path/to/file.py:make_model``, or as for :func:`to_unregistered_model`.
+        ``path/to/file.py:make_model``, the identifier of a registered model, or as for :func:`to_unregistered_model`.
     identifier : str, optional
         Name in the results; by default the model's own, or that of its class or function.
     **how
@@ -181,8 +181,12 @@ def wrap_model(model: Any, *, identifier: str | None = None, **how: Any) -> Brai
     >>> model.remarks[-1]
     "layers that match '*': 0, 1"
     """
-    unregistered = load_unregistered_model(model, identifier=identifier, how=how)
-    return unregistered.model
+    if isinstance(model, str) and not is_file_reference(model):
+        from brainscore_vision.registries import load_model, require_registered_model
+
+        require_registered_model(model, identifier, how)
+        return load_model(model)
+    return load_unregistered_model(model, identifier=identifier, how=how).model
 
 
 def to_unregistered_model(
@@ -237,7 +241,8 @@ def to_unregistered_model(
     """
     from brainscore_vision.model_interface import BrainModel
 
-    source = source or _source_file(model)
+    if source is None:  # of wrapped networks, the network's, not that of the class that wraps it
+        source = model.source_file if hasattr(model, "source_file") else _source_file(model)
     given = {
         "layers": layers,
         "region_layer_map": region_layer_map,
@@ -246,7 +251,8 @@ def to_unregistered_model(
     }
     if isinstance(model, BrainModel) or hasattr(model, "look_at"):
         _refuse(given, f"for a {type(model).__name__}, which is a BrainModel already", "pass the network itself")
-        return UnregisteredModel(identifier or _text(getattr(model, "identifier", None)) or _name(model), model, source)
+        name = identifier or _text(getattr(model, "identifier", None)) or _name(model)
+        return UnregisteredModel(name, model, source, tuple(getattr(model, "remarks", ())))
     remarks: list[str] = []
     network = _as_activations_model(model, identifier, preprocessing, remarks)
     if network is not None:
@@ -256,7 +262,7 @@ def to_unregistered_model(
         if layers is not None:
             named = [layers] if isinstance(layers, str) else layers
             remarks += _matched(named, made.layers)
-        made.remarks = (*remarks, *made.remarks)
+        made.remarks, made.source_file = (*remarks, *made.remarks), source
         return UnregisteredModel(name, made, source, made.remarks)
     if callable(model):
         del given["region_layer_map"]
@@ -302,7 +308,7 @@ def _layers(
     time_mapping: Mapping[str, Mapping[int, tuple[float, float]]] | None,
     remarks: list[str],
 ) -> tuple[str | Sequence[str], str | None]:
-    """The given layers, or those that are found in the network; and the layer for behaviour, if not the last of them."""
+    """Layers that are given or found in the network; and the layer for behaviour, if it is not the last of them."""
     if layers is not None:
         return layers, None
     if region_layer_map is not None and time_mapping is not None:

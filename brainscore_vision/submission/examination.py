@@ -571,9 +571,9 @@ def _check_metadata(package: Package, plugin: SubmittedPlugin, root: Path) -> It
         return
     if keys and not _has_python_metadata(package, plugin):
         what = f"there is no METADATA, so the site cannot describe this {plugin.kind.removesuffix('s')}"
-        described = _METADATA_CLASSES[plugin.kind]
-        example = f"METADATA = {{'identifier': {described.__name__}(…)}}"
-        fields = ", ".join(described_fields(described))
+        metadata_class = _METADATA_CLASSES[plugin.kind]
+        example = f"METADATA = {{'identifier': {metadata_class.__name__}(…)}}"
+        fields = ", ".join(described_fields(metadata_class))
         remedy = f"write {example} with {fields} into __init__.py, or a {METADATA_FILE}"
         yield Finding("warning", "metadata", f"{plugin.path}/__init__.py", None, what, remedy)
 

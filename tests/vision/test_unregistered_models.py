@@ -263,6 +263,14 @@ def test_preprocessing_that_is_none_is_refused():
         wrap_model(mean_colour, preprocessing=len)
 
 
+def test_a_registered_model_is_loaded():
+    assert wrap_model("pixels").identifier == "pixels"
+    with pytest.raises(UserError, match="omit layers"):
+        wrap_model("pixels", layers="*")
+    with pytest.raises(UserError, match="pixels"):
+        wrap_model("pixles")
+
+
 def test_layers_that_patterns_match_are_named():
     torch = pytest.importorskip("torch")
     nn = torch.nn

@@ -396,8 +396,9 @@ def test_metadata_that_are_missing(found, model):
     metadata = (
         "from brainscore_vision import model_registry\n"
         "from brainscore_vision.model_helpers.metadata import ModelMetadata\n\n"
-        "METADATA = {'mine': ModelMetadata(architecture='net', parameters=1, training_data=None, source=None, famly='')}"
-        "\n\n"
+        "METADATA = {\n"
+        "    'mine': ModelMetadata(architecture='net', parameters=1, training_data=None, source=None, famly='x')\n"
+        "}\n\n"
         "model_registry['mine'] = lambda: None\n"
     )
     findings = [one for one in found({**model, "models/mine/__init__.py": metadata}) if one[1] == "metadata"]

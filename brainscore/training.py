@@ -1,0 +1,388 @@
+"""Scores of a network while it is trained: a function for training loops, a callback of Lightning, trajectories."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from brainscore_core.errors import UserError
+from brainscore_core.identifiers import identifier_problem, series_identifier, series_point
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from brainscore_core.figures import Svg
+    from brainscore_core.scoring import Receipt, ResultsStore
+
+__all__ = ["EpochScorer", "MetricsLogger", "lightning_callback", "plot_trajectory", "trajectory"]
+
+_logger = logging.getLogger(__name__)
+
+
+class MetricsLogger(Protocol):
+    """What scores are logged to; every logger of Lightning has this method."""
+
+    def log_metrics(self, metrics: Mapping[str, float], step: int) -> Any:
+        """Log named numbers."""
+        ...
+
+
+class EpochScorer:
+    """Scores a network every few epochs; call it at the end of each epoch.
+
+    Parameters
+    ----------
+    identifier : str
+        Name of the model; its scores have the identifiers ``NAME@epoch5``, with a seed ``NAME@seed2@epoch5``.
+    benchmarks : str or sequence of str
+        Benchmarks to score on.
+    every : int
+        Number of epochs from one score to the next.
+    seed : int, optional
+        Seed of the training, if a model is trained repeatedly.
+    results : path or ResultsStore, optional
+        Where to write the receipts, as for `brainscore.score`.
+    loggers : sequence of (str or MetricsLogger)
+        ``'wandb'``, ``'mlflow'`` (both log to the active run), ``'tensorboard'`` (writes below ``runs/``), or loggers.
+    **how
+        Arguments of `brainscore.wrap_model`. Name the layers of regions by ``region_layer_map``; without it, the layers
+        that are selected when the network is first scored are used for all epochs.
+
+    Raises
+    ------
+    UserError
+        If an argument is not valid, or a logger is not installed.
+
+    Notes
+    -----
+    The network keeps its device, its training mode and its random numbers. Activations are stored temporarily. A
+    benchmark that fails does not end the training: the failure is logged as a warning, and its receipt is kept.
+
+    Examples
+    --------
+    >>> scorer = EpochScorer("my-net", "Simulated2026.V1-rdm", every=5, region_layer_map={"V1": "0"})
+    >>> for epoch in range(1, 21):  # epochs that are completed
+    ...     scorer(network, epoch)  # doctest: +SKIP
+    """
+
+    def __init__(
+        self,
+        identifier: str,
+        benchmarks: str | Sequence[str],
+        *,
+        every: int = 1,
+        seed: int | None = None,
+        results: ResultsStore | str | os.PathLike[str] | None = None,
+        loggers: Sequence[str | MetricsLogger] = (),
+        **how: Any,
+    ) -> None:
+        from brainscore_vision.registries import resolve_benchmark
+
+        if every < 1:
+            raise UserError(f"every is {every}", remedy="pass the number of epochs between two scores, at least 1")
+        if problem := identifier_problem(series_identifier(identifier, seed=seed, epoch=10**6)):
+            raise UserError(f"the name of the model is not valid: {problem}", remedy="choose another name")
+        named = [benchmarks] if isinstance(benchmarks, str) else list(benchmarks)
+        self.benchmarks = [resolve_benchmark(name) for name in named]  # before hours of training
+        if not self.benchmarks:
+            raise UserError("no benchmark is named", remedy="name at least one")
+        self.identifier, self.every, self.seed = identifier, every, seed
+        self._results, self._how = results, how
+        self._loggers = [_make_logger(one) if isinstance(one, str) else one for one in loggers]
+        self._network: Any = None
+        self._model: Any = None
+
+    def __call__(self, network: Any, epoch: int) -> dict[str, float]:
+        """Score the network, if it is its turn.
+
+        Parameters
+        ----------
+        network : torch.nn.Module
+            The network; the same object in each call.
+        epoch : int
+            Number of epochs that are completed; 0 before the training.
+
+        Returns
+        -------
+        dict of str to float
+            Benchmark → score; empty if the network is not scored after this epoch.
+        """
+        if epoch % self.every:
+            return {}
+        from brainscore_vision import run_pair
+        from brainscore_vision.scoring import temporary_activations
+
+        scores: dict[str, float] = {}
+        metrics: dict[str, float] = {}
+        with _undisturbed(network), temporary_activations():
+            model = self._wrapped(network)
+            for benchmark in self.benchmarks:
+                name = series_identifier(self.identifier, seed=self.seed, epoch=epoch)
+                receipt = run_pair(model, benchmark, results=self._results, identifier=name, raise_errors=False).receipt
+                if receipt.score is None or receipt.score.value is None:
+                    _logger.warning("%s has no score on %s: %s", name, benchmark, _why(receipt))
+                    continue
+                scores[benchmark] = receipt.score.value
+                metrics |= _metrics(benchmark, receipt.score.value, receipt.score.ci)
+        if metrics:
+            for logger in self._loggers:
+                logger.log_metrics(metrics, epoch)
+        return scores
+
+    def _wrapped(self, network: Any) -> Any:
+        """The network as a model: once, so that all epochs use the layers that the first one selected."""
+        from brainscore_vision.unregistered_models import wrap_model
+
+        if self._network is not network:
+            self._network = network
+            self._model = wrap_model(network, identifier=self.identifier, **self._how)
+        return self._model
+
+
+def _why(receipt: Receipt) -> str:
+    return receipt.reason or (receipt.error.message if receipt.error is not None else receipt.state)
+
+
+def _metrics(benchmark: str, value: float, interval: tuple[float, float] | None) -> dict[str, float]:
+    low, high = interval or (float("nan"), float("nan"))
+    metrics = {"": value, "/low": low, "/high": high}
+    return {f"brainscore/{benchmark}{end}": number for end, number in metrics.items() if abs(number) < float("inf")}
+
+
+@contextmanager
+def _undisturbed(network: Any) -> Iterator[None]:
+    """Restore the network's device and modes, and torch's random numbers."""
+    import torch
+
+    modes = [(module, module.training) for module in network.modules()]
+    parameter = next(network.parameters(), None)
+    with torch.random.fork_rng():
+        try:
+            yield
+        finally:
+            if parameter is not None:
+                network.to(parameter.device)
+            for module, training in modes:
+                module.training = training
+
+
+def _make_logger(name: str) -> MetricsLogger:
+    known: dict[str, Callable[[], MetricsLogger]] = {
+        "wandb": _WeightsAndBiases,
+        "mlflow": _MLflow,
+        "tensorboard": _TensorBoard,
+    }
+    if name not in known:
+        raise UserError(f"there is no logger {name!r}", remedy=f"name one of {', '.join(known)}, or pass a logger")
+    try:
+        return known[name]()
+    except ImportError as error:
+        raise UserError(f"{name} is not installed: {error}", remedy=f"pip install {name}") from error
+
+
+class _WeightsAndBiases:
+    def __init__(self) -> None:
+        import wandb
+
+        self._wandb = wandb
+
+    def log_metrics(self, metrics: Mapping[str, float], step: int) -> None:
+        if self._wandb.run is None:
+            raise UserError("Weights & Biases has no active run", remedy="call wandb.init() before the training")
+        # not as the step of the run, which may count batches
+        self._wandb.log({**metrics, "brainscore/epoch": step})
+
+
+class _MLflow:
+    def __init__(self) -> None:
+        import mlflow
+
+        self._mlflow = mlflow
+
+    def log_metrics(self, metrics: Mapping[str, float], step: int) -> None:
+        # MLflow allows no colons in names
+        self._mlflow.log_metrics({name.replace(":", "."): value for name, value in metrics.items()}, step=step)
+
+
+class _TensorBoard:
+    def __init__(self) -> None:
+        from torch.utils.tensorboard import SummaryWriter
+
+        self._writer = SummaryWriter()
+
+    def log_metrics(self, metrics: Mapping[str, float], step: int) -> None:
+        for name, value in metrics.items():
+            self._writer.add_scalar(name, value, step)
+        self._writer.flush()
+
+
+def lightning_callback(scorer: EpochScorer, *, network: str | None = None) -> Any:
+    """Make a callback of Lightning that scores before the training and after every few epochs.
+
+    Scores are also logged to the loggers of the trainer. With several processes, the first one scores.
+
+    Parameters
+    ----------
+    scorer : EpochScorer
+        What to score, and how often.
+    network : str, optional
+        Attribute of the `LightningModule` that holds the network; by default the module itself is scored.
+
+    Returns
+    -------
+    lightning.pytorch.Callback
+
+    Raises
+    ------
+    UserError
+        If Lightning is not installed.
+
+    Examples
+    --------
+    >>> scorer = EpochScorer("my-net", ["Simulated2026.V1-rdm"], every=5)
+    >>> callback = lightning_callback(scorer, network="net")  # doctest: +SKIP
+    >>> Trainer(max_epochs=20, callbacks=[callback]).fit(module, data)  # doctest: +SKIP
+    """
+    try:
+        from lightning.pytorch import Callback
+    except ImportError:
+        try:
+            from pytorch_lightning import Callback
+        except ImportError as error:
+            raise UserError(f"Lightning is not installed: {error}", remedy="pip install lightning") from error
+
+    class ScoreEpochs(Callback):
+        def on_train_start(self, trainer: Any, pl_module: Any) -> None:
+            if trainer.current_epoch == 0:
+                self._score(trainer, pl_module, 0)
+
+        def on_train_epoch_end(self, trainer: Any, pl_module: Any) -> None:
+            self._score(trainer, pl_module, trainer.current_epoch + 1)
+
+        def _score(self, trainer: Any, pl_module: Any, epoch: int) -> None:
+            if not trainer.is_global_zero:
+                return
+            if network is not None and not hasattr(pl_module, network):
+                raise UserError(
+                    f"{type(pl_module).__name__} has no attribute {network!r}", remedy="name the one with the network"
+                )
+            scores = scorer(pl_module if network is None else getattr(pl_module, network), epoch)
+            for logger in trainer.loggers if scores else ():
+                named = {f"brainscore/{benchmark}": value for benchmark, value in scores.items()}
+                logger.log_metrics({**named, "epoch": epoch}, trainer.global_step)
+
+    return ScoreEpochs()
+
+
+def trajectory(
+    model: str,
+    benchmarks: str | Sequence[str] | None = None,
+    *,
+    results: ResultsStore | str | os.PathLike[str] | None = None,
+) -> pd.DataFrame:
+    """Scores of one model over epochs and seeds, from stored receipts.
+
+    Parameters
+    ----------
+    model : str
+        Name of the model, without ``@seed`` and ``@epoch``.
+    benchmarks : str or sequence of str, optional
+        By default all that it was scored on.
+    results : path or ResultsStore, optional
+        Where the receipts are.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``benchmark``, ``seed``, ``epoch``, ``score``, ``low``, ``high``, ``identifier``: the newest score of each
+        identifier. Identifiers without a seed or an epoch have a missing value there.
+
+    Raises
+    ------
+    UserError
+        If there is no score.
+
+    Examples
+    --------
+    >>> trajectory("my-net", results="results")  # doctest: +SKIP
+    """
+    import pandas as pd
+
+    from brainscore_core.scoring import ResultsStore
+
+    store = results if isinstance(results, ResultsStore) else ResultsStore(results)
+    wanted = None if benchmarks is None else {benchmarks} if isinstance(benchmarks, str) else set(benchmarks)
+    rows = []
+    for identifier, benchmark in store.pairs():
+        point = series_point(identifier)
+        if point.model != model or (wanted is not None and benchmark not in wanted):
+            continue
+        receipt = store.latest(identifier, benchmark)
+        if receipt is None or receipt.score is None or receipt.score.value is None:
+            continue
+        low, high = receipt.score.ci or (None, None)
+        rows.append((benchmark, point.seed, point.epoch, receipt.score.value, low, high, identifier))
+    if not rows:
+        raise UserError(f"{model!r} has no scores in {store.address}", remedy="score it during training: EpochScorer")
+    columns = ["benchmark", "seed", "epoch", "score", "low", "high", "identifier"]
+    frame = pd.DataFrame(rows, columns=columns).astype({"seed": "Int64", "epoch": "Int64", "low": float, "high": float})
+    return frame.sort_values(["benchmark", "seed", "epoch"], ignore_index=True)
+
+
+def plot_trajectory(frame: pd.DataFrame, path: str | os.PathLike[str] | None = None) -> Svg:
+    """Draw scores over epochs with their intervals: a line for each benchmark and seed.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        From :func:`trajectory`. Scores without an epoch are left out.
+    path : path, optional
+        SVG file to write.
+
+    Returns
+    -------
+    Svg
+        Text of the SVG element.
+
+    Raises
+    ------
+    UserError
+        If no score has an epoch.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame(
+    ...     [("A-x", pd.NA, 0, 0.1, 0.0, 0.2, "net@epoch0"), ("A-x", pd.NA, 5, 0.3, 0.2, 0.4, "net@epoch5")],
+    ...     columns=["benchmark", "seed", "epoch", "score", "low", "high", "identifier"],
+    ... )
+    >>> plot_trajectory(frame).count("<circle")
+    2
+    """
+    from brainscore_core.figures import Lines, Series, lines, standalone
+
+    over_time = frame[frame["epoch"].notna()]
+    if over_time.empty:
+        raise UserError("no score has an epoch", remedy="score the model during training: EpochScorer")
+    series = []
+    for (benchmark, seed), part in over_time.groupby(["benchmark", "seed"], dropna=False):
+        name = str(benchmark) if seed != seed or str(seed) == "<NA>" else f"{benchmark}, seed {seed}"
+        series.append(
+            Series(
+                name=name,
+                x=[float(epoch) for epoch in part["epoch"]],
+                y=part["score"].tolist(),
+                low=part["low"].tolist(),
+                high=part["high"].tolist(),
+                labels=part["identifier"].tolist(),
+            )
+        )
+    title = f"Scores of {series_point(str(over_time['identifier'].iloc[0])).model} during training"
+    drawn = lines(Lines(series=series, title=title, x_title="epoch", y_title="score"))
+    if path is not None:
+        Path(path).write_text(standalone(drawn), encoding="utf-8")
+    return drawn
