@@ -113,6 +113,8 @@ class Limits:
         Ratio of unpacked to packed size, for large files.
     plugins : int
         Number of plugins.
+    identifiers : int
+        Number of registrations in all plugins.
     repository : int
         Bytes fetched from a Git repository.
     seconds : float
@@ -128,6 +130,7 @@ class Limits:
     members: int = 5_000
     ratio: int = 100
     plugins: int = 50
+    identifiers: int = 1_000
     repository: int = 300_000_000
     seconds: float = 120
 
@@ -177,6 +180,11 @@ class SubmittedPlugin:
         """Convert to plain types, for JSON."""
         listed = [{"registry": item.registry, "key": item.key, "line": item.line} for item in self.registrations]
         return {"kind": self.kind, "name": self.name, "registrations": listed}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Self:
+        """Make a plugin from the result of `as_dict`."""
+        return cls(values["kind"], values["name"], tuple(Registered(**item) for item in values["registrations"]))
 
 
 @dataclass(frozen=True, eq=False)

@@ -140,7 +140,13 @@ def read_tree(
     findings += _links(tree, planned)
     files, left = _contents(tree, planned, Budget(limits))
     folders_of = {plugin: "/".join(folder) for plugin, folder in planned.plugins.items()}
-    return Package(dict(sorted(files.items())), sort_findings([*findings, *left]), address, commit, folders_of)
+    package = Package(dict(sorted(files.items())), sort_findings([*findings, *left]), address, commit, folders_of)
+    if (count := sum(len(plugin.registrations) for plugin in package.plugins)) > limits.identifiers:
+        raise UserError(
+            f"it registers {count:,} identifiers; {limits.identifiers:,} are allowed",
+            remedy="divide it into several submissions",
+        )
+    return package
 
 
 def _platform_folder(names: Iterable[str]) -> str | None:

@@ -402,7 +402,10 @@ def _form_with_error(
     request: HttpRequest, form: RevisionForm, error: Refused, extra_context: dict[str, Any]
 ) -> HttpResponse:
     form.add_error(None, f"{error.message[:1].upper()}{error.message[1:]} → {error.remedy}.")
-    return _render_form(request, form, extra_context, status=error.status)
+    response = _render_form(request, form, extra_context, status=error.status)
+    if error.status == 503:
+        response["Retry-After"] = str(error.retry_after)
+    return response
 
 
 def _page_with_error(request: HttpRequest, submission: Submission, error: UserError) -> HttpResponse:
