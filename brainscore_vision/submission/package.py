@@ -111,6 +111,8 @@ class Limits:
         Files in an archive, including those that are left out.
     ratio : int
         Ratio of unpacked to packed size, for large files.
+    files : int
+        Files of all plugins.
     plugins : int
         Number of plugins.
     identifiers : int
@@ -129,6 +131,7 @@ class Limits:
     depth: int = 100
     members: int = 5_000
     ratio: int = 100
+    files: int = 1_000
     plugins: int = 50
     identifiers: int = 1_000
     repository: int = 300_000_000
