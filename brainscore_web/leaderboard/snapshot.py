@@ -36,6 +36,7 @@ from brainscore_web.leaderboard.models import (
     Visitor,
 )
 from brainscore_web.leaderboard.not_run import NOT_RUN
+from brainscore_web.leaderboard.verification import verification_codes
 
 __all__ = [
     "NUMBERS",
@@ -495,6 +496,8 @@ class Snapshot:
         Whether the ceiling of a score may be 0, so that the score relative to the ceiling is meaningless.
     score : array of int64
         Primary key of the `Score` that is shown, including failed and outdated ones; -1 if there is none.
+    verification : array of int8
+        Whether a score was computed by a remote worker and is in doubt: indices into `verification.VERIFICATIONS`.
     comparable : array of bool
         Whether there is a score, and the influences of units on it, which comparisons of models need, are stored.
     model_index, benchmark_index : dict
@@ -518,6 +521,7 @@ class Snapshot:
     raw_high: NDArray[np.float64]
     undetermined: NDArray[np.bool_]
     score: NDArray[np.int64]
+    verification: NDArray[np.int8]
     comparable: NDArray[np.bool_]
     model_index: dict[str, int]
     benchmark_index: dict[str, int]
@@ -532,7 +536,7 @@ class Snapshot:
         digest = hashlib.sha256(repr((self.audience, self.at, self.models, self.benchmarks)).encode())
         for identifier in self.tree:
             digest.update(repr(self.tree[identifier]).encode())
-        for name in ("state", "score", "undetermined", "comparable", "exposure", *NUMBERS):
+        for name in ("state", "score", "undetermined", "comparable", "exposure", "verification", *NUMBERS):
             digest.update(getattr(self, name).tobytes())
         return digest.hexdigest()[:32]
 
@@ -663,7 +667,8 @@ def _load(visitor: Visitor, key: SnapshotKey) -> Snapshot:
     undetermined[is_scored] = scores.undetermined[visible[selected.rows[is_scored]]]
     with_influences = StoredInfluence.objects.order_by().exclude(parts=[]).values_list("score_id", flat=True)
     comparable = is_scored & np.isin(score, np.fromiter(with_influences, dtype=np.int64))
-    all_arrays: list[NDArray[Any]] = [*arrays.values(), score, undetermined, comparable, selected.states]
+    verification = np.where(is_scored, verification_codes(score), 0).astype(np.int8)
+    all_arrays: list[NDArray[Any]] = [*arrays.values(), score, undetermined, comparable, verification, selected.states]
     for array in all_arrays:
         array.flags.writeable = False
     return Snapshot(
@@ -676,6 +681,7 @@ def _load(visitor: Visitor, key: SnapshotKey) -> Snapshot:
         state=selected.states,
         undetermined=undetermined,
         score=score,
+        verification=verification,
         comparable=comparable,
         model_index={model.identifier: row for row, model in enumerate(models)},
         benchmark_index={benchmark.identifier: column for column, benchmark in enumerate(benchmarks)},

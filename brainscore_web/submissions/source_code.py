@@ -1,8 +1,8 @@
 """Source files of a revision: decoded as text, highlighted, and compared with another revision.
 
-Highlighting and comparison run in processes with limits on time and memory, because some regular expressions of Pygments
-take minutes on hostile input, and a comparison takes time that grows with the square of the number of lines. A file that
-is not finished in time is shown as plain text, or without its changes.
+Highlighting and comparison run in processes with limits on time and memory, because some regular expressions of
+Pygments take minutes on hostile input, and a comparison takes time that grows with the square of the number of lines. A
+file that is not finished in time is shown as plain text, or without its changes.
 """
 
 from __future__ import annotations
@@ -325,7 +325,7 @@ _Blocks = list[tuple[int, int, int]]
 
 
 def _equal_blocks(pairs: Mapping[str, tuple[_Lines, _Lines]]) -> dict[str, _Blocks]:
-    """Return the blocks of equal lines (start in both, and length) of each pair; pairs that take too long are missing."""
+    """Return the blocks of equal lines (start in both, length) of each pair; pairs that take too long are missing."""
     if not pairs:
         return {}
     return {

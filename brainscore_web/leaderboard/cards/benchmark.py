@@ -47,6 +47,7 @@ from brainscore_web.leaderboard.descriptions import data_access, plain_name
 from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, Score, StimulusSample, Visitor
 from brainscore_web.leaderboard.simulation import is_simulated
 from brainscore_web.leaderboard.snapshot import STATES as NAMES
+from brainscore_web.leaderboard.verification import verification_mark
 
 __all__ = [
     "BenchmarkCard",
@@ -475,7 +476,8 @@ def _models(board: Board, place: int, data: BenchmarkData, axis: Axis) -> Iterab
             rank=f"{rank}{'=' if rank in ties else ''}" if rank > 0 else "–",
             places="" if not ranks.tested[row] else f"{best}–{worst}" if best != worst else f"{best}",
             group=groups[row],
-            exposure=exposure_mark(board, row, place),
+            exposure=exposure_mark(board, row, place)
+            + verification_mark(board.verification[row, place], of_mean=node.kind == "mean"),
             score=estimate(value, error, start, end),
             raw=raw,
             coverage="" if node.column >= 0 else f"{board.n_scored[row, place]} of {board.n_all[row, place]}",
