@@ -185,6 +185,7 @@ class Scores(NamedTuple):
     state: NDArray[np.int8]
     created: NDArray[np.datetime64]
     undetermined: NDArray[np.bool_]
+    verification: NDArray[np.int8]
     numbers: NDArray[np.float64]
 
 
@@ -344,6 +345,7 @@ def load_scores() -> Scores:
     if not chunks:
         chunks = [_columns([], versions)]
     scores = Scores._make(np.concatenate(columns, axis=-1) for columns in zip(*chunks, strict=True))
+    scores = scores._replace(verification=verification_codes(scores.pk))
     order = np.lexsort((scores.pk, _tie_ranks(scores), scores.created))
     return Scores._make(column[..., order] for column in scores)
 
@@ -387,6 +389,7 @@ def _columns(rows: Sequence[tuple[Any, ...]], versions: dict[str, str]) -> Score
         state=np.array([_STATE_CODES[name] for name in state], dtype=np.int8),
         created=times,
         undetermined=np.array(undetermined, dtype=bool),
+        verification=np.zeros(len(rows), dtype=np.int8),  # of all scores at once, afterwards
         numbers=numbers,
     )
 
@@ -667,7 +670,8 @@ def _load(visitor: Visitor, key: SnapshotKey) -> Snapshot:
     undetermined[is_scored] = scores.undetermined[visible[selected.rows[is_scored]]]
     with_influences = StoredInfluence.objects.order_by().exclude(parts=[]).values_list("score_id", flat=True)
     comparable = is_scored & np.isin(score, np.fromiter(with_influences, dtype=np.int64))
-    verification = np.where(is_scored, verification_codes(score), 0).astype(np.int8)
+    verification = np.zeros(selected.rows.shape, dtype=np.int8)
+    verification[is_scored] = scores.verification[visible[selected.rows[is_scored]]]
     all_arrays: list[NDArray[Any]] = [*arrays.values(), score, undetermined, comparable, verification, selected.states]
     for array in all_arrays:
         array.flags.writeable = False

@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 import numpy as np
 from django.apps import apps
+from django.db.models import OuterRef, Subquery
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from numpy.typing import NDArray
@@ -47,13 +48,17 @@ def verification_codes(scores: NDArray[np.int64]) -> NDArray[np.int8]:
     Parameters
     ----------
     scores : array of int64
-        Primary keys of scores; -1 for none.
+        Primary keys of scores.
     """
     doubtful = _results().exclude(state__in=_RELIABLE).order_by()
+    state = doubtful.filter(receipt=OuterRef("receipt")).values("state")[:1]
+    rows = Score.objects.order_by().filter(receipt__in=doubtful.values("receipt")).annotate(doubt=Subquery(state))
+    keys: tuple[list[int], list[int]] = ([], [])
+    for key, doubt in rows.values_list("pk", "doubt"):
+        keys[doubt == "contradicted"].append(key)
     codes = np.zeros(scores.shape, dtype=np.int8)
-    for code, results in ((1, doubtful), (2, doubtful.filter(state="contradicted"))):
-        keys = Score.objects.order_by().filter(receipt__in=results.values("receipt")).values_list("pk", flat=True)
-        codes[np.isin(scores, np.fromiter(keys, dtype=np.int64))] = code
+    for code, of_code in enumerate(keys, 1):
+        codes[np.isin(scores, np.array(of_code, dtype=np.int64))] = code
     return codes
 
 
