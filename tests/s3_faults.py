@@ -69,7 +69,9 @@ class _Handler(BaseHTTPRequestHandler):
         connection.request(self.command, self.path, body, headers)
         answer = connection.getresponse()
         content = answer.read()
-        kept = {name: value for name, value in answer.getheaders() if name.lower() not in ("connection", "date", "server")}
+        kept = {
+            name: value for name, value in answer.getheaders() if name.lower() not in ("connection", "date", "server")
+        }
         self._answer(answer.status, kept, content, cut=fault == "truncated")
 
     do_GET = do_HEAD = do_PUT = do_POST = do_DELETE = _pass_on  # noqa: N815 # names of the standard library

@@ -396,10 +396,20 @@ def _reason_not_compared(old: FileText, new: FileText, remaining: int) -> str:
     return ""
 
 
+class _Matcher(difflib.SequenceMatcher[str]):
+    """Finds changes from blocks of equal lines that are known."""
+
+    def __init__(self, old: _Lines, new: _Lines, blocks: _Blocks) -> None:
+        super().__init__(None, old, new)
+        self._blocks = [difflib.Match(*block) for block in blocks]
+
+    def get_matching_blocks(self) -> list[difflib.Match]:
+        return self._blocks
+
+
 def _compared(path: str, old: FileText, new: FileText, blocks: _Blocks) -> FileDiff:
     rows: list[DiffRow] = []
-    matcher = difflib.SequenceMatcher(None, old.lines, new.lines)
-    matcher.matching_blocks = [difflib.Match(*block) for block in blocks]  # it does not compute them again
+    matcher = _Matcher(old.lines, new.lines, blocks)
     for group in matcher.get_grouped_opcodes(_CONTEXT_LINES):
         if rows or group[0][1] > 0:
             rows.append(DiffRow("gap", None, None, ""))

@@ -257,9 +257,7 @@ def test_a_storage_that_is_down(bucket, start, send, client, packages, monkeypat
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("method", ["GET", "PUT"])
-def test_faults_of_a_bucket_during_a_check(
-    bucket, start, client, packages, monkeypatch, s3_server, fault, method
-):
+def test_faults_of_a_bucket_during_a_check(bucket, start, client, packages, monkeypatch, s3_server, fault, method):
     """Files are downloaded (GET) to be inspected, then copied (PUT) to their final place."""
     upload = start()
     for kind, path in packages.all.items():
