@@ -74,7 +74,7 @@ class _Handler(BaseHTTPRequestHandler):
         }
         self._answer(answer.status, kept, content, cut=fault == "truncated")
 
-    do_GET = do_HEAD = do_PUT = do_POST = do_DELETE = _pass_on  # noqa: N815 # names of the standard library
+    do_GET = do_HEAD = do_PUT = do_POST = do_DELETE = _pass_on  # names of the standard library
 
     def _body(self):
         if self.headers.get("Transfer-Encoding", "").lower() != "chunked":

@@ -86,7 +86,7 @@ def verification_mark(code: int, *, of_mean: bool = False) -> SafeString:
         return SafeString("")
     mark = VERIFICATION_MARKS[VERIFICATIONS[code]]
     return format_html(
-        '<span class="unverified" title="{}"><span aria-hidden="true">{}</span>'
+        ' <span class="unverified" title="{}"><span aria-hidden="true">{}</span>'
         '<span class="hidden-text"> {}</span></span>',
         f"{mark.text}: {'some of its scores were ' if of_mean else ''}{mark.meaning}",
         mark.sign,

@@ -223,6 +223,8 @@ class BenchmarkCard:
         Whether any of them were tested against each other.
     unscored : tuple of UnscoredModels
         Models without a score.
+    doubtful : bool
+        Whether one of the scores was computed by a remote worker and is not verified.
     axis : Axis
         Axis of bars and histogram.
     bins : tuple of Bin
@@ -261,6 +263,7 @@ class BenchmarkCard:
     models: tuple[ModelLine, ...]
     tested: bool
     unscored: tuple[UnscoredModels, ...]
+    doubtful: bool
     axis: Axis
     bins: tuple[Bin, ...]
     best: str
@@ -348,6 +351,7 @@ def benchmark_card(benchmark: Benchmark, board: Board, data: BenchmarkData) -> B
         models=tuple(_models(board, place, data, axis)) if place >= 0 else (),
         tested=place >= 0 and bool(node_ranks(board, place).ranks.tested.any()),
         unscored=tuple(_unscored(board, place, data)) if place >= 0 else (),
+        doubtful=place >= 0 and bool(board.verification[:, place].any()),
         axis=axis,
         bins=bins(values, axis) if place >= 0 and np.isfinite(values).any() else (),
         best=number(float(board.node_best[place])) if place >= 0 else "",

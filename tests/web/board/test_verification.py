@@ -83,6 +83,7 @@ def test_pages_and_exports_say_it(uploaded, client):
         assert card.status_code == 200
         text = 'title="not verified: computed by a remote worker, and not repeated by this site"'
         assert text in card.content.decode(), address
+        assert "‡ computed by a" in card.content.decode()
     answer = json.loads(client.get(f"/api/v1/leaderboard?{board.state.query()}").content)
     row = next(at for at, one in enumerate(answer["models"]) if one["identifier"] == model)
     place = next(at for at, one in enumerate(answer["nodes"]) if one["identifier"] == benchmark)
@@ -96,9 +97,11 @@ def test_pages_and_exports_say_it(uploaded, client):
 
 
 def test_without_remote_workers_no_page_speaks_of_them(board, client):
-    page = client.get("/vision/leaderboard/").content.decode()
-    assert "remote worker" not in page
-    assert "‡" not in page
+    model, benchmark = board.models[0], board.benchmarks[0]
+    for address in ("/vision/leaderboard/", f"/vision/model/{model}/", f"/vision/benchmark/{benchmark}/"):
+        page = client.get(address).content.decode()
+        assert "remote worker" not in page
+        assert "‡" not in page
 
 
 def test_a_verified_score_loses_its_mark(uploaded):
