@@ -293,7 +293,7 @@ class _Import:
     def _drop_rows(self, columns: Sequence[str], reason: str) -> None:
         missing = self.table[list(columns)].isna().any(axis=1).to_numpy()
         if missing.any():
-            self._note("dropped", "row", self.table.index[missing], reason)
+            self._note("dropped", "row", list(self.table.index[missing]), reason)
             self.table = self.table[~missing]
 
     def _require_complete(self, role: str, column: str | None) -> None:
@@ -373,7 +373,7 @@ class _Import:
         repeated = self.table.duplicated()
         if repeated.any():
             reason = "equal to an earlier row in all columns; if these are duplicates, remove them"
-            self._note("noticed", "row", self.table.index[repeated], reason)
+            self._note("noticed", "row", list(self.table.index[repeated]), reason)
 
     def _number_repetitions(self) -> None:
         """Require that trials are unique, and count the showings of a stimulus."""
