@@ -1,5 +1,6 @@
 """``brainscore package``: write stimuli and measurements into the files that are uploaded and registered."""
 
+import shlex
 import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -32,6 +33,13 @@ _overwrite_option = click.option(
     "--overwrite", is_flag=True, help="With --upload: replace different data of the same name."
 )
 _public_option = click.option("--public", is_flag=True, help="With --upload: make the data publicly readable.")
+_local_option = click.option(
+    "--local",
+    metavar="FOLDER",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Write files and registration into this folder of a data plugin, such as plugins/data/mylab2026; nothing is "
+    "uploaded. With --output the files are written there, and registered by their paths.",
+)
 _existing_file = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
@@ -46,6 +54,7 @@ def command() -> None:
 @_identifier_option
 @_output_option
 @click.option("--column", help="Column with the names of the files; without one, files are found by stimulus_id.")
+@_local_option
 @_upload_option
 @_overwrite_option
 @_public_option
@@ -57,6 +66,7 @@ def package_stimuli(
     identifier: str,
     output: Path | None,
     column: str | None,
+    local: Path | None,
     upload: str | None,
     overwrite: bool,
     public: bool,
@@ -68,7 +78,9 @@ def package_stimuli(
     """
     from brainscore_core.supported_data_standards.brainio import packaging
 
-    _require_upload(upload, overwrite=overwrite, public=public)
+    _require_upload(upload, local=local, overwrite=overwrite, public=public)
+    if local is not None:
+        output = output or _local_folder(local)
     stimuli = _read_stimuli(csv, folder, column)
     stimuli.identifier = identifier
     if upload is None:
@@ -84,6 +96,9 @@ def package_stimuli(
                 public=public,
             )
         )
+    if local is not None:
+        _register_locally(package, local, None, as_json=as_json)
+        return
     _add_public_access(package, "stimulus", "csv")
     _show(package, _stimulus_registration(package), as_json=as_json)
 
@@ -96,6 +111,7 @@ def package_stimuli(
 @click.option("--stimulus-set", help="Name of the stimuli that were shown; by default the identifier.")
 @click.option("--stimuli", type=_existing_file, help="Packaged table of the stimuli, to compare the ids with.")
 @click.option("--allow-nan", metavar="REASON", help="Why values are missing; without it missing values are an error.")
+@_local_option
 @_upload_option
 @_overwrite_option
 @_public_option
@@ -109,6 +125,7 @@ def package_assembly(
     stimulus_set: str | None,
     stimuli: Path | None,
     allow_nan: str | None,
+    local: Path | None,
     upload: str | None,
     overwrite: bool,
     public: bool,
@@ -120,7 +137,9 @@ def package_assembly(
     from brainscore_core.supported_data_standards.brainio.fetch import StimulusSetLoader
     from brainscore_core.supported_data_standards.brainio.netcdf import read_netcdf
 
-    _require_upload(upload, overwrite=overwrite, public=public)
+    _require_upload(upload, local=local, overwrite=overwrite, public=public)
+    if local is not None:
+        output = output or _local_folder(local)
     assembly = read_netcdf(file, DataAssembly)
     if stimuli is not None:
         assembly.attrs["stimulus_set"] = StimulusSetLoader(csv_path=stimuli).load()
@@ -145,11 +164,16 @@ def package_assembly(
                 public=public,
             )
         )
+    if local is not None:
+        _register_locally(package, local, shown, as_json=as_json)
+        return
     _add_public_access(package, "assy", "nc")
     _show(package, _assembly_registration(package, shown), as_json=as_json)
 
 
-def _require_upload(upload: str | None, *, overwrite: bool, public: bool) -> None:
+def _require_upload(upload: str | None, *, local: Path | None, overwrite: bool, public: bool) -> None:
+    if upload is not None and local is not None:
+        raise click.UsageError("--local and --upload exclude each other: local data are not uploaded.")
     if upload is None and (overwrite or public):
         raise click.UsageError("--overwrite and --public need --upload BUCKET.")
 
@@ -214,6 +238,28 @@ def _warned(package: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     for warning in caught:
         click.echo(f"{click.style('Warning:', fg='yellow')} {warning.message}", err=True)
     return result
+
+
+def _local_folder(local: Path) -> Path:
+    from brainscore_vision.local_data import require_data_folder
+
+    return require_data_folder(local)
+
+
+def _register_locally(package: Mapping[str, Any], folder: Path, stimulus_set: str | None, *, as_json: bool) -> None:
+    from brainscore_vision.local_data import register_package
+    from brainscore_vision.plugin_folders import PLUGINS_VARIABLE, is_discoverable
+
+    file = register_package(package, folder, stimulus_set=stimulus_set)
+    if as_json:
+        echo_json({**package, "registered_in": str(file)})
+        return
+    echo_pairs((name, str(value)) for name, value in package.items() if value is not None)
+    click.echo(f"\nRegistered in {file}. Nothing was uploaded. Next:")
+    root = folder.absolute().parent.parent
+    if not is_discoverable(root):
+        click.echo(f"    export {PLUGINS_VARIABLE}={shlex.quote(str(root))}")
+    click.echo(f"    brainscore test {shlex.quote(str(folder))}")
 
 
 def _show(package: Mapping[str, Any], registration: str, *, as_json: bool) -> None:

@@ -5,7 +5,7 @@ import platform
 import sys
 from contextlib import suppress
 from functools import lru_cache
-from hashlib import sha256
+from hashlib import file_digest, sha256
 from importlib import metadata
 from pathlib import Path
 
@@ -58,7 +58,8 @@ def _hash(location: Path) -> str | None:
         return None
     digest = sha256()
     for path in sorted(files, key=lambda path: path.relative_to(root).as_posix()):
-        content = sha256(path.read_bytes()).hexdigest()
+        with path.open("rb") as stream:  # in parts, as plugins may hold large files of data
+            content = file_digest(stream, "sha256").hexdigest()
         digest.update(f"{path.relative_to(root).as_posix()}\0{content}\n".encode("utf-8", "surrogateescape"))
     return digest.hexdigest()
 
