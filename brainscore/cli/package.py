@@ -1,5 +1,6 @@
 """``brainscore package``: write stimuli and measurements into the files that are uploaded and registered."""
 
+import json
 import shlex
 import warnings
 from collections.abc import Callable, Mapping
@@ -40,6 +41,24 @@ _local_option = click.option(
     help="Write files and registration into this folder of a data plugin, such as plugins/data/mylab2026; nothing is "
     "uploaded. With --output the files are written there, and registered by their paths.",
 )
+_METADATA = {
+    "license": "Licence of the data: an SPDX identifier such as CC-BY-4.0, or a URL.",
+    "citation": "How to cite the data.",
+    "terms": "Terms of use, in a sentence or as a URL.",
+    "description": "What the data are.",
+}
+
+
+def _metadata_options(function: Callable[..., None]) -> Callable[..., None]:
+    """Add the options for what is stated in ``croissant_<identifier>.json``."""
+    function = click.option(
+        "--creator", "creators", multiple=True, help="Author of the data; may be repeated."
+    )(function)  # fmt: skip
+    for name, explanation in reversed(_METADATA.items()):
+        function = click.option(f"--{name}", help=explanation)(function)
+    return function
+
+
 _existing_file = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
@@ -54,6 +73,7 @@ def command() -> None:
 @_identifier_option
 @_output_option
 @click.option("--column", help="Column with the names of the files; without one, files are found by stimulus_id.")
+@_metadata_options
 @_local_option
 @_upload_option
 @_overwrite_option
@@ -71,6 +91,7 @@ def package_stimuli(
     overwrite: bool,
     public: bool,
     as_json: bool,
+    **metadata: Any,
 ) -> None:
     """Package the table CSV, with a column stimulus_id, and the stimuli in FOLDER.
 
@@ -96,6 +117,7 @@ def package_stimuli(
                 public=public,
             )
         )
+    _write_metadata(package, output or packages_home(), metadata)
     if local is not None:
         _register_locally(package, local, None, as_json=as_json)
         return
@@ -111,6 +133,7 @@ def package_stimuli(
 @click.option("--stimulus-set", help="Name of the stimuli that were shown; by default the identifier.")
 @click.option("--stimuli", type=_existing_file, help="Packaged table of the stimuli, to compare the ids with.")
 @click.option("--allow-nan", metavar="REASON", help="Why values are missing; without it missing values are an error.")
+@_metadata_options
 @_local_option
 @_upload_option
 @_overwrite_option
@@ -130,6 +153,7 @@ def package_assembly(
     overwrite: bool,
     public: bool,
     as_json: bool,
+    **metadata: Any,
 ) -> None:
     """Package the assembly in the netCDF file FILE."""
     from brainscore_core.supported_data_standards.brainio import packaging
@@ -164,6 +188,7 @@ def package_assembly(
                 public=public,
             )
         )
+    _write_metadata(package, output or packages_home(), metadata)
     if local is not None:
         _register_locally(package, local, shown, as_json=as_json)
         return
@@ -238,6 +263,15 @@ def _warned(package: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     for warning in caught:
         click.echo(f"{click.style('Warning:', fg='yellow')} {warning.message}", err=True)
     return result
+
+
+def _write_metadata(package: dict[str, Any], folder: Path, metadata: Mapping[str, Any]) -> None:
+    from brainscore_core.supported_data_standards.brainio.croissant import write_croissant
+
+    path = write_croissant(folder, package["identifier"], **metadata)
+    package["croissant_path"] = str(path)
+    if "license" not in json.loads(path.read_text(encoding="utf-8")):
+        click.echo(f"{path.name} states no licence, so others may not use the data: pass --license.", err=True)
 
 
 def _local_folder(local: Path) -> Path:
