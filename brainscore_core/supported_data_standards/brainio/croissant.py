@@ -2,6 +2,7 @@
 
 import json
 import mimetypes
+import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -198,14 +199,18 @@ def _file_entries(path: Path) -> list[dict[str, Any]]:
         }
     ]
     if path.suffix == ".zip":
+        with zipfile.ZipFile(path) as archive:
+            names = archive.namelist()
+        patterns = sorted({f"*{Path(name).suffix}" for name in names})
+        formats = {mimetypes.guess_type(name)[0] or "application/octet-stream" for name in names}
         entries.append(
             {
                 "@type": "cr:FileSet",
                 "@id": _STIMULUS_FILES,
                 "name": _STIMULUS_FILES,
                 "containedIn": {"@id": path.name},
-                "encodingFormat": "application/octet-stream",
-                "includes": "*",
+                "encodingFormat": formats.pop() if len(formats) == 1 else "application/octet-stream",
+                "includes": patterns[0] if len(patterns) == 1 else patterns,
             }
         )
     return entries
