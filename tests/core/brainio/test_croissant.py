@@ -27,7 +27,7 @@ STATED = {
 
 @pytest.fixture
 def folder(tmp_path):
-    stimuli = StimulusSet({"stimulus_id": ["001", "002"], "level": [10, 200], "size": [0.5, 1.5], "kind": ["a", "b"]})
+    stimuli = StimulusSet({"stimulus_id": ["s1", "s2"], "level": [10, 200], "size": [0.5, 1.5], "kind": ["a", "b"]})
     stimuli.identifier = "Lab2026.all"
     for stimulus_id, level in zip(stimuli["stimulus_id"], stimuli["level"], strict=True):
         Image.new("L", (4, 4), level).save(tmp_path / f"{stimulus_id}.png")
@@ -37,7 +37,7 @@ def folder(tmp_path):
 
 
 def add_assembly(folder):
-    coords = {"stimulus_id": ("presentation", ["001", "002"]), "neuroid_id": ("neuroid", ["n"])}
+    coords = {"stimulus_id": ("presentation", ["s1", "s2"]), "neuroid_id": ("neuroid", ["n"])}
     assembly = NeuroidAssembly(np.ones((2, 1)), coords=coords, dims=["presentation", "neuroid"])
     package_data_assembly_locally(assembly, "Lab2026.all", "Lab2026.all", "NeuroidAssembly", folder)
 
@@ -106,7 +106,7 @@ def test_the_reference_implementation_reads_it(folder):
     assert not issues.errors
     assert not any("license" in warning or "citeAs" in warning for warning in issues.warnings)
     rows = list(dataset.records("stimuli"))
-    assert [row["stimuli/stimulus_id"] for row in rows] == [b"001", b"002"]
+    assert [row["stimuli/stimulus_id"] for row in rows] == [b"s1", b"s2"]
     assert [row["stimuli/level"] for row in rows] == [10, 200]
     files = {row["files/filename"]: row["files/content"].getpixel((0, 0)) for row in dataset.records("files")}
-    assert files == {b"001.png": 10, b"002.png": 200}
+    assert files == {b"s1.png": 10, b"s2.png": 200}
