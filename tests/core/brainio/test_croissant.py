@@ -98,7 +98,8 @@ def test_other_files_are_not_replaced(folder, tmp_path):
         write_croissant(tmp_path, "Lab2026.all")
 
 
-def test_the_reference_implementation_reads_it(folder):
+def test_the_reference_implementation_reads_it(folder, tmp_path, monkeypatch):
+    monkeypatch.setenv("CROISSANT_CACHE", str(tmp_path / "cache"))  # else it keeps what it unpacked, by the file's name
     mlcroissant = pytest.importorskip("mlcroissant", reason="needs mlcroissant: pip install mlcroissant")
     add_assembly(folder)
     dataset = mlcroissant.Dataset(jsonld=write_croissant(folder, "Lab2026.all", **STATED))
