@@ -117,7 +117,7 @@ def package_stimuli(
                 public=public,
             )
         )
-    _write_metadata(package, output or packages_home(), metadata)
+    _write_metadata(package, output or packages_home(), metadata, local=local is not None)
     if local is not None:
         _register_locally(package, local, None, as_json=as_json)
         return
@@ -188,7 +188,7 @@ def package_assembly(
                 public=public,
             )
         )
-    _write_metadata(package, output or packages_home(), metadata)
+    _write_metadata(package, output or packages_home(), metadata, local=local is not None)
     if local is not None:
         _register_locally(package, local, shown, as_json=as_json)
         return
@@ -265,12 +265,12 @@ def _warned(package: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     return result
 
 
-def _write_metadata(package: dict[str, Any], folder: Path, metadata: Mapping[str, Any]) -> None:
+def _write_metadata(package: dict[str, Any], folder: Path, metadata: Mapping[str, Any], *, local: bool) -> None:
     from brainscore_core.supported_data_standards.brainio.croissant import write_croissant
 
     path = write_croissant(folder, package["identifier"], **metadata)
     package["croissant_path"] = str(path)
-    if "license" not in json.loads(path.read_text(encoding="utf-8")):
+    if not local and "license" not in json.loads(path.read_text(encoding="utf-8")):
         click.echo(f"{path.name} states no licence, so others may not use the data: pass --license.", err=True)
 
 

@@ -46,6 +46,7 @@ def from_nwb(
     trials: str = "trials",
     region: str | None = None,
     values: Literal["rate", "count"] = "rate",
+    keep: Sequence[str] = (),
     stimulus_set: pd.DataFrame | None = None,
     identifier: str | None = None,
 ) -> NeuroidAssembly:
@@ -72,6 +73,10 @@ def from_nwb(
         electrodes' ``location``, if units name electrodes.
     values : {'rate', 'count'}, default 'rate'
         Whether values are spikes per second or numbers of spikes; ``attrs['unit']`` says which.
+    keep : sequence of str
+        Columns of the trials to keep although they differ between showings of a stimulus, such as a condition or an
+        outcome to select by. Others of this kind, such as ``start_time``, are left out: averages over repetitions are
+        over presentations that are equal in all other coordinates.
     stimulus_set : StimulusSet, optional
         The stimuli; an id that it lacks is an error. It is attached to the assembly.
     identifier : str, optional
@@ -80,8 +85,9 @@ def from_nwb(
     Returns
     -------
     NeuroidAssembly
-        presentation × neuroid × time_bin. Other columns of trials and units with one number or text per row become
-        coordinates of ``presentation`` and ``neuroid``. ``repetition`` counts showings of a stimulus in time;
+        presentation × neuroid × time_bin, presentations in the order of the trials. Other columns of trials and units
+        with one number or text per row become coordinates of ``presentation`` and ``neuroid``. ``repetition`` counts
+        in time the showings of a stimulus with the same values of what is kept;
         ``neuroid_id`` joins the session and the unit's id. Where units have ``obs_intervals``, values of trials outside
         of them are NaN. ``attrs['import_report']`` is an :class:`ImportReport`.
 
@@ -103,7 +109,7 @@ def from_nwb(
         raise UserError(f"values={values!r} is not valid", remedy="use 'rate' or 'count'")
     with _opened(path) as (file, source):
         notes = _Notes()
-        shown = _Trials.of(_interval_table(file, trials, source), stimulus, align, source, notes)
+        shown = _Trials.of(_interval_table(file, trials, source), stimulus, align, keep, source, notes)
         units = _Units.of(file, region, source, notes)
         session = _text(file.session_id) or _text(file.identifier)
         animal = _text(getattr(file.subject, "subject_id", None))
@@ -166,10 +172,11 @@ class _Trials:
     read: int
 
     @classmethod
-    def of(cls, table: Any, stimulus: str, align: str, source: str, notes: _Notes) -> "_Trials":
-        columns = _scalar_columns(table, "column of trials", notes, needed=(stimulus, align))
+    def of(cls, table: Any, stimulus: str, align: str, keep: Sequence[str], source: str, notes: _Notes) -> "_Trials":
+        keep = [keep] if isinstance(keep, str) else list(keep)
+        columns = _scalar_columns(table, "trial column", notes, needed=(stimulus, align, *keep))
         what = f"the table {table.name!r} of {source}"
-        for name in (stimulus, align):
+        for name in (stimulus, align, *keep):
             _require_column(name, columns, what)
         times = pd.to_numeric(pd.Series(columns[align]), errors="coerce").to_numpy(dtype=np.float64)
         shown = columns.pop(stimulus)
@@ -186,19 +193,22 @@ class _Trials:
         if not kept.any():
             raise UserError(f"no trial of {what} has both {stimulus} and {align}", remedy="name other columns")
         if stimulus != _STIMULUS:
-            notes.add("renamed", "column of trials", [stimulus], _STIMULUS)
-        taken = [name for name in columns if name in _USED or name == _STIMULUS]
-        for name in taken:
+            notes.add("renamed", "trial column", [stimulus], _STIMULUS)
+        named = np.array([_text(one) for one in shown[kept]], dtype=object)
+        columns = {name: column[kept] for name, column in columns.items()}
+        varying = [name for name in columns if name not in (*keep, "repetition") and _varies(columns[name], named)]
+        if varying:
+            columns = {name: column for name, column in columns.items() if name not in varying}
+            notes.add("dropped", "trial column", varying, "not the same at each showing of a stimulus; keep=… keeps it")
+        for name in [name for name in columns if name in _USED or name == _STIMULUS]:
             columns[f"trial_{name}"] = columns.pop(name)
-            notes.add("renamed", "column of trials", [name], f"trial_{name}, as assemblies use the name themselves")
-        named = {_STIMULUS: np.array([_text(one) for one in shown[kept]], dtype=object)}
-        coords = {**named, **{name: column[kept] for name, column in columns.items()}}
-        coords.setdefault("trial_id", ids[kept])
-        if "repetition" not in coords:
-            order = np.argsort(times[kept], kind="stable")
-            coords["repetition"] = pd.Series(coords[_STIMULUS][order], index=order).groupby(
-                coords[_STIMULUS][order], sort=False
-            ).cumcount().sort_index().to_numpy()  # fmt: skip
+            notes.add("renamed", "trial column", [name], f"trial_{name}, as assemblies use the name themselves")
+        if "repetition" not in columns:
+            alike = pd.DataFrame({_STIMULUS: named, **{name: columns[name] for name in keep if name in columns}})
+            in_time = alike.iloc[np.argsort(times[kept], kind="stable")]
+            count = in_time.groupby(list(alike), sort=False, dropna=False).cumcount()
+            columns["repetition"] = count.sort_index().to_numpy()
+        coords = {_STIMULUS: named, **columns}
         return cls(times[kept], coords, len(ids))
 
 
@@ -218,7 +228,7 @@ class _Units:
         if table is None or not len(table) or "spike_times" not in table.colnames:
             raise UserError(f"{source} has no units with spike times", remedy="pass a file with sorted spikes")
         used = ("spike_times", "electrodes", "obs_intervals")
-        columns = _scalar_columns(table, "column of units", notes, used=used)
+        columns = _scalar_columns(table, "unit column", notes, used=used)
         spikes = [np.sort(np.asarray(table["spike_times"][row], dtype=np.float64)) for row in range(len(table))]
         kept = [row for row, times in enumerate(spikes) if len(times)]
         ids = [str(one) for one in table.id[:]]
@@ -228,7 +238,7 @@ class _Units:
             raise UserError(f"no unit of {source} has spikes", remedy="pass a file with sorted spikes")
         for name in [name for name in columns if name in _USED | {"neuroid_id", "unit_id"}]:
             columns[f"unit_{name}"] = columns.pop(name)
-            notes.add("renamed", "column of units", [name], f"unit_{name}, as assemblies use the name themselves")
+            notes.add("renamed", "unit column", [name], f"unit_{name}, as assemblies use the name themselves")
         regions = _regions(file, columns, region, source, notes)
         if regions is not None:
             columns["region"] = regions
@@ -313,6 +323,11 @@ def _scalar_columns(
     return columns
 
 
+def _varies(values: NDArray[Any], stimuli: NDArray[Any]) -> bool:
+    """Whether presentations of one stimulus have several values."""
+    return bool((pd.Series(values).groupby(stimuli).nunique(dropna=False) > 1).any())
+
+
 def _is_scalar(values: NDArray[Any]) -> bool:
     if values.dtype.kind != "O":
         return values.dtype.kind in "biufUM"
@@ -328,7 +343,7 @@ def _regions(
     """Region of each unit, from the units' or the electrodes' column; None if it is unknown and none was named."""
     if region is not None and region in columns:
         if region != "region":
-            notes.add("renamed", "column of units", [region], "region")
+            notes.add("renamed", "unit column", [region], "region")
         return np.array([_text(one) or "" for one in columns.pop(region)], dtype=object)
     electrodes = file.electrodes
     has_electrodes = electrodes is not None and "electrodes" in file.units.colnames

@@ -120,7 +120,7 @@ def from_trials(
     - renamed 1 column (image): stimulus_id
     - renamed 1 column (category): truth
     - renamed 1 column (participant): subject
-    - converted 1 column (key): these are the values
+    - renamed 1 column (key): the values of the assembly
     - converted 1 column (stimulus_id): ids are text
     """
     return _Import(trials, triplet or (stimulus_id,), response).run(
@@ -261,7 +261,7 @@ class _Import:
         for name, target in new.items():
             if target != name:
                 self._note("renamed", "column", [name], target)
-        self._note("converted", "column", self.responses, "these are the values")
+        self._note("renamed", "column", self.responses, "the values of the assembly")
         self.table = self.table.rename(columns=new)
         if taken.keys() & set(self.responses):
             raise UserError(

@@ -56,10 +56,13 @@ def write(path, recording, *, observed=None, images=None, **more):
         )
     file.add_trial_column("image", "the stimulus")
     file.add_trial_column("onset", "when it came on")
+    file.add_trial_column("kind", "the same at each showing")
+    file.add_trial_column("task", "not the same at each showing")
     file.add_trial_column("weights", "several numbers", index=True)
     images = recording.images if images is None else images
-    for image, onset in zip(images, recording.onsets, strict=True):
-        file.add_trial(start_time=onset - 0.2, stop_time=onset + 0.2, image=image, onset=onset, weights=[1.0])
+    for number, (image, onset) in enumerate(zip(images, recording.onsets, strict=True)):
+        known = {"kind": str(image)[-1:], "task": "attend" if number % 3 else "ignore", "weights": [1.0]}
+        file.add_trial(start_time=onset - 0.2, stop_time=onset + 0.2, image=image, onset=onset, **known)
     with pynwb.NWBHDF5IO(path, "w") as output:
         output.write(file)
     return path
@@ -99,8 +102,8 @@ def test_counts_are_those_of_histograms(path, recording):
         assert counts["repetition"].values[recording.images == image].tolist() == [0, 1, 2, 3]
     report = str(counts.attrs["import_report"])
     assert "40 of 40 trials, 3 of 4 units imported" in report
-    assert "column of trials (weights): more than a number or a text" in report
-    assert "column of units (places): more than a number or a text" in report
+    assert "trial column (weights): more than a number or a text" in report
+    assert "unit column (places): more than a number or a text" in report
 
 
 @pytest.mark.filterwarnings("ignore::brainscore_core.supported_data_standards.brainio.findings.ValidationWarning")
@@ -112,9 +115,27 @@ class TestImport:
         package = package_data_assembly_locally(rates, "Lab2026", None, "NeuroidAssembly", tmp_path)
         loaded = read_netcdf(package["path"], NeuroidAssembly)
         assert np.array_equal(loaded.values, rates.values)
-        for name in ("stimulus_id", "repetition", "onset", "neuroid_id", "region", "quality", "time_bin_end"):
+        for name in ("stimulus_id", "repetition", "kind", "neuroid_id", "region", "quality", "time_bin_end"):
             assert np.array_equal(loaded[name].values, rates[name].values)
         assert loaded.attrs["unit"] == "spikes/s"
+
+    def test_repetitions_average(self, path, recording):
+        from brainscore_vision import load_ceiling
+        from brainscore_vision.benchmark_helpers.neural_common import average_repetition
+
+        rates = from_nwb(path, **NAMED)
+        assert {"start_time", "onset", "task"}.isdisjoint(rates.coords)
+        assert average_repetition(rates).sizes["presentation"] == 10
+        first = rates.isel(time_bin=0, drop=True)
+        assert load_ceiling("internal_consistency")(first).attrs["raw"].sizes["neuroid"] == 3
+
+    def test_columns_that_differ_between_showings_are_kept_on_request(self, path, recording):
+        rates = from_nwb(path, **NAMED, keep=["task"])
+        for task in ("attend", "ignore"):
+            selected = rates.sel(task=task)
+            for image in set(recording.images):
+                of_image = selected["repetition"].values[selected["stimulus_id"].values == image]
+                assert of_image.tolist() == list(range(len(of_image)))
 
     def test_trials_without_stimulus_are_dropped(self, recording, tmp_path):
         images = [str(image) for image in recording.images]
@@ -216,6 +237,7 @@ class serve:
         ({"stimulus": "imaeg"}, r"table 'trials' of .*no column 'imaeg'\ndid you mean 'image'"),
         ({"align": "stimulus"}, "no column 'stimulus'"),
         ({"stimulus": "weights"}, "'weights' has no single value per row"),
+        ({"keep": ["tesk"]}, r"no column 'tesk'\ndid you mean 'task'"),
         ({"trials": "natural_scenes"}, r"no table of trials 'natural_scenes'\n.*time intervals are trials"),
         ({"region": "aera"}, "the units and electrodes of .* has no column 'aera'"),
         ({"time_bins": [(170, 70)]}, r"\(170.0, 70.0\) does not end after it starts"),
