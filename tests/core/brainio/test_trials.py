@@ -48,7 +48,7 @@ def test_file_written_by_pandas_is_packaged_and_read_back(tmp_path):
     report = choices.attrs["import_report"]
     assert report.sizes == {"row": (12, 12)}
     assert [change.names for change in report.dropped] == ["Unnamed: 0"]
-    assert set(report.to_pandas()["action"]) == {"dropped", "renamed", "added", "converted"}
+    assert set(report.to_pandas()["action"]) == {"dropped", "renamed", "added"}
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         package = package_data_assembly_locally(choices, "Lab2026", None, "BehavioralAssembly", tmp_path)
