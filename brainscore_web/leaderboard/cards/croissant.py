@@ -38,7 +38,6 @@ def croissant_document(benchmark: Benchmark, visitor: Visitor, url: str) -> dict
         license=str(details.get("data_licence") or "") or None,
         terms=str(details.get("data_terms") or "") or None,
         citation=benchmark.bibtex.strip() or None,
-        creators=[benchmark.credit] if benchmark.credit else [],
         distribution=_files(benchmark, visitor) if shows_data else [],
         url=url,
         sameAs=web_address(benchmark.source) or None,
