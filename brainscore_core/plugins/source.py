@@ -7,7 +7,7 @@ import os
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from hashlib import sha256
+from hashlib import file_digest, sha256
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -466,7 +466,8 @@ def plugin_hash(location: Path) -> str | None:
         return None
     digest = sha256()
     for path in sorted(files, key=lambda path: path.relative_to(root).as_posix()):
-        content = sha256(path.read_bytes()).hexdigest()
+        with path.open("rb") as stream:  # in parts, as plugins may hold large files of data
+            content = file_digest(stream, "sha256").hexdigest()
         digest.update(f"{path.relative_to(root).as_posix()}\0{content}\n".encode("utf-8", "surrogateescape"))
     return digest.hexdigest()
 

@@ -191,10 +191,12 @@ def serve_stand_ins(*identifiers: str) -> Iterator[None]:
                 _serve_stimuli(client, name, Path(folder), served)
     request = object_request
 
-    def redirected(bucket: str, key: str, *, sha1: str | None, version_id: str | None) -> FetchRequest:
+    def redirected(
+        bucket: str, key: str, *, sha1: str | None, version_id: str | None, sha256: str | None = None
+    ) -> FetchRequest:
         replacement = served.get((bucket, key))
         if replacement is None:
-            return request(bucket, key, sha1=sha1, version_id=version_id)
+            return request(bucket, key, sha1=sha1, version_id=version_id, sha256=sha256)
         return request(bucket, key, sha1=replacement.sha1, version_id=replacement.version_id)
 
     with patch(_OBJECT_REQUEST, redirected):
