@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from brainscore.report._export import save_figure
+from brainscore_core.figures.export import save_figure
 from brainscore.report._layers import layer_figure
 from brainscore.report._page import widest_pair
 from brainscore.report._plots import (

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from brainscore.report._export import save_figure
+from brainscore_core.figures.export import save_figure
 from brainscore.report._formatting import printable
 from brainscore.report._plots import TWO_COLUMNS
 from brainscore.report._view import Scale

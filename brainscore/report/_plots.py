@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from math import isfinite, nan
 from pathlib import Path
 
-from brainscore.report._export import save_figure
+from brainscore_core.figures.export import save_figure
 from brainscore.report._formatting import printable
 from brainscore.report._report import Report
 from brainscore.report._validity import Validity

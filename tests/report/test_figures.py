@@ -14,7 +14,7 @@ from brainscore.report import (
     write_figures,
     write_table,
 )
-from brainscore.report._export import _leaves, save_figure
+from brainscore_core.figures.export import _leaves, save_figure
 from brainscore.report._layers import layer_rows
 from brainscore_core.errors import UserError
 from brainscore_core.figures import Panel, Point, Scatter, panels
