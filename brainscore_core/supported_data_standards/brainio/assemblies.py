@@ -5,7 +5,7 @@ import os
 import warnings
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -46,6 +46,9 @@ from brainscore_core.supported_data_standards.brainio.transform import (
     with_stimulus_columns,
     with_stimulus_ids,
 )
+
+if TYPE_CHECKING:
+    from brainscore_core.figures import Plot
 
 __all__ = [
     "ASSEMBLY_CLASSES",
@@ -259,6 +262,29 @@ class DataAssembly(xr.DataArray):
         shown = super()._repr_html_()
         rows = assembly_rows(self)
         return as_html(self._title(), rows, more=shown) if rows else shown
+
+    def plot_rdm(self, *, most: int = 200) -> "Plot":
+        """Draw the dissimilarities of stimuli: 1 − Pearson correlation of their mean responses, as ranks from 0 to 1.
+
+        Stimuli are ordered by ``object_name`` or ``category_name``, if they have one.
+
+        Parameters
+        ----------
+        most : int
+            Largest number of stimuli; of more, as many are chosen at equal distances, and the figure says so.
+
+        Returns
+        -------
+        Plot
+
+        Raises
+        ------
+        UserError
+            If there are no stimuli to compare.
+        """
+        from brainscore_core.supported_data_standards.brainio.rdm_plot import rdm_plot
+
+        return rdm_plot(self, most=most)
 
     def _title(self) -> str:
         name = f" {self.identifier}" if self.identifier is not None else ""
