@@ -95,7 +95,7 @@ def test_figure_of_data_ceiling_and_controls(tmp_path):
     assert "pixels&lt;i&gt;" in plot.svg
     assert "0.250" in plot.svg
     assert "no score" in plot.svg
-    assert "artefact check" in plot.svg
+    assert "baseline" in plot.svg
     assert plot.save(tmp_path / "figure.png").stat().st_size > 1000
 
 
