@@ -1,8 +1,9 @@
 """What a long call is doing, shown in a terminal or a notebook.
 
-Long calls open stages, one inside another. A third of a second after the first one opened, a terminal (standard error) or a
-notebook shows them, how far the innermost one is, and the seconds so far; elsewhere nothing is shown. Each stage is
-also a message of the logger ``brainscore_core.progress`` at the level INFO. ``BRAINSCORE_PROGRESS=off`` shows nothing.
+Long calls open stages, one inside another. A third of a second after the first one opened, a terminal (standard error)
+or a notebook shows them, how far the innermost one is, and the seconds so far; elsewhere nothing is shown. Each stage
+is also a message of the logger ``brainscore_core.progress`` at the level INFO. ``BRAINSCORE_PROGRESS=off`` shows
+nothing.
 """
 
 from __future__ import annotations

@@ -255,7 +255,7 @@ class Score(DataAssembly):
         return as_html(score_title(self), score_rows(self), more=more)
 
     @property
-    def plot(self) -> Any:
+    def plot(self) -> Any:  # type: ignore[override] # xarray's is a descriptor, too
         """Draw the score with its interval, raw value and ceiling; several values are drawn sorted.
 
         ``score.plot()`` returns a :class:`~brainscore_core.figures.Plot`. With arguments, and in its methods such as
@@ -439,7 +439,7 @@ class _ScorePlot(DataArrayPlotAccessor):
 
     __slots__ = ()
 
-    def __call__(self, **kwargs: Any) -> Any:
+    def __call__(self, **kwargs: Any) -> Any:  # type: ignore[override] # all arguments are passed on
         from brainscore_core.metrics.score_display import score_plot
 
         return super().__call__(**kwargs) if kwargs else score_plot(self._da)  # type: ignore[arg-type] # a score

@@ -285,7 +285,9 @@ def export_frame(receipts: Iterable[Receipt]) -> pd.DataFrame:
     for column in EXPORT_COLUMNS:
         values = table[column.name]
         table[column.name] = (
-            pd.to_datetime(values, utc=True) if column.type == "time" else values.astype(column.pandas_type)
+            pd.to_datetime(values, utc=True)
+            if column.type == "time"
+            else values.astype(pd.api.types.pandas_dtype(column.pandas_type))
         )
     return table
 

@@ -129,7 +129,7 @@ class StimulusSet(pd.DataFrame):
     def _repr_html_(self) -> str | None:
         from brainscore_core.supported_data_standards.brainio.summaries import stimulus_previews
 
-        table: str | None = super()._repr_html_()  # type: ignore[operator] # not in pandas' stubs
+        table: str | None = super()._repr_html_()  # type: ignore[misc] # not in pandas' stubs
         return None if table is None else stimulus_previews(self) + table
 
     def get_stimulus(self, stimulus_id: str) -> Path:
