@@ -244,12 +244,16 @@ class Score(DataAssembly):
     def __repr__(self) -> str:
         from brainscore_core.metrics.score_display import score_rows, score_title
 
+        if self.dtype.kind not in "fiu":  # results of comparisons
+            return repr(_plain_array(self, attrs=True))
         text = as_text(score_title(self), score_rows(self))
         return text if self.size == 1 else f"{text}\n{_plain_array(self)!r}"
 
     def _repr_html_(self) -> str:
         from brainscore_core.metrics.score_display import score_rows, score_title
 
+        if self.dtype.kind not in "fiu":
+            return _plain_array(self, attrs=True)._repr_html_()
         array = _plain_array(self, attrs=True)._repr_html_()
         more = f"<details><summary>dimensions and attributes</summary>{array}</details>"
         return as_html(score_title(self), score_rows(self), more=more)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brainscore_core.figures import Dots, DotsRow, Lines, Plot, Series, dots_with_intervals, lines
+from brainscore_core.figures import Dots, DotsRow, Lines, Panel, Plot, Series, lines, panels
 from brainscore_core.formatting import estimate_text, number_text, range_text
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def score_plot(score: Score) -> Plot:
         kinds=("relative to the ceiling", "as measured") if relative else (),
         reference=0.0,
     )
-    return Plot(dots_with_intervals(chart), name)
+    return Plot(panels([[Panel(chart=chart, heading=name)]], title=name), name)
 
 
 def _row(label: str, value: Any, hint: str, *, kind: int) -> DotsRow:

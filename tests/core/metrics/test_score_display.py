@@ -89,6 +89,11 @@ def test_nothing_else_changes(score):
     assert repr(xr.DataArray(0.5)).startswith("<xarray.DataArray")
 
 
+def test_comparisons_are_shown_as_by_xarray(score):
+    assert "array(True)" in repr(score > 0.4)
+    assert "xr-wrap" in (score > 0.4)._repr_html_()
+
+
 def test_figure(score, tmp_path):
     plot = score.plot()
     assert plot._repr_svg_().startswith("<svg ")
