@@ -28,13 +28,13 @@ def score_title(score: Score) -> str:
         sizes = ", ".join(f"{dim}: {size}" for dim, size in score.sizes.items())
         return f"{name} ({sizes}): {_distribution(score)}"
     attrs = score.attrs
-    if attrs.get("undetermined"):
+    if undetermined := _text(attrs, "undetermined"):
         raw = attrs.get("raw")
         before = f" (raw {number_text(_float(raw))})" if raw is not None and np.size(raw) == 1 else ""
-        return f"{name} undetermined{before}: {attrs['undetermined']}"
+        return f"{name} undetermined{before}: {undetermined}"
     if math.isnan(_float(score)):
-        state = attrs.get("state", "undefined")
-        reason = attrs.get("reason") or attrs.get("error_reason")
+        state = _text(attrs, "state") or "undefined"
+        reason = _text(attrs, "reason") or _text(attrs, "error_reason")
         return f"{name} {state}: {reason}" if reason else f"{name} {state}"
     return f"{name} {value_text(score)}"
 
@@ -45,16 +45,16 @@ def score_rows(score: Score) -> list[tuple[str, str]]:
     rows = []
     if score.size == 1 and not math.isnan(_float(score)):
         rows.append(("interval", _interval(attrs)))
-        unclamped = attrs.get("unclamped")
-        if unclamped is not None and not attrs.get("undetermined") and float(unclamped) != _float(score):
-            rows.append(("unclamped", number_text(float(unclamped))))
+        unclamped = _float(attrs.get("unclamped"))
+        if not math.isnan(unclamped) and unclamped != _float(score) and not _text(attrs, "undetermined"):
+            rows.append(("unclamped", number_text(unclamped)))
     for name, kind in (("raw", "scale"), ("ceiling", "meaning")):
         if attrs.get(name) is not None:
             rows.append((name, _with_kind(attrs[name], kind)))
     rows += [
-        (name, str(attrs[key]))
+        (name, text)
         for name, key in (("model", "model_identifier"), ("benchmark", "benchmark_identifier"), ("readout", "readout"))
-        if attrs.get(key)
+        if (text := _text(attrs, key))
     ]
     return rows
 
@@ -74,20 +74,20 @@ def value_text(value: Any) -> str:
         _float(value),
         error=_float(attrs.get("error")),
         ci=_limits(attrs),
-        level=attrs.get("ci_level"),
-        estimates=attrs.get("ci_estimates"),
+        level=_level(attrs),
+        estimates=_text(attrs, "ci_estimates"),
     )
 
 
 def score_plot(score: Score) -> Plot:
     """Draw a score with its ceiling and the value before the ceiling; of several values, draw them sorted."""
-    name = str(score.attrs.get("benchmark_identifier") or "Score")
-    if model := score.attrs.get("model_identifier"):
+    name = _text(score.attrs, "benchmark_identifier") or "Score"
+    if model := _text(score.attrs, "model_identifier"):
         name = f"{model} on {name}"
     if score.size != 1:
         return Plot(_sorted_values(score, name), name)
     ceiling = score.attrs.get("ceiling")
-    undetermined = score.attrs.get("undetermined")
+    undetermined = _text(score.attrs, "undetermined")
     rows = [
         DotsRow(label="score", state="undetermined", hint=f"undetermined: {undetermined}")
         if undetermined
@@ -98,11 +98,11 @@ def score_plot(score: Score) -> Plot:
         for label, part in (("raw score", score.attrs.get("raw")), ("ceiling", ceiling))
         if part is not None and np.size(part) == 1
     ]
-    relative = score.attrs.get("scale") == "ceiled"
+    relative = _text(score.attrs, "scale") == "ceiled"
     chart = Dots(
         rows=rows,
         title=name,
-        x_title=f"value; intervals of {100 * (score.attrs.get('ci_level') or 0.95):g} %",
+        x_title=f"value; intervals of {100 * _level(score.attrs):g} %",
         kinds=("relative to the ceiling", "as measured") if relative else (),
         reference=0.0,
     )
@@ -157,14 +157,14 @@ def _finite(values: Any) -> np.ndarray:
 def _interval(attrs: Mapping[str, Any]) -> str:
     low, high = _limits(attrs)
     if math.isnan(low) or math.isnan(high):
-        return f"none: {attrs.get('ci_reason') or attrs.get('error_reason') or 'no reason is given'}"
-    limits = f"{range_text(low, high)}; " if attrs.get("undetermined") else ""
-    method = f" ({attrs['ci_method']})" if attrs.get("ci_method") else ""
-    return limits + str(attrs.get("ci_estimates") or "of the score") + method
+        return f"none: {_text(attrs, 'ci_reason') or _text(attrs, 'error_reason') or 'no reason is given'}"
+    limits = f"{range_text(low, high)}; " if _text(attrs, "undetermined") else ""
+    method = f" ({text})" if (text := _text(attrs, "ci_method")) else ""
+    return limits + (_text(attrs, "ci_estimates") or "of the score") + method
 
 
 def _with_kind(value: Any, kind: str) -> str:
-    described = getattr(value, "attrs", {}).get(kind)
+    described = _text(getattr(value, "attrs", {}), kind)
     return f"{value_text(value)} ({described})" if described else value_text(value)
 
 
@@ -173,3 +173,14 @@ def _float(value: Any) -> float:
         return float(np.asarray(getattr(value, "values", value)).item())
     except (TypeError, ValueError):
         return nan
+
+
+def _text(attrs: Mapping[str, Any], key: str) -> str:
+    """An attribute, which may have been written by others; empty if it is not a text."""
+    value = attrs.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def _level(attrs: Mapping[str, Any]) -> float:
+    level = _float(attrs.get("ci_level"))
+    return 0.95 if math.isnan(level) else level

@@ -89,6 +89,17 @@ def test_nothing_else_changes(score):
     assert repr(xr.DataArray(0.5)).startswith("<xarray.DataArray")
 
 
+@pytest.mark.parametrize("value", ["text", ["a"], {}, None, np.array([1, 2]), xr.DataArray(["a", "b"])])
+def test_attributes_of_others(value):
+    keys = ("raw", "ceiling", "unclamped", "undetermined", "ci", "ci_level", "ci_method", "error", "reason", "state")
+    for score in (Score(0.5), Score(np.nan), Score([0.1, 0.2], dims=["x"])):
+        for key in (*keys, "model_identifier", "readout", "scale"):
+            score.attrs = {key: value}
+            assert repr(score).startswith("Score ")
+            assert score._repr_html_()
+            assert score.plot().svg
+
+
 def test_comparisons_are_shown_as_by_xarray(score):
     assert "array(True)" in repr(score > 0.4)
     assert "xr-wrap" in (score > 0.4)._repr_html_()
