@@ -3,7 +3,7 @@
     python perf/journeys.py [NAME …] [--write]
 
 The package is built as a wheel and installed into an environment of its own, which sees the third-party packages of
-this interpreter and no checkout. Each script of `tests/journeys` runs there in an empty folder, with an empty home folder.
+this interpreter and no checkout. Each script of `tests/journeys` runs there in an empty folder, with an empty home.
 `--write` puts the table into docs/performance.md.
 
 A script's docstring names the journey. Lines written are lines of code, without comments, docstring and empty lines; if
