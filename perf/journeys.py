@@ -128,8 +128,19 @@ def _call(*command: str, cwd: Path | None = None) -> str:
     return done.stdout
 
 
-def run(command: list[str], folder: Path, timeout: float = 300) -> Outcome:
-    """Run a command in an empty folder, with an empty home folder and nothing of this project's environment."""
+def search_path(journey: Journey, python: Path) -> str:
+    """Folder that a script needs in PYTHONPATH where torchvision was built for another torch; else empty."""
+    if not {"timm", "transformers", "torchvision"} & set(journey.packages):
+        return ""
+    done = subprocess.run([str(python), "-c", "import torchvision"], capture_output=True, text=True, check=False)
+    return str(SCRIPTS / "declared_operators") if "operator torchvision::nms does not exist" in done.stderr else ""
+
+
+def run(command: list[str], folder: Path, *, path: str = "", timeout: float = 300) -> Outcome:
+    """Run a command in an empty folder, with an empty home folder and nothing of this project's environment.
+
+    `path` is its PYTHONPATH.
+    """
     home, work = folder / "home", folder / "work"
     home.mkdir(parents=True)
     work.mkdir()
@@ -141,6 +152,7 @@ def run(command: list[str], folder: Path, timeout: float = 300) -> Outcome:
         "USERPROFILE": str(home),
         "HF_HUB_OFFLINE": "1",
         "PYTHONIOENCODING": "utf-8",
+        **({"PYTHONPATH": path} if path else {}),
     }
     start = time.perf_counter()
     done = subprocess.run(
@@ -178,17 +190,15 @@ def main() -> None:
             if missing := journey.missing_packages():
                 print(f"{name}: not run, needs {', '.join(missing)}", file=sys.stderr)
                 continue
-            outcome = run([str(python), str(journey.path)], Path(folder) / name)
+            outcome = run([str(python), str(journey.path)], Path(folder) / name, path=search_path(journey, python))
             if outcome.code:
                 sys.exit(f"{name} ended with {outcome.code}:\n{outcome.output}{outcome.errors}")
-            rows.append(
-                [f"[{journey.title}](../tests/journeys/{name}.py)", str(journey.lines), f"{outcome.seconds:.1f}"]
-            )
+            rows.append([journey.title, f"`{name}.py`", str(journey.lines), f"{outcome.seconds:.1f}"])
             print(f"{name}: {journey.lines} lines, {outcome.seconds:.1f} s; {outcome.last_line}")
     if chosen.write:
         from _tables import table, write_section
 
-        write_section("journeys", table(["journey", "lines written", "s"], rows))
+        write_section("journeys", table(["journey", "script", "lines written", "s"], rows))
 
 
 if __name__ == "__main__":

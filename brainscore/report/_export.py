@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from brainscore_core.errors import UserError
 from brainscore_core.figures import standalone
 from brainscore_core.figures.svg_file import STYLE
 from brainscore_core.files import replacing
@@ -62,7 +63,13 @@ def save_figure(svg: str, path: Path, *, dpi: int = 300) -> None:
 
 
 def _converted(svg: str, ending: str, dpi: int) -> bytes:
-    from matplotlib import style
+    try:
+        from matplotlib import style
+    except ImportError as error:
+        raise UserError(
+            f"a figure is written as {ending.upper()} by matplotlib, which is not installed",
+            remedy="pip install matplotlib, or save the figure as .svg",
+        ) from error
 
     content = io.BytesIO()
     # whatever the user's own settings are
