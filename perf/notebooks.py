@@ -17,7 +17,7 @@ from pathlib import Path
 
 NOTEBOOKS = Path(__file__).resolve().parent.parent / "docs" / "notebooks"
 VARYING = "output-varies"  # the tag of cells whose text differs from run to run
-TIMEOUT = 120  # seconds for a cell
+TIMEOUT = 600  # seconds for a cell, also on a loaded machine
 
 _WIDGET = "application/vnd.jupyter.widget-view+json"
 _NUMBER = re.compile(r"(?<![\w.])[-−+]?\d+(?:,\d{3})*(?:\.\d+)?(?:e[-+]?\d+)?(?![\w])")

@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[2]
 ABSENT = """
 import os, shutil, signal, socket, sys
 import distributed, h5py, multiprocessing.popen_fork, netCDF4, numpy, pandas, PIL.Image, scipy.stats
-import sklearn.linear_model, subprocess, tempfile, xarray, pooch, rich.console, rich.progress, click, jsonschema, threading
+import sklearn.linear_model, subprocess, tempfile, xarray, pooch, rich.console, rich.progress, click, jsonschema
 
 usage = shutil._ntuple_diskusage
 MODULES = ("fcntl", "grp", "posix", "pwd", "resource", "syslog", "termios")
