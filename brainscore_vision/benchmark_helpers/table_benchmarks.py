@@ -1,14 +1,13 @@
 """Benchmarks as rows of a table: those of one kind differ only in data, metric, region, visual angle and the like.
 
-The table is ``benchmarks.csv`` in the plugin's folder. Its columns are those of :class:`BenchmarkRow`; columns of the
-plugin's own are in :attr:`BenchmarkRow.further`. See ``docs/benchmarks.md``.
+The table is ``benchmarks.csv`` in the plugin's folder; its columns are those of
+:class:`~brainscore_vision.benchmark_helpers.tables.BenchmarkRow`. See ``docs/benchmarks.md``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -31,108 +30,24 @@ from brainscore_vision.benchmark_helpers.measurements import (
 )
 from brainscore_vision.benchmark_helpers.neural_common import NeuralBenchmark, RSABenchmark, TrainTestNeuralBenchmark
 from brainscore_vision.benchmark_helpers.screen import place_on_screen
+from brainscore_vision.benchmark_helpers.tables import TABLE, BenchmarkRow
 from brainscore_vision.model_interface import BrainModel
 from brainscore_vision.registries import load_ceiling, load_dataset, load_metric, load_stimulus_set
 from brainscore_vision.utils import LazyLoad
 
-__all__ = ["TABLE", "BenchmarkRow", "ChoiceBenchmark", "constant_ceiling", "make_benchmark", "prepare_recordings"]
-
-TABLE: Final = "benchmarks.csv"
-
-
-@dataclass(frozen=True, kw_only=True)
-class BenchmarkRow:
-    """One benchmark of a table.
-
-    Attributes
-    ----------
-    benchmark : str
-        Name under which it is registered.
-    identifier : str
-        Its identifier, if that differs.
-    kind : str
-        ``'train-test'`` (fitted on one assembly, tested on another, each subject separately), ``'cross-validated'``
-        (one assembly), ``'rsa'`` (dissimilarities), ``'label'`` or ``'probabilities'`` (choices); or a kind of the
-        plugin's own.
-    version : int
-        Increases whenever a change to the benchmark changes scores.
-    parent : str or None
-        Node of the leaderboard.
-    region : str
-        Where was recorded; empty for behavior.
-    data : tuple of str
-        Assemblies, separated by ``;`` in the table.
-    stimuli, fitting_stimuli : str
-        Stimulus sets, if they are not those of the assembly.
-    metric : str
-        Name of the metric.
-    ceiling : str
-        Name of the ceiling; ``'metric'``: that of the metric; or a number.
-    visual_degrees : float or None
-        Visual angle of the stimuli; None shows them as they are.
-    number_of_trials : int
-        How often each stimulus is shown.
-    stratification : str or None
-        Coordinate by which cross-validation is stratified.
-    reliability, threshold : str, float
-        Coordinate of neuroids, and the value that it must exceed.
-    further : dict
-        Columns of the plugin's own.
-    """
-
-    benchmark: str
-    identifier: str = ""
-    kind: str = ""
-    version: int = 1
-    parent: str | None = None
-    region: str = ""
-    data: tuple[str, ...] = ()
-    stimuli: str = ""
-    fitting_stimuli: str = ""
-    metric: str = ""
-    ceiling: str = ""
-    visual_degrees: float | None = None
-    number_of_trials: int = 1
-    stratification: str | None = None
-    reliability: str = ""
-    threshold: float = 0.0
-    further: Mapping[str, str] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, cells: Mapping[str, str]) -> BenchmarkRow:
-        """Convert the cells of a row; empty cells have the default.
-
-        Examples
-        --------
-        >>> row = BenchmarkRow.of({"benchmark": "Mine2026.V1-pls", "data": "Mine2026", "visual_degrees": "8", "x": "1"})
-        >>> row.identifier, row.data, row.visual_degrees, row.further
-        ('Mine2026.V1-pls', ('Mine2026',), 8.0, {'x': '1'})
-        """
-        own = {one.name for one in fields(cls)} - {"further"}
-        convert: dict[str, Callable[[str], Any]] = {
-            "version": int,
-            "number_of_trials": int,
-            "visual_degrees": float,
-            "threshold": float,
-            "data": lambda text: tuple(text.split(";")),
-        }
-        values: dict[str, Any] = {"identifier": cells.get("identifier") or cells["benchmark"]}
-        for name, text in cells.items():
-            if name in own and text and name != "identifier":
-                try:
-                    values[name] = convert.get(name, str)(text)
-                except ValueError as error:
-                    raise UserError(
-                        f"{name} of {cells['benchmark']!r} is {text!r}, not a number", remedy=f"correct it in {TABLE}"
-                    ) from error
-        return cls(**values, further={name: text for name, text in cells.items() if name not in own})
-
+__all__ = ["ChoiceBenchmark", "constant_ceiling", "make_benchmark", "prepare_recordings"]
 
 Prepare = Callable[[DataAssembly, BenchmarkRow], DataAssembly]
 
 
 def make_benchmark(
-    plugin_file: str, benchmark: str, *, bibtex: str | None, prepare: Prepare | None = None, **options: Any
+    plugin_file: str,
+    benchmark: str,
+    *,
+    bibtex: str | None,
+    prepare: Prepare | None = None,
+    kinds: Mapping[str, Callable[..., Benchmark]] | None = None,
+    **options: Any,
 ) -> Benchmark:
     """Make the benchmark of a row; its data are loaded when they are first needed.
 
@@ -147,6 +62,8 @@ def make_benchmark(
     prepare : callable, optional
         Function of a loaded assembly and the row that returns what is compared, with repetitions; by default
         :func:`prepare_recordings`.
+    kinds : dict, optional
+        Kinds of the plugin's own: name → function of the row and the citation that makes the benchmark.
     **options
         Further arguments of the kind, such as the `alphas` of a regression.
 
@@ -160,8 +77,11 @@ def make_benchmark(
         If the row names an unknown kind or ceiling, or a cell is malformed.
     """
     row = BenchmarkRow.of(table_row(plugin_file, TABLE, benchmark))
+    if row.kind in (kinds or {}):
+        return (kinds or {})[row.kind](row, bibtex)
     if row.kind not in _KINDS:
-        raise UserError(f"{benchmark!r} has the kind {row.kind!r}", remedy=f"the kinds are {', '.join(_KINDS)}")
+        known = ", ".join([*_KINDS, *(kinds or {})])
+        raise UserError(f"{benchmark!r} has the kind {row.kind!r}", remedy=f"the kinds are {known}")
     return _KINDS[row.kind](row, bibtex, prepare or prepare_recordings, **options)
 
 

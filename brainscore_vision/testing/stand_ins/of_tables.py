@@ -198,7 +198,7 @@ STIMULUS_SETS["Igustibagus2024"] = _styles
 _recorded("igustibagus2024", regions=("IT",), subjects=("animal1",), repetitions=4, neuroids=6)
 
 # naming by people
-_DRAWN: Final = ("banana", "beetle", "bowl", "candle", "chair", "cup", "dog", "elephant")
+_DRAWN: Final = ("banana", "beanie", "binoculars", "boot", "bowl", "cup", "glasses", "lamp")
 for _row in _rows("scialom2024"):
     _name = _row["identifier"]
     _condition = _name.removeprefix("Scialom2024_")
