@@ -129,9 +129,10 @@ def constant_ceiling(
     """
     score = Score(value)
     score.attrs["meaning"] = meaning
-    if error is None:
-        return declare_no_error(score, reason or "the ceiling was published as a number without an error")
-    score.attrs["error"] = error
+    declare_no_error(score, reason or "the ceiling was published as a number without an error")
+    if error is not None:
+        del score.attrs["error_reason"]
+        score.attrs.update(error=error, ci_reason="the ceiling was published as a number with its error alone")
     return score
 
 

@@ -80,5 +80,8 @@ def test_scores_a_model_on_its_stand_in(key, more_neuroids):
     assert 0 < float(ceiling) <= 1
     raw = float(score.attrs["raw"])
     assert math.isfinite(raw)
-    assert "error" in score.attrs
+    for one in (score, ceiling):
+        assert math.isfinite(one.attrs["error"]) or one.attrs["error_reason"]
+        low, high = one.attrs["ci"]
+        assert low <= high or one.attrs["ci_reason"]
     assert np.isclose(float(score), np.clip(score.attrs["unclamped"], 0, 1))
