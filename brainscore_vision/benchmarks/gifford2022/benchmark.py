@@ -1,6 +1,6 @@
 """Predictivity of electroencephalography: each electrode at each time is predicted by itself (Gifford et al. 2022)."""
 
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -27,7 +27,7 @@ ALPHAS: Final = (
 
 def make(benchmark: str) -> Benchmark:
     """Make a benchmark of the table."""
-    options = {"alphas": list(ALPHAS)} if benchmark.endswith("cv") else {}
+    options: dict[str, Any] = {"alphas": list(ALPHAS)} if benchmark.endswith("cv") else {}
     return make_benchmark(
         gifford2022.__file__, benchmark, bibtex=gifford2022.BIBTEX, prepare=prepare, timebins=[WINDOW], **options
     )

@@ -43,7 +43,7 @@ def _recorded(family: str, *, names: Iterable[str] | None = None, same: str | No
 
 
 # functional magnetic resonance imaging with training and test stimuli; percent of variance that can be explained
-_PERCENT: Final = {"of_neuroids": {"nc_testset": 60.0}, "unreliable": 10.0}
+_PERCENT: Final[dict[str, Any]] = {"of_neuroids": {"nc_testset": 60.0}, "unreliable": 10.0}
 _FOUR: Final = tuple(f"subject{k}" for k in range(1, 5))
 for _version, _people in (("", (*_FOUR, "subject5", "subject6", "subject7", "subject8")), ("_4subj", _FOUR)):
     _stimuli(f"Allen2022_fmri{_version}_stim_train", 40)
@@ -88,7 +88,7 @@ for _split, _count, _repetitions in (("train", 40, 2), ("test", 16, 4)):
 
 # scenes that each of several animals saw, averaged over repetitions
 _stimuli("Li2026", 60)
-_RELIABLE: Final = {"of_neuroids": {"reliability": 0.8, "reliability_window": 0.8}, "unreliable": 0.2}
+_RELIABLE: Final[dict[str, Any]] = {"of_neuroids": {"reliability": 0.8, "reliability_window": 0.8}, "unreliable": 0.2}
 _recorded("li2026", names=["Li2026"], repetition_coord=None, subjects=_FOUR[:3], **_RELIABLE)
 _recorded(
     "li2026",
