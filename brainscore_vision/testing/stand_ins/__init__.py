@@ -20,7 +20,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 from unittest.mock import patch
 
-from brainscore_core.errors import UnknownIdentifier, UserError, nearest
+from brainscore_core.errors import DataUnavailable, UnknownIdentifier, UserError, nearest
 from brainscore_core.files import file_digest
 from brainscore_core.paths import stand_ins_home
 from brainscore_core.supported_data_standards.brainio import s3
@@ -168,7 +168,8 @@ def serve_stand_ins(*identifiers: str) -> Iterator[None]:
     Parameters
     ----------
     *identifiers : str
-        Identifiers of assemblies, which are served with their stimulus sets, and of stimulus sets; by default all.
+        Identifiers of assemblies, which are served with their stimulus sets, and of stimulus sets; by default all
+        whose stimuli are in S3.
 
     Raises
     ------
@@ -184,11 +185,15 @@ def serve_stand_ins(*identifiers: str) -> Iterator[None]:
     served: dict[tuple[str, str], _ServedObject] = {}
     with TemporaryDirectory() as folder:
         for name in names:
-            if name in known["assemblies"]:
-                stimuli = _serve_assembly(client, name, Path(folder), served)
-                _serve_stimuli(client, stimuli, Path(folder), served)
-            if name in known["stimulus_sets"]:
-                _serve_stimuli(client, name, Path(folder), served)
+            try:
+                if name in known["assemblies"]:
+                    stimuli = _serve_assembly(client, name, Path(folder), served)
+                    _serve_stimuli(client, stimuli, Path(folder), served)
+                if name in known["stimulus_sets"]:
+                    _serve_stimuli(client, name, Path(folder), served)
+            except DataUnavailable:  # stimuli that are only read from a folder of the user's
+                if identifiers:
+                    raise
     request = object_request
 
     def redirected(
