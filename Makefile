@@ -17,7 +17,7 @@ PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses $(WORKERS) --
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test test-all test-journeys test-postgres test-lowest ci install-all install-lowest coverage lint audit format package docs perf lock clean
+.PHONY: help demo serve test test-all test-journeys test-postgres test-lowest ci install-all install-lowest coverage lint audit format package docs perf regressions lock clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -95,6 +95,9 @@ perf: $(VENV)/.test ## measure: PEER=python FIELD=python (perf/README.md says ho
 	$(BIN)/python perf/extraction.py $(PEER) $(BIN)/python --write
 	$(BIN)/python perf/growth.py --write
 	$(BIN)/python perf/memory.py --write
+
+regressions: $(VENV)/.test ## measure what became slower or larger since the committed figures
+	$(BIN)/python perf/regressions.py $(OPTIONS)
 
 lock: ## write requirements/constraints.txt and requirements/site.txt anew from current versions
 	rm -rf .venv-lock && $(PYTHON) -m venv .venv-lock
