@@ -439,11 +439,11 @@ def _read(trials: str | Path | pd.DataFrame, ids: Sequence[str]) -> pd.DataFrame
 def _plain(column: pd.Series) -> pd.Series:
     """A column of one of NumPy's types: categories, nullable numbers and strings become what they hold."""
     if isinstance(column.dtype, pd.CategoricalDtype):
-        return _plain(column.astype(column.cat.categories.dtype))
+        return _plain(column.astype(object).infer_objects())
     if pd.api.types.is_bool_dtype(column.dtype):
         return column.astype(object if column.isna().any() else bool)
     if pd.api.types.is_numeric_dtype(column.dtype):
-        return column.astype(np.float64 if column.isna().any() else column.to_numpy().dtype)
+        return column.astype(np.float64 if column.isna().any() else getattr(column.dtype, "numpy_dtype", np.float64))
     return column.astype(object) if not isinstance(column.dtype, pd.DatetimeTZDtype) else column.dt.tz_convert(None)
 
 

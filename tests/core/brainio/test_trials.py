@@ -186,3 +186,31 @@ def test_texts_that_look_missing_or_numeric(tmp_path):
     assert any(
         "most of its values are numbers, but not 'high'" in str(one) for one in choices.attrs["import_report"].changes
     )
+
+
+def test_types_of_pandas_become_those_of_files(tmp_path):
+    trials = pd.DataFrame(
+        {
+            "stimulus_id": pd.Categorical(["a", "b", "a"]),
+            "response": pd.array([True, True, False], dtype="boolean"),
+            "when": pd.to_datetime(["2026-01-01", "2026-01-02", None], utc=True),
+            "count": pd.array([1, None, 3], dtype="Int64"),
+            "level": pd.Categorical([1, 2, None]),
+            "block": pd.array([1, 2, 3], dtype="Int64"),
+            "note": pd.array(["x", None, "z"], dtype="string"),
+            "clicks": [[1], [2], [3]],
+            "a/b": [1, 2, 3],
+        }
+    )
+    choices = from_trials(trials)
+    assert choices.dtype == bool
+    assert choices["stimulus_id"].values.tolist() == ["a", "b", "a"]
+    assert choices["block"].dtype == np.int64
+    assert "clicks" not in choices.coords
+    assert choices["a_b"].values.tolist() == [1, 2, 3]
+    package = package_data_assembly_locally(choices, "Lab2026", None, "BehavioralAssembly", tmp_path)
+    loaded = read_netcdf(package["path"], BehavioralAssembly)
+    for name in ("when", "count", "level", "note"):
+        assert pd.Series(loaded[name].values).isna().sum() == 1
+    assert loaded["count"].values[[0, 2]].tolist() == [1, 3]
+    assert loaded["level"].values[:2].tolist() == [1, 2]
