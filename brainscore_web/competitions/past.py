@@ -135,8 +135,8 @@ COMPETITION_2022: dict[str, Any] = {
         "unknown": "The published documents that this site has name the first three models of the competition. They do "
         "not name the teams, other entries, the winners of the V1 and behavior tracks, or the organisers, do not say "
         "which of the other two models was second, and do not contain the scores at the time: winners were contacted "
-        "individually. The Sanghavi recordings are not available here, so that this "
-        "site cannot compute overall scores.",
+        "individually. Most recordings can only be read with credentials of the platform: without them, this site "
+        "cannot compute overall scores.",
         "pool": 6000,
         "awarded": datetime(2022, 12, 31, tzinfo=UTC),
     },

@@ -56,7 +56,7 @@ for _version, _people in (("", (*_FOUR, "subject5", "subject6", "subject7", "sub
                 names=[f"{_prefix}_{_split}"],
                 same=_prefix,
                 subjects=_people,
-                neuroids=2,
+                neuroids=4,
                 repetitions=_repetitions,
                 **_PERCENT,
             )
