@@ -17,7 +17,7 @@ PYTEST := OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses $(WORKERS) --
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve test test-all test-journeys test-postgres test-lowest ci install-all install-lowest coverage lint audit format docs perf lock clean
+.PHONY: help demo serve test test-all test-journeys test-postgres test-lowest ci install-all install-lowest coverage lint audit format package docs perf regressions lock clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -56,7 +56,7 @@ ci: ## run what continuous integration runs: all tests and checks
 	$(MAKE) --no-print-directory test
 	$(MAKE) --no-print-directory test-journeys WORKERS=3  # processes of which often wait
 	$(MAKE) --no-print-directory test-postgres test-lowest
-	$(MAKE) --no-print-directory --jobs 2 docs audit lint
+	$(MAKE) --no-print-directory --jobs 2 docs audit lint package
 	$(BIN)/python tests/durations.py $(DURATIONS)/*.jsonl --check
 
 coverage: $(VENV)/.test ## run all tests and print the coverage of lines and branches by package
@@ -80,6 +80,9 @@ format: $(VENV)/.lint ## correct the style
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+package: $(VENV)/.lint ## build wheel and source archive, check them, install each into an empty environment
+	$(BIN)/python .ci/package.py
+
 docs: $(VENV)/.docs ## build the documentation in ./site
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
@@ -92,6 +95,9 @@ perf: $(VENV)/.test ## measure: PEER=python FIELD=python (perf/README.md says ho
 	$(BIN)/python perf/extraction.py $(PEER) $(BIN)/python --write
 	$(BIN)/python perf/growth.py --write
 	$(BIN)/python perf/memory.py --write
+
+regressions: $(VENV)/.test ## measure what became slower or larger since the committed figures
+	$(BIN)/python perf/regressions.py $(OPTIONS)
 
 lock: ## write requirements/constraints.txt and requirements/site.txt anew from current versions
 	rm -rf .venv-lock && $(PYTHON) -m venv .venv-lock
@@ -152,5 +158,5 @@ $(VENV)/.docs: $(VENV)/.installed
 
 # the core tests need no torch, and torch's lowest version does not go with every Python
 $(VENV)/.lowest: $(VENV)/.installed
-	@$(INSTALL) hypothesis pytest pytest-random-order pytest-xdist sybil
+	@$(INSTALL) hypothesis matplotlib pytest pytest-random-order pytest-xdist sybil
 	@touch $@

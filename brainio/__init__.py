@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["get_assembly", "get_stimulus_set", "list_assemblies", "list_stimulus_sets"]
 
-_MODULES = {"assemblies", "catalogs", "fetch", "lookup", "packaging", "stimuli", "transform"}
+_MODULES = {"assemblies", "catalogs", "fetch", "importers", "lookup", "packaging", "stimuli", "transform"}
 
 
 def __getattr__(name: str) -> Any:

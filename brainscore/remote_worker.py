@@ -130,8 +130,10 @@ class WorkerFolder:
 
 def _first_free(root: Path) -> tuple[IO[bytes], Path]:
     """Lock the first folder that no other process uses; it is free again when this process ends."""
-    import fcntl
-
+    try:
+        import fcntl
+    except ImportError as error:
+        raise UserError("workers of a site require Linux or macOS", remedy="run the worker in WSL") from error
     number = 0
     while True:
         folder = root / str(number)

@@ -1,9 +1,23 @@
 """Errors that name the culprit and the remedy, and suggestions of similar names."""
 
 import difflib
-from collections.abc import Iterable
+import functools
+import inspect
+from collections.abc import Callable, Iterable
+from typing import ParamSpec, TypeVar
 
-__all__ = ["BrainScoreError", "DataUnavailable", "NotApplicable", "UnknownIdentifier", "UserError", "nearest"]
+__all__ = [
+    "BrainScoreError",
+    "DataUnavailable",
+    "NotApplicable",
+    "UnknownIdentifier",
+    "UserError",
+    "checks_arguments",
+    "nearest",
+]
+
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
 
 
 class BrainScoreError(Exception):
@@ -98,3 +112,39 @@ def nearest(name: str, candidates: Iterable[str], *, limit: int = 5) -> list[str
             key=lambda known: (abs(len(known) - len(lower)), known),
         )
     return [candidate for known in dict.fromkeys(close) for candidate in spellings[known]][:limit]
+
+
+def checks_arguments(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+    """Decorate a function that users call with many arguments: wrong ones are a UserError that names the right ones.
+
+    Examples
+    --------
+    >>> @checks_arguments
+    ... def load(identifier, sha1=None): ...
+    >>> load("a", sha_1="0")
+    Traceback (most recent call last):
+        ...
+    brainscore_core.errors.UserError: load has no argument 'sha_1'
+    did you mean 'sha1'? Its arguments are identifier, sha1.
+    """
+    signature = inspect.signature(function)
+
+    @functools.wraps(function)
+    def checked(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
+        try:
+            signature.bind(*args, **kwargs)
+        except TypeError as error:
+            raise _argument_error(function.__name__, signature, kwargs, error) from None
+        return function(*args, **kwargs)
+
+    return checked
+
+
+def _argument_error(name: str, signature: inspect.Signature, given: Iterable[str], error: TypeError) -> UserError:
+    arguments = f"Its arguments are {', '.join(signature.parameters)}."
+    for argument in given:
+        if argument not in signature.parameters:
+            near = nearest(argument, signature.parameters, limit=2)
+            hint = f"did you mean {' or '.join(map(repr, near))}? " if near else ""
+            return UserError(f"{name} has no argument {argument!r}", remedy=hint + arguments)
+    return UserError(f"{name}: {error}", remedy=arguments)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any
 
+from brainscore_core.display import as_html, as_text
 from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly, NeuroidAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 
@@ -46,6 +47,19 @@ class BrainModel(ABC):
         V2 = "V2"
         V4 = "V4"
         IT = "IT"
+
+    def __repr__(self) -> str:
+        return as_text(f"{type(self).__name__} {self.identifier}", self._display_rows())
+
+    def _repr_html_(self) -> str:
+        return as_html(f"{type(self).__name__} {self.identifier}", self._display_rows())
+
+    def _display_rows(self) -> list[tuple[str, str]]:
+        """Names and texts of what a terminal or a notebook shows besides the identifier."""
+        try:
+            return [("visual degrees", f"{self.visual_degrees():g}")]
+        except Exception:  # noqa: BLE001 - code of others, such as a process that has ended
+            return [("visual degrees", "not known")]
 
     @property
     @abstractmethod

@@ -76,7 +76,7 @@ _BENCHMARK = {
     ),
     "data": (
         *("benchmark_type", "task", "region", "hemisphere", "num_recording_sites", "duration_ms", "species"),
-        *("datatype", "num_subjects", "pre_processing", "brainscore_link", "extra_notes"),
+        *("datatype", "num_subjects", "pre_processing", "brainscore_link", "extra_notes", "licence", "terms"),
     ),
     "metric": ("mapping", "metric", "brainscore_link", "extra_notes"),
 }
@@ -218,6 +218,8 @@ def _benchmark_metadata(given: _Fields) -> BenchmarkMetadata:
             duration_ms=data.number("duration_ms"),
             preprocessing=data.text("pre_processing"),
             source=data.text("brainscore_link"),
+            licence=data.text("licence"),
+            terms=data.text("terms"),
             notes=data.notes(),
         ),
         metric=MetricMetadata(

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from uuid import uuid4
 
 from brainscore_core.errors import UserError
+from brainscore_core.progress import stage
 from brainscore_core.provenance import note, recording
 from brainscore_core.receipts.output import capture_output
 from brainscore_core.receipts.receipt import RunInfo
@@ -145,7 +146,11 @@ def run_pair(
         ``score`` and ``receipt``.
     """
     benchmark = resolve_benchmark(benchmark_identifier)
-    with ScoredModel(model_identifier, identifier=identifier, how=how, isolated=isolated, cage=cage) as model:
+    name = model_identifier if isinstance(model_identifier, str) else type(model_identifier).__name__
+    with (
+        stage(f"{identifier or name} on {benchmark}"),
+        ScoredModel(model_identifier, identifier=identifier, how=how, isolated=isolated, cage=cage) as model,
+    ):
         model.check()
         info = model.run_info(run)
         recorder = _score(model, benchmark, results)

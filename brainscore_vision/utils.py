@@ -33,6 +33,11 @@ class LazyLoad(Generic[T]):
         return self.__dict__["_content"]
 
     @property
+    def is_loaded(self) -> bool:
+        """Whether the object was loaded before."""
+        return "_content" in self.__dict__
+
+    @property
     def content(self) -> T:
         """The object itself."""
         if "_content" not in self.__dict__:

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 from coverage_cases.geometry_units import experiment
 
-from brainscore.report._export import save_figure
 from brainscore_core.figures import Dots, DotsRow, Panel, panels
+from brainscore_core.figures.export import save_figure
 from brainscore_vision import load_metric
 
 PICTURE = Path(__file__).parent.parent / "docs" / "certainty.png"

@@ -116,14 +116,19 @@ def on_screen(stimuli):
 CASES = {case.__name__: case for case in (floor, extract, cached, on_screen)}
 
 
-def child(case):
-    """Run one case in this process."""
+def prepare():
+    """Import what each case needs, so that no case is measured with it."""
     import torch
     import xarray as xr
 
     xr.DataArray([0.0])  # the first one imports dask, where that is installed
     for operator in ("nms", "qnms"):  # what torchvision lacks beside a torch for which it was not built
         torch.library.define(f"torchvision::{operator}", "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
+
+
+def child(case):
+    """Run one case in this process."""
+    prepare()
     with tempfile.TemporaryDirectory() as folder:
         for variable in ("BRAINSCORE_HOME", "RESULTCACHING_HOME", "BRAINIO_HOME"):
             os.environ[variable] = os.path.join(folder, variable.lower())

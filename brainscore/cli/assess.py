@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
+from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from brainscore.cli._options import json_option, results_option
 from brainscore.cli._output import echo_json
+from brainscore_core.progress import Stage, stage
 from brainscore_core.receipts.assessment import PARTS
 
 if TYPE_CHECKING:
@@ -61,13 +62,13 @@ def command(
 
     tasks = plan(benchmarks, models=models, parts=parts or PARTS)
     store = AssessmentStore(results)
-    progress = _Progress(tasks, quiet=json_)
     cluster = None
     if workers is not None or scheduler is not None or slurm is not None:
         from brainscore.runs import cluster_options
 
         cluster = cluster_options(workers=workers, scheduler=scheduler, slurm=slurm)
-    assessments = assess(tasks, store, again=again, cluster=cluster, on_event=progress)
+    with closing(_Progress(tasks, quiet=json_)) as progress:
+        assessments = assess(tasks, store, again=again, cluster=cluster, on_event=progress)
     if json_:
         echo_json([assessment.to_dict() for assessment in assessments])
     if any(assessment.state == "failed" for assessment in assessments):
@@ -80,21 +81,23 @@ class _Progress:
     def __init__(self, tasks: Sequence[Task], *, quiet: bool) -> None:
         self._total, self._quiet = len(tasks), quiet
         self._number = 0
-        self._shown = ""
+        self._open = ExitStack()
+        self._stage: Stage | None = None
 
     def __call__(self, event: Started | Finished) -> None:
         from brainscore_vision.assessment.tasks import Started
 
-        self._clear()
         if isinstance(event, Started):
             if not event.step:
+                self.close()
                 self._number += 1
                 click.echo(f"[{self._number}/{self._total}] {_name(event.task)} …", err=True)
-            elif sys.stderr.isatty():
+                self._stage = self._open.enter_context(stage(_name(event.task)))
+            elif self._stage is not None:
                 share = "" if event.share is None else f" {event.share:.0%}"
-                self._shown = f"  {event.step}{share}"
-                click.echo(self._shown, err=True, nl=False)
+                self._stage.text = f"{_name(event.task)}: {event.step}{share}"
             return
+        self.close()
         assessment = event.assessment
         if event.stored:
             self._total -= 1
@@ -106,10 +109,9 @@ class _Progress:
             shown = assessment.text if assessment.state == "assessed" else f"{assessment.state}: {assessment.reason}"
             click.echo("\n".join(f"  {line}".rstrip() for line in shown.splitlines()))
 
-    def _clear(self) -> None:
-        if self._shown:
-            click.echo("\r" + " " * len(self._shown) + "\r", err=True, nl=False)
-            self._shown = ""
+    def close(self) -> None:
+        """End the display of the present task."""
+        self._open.close()
 
 
 def _name(task: Task) -> str:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-_FIELDS = ("value", "error", "low", "high", "state", "exposure")
+_FIELDS = ("value", "error", "low", "high", "state", "exposure", "verification")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # a cell that starts so is a formula to spreadsheets
 
 
@@ -134,7 +134,8 @@ def _cell(board: Leaderboard, row: int, place: int) -> str:
         limits = float(board.low[row, place]), float(board.high[row, place])
         exposure = str(board.exposure[row, place])
         sign = MARKS[exposure].sign if exposure else ""  # type: ignore[index] # checked by the client
-        return estimate_text(value, error=error, ci=limits, brief=True) + (sign and f" {sign}")
+        doubt = str(board.verification[row, place])  # of a remote worker's score
+        return " ".join(filter(None, (estimate_text(value, error=error, ci=limits, brief=True), sign, doubt)))
     return str(board.state[row, place])
 
 

@@ -1,5 +1,7 @@
 """``brainscore package``: write stimuli and measurements into the files that are uploaded and registered."""
 
+import json
+import shlex
 import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -32,6 +34,31 @@ _overwrite_option = click.option(
     "--overwrite", is_flag=True, help="With --upload: replace different data of the same name."
 )
 _public_option = click.option("--public", is_flag=True, help="With --upload: make the data publicly readable.")
+_local_option = click.option(
+    "--local",
+    metavar="FOLDER",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Write files and registration into this folder of a data plugin, such as plugins/data/mylab2026; nothing is "
+    "uploaded. With --output the files are written there, and registered by their paths.",
+)
+_METADATA = {
+    "license": "Licence of the data: an SPDX identifier such as CC-BY-4.0, or a URL.",
+    "citation": "How to cite the data.",
+    "terms": "Terms of use, in a sentence or as a URL.",
+    "description": "What the data are.",
+}
+
+
+def _metadata_options(function: Callable[..., None]) -> Callable[..., None]:
+    """Add the options for what is stated in ``croissant_<identifier>.json``."""
+    function = click.option(
+        "--creator", "creators", multiple=True, help="Author of the data; may be repeated."
+    )(function)  # fmt: skip
+    for name, explanation in reversed(_METADATA.items()):
+        function = click.option(f"--{name}", help=explanation)(function)
+    return function
+
+
 _existing_file = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
@@ -46,6 +73,8 @@ def command() -> None:
 @_identifier_option
 @_output_option
 @click.option("--column", help="Column with the names of the files; without one, files are found by stimulus_id.")
+@_metadata_options
+@_local_option
 @_upload_option
 @_overwrite_option
 @_public_option
@@ -57,10 +86,12 @@ def package_stimuli(
     identifier: str,
     output: Path | None,
     column: str | None,
+    local: Path | None,
     upload: str | None,
     overwrite: bool,
     public: bool,
     as_json: bool,
+    **metadata: Any,
 ) -> None:
     """Package the table CSV, with a column stimulus_id, and the stimuli in FOLDER.
 
@@ -68,7 +99,9 @@ def package_stimuli(
     """
     from brainscore_core.supported_data_standards.brainio import packaging
 
-    _require_upload(upload, overwrite=overwrite, public=public)
+    _require_upload(upload, local=local, overwrite=overwrite, public=public)
+    if local is not None:
+        output = output or _local_folder(local)
     stimuli = _read_stimuli(csv, folder, column)
     stimuli.identifier = identifier
     if upload is None:
@@ -84,6 +117,10 @@ def package_stimuli(
                 public=public,
             )
         )
+    _write_metadata(package, output or packages_home(), metadata, local=local is not None)
+    if local is not None:
+        _register_locally(package, local, None, as_json=as_json)
+        return
     _add_public_access(package, "stimulus", "csv")
     _show(package, _stimulus_registration(package), as_json=as_json)
 
@@ -96,6 +133,8 @@ def package_stimuli(
 @click.option("--stimulus-set", help="Name of the stimuli that were shown; by default the identifier.")
 @click.option("--stimuli", type=_existing_file, help="Packaged table of the stimuli, to compare the ids with.")
 @click.option("--allow-nan", metavar="REASON", help="Why values are missing; without it missing values are an error.")
+@_metadata_options
+@_local_option
 @_upload_option
 @_overwrite_option
 @_public_option
@@ -109,10 +148,12 @@ def package_assembly(
     stimulus_set: str | None,
     stimuli: Path | None,
     allow_nan: str | None,
+    local: Path | None,
     upload: str | None,
     overwrite: bool,
     public: bool,
     as_json: bool,
+    **metadata: Any,
 ) -> None:
     """Package the assembly in the netCDF file FILE."""
     from brainscore_core.supported_data_standards.brainio import packaging
@@ -120,7 +161,9 @@ def package_assembly(
     from brainscore_core.supported_data_standards.brainio.fetch import StimulusSetLoader
     from brainscore_core.supported_data_standards.brainio.netcdf import read_netcdf
 
-    _require_upload(upload, overwrite=overwrite, public=public)
+    _require_upload(upload, local=local, overwrite=overwrite, public=public)
+    if local is not None:
+        output = output or _local_folder(local)
     assembly = read_netcdf(file, DataAssembly)
     if stimuli is not None:
         assembly.attrs["stimulus_set"] = StimulusSetLoader(csv_path=stimuli).load()
@@ -145,11 +188,17 @@ def package_assembly(
                 public=public,
             )
         )
+    _write_metadata(package, output or packages_home(), metadata, local=local is not None)
+    if local is not None:
+        _register_locally(package, local, shown, as_json=as_json)
+        return
     _add_public_access(package, "assy", "nc")
     _show(package, _assembly_registration(package, shown), as_json=as_json)
 
 
-def _require_upload(upload: str | None, *, overwrite: bool, public: bool) -> None:
+def _require_upload(upload: str | None, *, local: Path | None, overwrite: bool, public: bool) -> None:
+    if upload is not None and local is not None:
+        raise click.UsageError("--local and --upload exclude each other: local data are not uploaded.")
     if upload is None and (overwrite or public):
         raise click.UsageError("--overwrite and --public need --upload BUCKET.")
 
@@ -214,6 +263,37 @@ def _warned(package: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     for warning in caught:
         click.echo(f"{click.style('Warning:', fg='yellow')} {warning.message}", err=True)
     return result
+
+
+def _write_metadata(package: dict[str, Any], folder: Path, metadata: Mapping[str, Any], *, local: bool) -> None:
+    from brainscore_core.supported_data_standards.brainio.croissant import write_croissant
+
+    path = write_croissant(folder, package["identifier"], **metadata)
+    package["croissant_path"] = str(path)
+    if not local and "license" not in json.loads(path.read_text(encoding="utf-8")):
+        click.echo(f"{path.name} states no licence, so others may not use the data: pass --license.", err=True)
+
+
+def _local_folder(local: Path) -> Path:
+    from brainscore_vision.local_data import require_data_folder
+
+    return require_data_folder(local)
+
+
+def _register_locally(package: Mapping[str, Any], folder: Path, stimulus_set: str | None, *, as_json: bool) -> None:
+    from brainscore_vision.local_data import register_package
+    from brainscore_vision.plugin_folders import PLUGINS_VARIABLE, is_discoverable
+
+    file = register_package(package, folder, stimulus_set=stimulus_set)
+    if as_json:
+        echo_json({**package, "registered_in": str(file)})
+        return
+    echo_pairs((name, str(value)) for name, value in package.items() if value is not None)
+    click.echo(f"\nRegistered in {file}. Nothing was uploaded. Next:")
+    root = folder.absolute().parent.parent
+    if not is_discoverable(root):
+        click.echo(f"    export {PLUGINS_VARIABLE}={shlex.quote(str(root))}")
+    click.echo(f"    brainscore test {shlex.quote(str(folder))}")
 
 
 def _show(package: Mapping[str, Any], registration: str, *, as_json: bool) -> None:

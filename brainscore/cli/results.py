@@ -294,7 +294,7 @@ _NOT_SCORED = {
     help="In means, count missing scores as 0 (all), or omit them (scored).",
 )  # fmt: skip
 @click.option("--benchmarks", is_flag=True, help="Also show the benchmarks, not only the means.")
-@click.option("--own", is_flag=True, help="Also count benchmarks of other plugins, below their parents.")
+@click.option("--own", is_flag=True, help="Also average benchmarks of other plugins, below their parents.")
 @click.option(
     "--errors", is_flag=True,
     help="Compute standard errors of means, from what is stored with the receipts, which can be slow.",
@@ -313,7 +313,8 @@ def tree(
 
     A mean is over the nodes directly below it. As on the published leaderboard, missing scores count as 0. The
     columns next to each mean show how many benchmarks were scored, and the states of the others. Models are ordered
-    by their score of the first node.
+    by their score of the first node. Benchmarks of other plugins are shown below their parents, and are not averaged
+    unless --own is given.
     """
     from brainscore_core.results.aggregates import aggregate, results_of
     from brainscore_core.scoring import ResultsStore
@@ -325,8 +326,9 @@ def tree(
     store = ResultsStore(results)
     receipts = _receipts(store, models)
     nodes = leaderboard_tree()
+    shown = leaderboard_tree(_unlisted_benchmarks(nodes, receipts))
     if own:
-        nodes = leaderboard_tree(_unlisted_benchmarks(nodes, receipts))
+        nodes = shown
     wanted = set(models) or {receipt.model.identifier for receipt in receipts}
     receipts = tuple(receipt for receipt in receipts if receipt.model.identifier in wanted)
     influences = read_influences(store, receipts) if errors else None
@@ -338,8 +340,20 @@ def tree(
         for name, node in made.items()
         if nodes[name].benchmark and node.value is not None
     )
+    own_receipts = {
+        (receipt.model.identifier, receipt.benchmark.identifier): receipt
+        for receipt in sorted(receipts, key=lambda receipt: receipt.id)
+        if receipt.benchmark.identifier in shown and receipt.benchmark.identifier not in nodes
+    }
     if json_:
-        echo_json({"over": over, "models": [_tree_values(nodes, made, exposure) for made in found]})
+        models_values = [_tree_values(nodes, made, exposure) for made in found]
+        for values in models_values:
+            values["not_averaged"] = [
+                {**_as_row(receipt), "parent": shown[benchmark].parent}
+                for (model, benchmark), receipt in own_receipts.items()
+                if model == values["model"]
+            ]
+        echo_json({"over": over, "models": models_values})
         return
     if not found:
         click.echo("No receipts.", err=True)
@@ -348,11 +362,17 @@ def tree(
         if number:
             click.echo()
         click.echo(click.style(made.model, bold=True))
-        _echo_tree(_tree_rows(nodes, made, benchmarks, exposure))
+        own_of_model = {
+            benchmark: receipt for (model, benchmark), receipt in own_receipts.items() if model == made.model
+        }
+        _echo_tree(_tree_rows(shown, made, benchmarks, exposure, own_of_model))
     if benchmarks:
         for sign in explained_signs(finding.state for finding in exposure.values()):
             click.echo(sign, err=True)
-    outside = sorted({name for made in found for name in made.outside})
+    if own_receipts:
+        names = sorted({benchmark for _, benchmark in own_receipts})
+        click.echo(f"Shown below their parents, but not averaged: {', '.join(names)}. --own averages them.", err=True)
+    outside = sorted({name for made in found for name in made.outside} - set(shown))
     if outside:
         click.echo(f"Not on the leaderboard: {', '.join(outside)}", err=True)
 
@@ -421,15 +441,22 @@ def _result_values(result: LeafResult) -> dict[str, Any]:
 
 
 def _tree_rows(
-    nodes: Tree, made: ModelAggregates, benchmarks: bool, exposure: Mapping[tuple[str, str], Finding]
+    nodes: Tree,
+    made: ModelAggregates,
+    benchmarks: bool,
+    exposure: Mapping[tuple[str, str], Finding],
+    own: Mapping[str, Receipt],
 ) -> Iterable[tuple[str, str, str, str]]:
     from brainscore_vision.training_data import MARKS
 
     yield "", "score (95 % interval)", "scored", "not scored"
-    for identifier, node in made.items():
-        if nodes[identifier].benchmark and not benchmarks:
-            continue
+    for identifier in nodes:
         name = "  " * len(nodes.ancestors(identifier)) + (nodes[identifier].title or identifier)
+        if identifier in own:
+            yield name, _score_text(own[identifier]), "", "not averaged"
+        if identifier not in made or (nodes[identifier].benchmark and not benchmarks):
+            continue
+        node = made[identifier]
         scored = f"{node.coverage.n_scored} of {node.coverage.n_all}"
         value = estimate_text(node.value, error=node.error, ci=node.ci, brief=True)
         if finding := exposure.get((made.model, identifier)):

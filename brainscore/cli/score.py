@@ -7,6 +7,7 @@ import os
 import click
 
 from brainscore.cli._output import echo_json, echo_pairs
+from brainscore_core.progress import stage
 
 __all__ = ["command"]
 
@@ -63,10 +64,11 @@ def command(
 
     If the model does not support the benchmark's task, the state is 'not applicable'; that is a result, not an error.
     """
-    import brainscore_vision
-    from brainscore_core.memory import parse_size
-    from brainscore_core.receipts.receipt import summary
-    from brainscore_core.scoring import ResultsStore
+    with stage("starting"):  # imports take a second or more
+        import brainscore_vision
+        from brainscore_core.memory import parse_size
+        from brainscore_core.receipts.receipt import summary
+        from brainscore_core.scoring import ResultsStore
 
     if max_memory is not None:
         os.environ["BRAINSCORE_MAX_MEMORY"] = str(parse_size(max_memory))

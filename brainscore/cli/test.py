@@ -70,7 +70,7 @@ def _run_tests(folders: list[Path], options: list[str]) -> bool:
     try:
         import pytest  # noqa: F401 - whether it is there
     except ModuleNotFoundError as error:
-        raise UserError("pytest is not installed", remedy="install it: pip install 'brainscore[test]'") from error
+        raise UserError("pytest is not installed", remedy="install it: pip install pytest") from error
     arguments = [sys.executable, "-m", "pytest", "--import-mode=importlib", "-p", "brainscore.pytest_plugin"]
     sys.stdout.flush()
     return subprocess.run([*arguments, *options, *files], check=False).returncode == 0

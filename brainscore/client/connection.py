@@ -320,6 +320,6 @@ def _write_partial_state(about: Path, asked: str, response: requests.Response) -
     tag = response.headers.get("ETag", "")
     told = response.headers.get("Content-Range", "").rpartition("/")[2] or response.headers.get("Content-Length", "")
     if response.headers.get("Accept-Ranges") == "bytes" and tag.startswith('"') and told.isdecimal():
-        about.write_text(json.dumps({"asked": asked, "tag": tag, "size": int(told)}))
+        about.write_text(json.dumps({"asked": asked, "tag": tag, "size": int(told)}), encoding="utf-8")
     else:
         about.unlink(missing_ok=True)

@@ -334,6 +334,9 @@ class Leaderboard:
     exposure : array (models, nodes) of str
         Whether the model was trained on the stimuli: ``'clean'``, ``'unknown'`` or ``'trained on it'``; of a mean, the
         most exposed of its scores; empty without a score.
+    verification : array (models, nodes) of str
+        ``'not verified'`` for a score of a remote worker that the site has not repeated, ``'contradicted'`` if the site
+        got another result, otherwise empty; of a mean, the most doubtful of its scores.
     n_scored : array (models, nodes) of int
         How many benchmarks here and below have a score.
     query : str
@@ -350,6 +353,7 @@ class Leaderboard:
     high: NDArray[np.float64]
     state: NDArray[np.str_]
     exposure: NDArray[np.str_]
+    verification: NDArray[np.str_]
     n_scored: NDArray[np.int64]
     query: str
     notes: tuple[str, ...]
@@ -376,8 +380,8 @@ class Leaderboard:
         Parameters
         ----------
         long : bool
-            One row per model and node, with ``value``, ``error``, ``low``, ``high``, ``state``, ``exposure``; otherwise
-            one row per model and one column per node, with values.
+            One row per model and node, with ``value``, ``error``, ``low``, ``high``, ``state``, ``exposure``,
+            ``verification``; otherwise one row per model and one column per node, with values.
         """
         import pandas as pd
 
@@ -390,7 +394,7 @@ class Leaderboard:
             "node": np.tile(nodes.to_numpy(dtype=object), len(models)),
         }
         columns |= {name: getattr(self, name).ravel() for name in (*_MATRICES, "n_scored")}
-        texts = {name: getattr(self, name).ravel().astype(object) for name in ("state", "exposure")}
+        texts = {name: getattr(self, name).ravel().astype(object) for name in ("state", "exposure", "verification")}
         return pd.DataFrame(columns | texts)
 
 
@@ -417,17 +421,18 @@ def leaderboard_of(answers: Sequence[Mapping[str, Any]]) -> Leaderboard:
         nodes=tuple(read_record(Node, one) for one in first["nodes"]),
         **{name: whole(name, np.float64) for name in _MATRICES},
         state=names[whole("state", np.intp)],
-        exposure=_exposure(answers).reshape(whole("state", np.intp).shape),
+        exposure=_texts(answers, "exposure").reshape(whole("state", np.intp).shape),
+        verification=_texts(answers, "verification").reshape(whole("state", np.intp).shape),
         n_scored=whole("n_scored", np.int64),
         query=first["query"],
         notes=tuple(first["notes"]),
     )
 
 
-def _exposure(answers: Sequence[Mapping[str, Any]]) -> NDArray[np.str_]:
-    """Exposures of all models, in rows; empty texts where there is no score."""
-    if "exposure" not in answers[0]:  # a site of an earlier version
+def _texts(answers: Sequence[Mapping[str, Any]], field: str) -> NDArray[np.str_]:
+    """Exposures or verifications of all models, in rows; empty texts where there is no score."""
+    if field not in answers[0]:  # a site of an earlier version
         return np.full([sum(len(answer["state"]) for answer in answers), len(answers[0]["nodes"])], "")
-    names = answers[0]["exposure_names"]
-    rows = [["" if code is None else names[code] for code in row] for answer in answers for row in answer["exposure"]]
+    names = answers[0][f"{field}_names"]
+    rows = [["" if code is None else names[code] for code in row] for answer in answers for row in answer[field]]
     return np.array(rows, dtype=np.str_)

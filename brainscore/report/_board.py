@@ -18,6 +18,7 @@ PairState = LeafState | Literal["undetermined"]
 """What a pair is: as in aggregates, and a score relative to a ceiling that may be 0."""
 OVERS: tuple[Over, ...] = ("all", "scored")
 OUTSIDE = "Not in the averages"
+NOT_AVERAGED = "not averaged"
 CONTROLS = "Controls"
 _FEW = 6  # benchmarks that are shown at once below a node that has no mean
 
@@ -50,6 +51,8 @@ class Node:
         How many benchmarks the tree has here and below.
     n_shown : int
         How many of them have a receipt.
+    averaged : bool
+        Whether it is in the tree; benchmarks of other plugins are shown below their parents, and enter no mean.
     """
 
     identifier: str
@@ -60,6 +63,7 @@ class Node:
     root: int
     n_all: int
     n_shown: int
+    averaged: bool = True
 
 
 class Mean(NamedTuple):
@@ -198,6 +202,8 @@ def _nodes(tree: Tree, receipts: Mapping[tuple[str, str], Receipt]) -> tuple[Nod
     controls: dict[str, bool] = {}
     for (_, benchmark), receipt in receipts.items():
         controls[benchmark] = receipt.benchmark.control or controls.get(benchmark, False)
+    own = _own_benchmarks(tree, receipts, controls)
+    leading_to_own = {name for parent in own for name in (parent, *tree.ancestors(parent))}
     below: dict[str, list[int]] = {name: [0, 0] for name in tree}  # benchmarks here and below; those with a receipt
     for benchmark in tree.benchmarks:
         for name in (benchmark, *tree.ancestors(benchmark)):
@@ -206,7 +212,7 @@ def _nodes(tree: Tree, receipts: Mapping[tuple[str, str], Receipt]) -> tuple[Nod
     nodes: list[Node] = []
     places: dict[str, int] = {}
     for name in tree:
-        if not below[name][1]:
+        if not below[name][1] and name not in leading_to_own:
             continue
         of, above = tree[name], tree.ancestors(name)
         places[name] = len(nodes)
@@ -222,6 +228,22 @@ def _nodes(tree: Tree, receipts: Mapping[tuple[str, str], Receipt]) -> tuple[Nod
                 n_shown=below[name][1],
             )
         )
+        for benchmark in own.get(name, ()):
+            place, parent = len(nodes), places[name]
+            places[benchmark] = place
+            nodes.append(
+                Node(
+                    identifier=benchmark,
+                    title=f"{benchmark} ({NOT_AVERAGED})",
+                    parent=parent,
+                    depth=nodes[parent].depth + 1,
+                    kind="benchmark",
+                    root=nodes[parent].root,
+                    n_all=1,
+                    n_shown=1,
+                    averaged=False,
+                )
+            )
     outside = sorted(name for name in controls if name not in places)
     for title, wanted in ((OUTSIDE, False), (CONTROLS, True)):
         names = [name for name in outside if controls[name] is wanted]
@@ -235,13 +257,39 @@ def _nodes(tree: Tree, receipts: Mapping[tuple[str, str], Receipt]) -> tuple[Nod
     return tuple(nodes)
 
 
+def _own_benchmarks(
+    tree: Tree, receipts: Mapping[tuple[str, str], Receipt], controls: Mapping[str, bool]
+) -> dict[str, list[str]]:
+    """Mean of the tree → benchmarks that name it as their parent and are not in the tree."""
+    from brainscore_vision.leaderboard import node_name
+
+    parents = {receipt.benchmark.identifier: node_name(receipt.benchmark.parent) for receipt in receipts.values()}
+    own: dict[str, list[str]] = {}
+    for benchmark in sorted(parents):
+        parent = parents[benchmark]
+        known = parent is not None and parent in tree and not tree[parent].benchmark
+        if known and parent is not None and benchmark not in tree and not controls[benchmark]:
+            own.setdefault(parent, []).append(benchmark)
+    return own
+
+
 def _start(nodes: Sequence[Node]) -> tuple[int, ...]:
-    """Nodes that hold several other means and no benchmark, and headings of a few benchmarks."""
+    """Nodes that hold several means and no benchmark, headings of a few benchmarks, and what leads to own ones."""
     kinds: dict[int, list[str]] = {}
     for node in nodes:
-        kinds.setdefault(node.parent, []).append(node.kind)
+        if node.averaged:
+            kinds.setdefault(node.parent, []).append(node.kind)
+    leading: set[int] = set()
+    for node in nodes:
+        if not node.averaged and len(kinds.get(node.parent, ())) <= _FEW:
+            above = node.parent
+            while above >= 0:
+                leading.add(above)
+                above = nodes[above].parent
 
     def shows(place: int, node: Node) -> bool:
+        if place in leading:
+            return True
         if node.kind == "heading":
             return node.n_all <= _FEW
         below = kinds.get(place, [])

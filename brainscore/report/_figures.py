@@ -6,8 +6,6 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from brainscore.report._export import save_figure
-from brainscore.report._layers import layer_figure
 from brainscore.report._page import widest_pair
 from brainscore.report._plots import (
     controls_figure,
@@ -20,6 +18,7 @@ from brainscore.report._plots import (
 from brainscore.report._report import Report
 from brainscore_core.errors import UserError
 from brainscore_core.figures import Svg
+from brainscore_core.figures.export import save_figure
 
 __all__ = ["write_figures"]
 
@@ -89,7 +88,7 @@ def _figures(report: Report, scatter: tuple[str, str] | None) -> Iterator[tuple[
     elif widest_pair(report) is not None:
         yield "scatter", matrix_figure(report)
     for profile in report.profiles:
-        yield f"layers-{profile.model}-{profile.benchmark}", layer_figure(profile)
+        yield f"layers-{profile.model}-{profile.benchmark}", profile.plot().svg
     for _, group in report.groups:
         validity = report.validity.get(group.benchmark)
         if validity is None:

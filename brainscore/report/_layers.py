@@ -11,18 +11,14 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from brainscore.report._export import save_figure
-from brainscore.report._formatting import printable
-from brainscore.report._plots import TWO_COLUMNS
 from brainscore.report._view import Scale
-from brainscore_core.figures import Dots, DotsRow, Panel, Svg, panels
 from brainscore_core.formatting import estimate_text
 from brainscore_core.paths import layer_profiles_home
 
 if TYPE_CHECKING:
     from brainscore_vision.model_helpers.brain_transformation.selection import LayerProfile, LayerScore
 
-__all__ = ["find_profiles", "layer_figure", "layer_rows", "save_layer_plot"]
+__all__ = ["find_profiles", "layer_rows", "save_layer_plot"]
 
 
 def find_profiles(models: Collection[str], folder: Path | None = None) -> tuple[LayerProfile, ...]:
@@ -141,43 +137,4 @@ def save_layer_plot(profile: LayerProfile, path: Path) -> None:
     ValueError
         If it has another ending.
     """
-    save_figure(layer_figure(profile), path, dpi=200)
-
-
-def layer_figure(profile: LayerProfile) -> Svg:
-    """Draw a profile, 180 mm wide."""
-    ceiled = math.isfinite(profile.ceiling)
-    held_out = profile.held_out
-    rows = [
-        DotsRow(
-            label=printable(score.layer),
-            value=score.score,
-            low=score.ci[0],
-            high=score.ci[1],
-            state=score.reason or "" if _finite(score.score) is None else "",
-            hint=f"{printable(score.layer)}: {estimate_text(score.score, error=score.error, ci=score.ci, brief=True)}",
-            kind=int(score.layer == profile.best),
-            share=held_out.chosen.get(score.layer, 0.0) if held_out else math.nan,
-        )
-        for score in profile.scores
-    ]
-    title = printable(f"{profile.model} on {profile.benchmark}") + (" (control)" if profile.control else "")
-    chart = Dots(
-        rows=rows,
-        title=title,
-        x_title="score relative to the ceiling" if ceiled else "score as measured",
-        kinds=("layer", "best layer"),
-        reference=0.0,
-        ceiling=1.0 if ceiled else None,
-        share_title="share of choices",
-        width=TWO_COLUMNS,
-    )
-    notes = (
-        [
-            f"chosen on one half of the stimuli, scored on the other: {held_out.value:.3f} raw "
-            f"(standard deviation over choices {held_out.sd:.3f})"
-        ]
-        if held_out
-        else []
-    )
-    return panels([[Panel(chart=chart, heading=title, notes=notes)]], title=f"Scores of the layers of {title}")
+    profile.plot().save(path, dpi=200)

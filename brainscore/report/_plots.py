@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from math import isfinite, nan
 from pathlib import Path
 
-from brainscore.report._export import save_figure
 from brainscore.report._formatting import printable
 from brainscore.report._report import Report
 from brainscore.report._validity import Validity
@@ -25,6 +24,7 @@ from brainscore_core.figures import (
     panels,
 )
 from brainscore_core.figures.axes import clipped
+from brainscore_core.figures.export import save_figure
 from brainscore_core.figures.heat_plot import Pattern
 from brainscore_core.formatting import estimate_text, number_text
 from brainscore_core.numerics.correlation import Association, association

@@ -1,18 +1,23 @@
 """The contract of benchmarks, and normalization of scores by ceilings."""
 
 import math
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from numbers import Real
 from statistics import NormalDist
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from xarray import DataArray
 
+from brainscore_core.display import as_html, as_text
 from brainscore_core.metrics import INFLUENCE_KEYS, Score, attach_uncertainty, declare_no_error, scale_influence
 from brainscore_core.numerics.predictions import PredictivityOfUnits, predictivity_covariance
 from brainscore_core.numerics.ratios import Uncertain, ratio_limits, undetermined_by
+
+if TYPE_CHECKING:
+    from brainscore_core.figures import Plot
 
 __all__ = ["Benchmark", "BenchmarkBase", "bound_score", "ceil_score", "explained_variance", "normalise", "undetermined"]
 
@@ -503,5 +508,30 @@ class BenchmarkBase(Benchmark):
             self._ceiling = as_score(self._ceiling_func(), f"ceiling_func of benchmark {self.identifier!r}")
         return self._ceiling
 
+    def plot(self, *, results: str | os.PathLike[str] | None = None) -> "Plot":
+        """Draw the dissimilarities of the measured stimuli, the ceiling, and controls if they were assessed.
+
+        Data and ceiling are loaded and estimated.
+
+        Parameters
+        ----------
+        results : path, optional
+            The store of results in which assessments are found; by default as for `brainscore assess`.
+
+        Returns
+        -------
+        Plot
+        """
+        from brainscore_core.benchmarks.benchmark_display import benchmark_plot
+
+        return benchmark_plot(self, results)
+
     def __repr__(self) -> str:
-        return f"<{type(self).__name__} {self.identifier!r} version {self.version}>"
+        from brainscore_core.benchmarks.benchmark_display import benchmark_rows, benchmark_title
+
+        return as_text(benchmark_title(self), benchmark_rows(self))
+
+    def _repr_html_(self) -> str:
+        from brainscore_core.benchmarks.benchmark_display import benchmark_rows, benchmark_title
+
+        return as_html(benchmark_title(self), benchmark_rows(self))

@@ -6,6 +6,7 @@ from brainscore_core.figures.heat_plot import HEAT, CellState, HeatMap, heat_map
 from brainscore_core.figures.layout import Panel, panels
 from brainscore_core.figures.line_plot import Lines, Series, lines
 from brainscore_core.figures.matrix_plot import CELLS_WITH_TEXT, Matrix, MatrixGroup, matrix
+from brainscore_core.figures.plot import Plot
 from brainscore_core.figures.scatter_plot import Point, Scatter, scatter
 from brainscore_core.figures.specification_plot import Specification, specification
 from brainscore_core.figures.svg_file import standalone
@@ -22,6 +23,7 @@ __all__ = [
     "Matrix",
     "MatrixGroup",
     "Panel",
+    "Plot",
     "Point",
     "Scatter",
     "Series",

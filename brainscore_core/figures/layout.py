@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from brainscore_core.figures.axes import Drawing, Svg, clipped, element, figure, join, number
 from brainscore_core.figures.dot_plot import Dots, draw_dots
 from brainscore_core.figures.heat_plot import HeatMap, draw_heat_map
+from brainscore_core.figures.matrix_plot import Matrix, draw_matrix
 from brainscore_core.figures.scatter_plot import Scatter, draw_scatter
 
 __all__ = ["Panel", "panels"]
@@ -21,7 +22,7 @@ class Panel:
 
     Attributes
     ----------
-    chart : Dots, HeatMap or Scatter
+    chart : Dots, HeatMap, Matrix or Scatter
         Content; its title is not drawn.
     heading : str
         Line above the chart.
@@ -29,7 +30,7 @@ class Panel:
         Smaller lines between heading and chart.
     """
 
-    chart: Dots | HeatMap | Scatter
+    chart: Dots | HeatMap | Matrix | Scatter
     heading: str = ""
     notes: Sequence[str] = ()
 
@@ -76,6 +77,8 @@ def _draw(panel: Panel) -> Drawing:
         drawing = draw_dots(chart)
     elif isinstance(chart, Scatter):
         drawing = draw_scatter(chart)
+    elif isinstance(chart, Matrix):
+        drawing = draw_matrix(chart)
     else:
         drawing = draw_heat_map(chart)
     parts, y = [], 0.0

@@ -78,6 +78,17 @@ def matrix(chart: Matrix) -> Svg:
     >>> "A × B: r = −0.50" in made
     True
     """
+    return figure(
+        draw_matrix(chart),
+        title=chart.title,
+        description=chart.description,
+        kind="matrix" if len(chart.labels) <= CELLS_WITH_TEXT else "matrix chart-large",
+        identifier=chart.identifier,
+    )
+
+
+def draw_matrix(chart: Matrix) -> Drawing:
+    """Draw the elements of a matrix."""
     values = np.asarray(chart.values, dtype=np.float64)
     n = len(chart.labels)
     if values.shape != (n, n):
@@ -110,13 +121,7 @@ def matrix(chart: Matrix) -> Svg:
         parts += [line(room, at, room + side, at, "chart-divide"), line(at, room, at, room + side, "chart-divide")]
     parts.append(_key(values, room, room + side + 12, max(side, 120.0)))
     links = named and any(chart.hrefs)
-    return figure(
-        Drawing(join(parts), max(room + side, room + 120) + 12, room + side + 46, links),
-        title=chart.title,
-        description=chart.description,
-        kind="matrix" if n <= CELLS_WITH_TEXT else "matrix chart-large",
-        identifier=chart.identifier,
-    )
+    return Drawing(join(parts), max(room + side, room + 120) + 12, room + side + 46, links)
 
 
 def colour_classes(values: NDArray[np.float64]) -> NDArray[np.int8]:

@@ -10,7 +10,9 @@ from typing import Any, ClassVar, Literal, Self, TypeVar
 
 import numpy as np
 import xarray as xr
+from xarray.plot.accessor import DataArrayPlotAccessor
 
+from brainscore_core.display import as_html, as_text
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, merge_data_arrays
 
 __all__ = [
@@ -239,6 +241,32 @@ class Score(DataAssembly):
 
     RAW_VALUES_KEY = "raw"
 
+    def __repr__(self) -> str:
+        from brainscore_core.metrics.score_display import score_rows, score_title
+
+        if self.dtype.kind not in "fiu":  # results of comparisons
+            return repr(_plain_array(self, attrs=True))
+        text = as_text(score_title(self), score_rows(self))
+        return text if self.size == 1 else f"{text}\n{_plain_array(self)!r}"
+
+    def _repr_html_(self) -> str:
+        from brainscore_core.metrics.score_display import score_rows, score_title
+
+        if self.dtype.kind not in "fiu":
+            return _plain_array(self, attrs=True)._repr_html_()
+        array = _plain_array(self, attrs=True)._repr_html_()
+        more = f"<details><summary>dimensions and attributes</summary>{array}</details>"
+        return as_html(score_title(self), score_rows(self), more=more)
+
+    @property
+    def plot(self) -> Any:  # type: ignore[override] # xarray's is a descriptor, too
+        """Draw the score with its interval, raw value and ceiling; several values are drawn sorted.
+
+        ``score.plot()`` returns a :class:`~brainscore_core.figures.Plot`. With arguments, and in its methods such as
+        ``score.plot.hist()``, it is xarray's.
+        """
+        return _ScorePlot(self)
+
     def sel(self, *args: Any, _apply_raw: bool = True, **kwargs: Any) -> Self:
         """Select by value, as for an assembly; the raw values follow."""
         return self._followed_by_raw(super().sel(*args, **kwargs), "sel", args, kwargs, _apply_raw)
@@ -401,6 +429,24 @@ class Score(DataAssembly):
             if name == "truediv" and not reflexive and float(other) != 0:
                 return scale_uncertainty(self.attrs, 1 / float(other))
         return without_uncertainty(f"{name} of a score and {_describe(other)}")
+
+
+def _plain_array(score: Score, *, attrs: bool = False) -> xr.DataArray:
+    """The score as xarray shows it."""
+    array = xr.DataArray(score.variable, coords=score.coords, name=score.name)
+    array.attrs = dict(score.attrs) if attrs else {}
+    return array
+
+
+class _ScorePlot(DataArrayPlotAccessor):
+    """Plots of xarray, except the one without arguments."""
+
+    __slots__ = ()
+
+    def __call__(self, **kwargs: Any) -> Any:  # type: ignore[override] # all arguments are passed on
+        from brainscore_core.metrics.score_display import score_plot
+
+        return super().__call__(**kwargs) if kwargs else score_plot(self._da)  # type: ignore[arg-type] # a score
 
 
 def _with_attrs(result: Any, attrs: dict[str, Any]) -> Any:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import ast
+import csv
 import os
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from hashlib import sha256
+from hashlib import file_digest, sha256
 from pathlib import Path
 from typing import Final, NamedTuple
+
+from brainscore_core.plugins.tables import parse_table
 
 __all__ = ["UNKNOWN", "Literals", "Registration", "Scan", "parse", "plugin_hash", "scan_file"]
 
@@ -112,9 +115,27 @@ class Literals:
 
     def _items(self, node: ast.expr, values: Mapping[str, object]) -> list[object] | None:
         if isinstance(node, ast.Call) and not node.keywords:
-            return self._called(node, values)
+            keys = self._table_keys(node)
+            return self._called(node, values) if keys is None else keys
         value = self.evaluate(node, values)
         return list(value) if isinstance(value, list | tuple | set | dict | str) else None
+
+    def _table_keys(self, call: ast.Call) -> list[object] | None:
+        """Evaluate ``table_keys(__file__, "benchmarks.csv")``, whose table is in the same folder."""
+        match call.func, call.args:
+            case ast.Name(id="table_keys"), [ast.Name(id="__file__"), ast.Constant(value=str(name))]:
+                pass
+            case _:
+                return None
+        file = self._folder / name
+        if file.name != name:  # a file elsewhere
+            return None
+        self.files.add(str(file))
+        try:
+            rows = parse_table(file.read_bytes())
+        except (OSError, ValueError, csv.Error):
+            return None  # importing the plugin will raise the error
+        return [next(iter(row.values())) for row in rows]
 
     def _called(self, call: ast.Call, values: Mapping[str, object]) -> list[object] | None:
         """Evaluate ``sorted(x)``, ``range(n)``, ``enumerate(x)``, ``d.items()`` and similar calls."""
@@ -229,8 +250,9 @@ def scan_file(file: str | os.PathLike[str], registries: Sequence[str]) -> Scan:
 
     Recognized are assignments ``model_registry['key'] = ...`` (also annotated, chained, through an
     alias, inside ``if``, ``for``, ``with``, ``try`` or a function), ``model_registry.update({...})``,
-    and keys composed of constants, such as f-strings in a loop over a literal list. Comments
-    and strings never count. Any other use of a registry makes the file *dynamic*.
+    and keys composed of constants, such as f-strings in a loop over a literal list, or over the
+    identifiers of a table (:func:`~brainscore_core.plugins.tables.table_keys`). Comments and strings
+    never count. Any other use of a registry makes the file *dynamic*.
 
     Parameters
     ----------
@@ -466,7 +488,8 @@ def plugin_hash(location: Path) -> str | None:
         return None
     digest = sha256()
     for path in sorted(files, key=lambda path: path.relative_to(root).as_posix()):
-        content = sha256(path.read_bytes()).hexdigest()
+        with path.open("rb") as stream:  # in parts, as plugins may hold large files of data
+            content = file_digest(stream, "sha256").hexdigest()
         digest.update(f"{path.relative_to(root).as_posix()}\0{content}\n".encode("utf-8", "surrogateescape"))
     return digest.hexdigest()
 

@@ -1,5 +1,7 @@
 """Receipts as a table: one row per receipt, columns with fixed names and types."""
 
+from __future__ import annotations
+
 import csv
 import json
 import math
@@ -11,14 +13,26 @@ from hashlib import sha256
 from io import TextIOWrapper
 from os import PathLike
 from pathlib import Path
-from typing import IO, Any, Literal
+from typing import IO, TYPE_CHECKING, Any, Literal
 
 from brainscore_core.errors import UserError
 from brainscore_core.files import replacing
 from brainscore_core.receipts.environment import RECORDED_PACKAGES
 from brainscore_core.receipts.receipt import PluginCode, Receipt
 
-__all__ = ["EXPORT_COLUMNS", "Column", "ExportColumn", "export_rows", "export_table", "write_rows", "write_table"]
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = [
+    "EXPORT_COLUMNS",
+    "Column",
+    "ExportColumn",
+    "export_frame",
+    "export_rows",
+    "export_table",
+    "write_rows",
+    "write_table",
+]
 
 ColumnType = Literal["text", "number", "integer", "truth", "time"]
 
@@ -252,6 +266,30 @@ def export_rows(receipts: Iterable[Receipt]) -> list[dict[str, Any]]:
     ('pixels', 0.25, 0.3, None)
     """
     return [{column.name: _given(column._read(receipt)) for column in EXPORT_COLUMNS} for receipt in receipts]
+
+
+def export_frame(receipts: Iterable[Receipt]) -> pd.DataFrame:
+    """Convert receipts to a table for pandas: one row per receipt, the columns of :data:`EXPORT_COLUMNS`.
+
+    Missing values are those of pandas, and times are in UTC.
+
+    Examples
+    --------
+    >>> export_frame([]).columns[:5].tolist()
+    ['id', 'created', 'model', 'benchmark', 'version']
+    """
+    import pandas as pd
+
+    rows = export_rows(receipts)
+    table = pd.DataFrame({column.name: [row[column.name] for row in rows] for column in EXPORT_COLUMNS})
+    for column in EXPORT_COLUMNS:
+        values = table[column.name]
+        table[column.name] = (
+            pd.to_datetime(values, utc=True)
+            if column.type == "time"
+            else values.astype(pd.api.types.pandas_dtype(column.pandas_type))
+        )
+    return table
 
 
 def _given(value: Any) -> Any:

@@ -324,7 +324,8 @@ def _sync(path: Path) -> None:
     """Ensure that a file or the entries of a folder are on the disk."""
     if os.name == "nt" and path.is_dir():
         return  # folders cannot be opened there
-    descriptor = os.open(path, os.O_RDONLY)
+    # Windows writes only what is open for writing, and no system opens folders so
+    descriptor = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
     try:
         os.fsync(descriptor)
     finally:

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 import xarray as xr
@@ -22,6 +22,9 @@ from brainscore_core.receipts.schema import ReceiptError
 from brainscore_core.results.backend import Backend
 from brainscore_core.results.claims import Claim, ClaimInfo, all_claims, claim_pair
 from brainscore_core.results.folder import FolderBackend
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = ["Arrays", "Listing", "Problem", "ResultsStore", "Scan", "arrays_of", "backend_of", "read_entries"]
 
@@ -94,6 +97,12 @@ class Listing:
         """Keep the newest receipt of each model and benchmark, ordered by benchmark and model."""
         newest = {(receipt.benchmark.identifier, receipt.model.identifier): receipt for receipt in self.receipts}
         return tuple(newest[pair] for pair in sorted(newest))
+
+    def to_pandas(self) -> "pd.DataFrame":
+        """Convert the receipts to a table with the columns of an export, one row per receipt."""
+        from brainscore_core.results.export import export_frame
+
+        return export_frame(self.receipts)
 
 
 @dataclass(frozen=True)
@@ -320,6 +329,19 @@ class ResultsStore:
                 receipts.append(entry)
         receipts.sort(key=lambda receipt: receipt.id)
         return Listing(tuple(receipts), tuple(problems))
+
+    def to_pandas(self, *, model: str | None = None, benchmark: str | None = None) -> "pd.DataFrame":
+        """Newest receipt of each pair as a table with the columns of an export, ordered by benchmark and model.
+
+        ``listing().to_pandas()`` has all receipts.
+
+        Parameters
+        ----------
+        model, benchmark : str, optional
+            Only of these.
+        """
+        listing = self.listing(model=model, benchmark=benchmark)
+        return Listing(listing.newest_of_each()).to_pandas()
 
     def scan(self, known: Container[str] = ()) -> Scan:
         """Read all receipts except known ones, of which only the names are read.

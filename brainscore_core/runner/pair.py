@@ -6,7 +6,7 @@ import re
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -15,6 +15,7 @@ import numpy as np
 
 from brainscore_core.errors import BrainScoreError, DataUnavailable, NotApplicable, UserError
 from brainscore_core.metrics import Score, declare_no_error
+from brainscore_core.progress import stage
 from brainscore_core.provenance import Record, recording
 from brainscore_core.receipts.environment import current_environment, describe_plugin
 from brainscore_core.receipts.output import kept_log
@@ -72,6 +73,15 @@ class Outcome(NamedTuple):
 
     score: Score
     receipt: Receipt
+
+
+_STEPS = {
+    "load_benchmark": "loading the benchmark",
+    "load_model": "loading the model",
+    "ceiling": "estimating the ceiling",
+    "score": "scoring",
+}
+"""What is shown while a step runs."""
 
 
 class PairRecorder:
@@ -164,7 +174,8 @@ class PairRecorder:
         """Measure how many seconds a step takes; the names are the fields of `Timings`."""
         start = time.perf_counter()
         try:
-            yield
+            with stage(_STEPS[step]) if step in _STEPS else nullcontext():
+                yield
         finally:
             self._seconds[step] = time.perf_counter() - start
 

@@ -28,6 +28,8 @@ from brainscore_core.runner.pair import split_scorer
 from brainscore_core.runner.worker import ATTEMPTS, OWNER, TaskSpec, run_task, stop_run
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from brainscore_core.runner.plan import ModelTask, Plan
 
 __all__ = [
@@ -145,6 +147,8 @@ class RunReport:
     >>> report = RunReport(id="a", finished=(done,), skipped=(), retried=(), lost=(), seconds=2.0)
     >>> report.states, len(report.failed)
     ({'failed': 1}, 1)
+    >>> report.to_pandas()[["model", "state", "seconds"]].to_dict("records")
+    [{'model': 'pixels', 'state': 'failed', 'seconds': 1.5}]
     """
 
     id: str
@@ -163,6 +167,16 @@ class RunReport:
     def states(self) -> dict[str, int]:
         """Number of receipts of each state."""
         return dict(Counter(event.state for event in self.finished))
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Convert to a table with one row per pair; the state of a pair that was left out is *skipped*."""
+        import pandas as pd
+
+        columns = ("model", "benchmark", "state", "score", "reason", "seconds", "receipt_id")
+        rows = [tuple(getattr(event, name) for name in columns) for event in self.finished]
+        rows += [(event.model, event.benchmark, "skipped", None, event.reason, None, None) for event in self.skipped]
+        numbers = {"score": "float64", "seconds": "float64"}
+        return pd.DataFrame(rows, columns=list(columns)).astype(numbers)
 
 
 Pair = tuple[str, str]

@@ -110,6 +110,10 @@ class DataMetadata:
         Whether everyone can read the measurements, or only the scoring platform.
     source : str, optional
         URL.
+    licence : str, optional
+        Licence of stimuli and measurements: an SPDX identifier such as ``'CC-BY-4.0'``, or a URL.
+    terms : str, optional
+        Terms of use of the data, in a sentence or as a URL.
     notes : tuple of str
         Further information for readers.
 
@@ -131,10 +135,12 @@ class DataMetadata:
     preprocessing: str | None = None
     access: Access | None = None
     source: str | None = None
+    licence: str | None = None
+    terms: str | None = None
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        require_texts(self, "species", "task", "method", "hemisphere", "preprocessing")
+        require_texts(self, "species", "task", "method", "hemisphere", "preprocessing", "licence", "terms")
         require_notes(self, "regions", "notes")
         require_count(self, "n_subjects", "n_neuroids")
         require_positive(self, "duration_ms")

@@ -12,6 +12,7 @@ from brainscore_core.metrics import Metric, Score, attach_uncertainty
 from brainscore_core.numerics import Interval, Similarity, combined_interval
 from brainscore_core.numerics.deletion import deletion_influence
 from brainscore_core.numerics.resampling import SMALL
+from brainscore_core.progress import track
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision.metric_helpers.alignment import (
     MetricInputError,
@@ -355,7 +356,7 @@ class CrossValidatedGeometry(Metric):
             )
         first, second = metric.geometry(pair.X), metric.geometry(pair.Y)
         values, reasons, biases = [], [], []
-        for test in splits:
+        for test in track(splits, "comparing", len(splits), unit="splits"):
             rows = np.ix_(pair.order[test], pair.order[test])
             similarity = metric.compare(first[rows], second[rows])
             values.append(Score(similarity.value))

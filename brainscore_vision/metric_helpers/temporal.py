@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brainscore_core.metrics import Score
+from brainscore_core.progress import stage
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, NeuroidAssembly, coords_for_dim
 from brainscore_vision.metric_helpers.alignment import MetricInputError, as_table, finite_values, listed, match_rows
 from brainscore_vision.metric_helpers.xarray_utils import XarrayRegression
@@ -170,8 +171,10 @@ class SpanTimeRegression(XarrayRegression):
         offsets = n * np.arange(n_bins)[:, None]
         pooled = [tuple((offsets + side).ravel() for side in split) for split in splits]
         neuroids = coords_for_dim(target, self._neuroid_dim)
-        for (_, test), fit in zip(splits, self._cross_fit(X, Y, order, pooled), strict=True):
-            yield self._unpooled(fit.predicted, target.isel({self._dims[0]: test}), neuroids)
+        with stage("regression", len(splits), unit="splits") as progress:
+            for (_, test), fit in zip(splits, self._cross_fit(X, Y, order, pooled), strict=True):
+                yield self._unpooled(fit.predicted, target.isel({self._dims[0]: test}), neuroids)
+                progress.advance()
 
     def _pair(self, source: DataAssembly, target: DataAssembly) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.intp]]:
         dims = (*self._dims, TIME_DIM)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from brainscore_core.metrics import Score, attach_uncertainty
 from brainscore_core.numerics.splits import k_folds, shuffle_splits
+from brainscore_core.progress import track
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, coords_for_dim
 from brainscore_vision.metric_helpers.alignment import (
     MetricInputError,
@@ -217,6 +218,11 @@ class Splits:
             result.append(SplitRows(order[np.asarray(train, dtype=np.intp)], order[np.asarray(test, dtype=np.intp)]))
         return result
 
+    def _shown(self, source: DataAssembly, target: DataAssembly) -> Iterator[SplitRows]:
+        """The splits, one after the other; a terminal or notebook shows how many are done."""
+        splits = self.split_rows(source, target)
+        yield from track(splits, "comparing", len(splits), unit="splits")
+
     def _split(self, n: int, strata: NDArray[Any] | None) -> Iterator[tuple[Rows, Rows]]:
         options: dict[str, Any] = {"n_splits": self._splits, "random_state": self._random_state}
         try:
@@ -332,7 +338,8 @@ class CrossValidation(Splits):
             deviation over splits (ddof 0) divided by √splits.
         """
         pick = self._corresponding(source, target)
-        scores = [apply(*pick(rows.train), *pick(rows.test)) for rows in self.split_rows(source, target)]
+        splits = self._shown(source, target)
+        scores = [apply(*pick(rows.train), *pick(rows.test)) for rows in splits]
         return self.aggregate(merge_splits(scores), aggregate)
 
     def aggregate(self, raw: Score, aggregate: Aggregate | None = None) -> Score:
@@ -398,7 +405,7 @@ class TestOnlyCrossValidation(CrossValidation):
             As for :class:`CrossValidation`.
         """
         pick = self._corresponding(source, target)
-        scores = [apply(*pick(rows.test)) for rows in self.split_rows(source, target)]
+        scores = [apply(*pick(rows.test)) for rows in self._shown(source, target)]
         return self.aggregate(merge_splits(scores), aggregate)
 
 
@@ -422,9 +429,8 @@ class CrossValidationSingle(Splits):
         Score
             As for :class:`CrossValidation`.
         """
-        scores = [
-            apply(*(assembly.isel(presentation=side) for side in rows)) for rows in self.split_rows(assembly, assembly)
-        ]
+        splits = self._shown(assembly, assembly)
+        scores = [apply(*(assembly.isel(presentation=side) for side in rows)) for rows in splits]
         return aggregate_splits(merge_splits(scores), aggregate)
 
 
@@ -450,7 +456,7 @@ class TestOnlyCrossValidationSingle(Splits):
         Score
             As for :class:`CrossValidation`.
         """
-        splits = self.split_rows(assembly, assembly)
+        splits = self._shown(assembly, assembly)
         scores = [apply(assembly.isel(presentation=rows.test)) for rows in splits]
         return aggregate_splits(merge_splits(scores), aggregate)
 

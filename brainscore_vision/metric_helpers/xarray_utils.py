@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from brainscore_core.metrics import Score
 from brainscore_core.numerics import pearson
 from brainscore_core.numerics.linear_regression import SplitFit
+from brainscore_core.progress import stage
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, NeuroidAssembly, coords_for_dim
 from brainscore_vision.metric_helpers.alignment import MetricInputError, as_table, finite_values, match_rows
 
@@ -127,8 +128,10 @@ class XarrayRegression:
         its training stimuli.
         """
         X, Y, order = self._pair(source, target)
-        for (_, test), fit in zip(splits, self._cross_fit(X, Y, order, splits), strict=True):
-            yield fit._replace(predicted=fit.predicted.reshape(len(test), -1))
+        with stage("regression", len(splits), unit="splits") as progress:
+            for (_, test), fit in zip(splits, self._cross_fit(X, Y, order, splits), strict=True):
+                yield fit._replace(predicted=fit.predicted.reshape(len(test), -1))
+                progress.advance()
 
     def _cross_fit(
         self, X: NDArray[Any], Y: NDArray[Any], order: NDArray[np.intp], splits: Sequence[Any]

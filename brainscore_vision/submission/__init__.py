@@ -9,7 +9,13 @@
 ['identifier']
 """
 
-from brainscore_vision.submission.examination import examine, registered_elsewhere, registered_here
+from brainscore_vision.submission.examination import (
+    examine,
+    examine_files,
+    examine_identifiers,
+    registered_elsewhere,
+    registered_here,
+)
 from brainscore_vision.submission.package import KIND_FOLDERS as KINDS
 from brainscore_vision.submission.package import (
     Finding,
@@ -36,6 +42,8 @@ __all__ = [
     "declared_files",
     "errors_among",
     "examine",
+    "examine_files",
+    "examine_identifiers",
     "is_pull",
     "read_folder",
     "read_git",

@@ -47,7 +47,14 @@ from brainscore_vision.submission.plugin_source import (
     syntax_problem,
 )
 
-__all__ = ["FindRegistration", "examine", "registered_elsewhere", "registered_here"]
+__all__ = [
+    "FindRegistration",
+    "examine",
+    "examine_files",
+    "examine_identifiers",
+    "registered_elsewhere",
+    "registered_here",
+]
 
 FindRegistration = Callable[[str, str], str | None]
 """``taken(registry, key)`` describes who already registers an identifier, or returns None."""
@@ -125,9 +132,18 @@ def examine(package: Package, *, taken: FindRegistration = registered_here) -> t
     tuple of Finding
         Sorted by file and line; without the problems found when the submission was read (`Package.findings`).
     """
-    findings: list[Finding] = []
-    findings += _check_identifiers(package, taken)
-    findings += _findings_or_error("", lambda: read_declared(package)[1])
+    return sort_findings([*examine_identifiers(package.plugins, taken=taken), *examine_files(package)])
+
+
+def examine_files(package: Package) -> tuple[Finding, ...]:
+    """Find problems of a submission's files; `examine_identifiers` finds those of its identifiers.
+
+    Parameters
+    ----------
+    package : Package
+        The submission.
+    """
+    findings = _findings_or_error("", lambda: read_declared(package)[1])
     with tempfile.TemporaryDirectory(prefix="brainscore-read-") as scratch:
         root = Path(scratch)
         write_files(package.files, root)
@@ -203,9 +219,18 @@ def _check_registrations(package: Package, plugin: SubmittedPlugin) -> Iterator[
         yield Finding("error", "registration", init_file, None, f"the plugin registers no {noun}", example)
 
 
-def _check_identifiers(package: Package, taken: FindRegistration) -> Iterator[Finding]:
+def examine_identifiers(plugins: Iterable[SubmittedPlugin], *, taken: FindRegistration) -> Iterator[Finding]:
+    """Find identifiers that are invalid, taken, or registered twice.
+
+    Parameters
+    ----------
+    plugins : iterable of SubmittedPlugin
+        The plugins of a submission.
+    taken : callable
+        ``taken(registry, key)`` describes who already registers an identifier, or returns None.
+    """
     seen: dict[tuple[str, str], str] = {}
-    for plugin in package.plugins:
+    for plugin in plugins:
         file = f"{plugin.path}/__init__.py"
         for registry, key, line in ((item.registry, item.key, item.line) for item in plugin.registrations):
             if (problem := identifier_problem(key)) is not None:

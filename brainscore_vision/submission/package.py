@@ -111,8 +111,12 @@ class Limits:
         Files in an archive, including those that are left out.
     ratio : int
         Ratio of unpacked to packed size, for large files.
+    files : int
+        Files of all plugins.
     plugins : int
         Number of plugins.
+    identifiers : int
+        Number of registrations in all plugins.
     repository : int
         Bytes fetched from a Git repository.
     seconds : float
@@ -127,7 +131,9 @@ class Limits:
     depth: int = 100
     members: int = 5_000
     ratio: int = 100
+    files: int = 1_000
     plugins: int = 50
+    identifiers: int = 1_000
     repository: int = 300_000_000
     seconds: float = 120
 
@@ -177,6 +183,11 @@ class SubmittedPlugin:
         """Convert to plain types, for JSON."""
         listed = [{"registry": item.registry, "key": item.key, "line": item.line} for item in self.registrations]
         return {"kind": self.kind, "name": self.name, "registrations": listed}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Self:
+        """Make a plugin from the result of `as_dict`."""
+        return cls(values["kind"], values["name"], tuple(Registered(**item) for item in values["registrations"]))
 
 
 @dataclass(frozen=True, eq=False)

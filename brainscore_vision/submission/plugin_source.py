@@ -241,26 +241,28 @@ def _file_arguments(name: str, given: Mapping[str, object]) -> Iterator[_FileArg
     if name == "load_stimulus_set_from_s3":
         stem = _prefix(get("filename_prefix"), "stimulus_") + identifier
         for kind in ("csv", "zip"):
-            sha1, names = get(f"{kind}_sha1"), (f"{kind}_sha1", f"{kind}_version_id")
-            if kind == "csv" or "zip_sha1" not in given or sha1 is not None:
-                yield _FileArguments(bucket, f"{stem}.{kind}", sha1, None, get(f"{kind}_version_id"), names)
+            sha1, sha256 = get(f"{kind}_sha1"), get(f"{kind}_sha256")
+            names = (f"{kind}_sha1", f"{kind}_version_id")
+            if kind == "csv" or "zip_sha1" not in given or sha1 is not None or sha256 is not None:
+                yield _FileArguments(bucket, f"{stem}.{kind}", sha1, sha256, get(f"{kind}_version_id"), names)
     elif name == "load_assembly_from_s3":
         stem = _prefix(get("filename_prefix"), "assy_") + identifier
-        yield _FileArguments(bucket, f"{stem}.nc", get("sha1"), None, get("version_id"))
+        yield _FileArguments(bucket, f"{stem}.nc", get("sha1"), get("sha256"), get("version_id"))
     elif name == "load_file_from_s3":
-        yield _FileArguments(bucket, str(get("path")), get("sha1"), None, get("version_id"))
+        yield _FileArguments(bucket, str(get("path")), get("sha1"), get("sha256"), get("version_id"))
     elif name in ("load_file", "load_weight_file"):
         folder = get("folder_name")
         folder = "models" if folder is None else str(folder).strip("/")
-        yield _FileArguments(bucket, f"{folder}/{get('relative_path')}", get("sha1"), None, get("version_id"))
+        key = f"{folder}/{get('relative_path')}"
+        yield _FileArguments(bucket, key, get("sha1"), get("sha256"), get("version_id"))
     elif name == "load_folder_from_s3":
         rows = get("filename_version_sha")
         for file, version, sha1 in rows if isinstance(rows, list) else ():
             yield _FileArguments(bucket, f"{get('folder_path')}/{file}", sha1, None, version)
     elif name == "load_stimulus_set_from_url":
-        yield _FileArguments("", str(get("csv_url")), None, get("csv_sha256"), None, ("csv_sha256", ""))
+        yield _FileArguments("", str(get("csv_url")), get("csv_sha1"), get("csv_sha256"), None, ("csv_sha256", ""))
         if get("zip_url") is not None:
-            yield _FileArguments("", str(get("zip_url")), None, get("zip_sha256"), None, ("zip_sha256", ""))
+            yield _FileArguments("", str(get("zip_url")), get("zip_sha1"), get("zip_sha256"), None, ("zip_sha256", ""))
         for file in _listed(get("files")):
             yield _FileArguments("", str(file.get("url")), file.get("sha1"), file.get("sha256"), None, ("sha256", ""))
     else:

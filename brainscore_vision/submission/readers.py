@@ -131,6 +131,11 @@ def read_tree(
             f"it holds {len(planned.plugins)} plugins; {limits.plugins} are allowed",
             remedy="send only those that are yours and new; from a fork of the platform, send a pull request",
         )
+    if len(planned.files) > limits.files:
+        raise UserError(
+            f"its plugins hold {len(planned.files):,} files; {limits.files:,} are allowed",
+            remedy="send code alone: upload data and weights to the site, and load them from there",
+        )
     _refuse_names(planned.files)
     findings += planned.findings
     if top is not None or only is not None:  # the layout of the platform itself needs no notes
@@ -140,7 +145,13 @@ def read_tree(
     findings += _links(tree, planned)
     files, left = _contents(tree, planned, Budget(limits))
     folders_of = {plugin: "/".join(folder) for plugin, folder in planned.plugins.items()}
-    return Package(dict(sorted(files.items())), sort_findings([*findings, *left]), address, commit, folders_of)
+    package = Package(dict(sorted(files.items())), sort_findings([*findings, *left]), address, commit, folders_of)
+    if (count := sum(len(plugin.registrations) for plugin in package.plugins)) > limits.identifiers:
+        raise UserError(
+            f"it registers {count:,} identifiers; {limits.identifiers:,} are allowed",
+            remedy="divide it into several submissions",
+        )
+    return package
 
 
 def _platform_folder(names: Iterable[str]) -> str | None:

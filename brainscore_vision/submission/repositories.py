@@ -26,7 +26,7 @@ from brainscore_core.errors import UserError
 from brainscore_vision.submission.package import KIND_FOLDERS, Limits, Package
 from brainscore_vision.submission.readers import Budget, read_tree
 
-__all__ = ["is_pull", "parse_address", "read_git", "read_pull", "resolve_host"]
+__all__ = ["LOCAL_VARIABLE", "is_pull", "parse_address", "read_git", "read_pull", "resolve_host"]
 
 LOCAL_VARIABLE = "BRAINSCORE_GIT_LOCAL"
 """Environment variable that allows repositories in folders of this machine, for tests."""
@@ -119,6 +119,7 @@ _SETTINGS = (
         "submodule.recurse=false",
         "core.fsmonitor=false",
         "gc.auto=0",
+        "pack.threads=1",  # each thread has its own stack and heap, and memory may be limited
         "maintenance.auto=false",
         "http.lowSpeedLimit=1000",
     ),

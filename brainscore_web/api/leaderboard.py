@@ -23,6 +23,7 @@ from brainscore_web.leaderboard.clean import finite
 from brainscore_web.leaderboard.exposure import EXPOSURES
 from brainscore_web.leaderboard.snapshot import SnapshotKey, snapshot_for
 from brainscore_web.leaderboard.state import BoardState
+from brainscore_web.leaderboard.verification import VERIFICATIONS
 
 __all__ = ["BoardAsked", "content", "places", "router", "state_of"]
 
@@ -155,6 +156,8 @@ def content(board: Board, nodes: Sequence[int], limit: int, offset: int) -> byte
         "n_scored": board.n_scored[part][:, nodes].tolist(),
         "exposure_names": list(EXPOSURES),
         "exposure": _codes(board.exposure[part][:, nodes]),
+        "verification_names": list(VERIFICATIONS),
+        "verification": board.verification[part][:, nodes].tolist(),
         "notes": list(board.notes),
     }
     return json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode(errors="replace")

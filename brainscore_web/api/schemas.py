@@ -355,6 +355,11 @@ class BoardAnswer(Strict):
     exposure: list[list[int | None]] = Field(
         description="Whether models were trained on the stimuli; of a mean, the most exposed score; null: no score."
     )
+    verification_names: list[str] = Field(description="Numbers in `verification` are indices into this list.")
+    verification: list[list[int]] = Field(
+        description="Whether scores were computed by remote workers and are not verified by this site, or are "
+        "contradicted; of a mean, the most doubtful score; 0: no doubt."
+    )
     notes: list[str] = Field(description="Sentences that explain what is shown.")
 
 

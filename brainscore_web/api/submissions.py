@@ -236,7 +236,7 @@ def _not_found(key: uuid.UUID) -> Problem:
 
 
 def _refuse(error: Refused) -> NoReturn:
-    headers = {"Retry-After": "60"} if error.status in (429, 503) else {}
+    headers = {"Retry-After": str(error.retry_after)} if error.status in (429, 503) else {}
     raise Problem(error.status, error.message, error.remedy, headers=headers) from error
 
 

@@ -123,6 +123,9 @@ class Board:
     exposure : array (models, nodes) of int8
         Whether the model was trained on the stimuli: indices into `exposure.EXPOSURES`, -1 without a score. For a mean,
         the most exposed of its scores.
+    verification : array (models, nodes) of int8
+        Whether a score was computed by a remote worker and is in doubt: indices into `verification.VERIFICATIONS`. For
+        a mean, the most doubtful of its scores.
     shade : array (models, nodes) of int8
         Colour class: position of the value between the lowest (0) and the highest (9) of its column; -1 without a
         value, 5 if all values are equal.
@@ -164,6 +167,7 @@ class Board:
     n_scored: Counts
     n_all: Counts
     exposure: NDArray[np.int8]
+    verification: NDArray[np.int8]
     shade: NDArray[np.int8]
     ranked_by: Floats
     rank: Counts
@@ -264,7 +268,8 @@ def board_for(snapshot: Snapshot, state: BoardState, owned: Sequence[str] = ()) 
 
 
 _BY_MODEL = (
-    "rows", "values", "errors", "low", "high", "states", "n_scored", "shade", "ranked_by", "rank", "best", "worst",
+    "rows", "values", "errors", "low", "high", "states", "n_scored", "exposure",
+    "verification", "shade", "ranked_by", "rank", "best", "worst",
 )  # fmt: skip
 
 
@@ -373,6 +378,7 @@ def board_of(snapshot: Snapshot, state: BoardState) -> Board:
         n_scored=arrays.n_scored[order],
         n_all=arrays.n_all[order],
         exposure=arrays.exposure()[order],
+        verification=arrays.verification()[order],
         shade=_shades(arrays.values)[order],
         ranked_by=arrays.ranked_by[order],
         rank=np.maximum(ranks.rank, 0)[order],
@@ -428,6 +434,7 @@ class _Arrays:
         without = (leaf_states == _SCORED) & ~np.isfinite(arrays[0])
         leaf_states[without], self.n_without_raw = _UNDEFINED, int(without.sum())
         self._leaf_exposure = snapshot.exposure[np.ix_(rows, columns)]
+        self._leaf_verification = snapshot.verification[np.ix_(rows, columns)]
         passing = self._passing = kept(self._leaf_exposure, state.exposure)
         if passing is not None:
             leaf_states[~passing] = _LEFT_OUT
@@ -545,8 +552,15 @@ class _Arrays:
             array[at] = np.nan
 
     def exposure(self) -> NDArray[np.int8]:
+        return self._of_nodes(self._leaf_exposure)
+
+    def verification(self) -> NDArray[np.int8]:
+        return np.maximum(self._of_nodes(self._leaf_verification), 0)
+
+    def _of_nodes(self, of_leaves: NDArray[np.int8]) -> NDArray[np.int8]:
+        """Return codes of all nodes: of a mean, the largest of its scores; -1 without a value."""
         scored = self.n_scored[:, self.at] > 0
-        codes = np.where(scored, self._leaf_exposure, -1).astype(np.int8)
+        codes = np.where(scored, of_leaves, -1).astype(np.int8)
         parents = [node.parent for node in self.nodes]
         leaves = {at: codes[:, number] for number, at in enumerate(self.at)}
         exposure = exposure_of_nodes(parents, leaves, len(self.values))

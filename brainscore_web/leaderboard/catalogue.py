@@ -213,6 +213,8 @@ def _benchmark_values(entry: BenchmarkEntry) -> dict[str, Any]:
             "hemisphere": data.hemisphere,
             "duration_ms": data.duration_ms,
             "preprocessing": data.preprocessing,
+            "data_licence": data.licence,
+            "data_terms": data.terms,
             "data_notes": list(data.notes),
             "datatype": stimuli.datatype,
             "visual_degrees": stimuli.visual_degrees,

@@ -18,6 +18,7 @@ from brainscore_web.leaderboard.clean import harmless
 from brainscore_web.leaderboard.exposure import EXPOSURES
 from brainscore_web.leaderboard.models import Benchmark, Visibility, VisionModel
 from brainscore_web.leaderboard.snapshot import STATES
+from brainscore_web.leaderboard.verification import VERIFICATIONS
 
 if TYPE_CHECKING:
     import pyarrow
@@ -120,6 +121,8 @@ FORMS: tuple[Form, ...] = ("wide", "long")
 
 _EXPOSURES = np.array([*EXPOSURES, None], dtype=object)  # -1, without a score, is the last
 
+_VERIFICATIONS = np.array([name or None for name in VERIFICATIONS], dtype=object)
+
 _MODEL = ("identifier", "title", "architecture", "family", "parameters", "size_mb", "training_data", "runnable")
 
 
@@ -157,8 +160,8 @@ def table(board: Board, *, form: Form = "wide") -> pyarrow.Table:
     ----------
     form : str
         ``'wide'``: one row per model; each node has the columns ``NODE``, ``NODE:error``, ``NODE:low``, ``NODE:high``,
-        ``NODE:state``, ``NODE:exposure``, and means also ``NODE:n_scored`` and ``NODE:n_all``. ``'long'``: one
-        row per model and node.
+        ``NODE:state``, ``NODE:exposure``, ``NODE:verification``, and means also ``NODE:n_scored`` and ``NODE:n_all``.
+        ``'long'``: one row per model and node.
     """
     import pyarrow
 
@@ -224,6 +227,7 @@ def _wide(board: Board) -> dict[str, Any]:
         columns[f"{name}:high"] = board.high[:, place]
         columns[f"{name}:state"] = names[board.states[:, place]]
         columns[f"{name}:exposure"] = _EXPOSURES[board.exposure[:, place]]
+        columns[f"{name}:verification"] = _VERIFICATIONS[board.verification[:, place]]
         if node.kind == "mean":
             columns[f"{name}:n_scored"] = board.n_scored[:, place]
             columns[f"{name}:n_all"] = board.n_all[:, place]
@@ -246,6 +250,7 @@ def _long(board: Board) -> dict[str, Any]:
         "high": board.high[:, places].ravel(),
         "state": names[board.states[:, places]].ravel(),
         "exposure": _EXPOSURES[board.exposure[:, places]].ravel(),
+        "verification": _VERIFICATIONS[board.verification[:, places]].ravel(),
         "n_scored": board.n_scored[:, places].ravel(),
         "n_all": board.n_all[:, places].ravel(),
     }

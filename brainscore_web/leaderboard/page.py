@@ -31,6 +31,12 @@ from brainscore_web.leaderboard.payload import (
     why_empty,
 )
 from brainscore_web.leaderboard.state import COVERAGE, FACTS, BoardState
+from brainscore_web.leaderboard.verification import (
+    VERIFICATION_MARKS,
+    VERIFICATION_PAGE,
+    VERIFICATIONS,
+    verification_of_score,
+)
 from brainscore_web.leaderboard.withheld import withheld_reason
 
 __all__ = [
@@ -68,6 +74,8 @@ def card_links(board: Board, row: int, place: int, receipt: str | None) -> list[
         links.append(("Receipt", reverse("cards:receipt", args=[receipt])))
     if node.kind != "heading" and board.exposure[row, place] >= 0:
         links.append(("About training on stimuli", EXPOSURE_PAGE))
+    if board.verification[row, place] > 0:
+        links.append(("About remote workers", VERIFICATION_PAGE))
     return links
 
 
@@ -137,6 +145,7 @@ def _mean_facts(board: Board, row: int, place: int) -> list[str]:
         scored,
         *without,
         *_exposure_of_mean(board, row, place),
+        *_verification_of_mean(board, row, place),
         *_rank_sentences(board, row, place),
     ]
 
@@ -196,11 +205,12 @@ def _benchmark_facts(board: Board, row: int, place: int, score: dict[str, Any]) 
         if math.isfinite(benchmark.ceiling):
             meaning = f" ({benchmark.ceiling_meaning})" if benchmark.ceiling_meaning else ""
             facts.append(f"ceiling {benchmark.ceiling:.3f}{meaning}")
-        facts.append(_exposure(board, row, place))
+        facts += [_exposure(board, row, place), *filter(None, [verification_of_score(board.verification[row, place])])]
         return [*facts, *_rank_sentences(board, row, place), *filter(None, [when])]
     if state == "undetermined":
         raw = estimate_text(snapshot.raw[at], ci=limits(snapshot.raw_low[at], snapshot.raw_high[at]))
-        return [f"undetermined: {score.get('undetermined')}", f"raw {raw}", *filter(None, [when])]
+        doubt = verification_of_score(snapshot.verification[at])
+        return [f"undetermined: {score.get('undetermined')}", f"raw {raw}", *filter(None, [doubt, when])]
     if state == "left out":
         return [f"left out by the filter on training; {_exposure(board, row, place)}"]
     if state == "missing":
@@ -229,6 +239,16 @@ def _exposure_of_mean(board: Board, row: int, place: int) -> list[str]:
         "trained on it": "trained on it: the model was trained on the stimuli of some of them",
     }
     return [texts[EXPOSURES[board.exposure[row, place]]]]
+
+
+def _verification_of_mean(board: Board, row: int, place: int) -> list[str]:
+    """The most doubtful of the scores below."""
+    texts = (
+        "",
+        "not verified: some of them were computed by remote workers, and not repeated by this site",
+        "contradicted: for some of them, which remote workers computed, this site got another result",
+    )
+    return [texts[board.verification[row, place]]] if board.verification[row, place] > 0 else []
 
 
 def _value(board: Board, row: int, place: int, level: float | None = None, estimates: str | None = None) -> str:
@@ -365,6 +385,18 @@ _MARKS = [
 ]
 """Marks of scores, in the order of `EXPOSURES`."""
 
+_DOUBTS = [
+    format_html(
+        '<span class="unverified"><span aria-hidden="true">{}</span><span class="said"> {}</span></span>',
+        VERIFICATION_MARKS[name].sign,
+        VERIFICATION_MARKS[name].text,
+    )
+    if name
+    else SafeString("")
+    for name in VERIFICATIONS
+]
+"""Marks of scores, in the order of `VERIFICATIONS`."""
+
 _BREAKS = re.compile(r"(?<=[._\-/])|(?<=[a-z])(?=\d{3})")
 _VOID = SafeString('<td class="void"></td>')
 
@@ -459,6 +491,10 @@ def page_context(board: Board, *, errors: bool, typed: Mapping[str, Any] | None 
         "exposure_choices": EXPOSURE_CHOICES,
         "exposure_marks": tuple(MARKS.values()),
         "exposure_page": EXPOSURE_PAGE,
+        "verification_marks": [
+            VERIFICATION_MARKS[VERIFICATIONS[code]] for code in (1, 2) if (board.snapshot.verification == code).any()
+        ],
+        "verification_page": VERIFICATION_PAGE,
         "validities": VALIDITIES if assessed or state.validity else (),
         "modules": MODULES,
     }
@@ -550,6 +586,7 @@ def _cell(board: Board, row: int, place: int, errors: bool, titled: bool) -> str
     title = f' title="{text} ({between or "no interval known"})"' if titled else ""
     inside = f' <span class="interval">{between}</span>' if errors else ""
     mark = _MARKS[board.exposure[row, place]] if board.exposure[row, place] > 0 else ""
+    mark += _DOUBTS[board.verification[row, place]]
     return f'<td class="value{f" s{shade}" if shade >= 0 else ""}"{title}>{text}{mark}{inside}</td>'
 
 

@@ -273,7 +273,8 @@ def _columns(board: Board, places: set[int], by_name: NDArray[np.intp]) -> dict[
                 board.states[by_name, at],
                 board.shade[by_name, at],
             ),
-            "e": _exposure(board.values[by_name, at], board.exposure[by_name, at]),
+            "e": _codes(board.values[by_name, at], board.exposure[by_name, at]),
+            "u": _codes(board.values[by_name, at], board.verification[by_name, at]),
             "best": rounded(board.node_best[at]),
             "median": rounded(board.node_median[at]),
             "ceiling": rounded(board.node_ceiling[at]),
@@ -337,9 +338,9 @@ def column_data(
     }
 
 
-def _exposure(values: NDArray[np.float64], exposure: NDArray[np.int8]) -> str:
-    """Return the exposure of models with a value, in row order; empty if all are clean."""
-    codes = exposure[np.isfinite(values)]
+def _codes(values: NDArray[np.float64], matrix: NDArray[np.int8]) -> str:
+    """Return the exposure or verification of models with a value, in row order; empty if no score has a mark."""
+    codes = matrix[np.isfinite(values)]
     return "".join(map(str, np.maximum(codes, 0).tolist())) if (codes > 0).any() else ""
 
 

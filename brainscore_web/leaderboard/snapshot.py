@@ -36,6 +36,7 @@ from brainscore_web.leaderboard.models import (
     Visitor,
 )
 from brainscore_web.leaderboard.not_run import NOT_RUN
+from brainscore_web.leaderboard.verification import verification_codes
 
 __all__ = [
     "NUMBERS",
@@ -184,6 +185,7 @@ class Scores(NamedTuple):
     state: NDArray[np.int8]
     created: NDArray[np.datetime64]
     undetermined: NDArray[np.bool_]
+    verification: NDArray[np.int8]
     numbers: NDArray[np.float64]
 
 
@@ -343,6 +345,7 @@ def load_scores() -> Scores:
     if not chunks:
         chunks = [_columns([], versions)]
     scores = Scores._make(np.concatenate(columns, axis=-1) for columns in zip(*chunks, strict=True))
+    scores = scores._replace(verification=verification_codes(scores.pk))
     order = np.lexsort((scores.pk, _tie_ranks(scores), scores.created))
     return Scores._make(column[..., order] for column in scores)
 
@@ -386,6 +389,7 @@ def _columns(rows: Sequence[tuple[Any, ...]], versions: dict[str, str]) -> Score
         state=np.array([_STATE_CODES[name] for name in state], dtype=np.int8),
         created=times,
         undetermined=np.array(undetermined, dtype=bool),
+        verification=np.zeros(len(rows), dtype=np.int8),  # of all scores at once, afterwards
         numbers=numbers,
     )
 
@@ -495,6 +499,8 @@ class Snapshot:
         Whether the ceiling of a score may be 0, so that the score relative to the ceiling is meaningless.
     score : array of int64
         Primary key of the `Score` that is shown, including failed and outdated ones; -1 if there is none.
+    verification : array of int8
+        Whether a score was computed by a remote worker and is in doubt: indices into `verification.VERIFICATIONS`.
     comparable : array of bool
         Whether there is a score, and the influences of units on it, which comparisons of models need, are stored.
     model_index, benchmark_index : dict
@@ -518,6 +524,7 @@ class Snapshot:
     raw_high: NDArray[np.float64]
     undetermined: NDArray[np.bool_]
     score: NDArray[np.int64]
+    verification: NDArray[np.int8]
     comparable: NDArray[np.bool_]
     model_index: dict[str, int]
     benchmark_index: dict[str, int]
@@ -532,7 +539,7 @@ class Snapshot:
         digest = hashlib.sha256(repr((self.audience, self.at, self.models, self.benchmarks)).encode())
         for identifier in self.tree:
             digest.update(repr(self.tree[identifier]).encode())
-        for name in ("state", "score", "undetermined", "comparable", "exposure", *NUMBERS):
+        for name in ("state", "score", "undetermined", "comparable", "exposure", "verification", *NUMBERS):
             digest.update(getattr(self, name).tobytes())
         return digest.hexdigest()[:32]
 
@@ -663,7 +670,9 @@ def _load(visitor: Visitor, key: SnapshotKey) -> Snapshot:
     undetermined[is_scored] = scores.undetermined[visible[selected.rows[is_scored]]]
     with_influences = StoredInfluence.objects.order_by().exclude(parts=[]).values_list("score_id", flat=True)
     comparable = is_scored & np.isin(score, np.fromiter(with_influences, dtype=np.int64))
-    all_arrays: list[NDArray[Any]] = [*arrays.values(), score, undetermined, comparable, selected.states]
+    verification = np.zeros(selected.rows.shape, dtype=np.int8)
+    verification[is_scored] = scores.verification[visible[selected.rows[is_scored]]]
+    all_arrays: list[NDArray[Any]] = [*arrays.values(), score, undetermined, comparable, verification, selected.states]
     for array in all_arrays:
         array.flags.writeable = False
     return Snapshot(
@@ -676,6 +685,7 @@ def _load(visitor: Visitor, key: SnapshotKey) -> Snapshot:
         state=selected.states,
         undetermined=undetermined,
         score=score,
+        verification=verification,
         comparable=comparable,
         model_index={model.identifier: row for row, model in enumerate(models)},
         benchmark_index={benchmark.identifier: column for column, benchmark in enumerate(benchmarks)},

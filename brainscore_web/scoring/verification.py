@@ -12,6 +12,7 @@ from django.utils import timezone
 from brainscore_core.receipts.difference import Tolerance, difference
 from brainscore_core.receipts.schema import ReceiptError
 from brainscore_core.scoring import Receipt
+from brainscore_web.leaderboard import revision
 from brainscore_web.leaderboard.clean import text
 from brainscore_web.leaderboard.models import Score
 from brainscore_web.scoring.models import OPEN, Job, RemoteResult, RemoteWorker
@@ -46,6 +47,7 @@ def record_result(worker: RemoteWorker, job: Job, receipt: Receipt) -> RemoteRes
     """
     state = _State.TRUSTED if worker.trusted else _State.UNVERIFIED
     result = RemoteResult.objects.create(receipt=receipt.id, worker=worker, state=state)
+    revision.bump()  # its score is marked
     share = settings.SUBMISSIONS["verified_share"]
     if not worker.trusted and receipt.state == "scored" and random.SystemRandom().random() < share:
         result.verification = _planned_repetition(job)
@@ -109,6 +111,7 @@ def _settle(result: RemoteResult, state: str, repeated: Receipt, explanation: st
     RemoteResult.objects.filter(pk=result.pk).update(
         state=state, repeated=repeated.id, difference=text(explanation, _LONGEST)
     )
+    revision.bump()
     result.difference = explanation
 
 

@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import logging
+import os
+import signal
+import subprocess
+import sys
+import tempfile
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -17,12 +24,14 @@ from django.utils import timezone
 
 from brainscore_core.errors import UserError
 from brainscore_core.formatting import size_text
+from brainscore_core.isolation.children import Output, end, ender, ending_text, guarded
 from brainscore_vision import submission as submitting
+from brainscore_vision.submission.repositories import LOCAL_VARIABLE
 from brainscore_web.accounts.models import User
 from brainscore_web.leaderboard.models import Visibility
 from brainscore_web.submissions import pipeline
 from brainscore_web.submissions.models import Revision, Submission
-from brainscore_web.submissions.pipeline.checking import examine_submission
+from brainscore_web.submissions.pipeline.checking import examine_names
 
 __all__ = [
     "Git",
@@ -36,6 +45,7 @@ __all__ = [
     "max_form_size",
     "receive",
     "require_room",
+    "run_examination",
     "source_at",
     "takes_revisions",
     "too_large_error",
@@ -45,9 +55,18 @@ __all__ = [
 _REVISABLE = (Submission.State.QUEUED, Submission.State.CHANGES, Submission.State.REVIEW)
 _SEVERITIES = {"error": 0, "warning": 1, "note": 2}
 _DAY = timedelta(hours=24)
+_log = logging.getLogger(__name__)
 _ENVELOPE = 65_536  # the most bytes that a form needs besides its file
-_fetching = threading.Lock()
-_now_fetching = 0
+_MAX_OUTPUT = 1 << 20  # bytes that an examination may print
+_PASSED_VARIABLES = frozenset(
+    {"PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "http_proxy", "no_proxy", "NO_PROXY", LOCAL_VARIABLE}
+    | {"https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"}
+    | {"SSL_CERT_FILE", "SSL_CERT_DIR", "GIT_SSL_CAINFO", "CURL_CA_BUNDLE"}
+)
+_START_SECONDS = 10  # in which an examination has begun, on a busy machine
+_BUSY_SECONDS = 5  # after which to try again
+_counting = threading.Lock()
+_now_examining: list[str] = []  # origins of the submissions that this process has examined
 
 
 @dataclass(frozen=True)
@@ -68,6 +87,13 @@ class Limits:
         How many seconds fetching from a Git repository may take while the user waits.
     fetches : int
         How many repositories a server process fetches at a time.
+    examinations : int
+        How many submissions a server process examines at a time, repositories included. It must be smaller than the
+        number of threads that process requests.
+    seconds : int
+        Processor time in which a submission must be examined.
+    memory : int
+        Memory in which a submission must be examined.
     """
 
     size: int = 20_000_000
@@ -76,6 +102,9 @@ class Limits:
     day: int = 50
     fetching: float = 20.0
     fetches: int = 2
+    examinations: int = 3
+    seconds: int = 15
+    memory: int = 1_000_000_000
 
 
 def limits() -> Limits:
@@ -85,11 +114,22 @@ def limits() -> Limits:
 
 
 class Refused(UserError):
-    """A submission is refused; `status` is the HTTP status of the response."""
+    """A submission is refused.
 
-    def __init__(self, message: str, remedy: str, *, status: int = 400) -> None:
+    Parameters
+    ----------
+    message, remedy : str
+        The reason, and what to do.
+    status : int
+        HTTP status of the response.
+    retry_after : int
+        Seconds after which to try again, if `status` is 429 or 503.
+    """
+
+    def __init__(self, message: str, remedy: str, *, status: int = 400, retry_after: int = 60) -> None:
         super().__init__(message, remedy)
         self.status = status
+        self.retry_after = retry_after
 
 
 @dataclass(frozen=True)
@@ -246,28 +286,28 @@ def receive(
     require_room(user, new=submission is None)
     if submission is not None:
         _require_revisable(submission)
-    package = _read(source)
-    archive = package.to_zip()
-    findings = _in_order((*package.findings, *examine_submission(package, owner=user, submission=submission)))
+    examined = _examine(source)
+    names = examine_names(examined.plugins, owner=user, submission=submission)
+    findings = _in_order((*examined.findings, *names))
     described: dict[str, Any] = {
         "by": user,
         "origin": _origin(source),
-        "address": _storable(source.name if isinstance(source, Zip) else package.address or source.address)[-500:],
-        "commit": _storable(package.commit or "")[:64],
+        "address": _storable(source.name if isinstance(source, Zip) else examined.address or source.address)[-500:],
+        "commit": _storable(examined.commit)[:64],
         "note": _storable(note)[:10_000],
-        "archive": archive,
-        "digest": package.digest,
-        "size": len(archive),
-        "plugins": _storable([one.as_dict() for one in package.plugins]),
+        "archive": examined.archive,
+        "digest": examined.digest,
+        "size": len(examined.archive),
+        "plugins": _storable([one.as_dict() for one in examined.plugins]),
         "findings": _storable([one.as_dict() for one in findings]),
     }
-    title = _title(package)
+    title = _title(examined.plugins)
     with transaction.atomic():
         # a weak lock: others may still refer to this user, but cannot count its submissions meanwhile
         owner = User.objects.select_for_update(no_key=True).get(pk=user.pk)
         if submission is None:
-            _require_news(owner, package.digest)
-        require_room(owner, new=submission is None, size=len(archive))
+            _require_news(owner, examined.digest)
+        require_room(owner, new=submission is None, size=len(examined.archive))
         if submission is None:
             row = Submission.objects.create(owner=owner, title=title, visibility=visibility)
         else:
@@ -317,42 +357,139 @@ def _require_news(owner: User, digest: str) -> None:
         )
 
 
-def _read(source: Source) -> submitting.Package:
-    bounds = submitting.Limits(size=limits().size, seconds=limits().fetching)
-    try:
+@dataclass(frozen=True)
+class _Examined:
+    """A submission that was read and examined."""
+
+    archive: bytes
+    digest: str
+    address: str
+    commit: str
+    plugins: tuple[submitting.SubmittedPlugin, ...]
+    findings: tuple[submitting.Finding, ...]
+
+
+def _examine(source: Source) -> _Examined:
+    """Read and examine a submission in another process, which has limits on time and memory.
+
+    Raises
+    ------
+    Refused
+        If it cannot be read, or exceeds a limit, or if too many are being examined.
+    """
+    limit, origin = limits(), _origin(source)
+    request = {
+        "origin": origin,
+        "name": source.name if isinstance(source, Zip) else "",
+        "address": "" if isinstance(source, Zip) else source.address,
+        "commit": source.commit if isinstance(source, Git) else "",
+        "limits": {"size": limit.size, "seconds": limit.fetching},
+        "seconds": limit.seconds,
+        "memory": limit.memory,
+    }
+    timeout = _START_SECONDS + 2 * limit.seconds + (0 if origin == "zip" else limit.fetching)
+    with _examination_slot(origin), tempfile.TemporaryDirectory(prefix="brainscore-examination-") as name:
+        folder = Path(name)
         if isinstance(source, Zip):
-            return submitting.read_zip(source.content, limits=bounds, name=source.name)
-        with _fetch_slot():
-            if isinstance(source, Git):
-                return submitting.read_git(source.address, source.commit, limits=bounds)
-            return submitting.read_pull(source.address, limits=bounds)
-    except Refused:
-        raise
-    except UserError as error:
-        raise Refused(_storable(error.message), _storable(error.remedy or "fix it, and send it again")) from error
+            _write_upload(source, folder / "upload")
+        (folder / "request.json").write_text(json.dumps(request))
+        answer = run_examination(folder, timeout=timeout)
+        if "error" in answer:
+            raise Refused(_storable(answer["error"]), _storable(answer["remedy"]))
+        if exceeded := answer.get("exceeded"):
+            amount = size_text(limit.memory) + " of memory" if exceeded == "memory" else f"{limit.seconds} s"
+            raise Refused(
+                f"the submission could not be examined within {amount}",
+                "divide it into several submissions, with smaller files",
+            )
+        return _Examined(
+            archive=(folder / "archive").read_bytes(),
+            digest=answer["digest"],
+            address=answer["address"],
+            commit=answer["commit"],
+            plugins=tuple(map(submitting.SubmittedPlugin.from_dict, answer["plugins"])),
+            findings=tuple(map(submitting.Finding.from_dict, answer["findings"])),
+        )
+
+
+def run_examination(folder: Path, *, timeout: float) -> dict[str, Any]:
+    """Run `examination_process` on a folder, and return its answer; ``{"exceeded": …}`` if it exceeded a limit.
+
+    Raises
+    ------
+    Refused
+        If the process took too long, or ended unexpectedly: the site may be busy.
+    """
+    kept = {name: value for name, value in os.environ.items() if name in _PASSED_VARIABLES}
+    command = [sys.executable, "-P", "-m", "brainscore_web.submissions.examination_process", str(folder)]
+    folders = {"HOME": str(folder), "TMPDIR": str(folder)}  # removed by the caller even if the process is killed
+    process = guarded(command, environment={**kept, **folders, "LC_ALL": "C.UTF-8"})
+    assert process.stdout is not None
+    output = Output(os.dup(process.stdout.fileno()), limit=_MAX_OUTPUT, on_flood=ender(process))
+    process.stdout.close()
+    try:
+        process.wait(timeout)
+    except subprocess.TimeoutExpired:
+        _log.warning("the examination of a submission took longer than %s s, and was ended", timeout)
+        raise Refused(
+            f"the submission could not be examined within {timeout:g} s", "try again in a minute", status=503
+        ) from None
+    finally:
+        status = end(process, os.getpid())
+        output.finish(1.0)
+    if status == -signal.SIGXCPU:
+        return {"exceeded": "time"}
+    try:
+        answer: dict[str, Any] = json.loads((folder / "answer.json").read_bytes())
+    except (OSError, ValueError):
+        if "MemoryError" in output.text:  # it had no memory left to write the answer
+            return {"exceeded": "memory"}
+        _log.error("the examination of a submission %s: %s", ending_text(status), output.text[-2_000:])
+        raise Refused(
+            "the examination of the submission ended unexpectedly", "try again in a minute", status=503
+        ) from None
+    return answer
+
+
+def _write_upload(source: Zip, target: Path) -> None:
+    most = submitting.Limits(size=limits().size).archive + 1  # one more shows that it is too large
+    if isinstance(source.content, bytes):
+        content = source.content
+    elif isinstance(source.content, Path):
+        with source.content.open("rb") as stream:
+            content = stream.read(most)
+    else:
+        content = source.content.read(most)
+    target.write_bytes(content)
 
 
 @contextmanager
-def _fetch_slot() -> Iterator[None]:
-    """Limit how many repositories are fetched at a time, since each occupies a thread of the server."""
-    global _now_fetching
-    with _fetching:
-        if _now_fetching >= limits().fetches:
+def _examination_slot(origin: str) -> Iterator[None]:
+    """Limit how many submissions are examined at a time, since each occupies a thread of the server."""
+    with _counting:
+        if origin != "zip" and sum(one != "zip" for one in _now_examining) >= limits().fetches:
             raise Refused("the site is busy fetching other repositories", "try again in a minute", status=503)
-        _now_fetching += 1
+        if len(_now_examining) >= limits().examinations:
+            raise Refused(
+                "the site is busy examining other submissions",
+                f"try again in {_BUSY_SECONDS} seconds",
+                status=503,
+                retry_after=_BUSY_SECONDS,
+            )
+        _now_examining.append(origin)
     try:
         yield
     finally:
-        with _fetching:
-            _now_fetching -= 1
+        with _counting:
+            _now_examining.remove(origin)
 
 
 def _origin(source: Source) -> str:
     return {Zip: "zip", Git: "git", Pull: "pull"}[type(source)]
 
 
-def _title(package: submitting.Package) -> str:
-    names = _storable(", ".join(dict.fromkeys(plugin.name for plugin in package.plugins))) or "nothing yet"
+def _title(plugins: Iterable[submitting.SubmittedPlugin]) -> str:
+    names = _storable(", ".join(dict.fromkeys(plugin.name for plugin in plugins))) or "nothing yet"
     return names if len(names) <= 300 else f"{names[:299]}…"
 
 

@@ -1,7 +1,8 @@
 """Source files of a revision: decoded as text, highlighted, and compared with another revision.
 
-Highlighting runs in a process with limits on time and memory, because some regular expressions of Pygments take minutes
-on hostile input; a file that is not finished in time is shown as plain text.
+Highlighting and comparison run in processes with limits on time and memory, because some regular expressions of
+Pygments take minutes on hostile input, and a comparison takes time that grows with the square of the number of lines. A
+file that is not finished in time is shown as plain text, or without its changes.
 """
 
 from __future__ import annotations
@@ -16,9 +17,10 @@ import sys
 import unicodedata
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from django.core.cache import caches
 from django.utils.html import escape
@@ -37,7 +39,7 @@ __all__ = [
     "highlighted",
     "live_files",
     "previous_revision",
-    "relocated_line",
+    "relocated_lines",
     "texts_of",
 ]
 
@@ -145,7 +147,7 @@ _LOG = logging.getLogger(__name__)
 _LANGUAGES = {".py": "python", ".json": "json", ".yml": "yaml", ".yaml": "yaml", ".toml": "toml", ".md": "markdown"}
 _MAX_HIGHLIGHTED = 60_000  # characters of a file; longer files stay plain
 _HIGHLIGHT_SECONDS = 2  # of CPU time, for all uncached files of a page
-_HIGHLIGHT_TIMEOUT = 10  # seconds until the page is shown without highlighting
+_PROCESS_TIMEOUT = 10  # seconds until the page is shown without highlighting or changes
 _PLAIN = "plain"
 _PROCESS = Path(__file__).with_name("highlighting_process.py")
 
@@ -194,33 +196,44 @@ def _html_lines(lines: Sequence[str], result: list[str] | str) -> list[SafeStrin
 
 def _run_highlighter(missing: Mapping[str, Sequence[str]]) -> dict[str, list[str] | str]:
     """Highlight texts in another process; a text that it does not finish is shown as plain text from then on."""
-    command = [sys.executable, "-I", str(_PROCESS), str(_HIGHLIGHT_SECONDS)]
-    request = "".join(json.dumps([key, *text]) + "\n" for key, text in missing.items())
-    try:
-        done = subprocess.run(  # noqa: S603 # our own file
-            command,
-            input=request.encode(),
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            timeout=_HIGHLIGHT_TIMEOUT,
-        )
-        output, ended = done.stdout, done.returncode == 0
-    except subprocess.TimeoutExpired as error:
-        output, ended = error.stdout or b"", False
-    made: dict[str, list[str] | str] = {}
-    for line in output.splitlines(keepends=True):
-        if line.endswith(b"\n"):  # otherwise the process ended within the line
-            key, lines = json.loads(line)
-            made[key] = lines
-    if not ended:
-        culprit = next((key for key in missing if key not in made), None)
-        if culprit is not None:
-            made[culprit] = _PLAIN
-            _LOG.info("a file is shown without highlighting: it takes more than %s s", _HIGHLIGHT_SECONDS)
+    made: dict[str, list[str] | str] = {**_run_process(_PROCESS, missing, seconds=_HIGHLIGHT_SECONDS)}
+    culprit = next((key for key in missing if key not in made), None)
+    if culprit is not None:
+        made[culprit] = _PLAIN
+        _LOG.info("a file is shown without highlighting: it takes more than %s s", _HIGHLIGHT_SECONDS)
     return made
 
 
-_MAX_COMPARED_LINES = 2_000  # largest number of lines of a compared file, which takes about a second
+def _run_process(program: Path, items: Mapping[str, Sequence[Any]], *, seconds: int) -> dict[str, Any]:
+    """Send ``[key, *item]`` line by line to a program with limits; return its answers until the first unfinished one.
+
+    Parameters
+    ----------
+    program : Path
+        A script that reads and writes a line of JSON for each item.
+    items : mapping
+        Key → values.
+    seconds : int
+        Its processor time.
+    """
+    request = "".join(json.dumps([key, *item]) + "\n" for key, item in items.items())
+    try:
+        output = subprocess.run(  # noqa: S603 # our own file
+            [sys.executable, "-I", str(program), str(seconds)],
+            input=request.encode(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=_PROCESS_TIMEOUT,
+        ).stdout
+    except subprocess.TimeoutExpired as error:
+        output = error.stdout or b""
+    lines = output.splitlines(keepends=True)
+    return dict(json.loads(line) for line in lines if line.endswith(b"\n"))  # the process may end within a line
+
+
+_COMPARISON = Path(__file__).with_name("comparison_process.py")
+_COMPARISON_SECONDS = 4  # of CPU time, for all files of a page
+_MAX_COMPARED_LINES = 2_000  # largest number of lines of a compared file, which takes up to a second
 _MAX_COMPARED_TOTAL = 10_000  # largest number of lines of all compared files, old and new
 _MAX_SEARCHED_LINES = (
     400  # largest number of differing lines in which a line is searched, since each file may have comments
@@ -282,7 +295,9 @@ def live_files(revision: Revision) -> dict[str, FileText]:
 
 def file_diffs(old: Mapping[str, FileText], new: Mapping[str, FileText]) -> list[FileDiff]:
     """Compare files by path and return those that differ; very long files are not compared line by line."""
-    diffs, remaining = [], _MAX_COMPARED_TOTAL
+    diffs: dict[str, FileDiff] = {}
+    compared: dict[str, tuple[FileText, FileText]] = {}
+    remaining = _MAX_COMPARED_TOTAL
     for path in sorted({*old, *new}):
         before, after = old.get(path), new.get(path)
         if before is None or after is None:
@@ -290,39 +305,71 @@ def file_diffs(old: Mapping[str, FileText], new: Mapping[str, FileText]) -> list
             kind = "removed" if after is None else "added"
             assert file is not None  # it is in one of them
             rows = [_row(kind, number, line) for number, line in enumerate(file.lines, 1)]
-            diffs.append(_change(path, kind, rows, file.note if rows or file.note else "empty"))
+            diffs[path] = _change(path, kind, rows, file.note if rows or file.note else "empty")
         elif (before.lines, before.size, before.checksum) != (after.lines, after.size, after.checksum):
-            change = _compared(path, before, after, remaining)
-            remaining -= len(before.lines) + len(after.lines) if change.rows else 0
-            diffs.append(change)
-    return diffs
+            diffs[path] = FileDiff(path, "changed", note=_reason_not_compared(before, after, remaining))
+            if not diffs[path].note:
+                compared[path] = (before, after)
+                remaining -= len(before.lines) + len(after.lines)
+    blocks = _equal_blocks({path: (before.lines, after.lines) for path, (before, after) in compared.items()})
+    for path, (before, after) in compared.items():
+        if path in blocks:
+            diffs[path] = _compared(path, before, after, blocks[path])
+        else:
+            diffs[path] = FileDiff(path, "changed", note="not compared here, since it takes too long")
+    return [diffs[path] for path in sorted(diffs)]
 
 
-def relocated_line(old: Sequence[str], new: Sequence[str], line: int) -> int | None:
-    """Find a line in a changed file: by the unchanged text around it, else the nearest line with the same text.
+_Lines = Sequence[str]
+_Blocks = list[tuple[int, int, int]]
+
+
+def _equal_blocks(pairs: Mapping[str, tuple[_Lines, _Lines]]) -> dict[str, _Blocks]:
+    """Return the blocks of equal lines (start in both, length) of each pair; pairs that take too long are missing."""
+    if not pairs:
+        return {}
+    return {
+        key: [(start, there, length) for start, there, length in blocks]
+        for key, blocks in _run_process(_COMPARISON, pairs, seconds=_COMPARISON_SECONDS).items()
+    }
+
+
+def relocated_lines(places: Sequence[tuple[_Lines, _Lines, int]]) -> list[int | None]:
+    """Find lines in changed files: by the unchanged text around them, else the nearest line with the same text.
 
     Parameters
     ----------
-    old, new : sequence of str
-        Lines of the file before and after the change.
-    line : int
-        Number of the line before the change, from 1.
+    places : sequence of tuple
+        Lines of a file before and after the change, and the number of a line before the change, from 1.
 
     Returns
     -------
-    int or None
-        Its number after the change; None if its text no longer exists.
+    list of int or None
+        Their numbers after the change; None if the text no longer exists.
 
     Examples
     --------
-    >>> relocated_line(["a", "b"], ["new", "a", "b"], 2)
-    3
+    >>> relocated_lines([(["a", "b"], ["new", "a", "b"], 2)])
+    [3]
     """
+    middles: dict[str, tuple[_Lines, _Lines]] = {}
+    for old, new, _ in places:
+        begin, end = _equal_ends(old, new)
+        middle = old[begin : len(old) - end], new[begin : len(new) - end]
+        if max(len(old), len(new)) <= _MAX_COMPARED_LINES and 0 < max(map(len, middle)) <= _MAX_SEARCHED_LINES:
+            middles[f"{id(old)} {id(new)}"] = middle
+    blocks = _equal_blocks(middles)
+    return [_relocated_line(old, new, line, blocks.get(f"{id(old)} {id(new)}", [])) for old, new, line in places]
+
+
+def _relocated_line(old: _Lines, new: _Lines, line: int, middle: _Blocks) -> int | None:
     if not 1 <= line <= len(old):
         return None
     text = old[line - 1]
     if max(len(old), len(new)) <= _MAX_COMPARED_LINES:
-        for start, there, length in _blocks(old, new):
+        begin, end = _equal_ends(old, new)
+        inside = [(begin + start, begin + there, length) for start, there, length in middle]
+        for start, there, length in [(0, 0, begin), (len(old) - end, len(new) - end, end), *inside]:
             if start <= line - 1 < start + length:
                 return there + line - start
     if not text.strip():
@@ -331,28 +378,38 @@ def relocated_line(old: Sequence[str], new: Sequence[str], line: int) -> int | N
     return min(places, key=lambda number: abs(number - line), default=None)
 
 
-def _blocks(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int, int]]:
-    """Yield blocks of equal lines: their start in the old and the new file, and their length."""
+def _equal_ends(old: _Lines, new: _Lines) -> tuple[int, int]:
+    """Count the equal lines at the beginning and at the end."""
     shorter = min(len(old), len(new))
     begin = next((k for k in range(shorter) if old[k] != new[k]), shorter)
     end = next((k for k in range(shorter - begin) if old[-1 - k] != new[-1 - k]), shorter - begin)
-    yield 0, 0, begin
-    yield len(old) - end, len(new) - end, end
-    old_middle, new_middle = old[begin : len(old) - end], new[begin : len(new) - end]
-    if max(len(old_middle), len(new_middle)) <= _MAX_SEARCHED_LINES:
-        for start, there, length in difflib.SequenceMatcher(None, old_middle, new_middle).get_matching_blocks():
-            yield begin + start, begin + there, length
+    return begin, end
 
 
-def _compared(path: str, old: FileText, new: FileText, remaining: int) -> FileDiff:
+def _reason_not_compared(old: FileText, new: FileText, remaining: int) -> str:
     if old.lines == new.lines:
-        return FileDiff(path, "changed", note=new.note or "only line ends or hidden parts differ")
+        return new.note or "only line ends or hidden parts differ"
     if max(len(old.lines), len(new.lines)) > _MAX_COMPARED_LINES:
-        return FileDiff(path, "changed", note=f"more than {_MAX_COMPARED_LINES:,} lines, too long to be compared here")
+        return f"more than {_MAX_COMPARED_LINES:,} lines, too long to be compared here"
     if len(old.lines) + len(new.lines) > remaining:
-        return FileDiff(path, "changed", note="not compared here, since too many files have changed")
+        return "not compared here, since too many files have changed"
+    return ""
+
+
+class _Matcher(difflib.SequenceMatcher[str]):
+    """Finds changes from blocks of equal lines that are known."""
+
+    def __init__(self, old: _Lines, new: _Lines, blocks: _Blocks) -> None:
+        super().__init__(None, old, new)
+        self._blocks = [difflib.Match(*block) for block in blocks]
+
+    def get_matching_blocks(self) -> list[difflib.Match]:
+        return self._blocks
+
+
+def _compared(path: str, old: FileText, new: FileText, blocks: _Blocks) -> FileDiff:
     rows: list[DiffRow] = []
-    matcher = difflib.SequenceMatcher(None, old.lines, new.lines)
+    matcher = _Matcher(old.lines, new.lines, blocks)
     for group in matcher.get_grouped_opcodes(_CONTEXT_LINES):
         if rows or group[0][1] > 0:
             rows.append(DiffRow("gap", None, None, ""))

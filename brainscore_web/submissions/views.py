@@ -42,7 +42,7 @@ from brainscore_web.submissions.receiving import (
     too_large_error,
     use_of,
 )
-from brainscore_web.submissions.review.comments import anchor_of, discussion
+from brainscore_web.submissions.review.comments import LINES_OF_ONE_FILE, anchor_of, discussion
 from brainscore_web.submissions.review.decisions import reviews_of
 from brainscore_web.submissions.source_code import FileText, highlighted, texts_of
 from brainscore_web.submissions.source_code import file_diffs as changes_between
@@ -119,7 +119,7 @@ def code(request: HttpRequest, key: uuid.UUID, number: int) -> HttpResponse:
     submission = visible_submission(request, key)
     revision = revision_of(submission, number, files=True)
     only = request.GET.get("path")
-    options: dict[str, Any] = {"only": only, "lines": 100_000} if only else {}
+    options: dict[str, Any] = {"only": only, "lines": LINES_OF_ONE_FILE} if only else {}
     context = discussion(revision, current_user(request), back=request.get_full_path(), **options)
     if only and not context["files"]:
         raise Http404("this file does not exist")
@@ -402,7 +402,10 @@ def _form_with_error(
     request: HttpRequest, form: RevisionForm, error: Refused, extra_context: dict[str, Any]
 ) -> HttpResponse:
     form.add_error(None, f"{error.message[:1].upper()}{error.message[1:]} → {error.remedy}.")
-    return _render_form(request, form, extra_context, status=error.status)
+    response = _render_form(request, form, extra_context, status=error.status)
+    if error.status == 503:
+        response["Retry-After"] = str(error.retry_after)
+    return response
 
 
 def _page_with_error(request: HttpRequest, submission: Submission, error: UserError) -> HttpResponse:

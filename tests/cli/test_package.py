@@ -206,3 +206,96 @@ def test_options_of_uploads_need_one(cli, table):
     answer = cli("package", "stimuli", str(table), "--identifier", "Small2024", "--public")
     assert answer.exit_code == 2
     assert "need --upload" in answer.output
+
+
+class TestLocal:
+    """Data that stay on this machine: files and registration in a plugin's folder."""
+
+    @pytest.fixture
+    def plugin(self, cli, table, measured, tmp_path):
+        folder = tmp_path / "plugins" / "data" / "small2024"
+
+        def run(*arguments):
+            result = cli("package", *map(str, arguments), "--identifier", "Small2024", "--local", str(folder))
+            assert result.exit_code == 0, result.output + str(result.exception)
+            return result.stdout
+
+        def both(*options):
+            run("stimuli", table, tmp_path / "images", *options)
+            return run("assembly", measured, "--class", "NeuroidAssembly", "--allow-nan", "a reason", *options)
+
+        return folder, both
+
+    def test_data_are_loaded_from_the_folder_wherever_it_is(self, plugin, monkeypatch, tmp_path):
+        folder, package = plugin
+        output = package()
+        assert f"brainscore test {folder}" in output
+        assert "export BRAINSCORE_PLUGINS" in output
+        text = (folder / "__init__.py").read_text()
+        assert '(Path(__file__).parent / "assy_Small2024.nc").as_uri()' in text
+        assert str(tmp_path) not in text
+        moved = tmp_path / "elsewhere"
+        folder.parent.parent.rename(moved)
+        loaded = self.load(moved, monkeypatch)
+        assert loaded.stimulus_set["stimulus_id"].tolist() == ["000", "001", "002"]
+        assert loaded.sel(stimulus_id="000").values.ravel().tolist() == [1.0]
+        assert [path.name for path in loaded.stimulus_set.stimulus_paths.values()] == ["000.png", "001.png", "002.png"]
+
+    def test_changed_data_are_refused_until_they_are_packaged_again(self, plugin, monkeypatch, measured):
+        from brainscore_core.supported_data_standards.brainio.fetch import HashMismatch
+
+        folder, package = plugin
+        package()
+        (folder / "stimulus_Small2024.csv").write_text("stimulus_id\n000\n")
+        with pytest.raises(HashMismatch, match=r"stimulus_Small2024.csv is not the registered file"):
+            self.load(folder.parent.parent, monkeypatch)
+        own = "\nKEPT = 1  # what the laboratory added\n"
+        (folder / "__init__.py").write_text((folder / "__init__.py").read_text() + own)
+        package()
+        text = (folder / "__init__.py").read_text()
+        assert own in text
+        assert text.count('data_registry["Small2024"]') == text.count("import load_assembly_from_url") == 1
+        assert self.load(folder.parent.parent, monkeypatch).sizes["presentation"] == 2
+
+    def test_files_elsewhere_are_registered_by_url(self, plugin, monkeypatch, tmp_path):
+        folder, package = plugin
+        package("--output", tmp_path / "share")
+        assert (tmp_path / "share" / "assy_Small2024.nc").as_uri() in (folder / "__init__.py").read_text()
+        assert sorted(path.name for path in folder.iterdir()) == ["__init__.py", "test.py"]
+        assert self.load(folder.parent.parent, monkeypatch).sizes["presentation"] == 2
+
+    def test_its_tests_pass(self, plugin, cli, monkeypatch, lean_pytest):
+        monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # pytest, and no plugin of others
+        folder, package = plugin
+        package()
+        result = cli("test", str(folder))
+        assert result.exit_code == 0, result.output
+        assert "Small2024 (data): all checks passed" in result.output
+
+    @pytest.mark.parametrize("folder", ["small2024", "data/small-2024"])
+    def test_folders_that_are_not_of_data_are_refused(self, cli, table, tmp_path, folder):
+        arguments = ("package", "stimuli", str(table), "--identifier", "Small2024", "--local", str(tmp_path / folder))
+        result = cli(*arguments)
+        assert result.exit_code != 0
+        assert "not a folder of a data plugin" in str(result.exception) + result.stderr
+        assert not (tmp_path / folder).exists()
+
+    def test_registrations_of_others_are_kept(self, plugin):
+        from brainscore_core.errors import UserError
+        from brainscore_vision.local_data import register_package
+
+        folder, package = plugin
+        package()
+        file = folder / "__init__.py"
+        by_hand = 'from brainscore_vision import data_registry\ndata_registry["Small2024"] = lambda: 3\n'
+        file.write_text(by_hand)
+        made = {"identifier": "Small2024", "path": str(folder / "assy_Small2024.nc"), "sha1": "", "cls": "DataAssembly"}
+        with pytest.raises(UserError, match=r"registers data_registry.*already, in another way"):
+            register_package(made, folder)
+        assert file.read_text() == by_hand
+
+    def load(self, root, monkeypatch):
+        from brainscore_vision import load_dataset
+
+        monkeypatch.setenv("BRAINSCORE_PLUGINS", str(root))
+        return load_dataset("Small2024")

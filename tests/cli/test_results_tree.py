@@ -116,8 +116,8 @@ def test_plain(store, few):
     (crowding, poor) = [line for line in lines if line.strip().startswith("Malania2007")]
     assert crowding.startswith("    Malania2007")
     assert "0.400 (0.224–0.576)" in crowding
-    assert crowding.endswith("8 of 10  1 not applicable, 1 failed")
-    assert poor.endswith("1 of 10  1 NaN, 1 outdated, 7 missing")
+    assert " ".join(crowding.split()).endswith("8 of 10 1 not applicable, 1 failed")
+    assert " ".join(poor.split()).endswith("1 of 10 1 NaN, 1 outdated, 7 missing")
     assert "threshold_elevation" not in result.stdout
     assert any(line.startswith("Global Score") for line in lines)
     assert "Not on the leaderboard: Simulated2026.IT-pls" in result.stderr
@@ -164,7 +164,8 @@ def test_the_newest_receipt_counts(store, write):
     assert nodes(run(store, "--json"))["m"]["ImageNet"]["value"] == 0.2
 
 
-def test_own_benchmarks(store, write, lab, monkeypatch):
+@pytest.fixture
+def mine(lab):
     lab(
         "benchmarks",
         "mine",
@@ -173,6 +174,28 @@ def test_own_benchmarks(store, write, lab, monkeypatch):
     import brainscore_vision
 
     brainscore_vision.plugin_index.refresh()
+
+
+def test_own_benchmarks_stand_below_their_parent_and_change_no_mean(store, write, mine):
+    write("m", "ImageNet-top1", 0.4)
+    write("m", "Hebart2023-match", 0.3)
+    before = nodes(run(store, "--json"))["m"]
+    write("m", "Mine2026", 0.6, parent="behavior", version=2)
+    result = run(store, "--json")
+    assert nodes(result)["m"] == before
+    (own,) = json.loads(result.stdout)["models"][0]["not_averaged"]
+    assert (own["benchmark"], own["parent"], own["score"]) == ("Mine2026", "behavior_vision", 0.6)
+    plain = run(store)
+    lines = [line.strip() for line in plain.stdout.splitlines()]
+    place = next(number for number, line in enumerate(lines) if line.startswith("Mine2026"))
+    assert lines[place].split("  ", 1)[1].split() == ["0.600", "not", "averaged"]
+    behavior = next(number for number, line in enumerate(lines) if line.startswith("Behavior"))
+    assert behavior < place < next(number for number, line in enumerate(lines) if line.startswith("Engineering"))
+    assert "not averaged: Mine2026. --own averages them" in plain.stderr
+    assert "not averaged" not in run(store, "--own").stdout
+
+
+def test_own_benchmarks_are_averaged_on_request(store, write, mine):
     write("m", "Mine2026", 0.5, parent="behavior", version=1)
     write("m", "Mine2026", 0.6, parent="behavior", version=2)
     write("m", "Nowhere2026", 0.5, parent="behavior")  # no plugin has it

@@ -1,4 +1,6 @@
+import tempfile
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -70,6 +72,34 @@ def test_only_what_has_a_receipt_is_shown(simulated):
     assert [node.identifier for node in board.nodes] == ["average_vision", "neural_vision", "IT", "A2026.IT-pls"]
     assert (board.nodes[0].n_all, board.nodes[0].n_shown) == (4, 1)
     assert board.nodes[3].parent == 2
+
+
+def test_own_benchmarks_stand_below_their_parent_and_change_no_mean(simulated):
+    few = [simulated.receipt("a"), simulated.receipt("b", value=0.1)]
+    before = board_of(few, simulated.small_tree())
+    own = simulated.receipt("a", "Own2026.V1-pls", 0.7)
+    own = replace(own, benchmark=replace(own.benchmark, parent="V1"), id="").identified()
+    board = board_of([*few, own], simulated.small_tree())
+    node = board.nodes[at(board, "Own2026.V1-pls")]
+    assert node.title == "Own2026.V1-pls (not averaged)"
+    assert board.nodes[node.parent].identifier == "V1"
+    assert at(board, "Own2026.V1-pls") in board.first_columns
+    for model in ("a", "b"):
+        for each in before.nodes:
+            if each.kind == "mean":
+                now = board.means["all"][model][at(board, each.identifier)]
+                assert now == before.means["all"][model][at(before, each.identifier)]
+        assert board.means["all"][model][node.parent].value is None  # nothing of V1 itself was scored
+    assert board.states["a", "Own2026.V1-pls"] == "scored"
+    assert "belong to other plugins" in page_of([*few, own], simulated)
+
+
+def page_of(receipts, simulated):
+    from brainscore.report._page import write_report
+
+    folder = Path(tempfile.mkdtemp())
+    write_report(report_of(receipts, tree=simulated.small_tree()), folder / "report.html")
+    return (folder / "report.html").read_text()
 
 
 def test_what_is_open_at_first(simulated):

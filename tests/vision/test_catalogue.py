@@ -12,7 +12,7 @@ import brainscore_vision
 from brainscore_core.errors import UnknownIdentifier
 from brainscore_vision import benchmark_registry, load_benchmark, model_registry
 from brainscore_vision.catalogue import Catalogue, catalogue
-from brainscore_vision.leaderboard import node_name
+from brainscore_vision.leaderboard import leaderboard_tree, node_name
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +61,9 @@ def test_benchmarks_are_as_they_say_themselves(identifier, known, stand_ins):
     benchmark = load_benchmark(identifier)
     assert entry.version == benchmark.version
     assert entry.control == bool(getattr(benchmark, "control", False))
-    assert entry.parent == (None if entry.control else node_name(benchmark.parent))
+    parent = None if entry.control else node_name(benchmark.parent)
+    if entry.parent != parent:  # the leaderboard may gather benchmarks in a node below the parent that they name
+        assert parent in leaderboard_tree().ancestors(identifier)
     assert entry.bibtex == benchmark.bibtex
 
 
@@ -129,7 +131,7 @@ def test_neither_torch_nor_data_nor_a_benchmark_is_loaded():
         Registry.make = refuse
         from brainscore_vision.catalogue import catalogue
         known = catalogue()
-        assert len(known.benchmarks) >= 107
+        assert len(known.benchmarks) >= 277
         print(" ".join(sorted({name.split(".")[0] for name in sys.modules})))
         print(*(name for name in sys.modules if name.startswith("brainscore_vision.")))
     """

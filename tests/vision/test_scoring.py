@@ -152,6 +152,13 @@ def test_a_model_is_loaded_once_and_what_was_noted_then_is_in_every_receipt(tmp_
     assert all(store.latest("counted-a", receipt.benchmark.identifier) == receipt for receipt in receipts)
 
 
+def test_stages_are_shown(caplog):
+    with caplog.at_level("INFO", "brainscore_core.progress"):
+        brainscore_vision.run_pair("counted-a", "Lab2026.first-x")
+    steps = ["loading the benchmark", "loading the model", "estimating the ceiling", "scoring"]
+    assert caplog.messages == ["counted-a on Lab2026.first-x", *steps]
+
+
 def test_another_model_takes_its_place(tmp_path, store):
     for model in ("counted-a", "counted-b", "counted-b", "counted-a"):
         score(store, model, "first")

@@ -1,6 +1,7 @@
 """Fixtures of the site's tests. Without Django nothing here is collected."""
 
 import importlib.util
+import json
 
 import pytest
 
@@ -21,6 +22,17 @@ def _nothing_remembered():
     from brainscore_web.leaderboard.board import clear_caches
 
     clear_caches()
+
+
+@pytest.fixture(autouse=True)
+def _examined_in_this_process(monkeypatch):
+    """Submissions are examined without starting a process for each; `submissions/test_examination.py` starts it."""
+    from brainscore_web.submissions import examination_process, receiving
+
+    def run(folder, *, timeout):
+        return examination_process.answer(json.loads((folder / "request.json").read_text()), folder)
+
+    monkeypatch.setattr(receiving, "run_examination", run)
 
 
 PASSWORD = "correct horse battery"

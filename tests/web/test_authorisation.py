@@ -52,6 +52,7 @@ TABLE = {
     "cards:benchmarks": ({}, {}, OPEN, READ_ONLY),
     "cards:model": ({"identifier": SECRET}, {}, OWNER, READ_ONLY),
     "cards:benchmark": ({"identifier": WITHHELD}, {}, OPEN, READ_ONLY),
+    "cards:benchmark-croissant": ({"identifier": WITHHELD}, {}, OPEN, READ_ONLY),
     "cards:receipt": ({"receipt": RECEIPT.format(1)}, {}, OWNER, READ_ONLY),
     "cards:receipt-json": ({"receipt": RECEIPT.format(1)}, {}, OWNER, READ_ONLY),
     "cards:sample": ("sample", {}, (404, 404, 404, 404, 404, 200), READ_ONLY),

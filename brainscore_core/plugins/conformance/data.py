@@ -25,7 +25,7 @@ from brainscore_core.supported_data_standards.brainio.validation import (
 
 __all__ = ["DataUnderTest", "checks_for"]
 
-_SHA1 = re.compile(r"[0-9a-f]{40}")
+_SHA1, _SHA256 = re.compile(r"[0-9a-f]{40}"), re.compile(r"[0-9a-f]{64}")
 # arguments of loaders for hashes and versions, with their positions
 _HASHES: Mapping[str, Mapping[str, int | None]] = {
     "load_stimulus_set_from_s3": {"csv_sha1": 2, "zip_sha1": 3},
@@ -138,6 +138,14 @@ def _hashes(given: DataUnderTest) -> None:
         for argument, place in _HASHES[name].items():
             value = _argument(call, argument, place)
             where = f"{file.name}:{call.lineno}: {name}"
+            by_sha256 = _argument(call, argument.replace("sha1", "sha256"), None)
+            if by_sha256 is not None and (value is None or getattr(value, "value", "") is None):
+                if isinstance(by_sha256, ast.Constant) and not _SHA256.fullmatch(str(by_sha256.value).lower()):
+                    raise Failed(
+                        f"{where} has {argument.replace('sha1', 'sha256')}={by_sha256.value!r}, which is no sha256",
+                        "register the hash that packaging printed: 64 hexadecimal digits",
+                    )
+                continue
             if value is None:
                 raise Failed(f"{where} has no {argument}", "register the hash that packaging printed")
             if isinstance(value, ast.Constant) and not (

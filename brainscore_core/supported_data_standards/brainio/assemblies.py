@@ -5,13 +5,14 @@ import os
 import warnings
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 from xarray.indexes import PandasMultiIndex
 
+from brainscore_core.display import as_html, as_text
 from brainscore_core.errors import UnknownIdentifier, UserError, nearest
 from brainscore_core.supported_data_standards.brainio.levels import (
     build_array,
@@ -33,6 +34,7 @@ from brainscore_core.supported_data_standards.brainio.levels import (
 )
 from brainscore_core.supported_data_standards.brainio.netcdf import read_netcdf
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
+from brainscore_core.supported_data_standards.brainio.summaries import assembly_rows
 from brainscore_core.supported_data_standards.brainio.transform import (
     MultiGroupBy,
     apply_to_cells,
@@ -44,6 +46,9 @@ from brainscore_core.supported_data_standards.brainio.transform import (
     with_stimulus_columns,
     with_stimulus_ids,
 )
+
+if TYPE_CHECKING:
+    from brainscore_core.figures import Plot
 
 __all__ = [
     "ASSEMBLY_CLASSES",
@@ -245,6 +250,45 @@ class DataAssembly(xr.DataArray):
                 f"a {type(self).__name__} must have the dimensions {expected}, not {actual}: rename the dimensions, "
                 f"or use a class that accepts any dimensions, e.g. DataAssembly or BehavioralAssembly"
             )
+
+    # -- display -------------------------------------------------------------------------------------------------
+
+    def __repr__(self) -> str:
+        shown = super().__repr__()
+        rows = assembly_rows(self)
+        return f"{as_text(self._title(), rows)}\n{shown}" if rows else shown
+
+    def _repr_html_(self) -> str:
+        shown = super()._repr_html_()
+        rows = assembly_rows(self)
+        return as_html(self._title(), rows, more=shown) if rows else shown
+
+    def plot_rdm(self, *, most: int = 200) -> "Plot":
+        """Draw the dissimilarities of stimuli: 1 − Pearson correlation of their mean responses, as ranks from 0 to 1.
+
+        Stimuli are ordered by ``object_name`` or ``category_name``, if they have one.
+
+        Parameters
+        ----------
+        most : int
+            Largest number of stimuli; of more, as many are chosen at equal distances, and the figure says so.
+
+        Returns
+        -------
+        Plot
+
+        Raises
+        ------
+        UserError
+            If there are no stimuli to compare.
+        """
+        from brainscore_core.supported_data_standards.brainio.rdm_plot import rdm_plot
+
+        return rdm_plot(self, most=most)
+
+    def _title(self) -> str:
+        name = f" {self.identifier}" if self.identifier is not None else ""
+        return f"{type(self).__name__}{name} ({', '.join(f'{dim}: {size}' for dim, size in self.sizes.items())})"
 
     # -- identity ------------------------------------------------------------------------------------------------
 

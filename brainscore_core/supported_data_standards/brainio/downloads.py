@@ -8,16 +8,16 @@ import threading
 import time
 import urllib.parse
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import IO, TYPE_CHECKING
 
 from brainscore_core.errors import DataUnavailable, UserError
+from brainscore_core.progress import Stage, stage
 
 if TYPE_CHECKING:
     import requests
-    from rich.progress import Progress
 
 __all__ = [
     "MIRROR_REMEDY",
@@ -134,39 +134,36 @@ class Meter:
         """End the display of progress."""
 
 
-class _Bar(Meter):
-    """A progress bar in the terminal."""
+class _StageMeter(Meter):
+    """Shows progress as that of a stage."""
 
-    def __init__(self, bar: "Progress", name: str) -> None:
+    def __init__(self, download: Stage) -> None:
         super().__init__()
-        self._bar = bar
-        self._task = bar.add_task(name, total=None)
+        self._download = download
 
     def update(self, count: int) -> None:
-        self._bar.update(self._task, advance=count, total=self.total or None)
+        super().update(count)
+        self._download.done += count
+        self._download.total = self.total or None
 
     def reset(self) -> None:
-        self._bar.reset(self._task)
+        self._download.done = 0
 
 
 @contextmanager
 def file_meter(name: str, *, progress: bool) -> Iterator[Meter]:
     """Show the download of one file."""
-    if progress and sys.stderr.isatty():
-        from rich.console import Console
-        from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
-
-        columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
-        with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-            yield _Bar(bar, name)
-    else:
-        if progress:
-            sys.stderr.write(f"Downloading {name}\n")
+    if not progress:
         yield Meter()
+        return
+    if not sys.stderr.isatty():
+        sys.stderr.write(f"Downloading {name}\n")
+    with stage(f"downloading {name}", unit="bytes") as download:
+        yield _StageMeter(download)
 
 
 class BatchMeter:
-    """Show the progress of many files; without a bar, print one line if a file must be downloaded."""
+    """Show the progress of many files; outside of a terminal, print one line if a file must be downloaded."""
 
     def __init__(self, total: int, *, progress: bool) -> None:
         self.cancelled = threading.Event()
@@ -174,17 +171,12 @@ class BatchMeter:
         self._progress = progress
         self._announced = False
         self._lock = threading.Lock()
-        self._bar: Progress | None = None
+        self._open = ExitStack()
+        self._stage: Stage | None = None
 
     def __enter__(self) -> "BatchMeter":
-        if self._progress and sys.stderr.isatty():
-            from rich.console import Console
-            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-            columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-            self._bar = Progress(*columns, console=Console(stderr=True), transient=True)
-            self._bar.start()
-            self._bar.add_task("Fetching file" if self._total == 1 else "Fetching files", total=self._total)
+        if self._progress:
+            self._stage = self._open.enter_context(stage("fetching", self._total, unit="files"))
         return self
 
     def __exit__(
@@ -192,22 +184,21 @@ class BatchMeter:
     ) -> None:
         if error is not None:
             self.cancelled.set()
-        if self._bar is not None:
-            self._bar.stop()
+        self._open.close()
 
     @contextmanager
     def file_meter(self, name: str, *, progress: bool) -> Iterator[Meter]:
         """Replace :func:`file_meter` inside a batch; `name` is not shown."""
         with self._lock:
-            if self._progress and self._bar is None and not self._announced:
+            if self._progress and not self._announced and not sys.stderr.isatty():
                 sys.stderr.write(f"Fetching {self._total} file{'' if self._total == 1 else 's'}\n")
             self._announced = True
         yield Meter(self.cancelled)
 
     def advance(self) -> None:
         """Count one more file as fetched."""
-        if self._bar is not None:
-            self._bar.update(self._bar.task_ids[0], advance=1)
+        if self._stage is not None:
+            self._stage.advance()
 
 
 ATTEMPTS = 4

@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from brainscore_core.errors import UserError
+from brainscore_core.errors import UserError, checks_arguments
 from brainscore_core.paths import cache_home
 from brainscore_core.supported_data_standards.brainio.assemblies import (
     AssemblyLoader,
@@ -82,24 +82,27 @@ __all__ = [
 ]
 
 
+@checks_arguments
 def load_stimulus_set_from_url(
     *,
     identifier: str,
     csv_url: str,
-    csv_sha256: str,
+    csv_sha256: str | None = None,
     zip_url: str | None = None,
     zip_sha256: str | None = None,
     files: Iterable[FetchRequest | Mapping[str, Any]] = (),
+    csv_sha1: str | None = None,
+    zip_sha1: str | None = None,
 ) -> StimulusSet:
-    r"""Load a stimulus set from a server of its authors.
+    r"""Load a stimulus set from a server of its authors, or from this machine (``file://``).
 
     Parameters
     ----------
     identifier : str
         Its identifier.
-    csv_url, csv_sha256 : str
-        The table and its hash; see :class:`StimulusSetLoader` for its columns.
-    zip_url, zip_sha256 : str, optional
+    csv_url, csv_sha256, csv_sha1 : str
+        The table and its hash, of one kind or both; see :class:`StimulusSetLoader` for its columns.
+    zip_url, zip_sha256, zip_sha1 : str, optional
         An archive of the stimuli, and its hash.
     files : iterable of FetchRequest or of dict, optional
         Separate files instead of an archive: ``{'url': …, 'sha256': …}``; the last part of the URL (or ``'filename'``)
@@ -133,34 +136,36 @@ def load_stimulus_set_from_url(
     requests = [item if isinstance(item, FetchRequest) else FetchRequest(**item) for item in files]
     if requests and zip_url is not None:
         raise UserError(f"{identifier}: both zip_url and files are given", remedy="pass only one of them")
-    table_request = FetchRequest(csv_url, sha256=csv_sha256)
+    table_request = FetchRequest(csv_url, sha256=csv_sha256, sha1=csv_sha1)
     if zip_url is not None:
-        return load_from_requests(identifier, table_request, FetchRequest(zip_url, sha256=zip_sha256))
+        return load_from_requests(identifier, table_request, FetchRequest(zip_url, sha256=zip_sha256, sha1=zip_sha1))
     if not requests:
         return load_from_requests(identifier, table_request, None)
-    table = read_stimulus_table(fetch(csv_url, sha256=csv_sha256))
+    table = read_stimulus_table(fetch(csv_url, sha256=csv_sha256, sha1=csv_sha1))
     names = [request.name for request in requests]
     require_files(table, set(names), source=csv_url, files="the given files")
     return _with_identifier(link_files(table, dict(zip(names, fetch_all(requests), strict=True))), identifier)
 
 
+@checks_arguments
 def load_assembly_from_url(
     *,
     identifier: str,
     url: str,
-    sha256: str,
+    sha256: str | None = None,
     cls: type[DataAssembly] | str,
     stimulus_set_loader: Callable[[], StimulusSet] | None = None,
     merge_stimulus_set_meta: bool = True,
+    sha1: str | None = None,
 ) -> DataAssembly:
-    """Load an assembly from a server of its authors.
+    """Load an assembly from a server of its authors, or from this machine (``file://``).
 
     Parameters
     ----------
     identifier : str
         Its identifier.
-    url, sha256 : str
-        The netCDF file and its hash.
+    url, sha256, sha1 : str
+        The netCDF file and its hash, of one kind or both.
     cls : type or str
         Class of the assembly, or its name.
     stimulus_set_loader : callable, optional
@@ -174,7 +179,7 @@ def load_assembly_from_url(
         Of class `cls`; ``attrs`` have `identifier`, and `stimulus_set` and `stimulus_set_identifier` if a loader is
         given.
     """
-    path = fetch(url, sha256=sha256)
+    path = fetch(url, sha256=sha256, sha1=sha1)
     return load_assembly(identifier, path, cls, stimulus_set_loader, merge_stimulus_set_meta=merge_stimulus_set_meta)
 
 

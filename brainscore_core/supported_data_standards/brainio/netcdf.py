@@ -14,6 +14,7 @@ import xarray as xr
 
 from brainscore_core.errors import UserError
 from brainscore_core.files import replacing
+from brainscore_core.supported_data_standards.brainio.import_report import ImportReport
 from brainscore_core.supported_data_standards.brainio.levels import index_order, named_coords
 
 if TYPE_CHECKING:
@@ -326,7 +327,7 @@ def _prepare(assembly: xr.DataArray) -> _Prepared:
         stored = storable(value)
         if stored is not None and isinstance(key, str) and key not in _BOOKKEEPING:
             attrs[checked_name(key, "attribute")] = stored
-        elif value is not None and not isinstance(value, pd.DataFrame):
+        elif value is not None and not isinstance(value, pd.DataFrame | ImportReport):
             warnings.warn(f"attribute {key!r} ({type(value).__name__}) cannot be stored and is left out", stacklevel=3)
     if isinstance(assembly.name, str) and "name" not in assembly.attrs:
         attrs["name"] = assembly.name

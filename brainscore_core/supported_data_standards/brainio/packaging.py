@@ -20,6 +20,7 @@ import xarray as xr
 from brainscore_core.errors import UserError
 from brainscore_core.files import file_digest, replacing_together
 from brainscore_core.paths import packages_home
+from brainscore_core.progress import stage
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_core.supported_data_standards.brainio.assembly_checks import NAN_ALLOWED, check_alignment, stimulus_ids
 from brainscore_core.supported_data_standards.brainio.buckets import (
@@ -140,7 +141,9 @@ def package_stimulus_set_locally(
     """
     if stimulus_set_identifier is None:
         stimulus_set_identifier = getattr(proto_stimulus_set, "identifier", None)
-    _raise_or_warn(validate_stimulus_set(proto_stimulus_set, stimulus_set_identifier))
+    with stage("checking stimuli"):
+        findings = validate_stimulus_set(proto_stimulus_set, stimulus_set_identifier)
+    _raise_or_warn(findings)
     folder = _target_folder(downloads_path)
     name = f"stimulus_{stored_identifier(stimulus_set_identifier)}"
     csv_path, zip_path = folder / f"{name}.csv", folder / f"{name}.zip"
@@ -150,7 +153,7 @@ def package_stimulus_set_locally(
         table = table.assign(filename=stored_names(proto_stimulus_set))
     # the table last, so that a table implies its archive
     targets = [zip_path, csv_path] if has_files else [csv_path]
-    with replacing_together(targets, warning=ValidationWarning) as parts:
+    with stage("packaging stimuli"), replacing_together(targets, warning=ValidationWarning) as parts:
         if has_files:
             _write_zip(proto_stimulus_set, parts[0])
             zip_sha1 = file_digest(parts[0], "sha1")
@@ -230,7 +233,8 @@ def package_data_assembly_locally(
     ('assy_Pets2024.nc', 'BehavioralAssembly')
     """
     findings = check_identifier(assembly_identifier, what="assembly_identifier")
-    findings += validate_assembly(proto_data_assembly, assembly_class_name=assembly_class_name, allow_nan=allow_nan)
+    with stage("checking measurements"):
+        findings += validate_assembly(proto_data_assembly, assembly_class_name=assembly_class_name, allow_nan=allow_nan)
     if stimulus_set_identifier is not None:
         findings += check_identifier(stimulus_set_identifier, what="stimulus_set_identifier")
     for name, extra in (extras or {}).items():
@@ -249,7 +253,7 @@ def package_data_assembly_locally(
     if allow_nan is not None:
         assembly.attrs[NAN_ALLOWED] = allow_nan
     path = folder / f"assy_{stored_identifier(assembly_identifier)}.nc"
-    with replacing_together([path], warning=ValidationWarning) as parts:
+    with stage("packaging measurements"), replacing_together([path], warning=ValidationWarning) as parts:
         sha1 = write_netcdf(assembly, parts[0], extras=extras)
     cls = assembly_class_name if isinstance(assembly_class_name, str) else assembly_class_name.__name__
     return {"identifier": assembly_identifier, "path": str(path), "sha1": sha1, "cls": cls}

@@ -501,7 +501,10 @@ def _hash_mismatch_error(request: FetchRequest, path: Path, difference: tuple[Di
     )
 
 
-def object_request(bucket: str, key: str, *, sha1: str | None, version_id: str | None) -> FetchRequest:
+def object_request(
+    bucket: str, key: str, *, sha1: str | None, version_id: str | None, sha256: str | None = None
+) -> FetchRequest:
     """Return the request for an object in S3; all loaders of this package use this function."""
     place = s3_object(bucket, key)
-    return FetchRequest(object_url(place), sha1=sha1, version_id=version_id, first_use=sha1 is None, s3=place)
+    unknown = sha1 is None and sha256 is None
+    return FetchRequest(object_url(place), sha1=sha1, sha256=sha256, version_id=version_id, first_use=unknown, s3=place)

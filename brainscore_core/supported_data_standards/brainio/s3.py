@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path, PurePosixPath
 
-from brainscore_core.errors import UserError
+from brainscore_core.errors import UserError, checks_arguments
 from brainscore_core.files import PART_SUFFIX, file_digest, replacing
 from brainscore_core.paths import cache_home, weights_home
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
@@ -119,14 +119,18 @@ def sha1_hash(path: str | os.PathLike[str]) -> str:
     return file_digest(Path(path), "sha1")
 
 
+@checks_arguments
 def load_stimulus_set_from_s3(
     identifier: str,
     bucket: str,
-    csv_sha1: str,
-    zip_sha1: str | None,
+    csv_sha1: str | None = None,
+    zip_sha1: str | None = None,
     csv_version_id: str | None = None,
     zip_version_id: str | None = None,
     filename_prefix: str | None = "stimulus_",
+    *,
+    csv_sha256: str | None = None,
+    zip_sha256: str | None = None,
 ) -> StimulusSet:
     """Load a stimulus set: ``<prefix><identifier>.csv`` and ``.zip`` in a bucket, dots in the identifier as ``_``.
 
@@ -136,8 +140,10 @@ def load_stimulus_set_from_s3(
         Identifier of the stimulus set.
     bucket : str
         Bucket, or ``bucket/folder/…``.
-    csv_sha1, zip_sha1 : str
-        Hashes of the table and of the archive; `zip_sha1` is None for stimuli without files.
+    csv_sha1, csv_sha256 : str
+        Hash of the table, of one kind or both.
+    zip_sha1, zip_sha256 : str
+        Hash of the archive, of one kind or both; None for stimuli without files.
     csv_version_id, zip_version_id : str, optional
         Their versions; by default the latest.
     filename_prefix : str, default 'stimulus_'
@@ -152,31 +158,35 @@ def load_stimulus_set_from_s3(
     FetchError
         If a file cannot be fetched, or has another hash.
     UserError
-        If the files of the archive are not exactly those that the table lists, or the archive is missing.
+        If the files of the archive are not exactly those that the table lists, the archive is missing, or arguments
+        are wrong.
     """
     name = ("stimulus_" if filename_prefix is None else filename_prefix) + identifier.replace(".", "_")
-    table = _hashed_request(bucket, f"{name}.csv", sha1=csv_sha1, version_id=csv_version_id)
+    table = _hashed_request(bucket, f"{name}.csv", csv_sha1, csv_sha256, csv_version_id, prefix="csv_")
     archive = None
-    if zip_sha1 is not None:
-        archive = _hashed_request(bucket, f"{name}.zip", sha1=zip_sha1, version_id=zip_version_id)
+    if zip_sha1 is not None or zip_sha256 is not None:
+        archive = _hashed_request(bucket, f"{name}.zip", zip_sha1, zip_sha256, zip_version_id, prefix="zip_")
     stimulus_set = load_from_requests(identifier, table, archive)
     if archive is None and "filename" in stimulus_set.columns:
         raise UserError(
             f"the table of {identifier!r} lists files, but zip_sha1 is None",
-            remedy="pass the hash of the archive",
+            remedy="pass the hash of the archive, as zip_sha1 or zip_sha256",
         )
     return stimulus_set
 
 
+@checks_arguments
 def load_assembly_from_s3(
     identifier: str,
-    version_id: str | None,
-    sha1: str,
-    bucket: str,
-    cls: type[DataAssembly] | str,
+    version_id: str | None = None,
+    sha1: str | None = None,
+    bucket: str | None = None,
+    cls: type[DataAssembly] | str | None = None,
     stimulus_set_loader: Callable[[], StimulusSet] | None = None,
     merge_stimulus_set_meta: bool = True,
     filename_prefix: str | None = "assy_",
+    *,
+    sha256: str | None = None,
 ) -> DataAssembly:
     """Load an assembly: ``<prefix><identifier>.nc`` in a bucket, dots in the identifier as ``_``.
 
@@ -184,14 +194,14 @@ def load_assembly_from_s3(
     ----------
     identifier : str
         Identifier of the assembly.
-    version_id : str or None
-        Version of the object; None for the latest.
-    sha1 : str
-        Its hash.
+    version_id : str, optional
+        Version of the object; by default the latest.
+    sha1, sha256 : str
+        Its hash, of one kind or both.
     bucket : str
-        Bucket, or ``bucket/folder/…``.
+        Bucket, or ``bucket/folder/…``; required.
     cls : type or str
-        Class of the assembly, or its name.
+        Class of the assembly, or its name; required.
     stimulus_set_loader : callable, optional
         Returns the stimulus set; called once.
     merge_stimulus_set_meta : bool, default True
@@ -210,19 +220,30 @@ def load_assembly_from_s3(
     ------
     FetchError
         The file cannot be fetched, or has another hash.
+    UserError
+        If arguments are missing or wrong.
     """
+    if bucket is None or cls is None:
+        missing = "bucket" if bucket is None else "cls"
+        raise UserError(
+            f"load_assembly_from_s3 of {identifier!r} lacks {missing}",
+            remedy="pass bucket='bucket/folder' and cls=NeuroidAssembly, or another class",
+        )
     name = ("assy_" if filename_prefix is None else filename_prefix) + identifier.replace(".", "_")
-    request = _hashed_request(bucket, f"{name}.nc", sha1=sha1, version_id=version_id)
+    request = _hashed_request(bucket, f"{name}.nc", sha1, sha256, version_id)
     (path,) = fetch_all([request])
     return load_assembly(identifier, path, cls, stimulus_set_loader, merge_stimulus_set_meta=merge_stimulus_set_meta)
 
 
+@checks_arguments
 def load_file_from_s3(
     bucket: str,
     path: str,
     local_filepath: str | os.PathLike[str] | None = None,
     sha1: str | None = None,
     version_id: str | None = None,
+    *,
+    sha256: str | None = None,
 ) -> Path:
     """Load one file.
 
@@ -235,7 +256,7 @@ def load_file_from_s3(
     local_filepath : path, optional
         Path of a copy; an existing file is replaced unless it has the expected hash. By default the file is used where
         it is: in a mirror or the cache.
-    sha1 : str, optional
+    sha1, sha256 : str, optional
         Its hash. Without it, the first copy is accepted, later calls require the same content, and a warning reports
         the hash.
     version_id : str, optional
@@ -256,7 +277,7 @@ def load_file_from_s3(
     UnverifiedFileWarning
         Without `sha1`.
     """
-    request = object_request(bucket, path, sha1=sha1, version_id=version_id)
+    request = object_request(bucket, path, sha1=sha1, sha256=sha256, version_id=version_id)
     if local_filepath is None:
         source = fetch_all([request])[0]
         warn_about_unverified([(request, source)])
@@ -268,7 +289,12 @@ def load_file_from_s3(
 
 
 def download_file_if_not_exists(
-    local_path: str | os.PathLike[str], bucket: str, remote_filepath: str, *, sha1: str | None = None
+    local_path: str | os.PathLike[str],
+    bucket: str,
+    remote_filepath: str,
+    *,
+    sha1: str | None = None,
+    sha256: str | None = None,
 ) -> Path:
     """Load one file, unless `local_path` exists; an existing file is left unchanged.
 
@@ -280,7 +306,7 @@ def download_file_if_not_exists(
         Bucket, or ``bucket/folder/…``.
     remote_filepath : str
         Key of the object below `bucket`.
-    sha1 : str, optional
+    sha1, sha256 : str, optional
         Its hash, which is checked when the file is loaded; see :func:`load_file_from_s3`.
 
     Returns
@@ -299,7 +325,7 @@ def download_file_if_not_exists(
         If a file was loaded without `sha1`.
     """
     target = Path(local_path)
-    return target if target.is_file() else load_file_from_s3(bucket, remote_filepath, target, sha1=sha1)
+    return target if target.is_file() else load_file_from_s3(bucket, remote_filepath, target, sha1=sha1, sha256=sha256)
 
 
 def load_folder_from_s3(
@@ -356,12 +382,15 @@ def load_folder_from_s3(
     return root
 
 
+@checks_arguments
 def load_file(
     bucket: str,
     relative_path: str,
     version_id: str | None = None,
     folder_name: str | None = None,
     sha1: str | None = None,
+    *,
+    sha256: str | None = None,
 ) -> Path:
     """Load a file into the folder of weights, ``$BRAINSCORE_HOME/<folder_name>/<relative_path>``.
 
@@ -375,7 +404,7 @@ def load_file(
         Its version; by default the latest.
     folder_name : str, optional
         Folder of the bucket; by default ``$BRAINSCORE_S3_WEIGHT_FOLDER``, else ``models``.
-    sha1 : str, optional
+    sha1, sha256 : str, optional
         Its hash. Without it, the first copy is accepted, later calls require the same content, and a warning reports
         the hash.
 
@@ -397,7 +426,8 @@ def load_file(
     """
     folder = folder_name if folder_name is not None else os.environ.get("BRAINSCORE_S3_WEIGHT_FOLDER") or "models"
     _require_relative(relative_path)
-    request = object_request(bucket, f"{folder.strip('/')}/{relative_path}", sha1=sha1, version_id=version_id)
+    key = f"{folder.strip('/')}/{relative_path}"
+    request = object_request(bucket, key, sha1=sha1, sha256=sha256, version_id=version_id)
     target = weights_home(folder.strip("/")) / relative_path
     if not is_in_place(request, target):
         (source,) = fetch_all([request])
@@ -409,18 +439,21 @@ def load_file(
     return target
 
 
+@checks_arguments
 def load_weight_file(
     bucket: str,
     relative_path: str,
     version_id: str | None = None,
     sha1: str | None = None,
     folder_name: str | None = None,
+    *,
+    sha256: str | None = None,
 ) -> Path:
     """Load a weight file: :func:`load_file` with an older order of arguments.
 
     Parameters
     ----------
-    bucket, relative_path, version_id, sha1, folder_name
+    bucket, relative_path, version_id, sha1, folder_name, sha256
         See :func:`load_file`.
 
     Returns
@@ -428,17 +461,19 @@ def load_weight_file(
     pathlib.Path
         The file.
     """
-    return load_file(bucket, relative_path, version_id=version_id, folder_name=folder_name, sha1=sha1)
+    return load_file(bucket, relative_path, version_id=version_id, folder_name=folder_name, sha1=sha1, sha256=sha256)
 
 
-def _hashed_request(bucket: str, key: str, *, sha1: str | None, version_id: str | None) -> FetchRequest:
+def _hashed_request(
+    bucket: str, key: str, sha1: str | None, sha256: str | None, version_id: str | None, *, prefix: str = ""
+) -> FetchRequest:
     """Return the request for an object; data require a hash."""
-    if sha1 is None:
+    if sha1 is None and sha256 is None:
         raise UserError(
             f"no hash is given for {object_url(s3_object(bucket, key))}",
-            remedy="pass its sha1, which packaging returned and `sha1sum FILE` prints",
+            remedy=f"pass {prefix}sha1 or {prefix}sha256, which `sha1sum FILE` and `sha256sum FILE` print",
         )
-    return object_request(bucket, key, sha1=sha1, version_id=version_id)
+    return object_request(bucket, key, sha1=sha1, sha256=sha256, version_id=version_id)
 
 
 def _require_relative(name: str) -> bool:

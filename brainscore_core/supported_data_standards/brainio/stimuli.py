@@ -126,6 +126,12 @@ class StimulusSet(pd.DataFrame):
             given = [paths for source in sources if (paths := getattr(source, attribute)) is not None]
             object.__setattr__(self, attribute, _united(given) if given else None)
 
+    def _repr_html_(self) -> str | None:
+        from brainscore_core.supported_data_standards.brainio.summaries import stimulus_previews
+
+        table: str | None = super()._repr_html_()  # type: ignore[misc] # not in pandas' stubs
+        return None if table is None else stimulus_previews(self) + table
+
     def get_stimulus(self, stimulus_id: str) -> Path:
         """Return the file of a stimulus.
 

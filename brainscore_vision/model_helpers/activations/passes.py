@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brainscore_core.errors import UserError
+from brainscore_core.progress import stage
 from brainscore_vision.model_helpers.activations.microsaccades import Shifts, shift_images
 from brainscore_vision.model_helpers.activations.preprocessing import ImagePreprocessing, as_image_preprocessing
 from brainscore_vision.model_helpers.activations.reduction import Pooling
@@ -195,9 +196,6 @@ def _cores() -> int:
     return os.cpu_count() or 1
 
 
-_SHOW_PROGRESS_FROM = 1000  # stimuli
-
-
 class Timeline(Protocol):
     """Adds a time axis to outputs."""
 
@@ -291,13 +289,17 @@ class Pass:
         ]
         if not bounds:
             return
-        with self.recorder(list(destinations)) as forward:
-            for batch, images in _progress(self.loader.batches(paths, bounds), len(paths), name):
+        with (
+            self.recorder(list(destinations)) as forward,
+            stage(f"activations of {name}", len(paths), unit="stimuli") as extraction,
+        ):
+            for batch, images in self.loader.batches(paths, bounds):
                 for trial in range(trials):
                     moved = images if shifts is None else shift_images(stack_images(images), shifts.pixels[trial])
                     first = max(skip - batch.start, 0) if trial == 0 else 0
                     rows = np.arange(batch.start + first, batch.stop) * trials + trial
                     self._in_parts(forward, moved[first:] if first else moved, rows, destinations)
+                extraction.done = batch.stop
 
     def _in_parts(
         self, forward: Forward, images: Any, rows: NDArray[np.intp], destinations: Mapping[str, Rows]
@@ -396,21 +398,6 @@ def _free() -> None:
     torch = sys.modules.get("torch")
     if torch is not None and torch.cuda.is_available():
         torch.cuda.empty_cache()
-
-
-def _progress(batches: Iterator[tuple[slice, Any]], stimuli: int, name: str) -> Iterator[tuple[slice, Any]]:
-    """Iterate over `batches`; long runs show a progress bar in a terminal."""
-    if stimuli < _SHOW_PROGRESS_FROM or not sys.stderr.isatty():
-        yield from batches
-        return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True)) as progress:
-        task = progress.add_task(f"{name}: {stimuli} stimuli", total=stimuli)
-        for batch, images in batches:
-            yield batch, images
-            progress.update(task, completed=batch.stop)
 
 
 def as_rows(output: Any) -> NDArray[Any]:

@@ -266,6 +266,6 @@ def _settings(processor: Any) -> Mapping[str, Any]:
     if isinstance(processor, Mapping):
         return processor
     if isinstance(processor, str | Path):
-        return dict(json.loads(Path(processor).read_text()))
+        return dict(json.loads(Path(processor).read_text(encoding="utf-8")))
     image_processor = getattr(processor, "image_processor", processor)  # processors for images and text contain one
     return dict(image_processor.to_dict())

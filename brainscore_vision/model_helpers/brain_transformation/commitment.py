@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from brainscore_core.display import first_few
 from brainscore_core.errors import NotApplicable, UserError
 from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly, NeuroidAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
@@ -162,6 +163,20 @@ class ModelCommitment(BrainModel):
     def visual_degrees(self) -> float:
         """Visual angle that the model's input spans, in degrees."""
         return self._visual_degrees
+
+    def _display_rows(self) -> list[tuple[str, str]]:
+        # layers that are not selected yet are not selected here
+        layers = self.region_layer_map
+        known = {region: layers.known_layers([region]) or layers.selected_layers(region) for region in layers.regions}
+        regions = [(name, first_few(of) if of else "selected when it is recorded") for name, of in known.items()]
+        network = getattr(self.activations_model, "model", None)
+        return [
+            *([] if network is None else [("network", type(network).__name__)]),
+            ("layers", f"{len(self.layers)}: {first_few(self.layers)}"),
+            *regions,
+            ("behavior from", first_few(self._readout)),
+            *super()._display_rows(),
+        ]
 
     def start_task(self, task: str, fitting_stimuli: Any = None, **options: Any) -> None:
         """Instruct the model; see :meth:`BrainModel.start_task`.

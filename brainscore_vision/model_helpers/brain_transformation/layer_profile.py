@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,9 @@ from brainscore_core.benchmarks import Benchmark
 from brainscore_core.files import replacing
 from brainscore_core.paths import layer_profiles_home
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
+
+if TYPE_CHECKING:
+    from brainscore_core.figures import Plot
 
 __all__ = [
     "HeldOut",
@@ -154,6 +157,13 @@ class LayerProfile:
             chosen={layer: counts[layer] / len(names) for layer in order},
             times=len(names),
         )
+
+    def plot(self) -> "Plot":
+        """Draw the score of each layer with its interval, and how often it was chosen on half of the stimuli."""
+        from brainscore_core.figures import Plot
+        from brainscore_vision.model_helpers.brain_transformation.layer_plot import layer_figure
+
+        return Plot(layer_figure(self), f"{self.model} on {self.benchmark}")
 
     def to_dict(self) -> dict[str, Any]:
         """Convert to plain JSON types, including ``best`` and ``held_out``; NaN becomes None."""

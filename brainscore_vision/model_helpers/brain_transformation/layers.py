@@ -262,6 +262,10 @@ class RegionLayerMap(Mapping[str, list[str]]):
         given = self._fixed() or {}
         return list(dict.fromkeys(layer for region in regions for layer in given.get(region, [])))
 
+    def selected_layers(self, region: str) -> list[str]:
+        """Layers that were selected for a region so far."""
+        return list(self._selected.get(region, []))
+
     def source_of(self, region: str) -> str | None:
         """Source of the layers of a region; None before they are selected."""
         return self._source if self._fixed() is not None else self._sources.get(str(region))

@@ -7,9 +7,8 @@ import contextlib
 import hashlib
 import json
 import logging
-import sys
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -20,6 +19,7 @@ from brainscore_core.files import file_digest, replacing
 from brainscore_core.metrics import Score
 from brainscore_core.paths import simulated_data_home
 from brainscore_core.plugins import PluginWarning
+from brainscore_core.progress import track
 from brainscore_core.provenance import ignoring, note, recording
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
@@ -425,7 +425,7 @@ class LayerSelection:
             return replace(stored, model=self.model_identifier), recorder.contents
         divisions = random_halves(len(parts[0]), halves, seed) if parts else []
         scores, ceiling = [], np.nan
-        for layer in _progress(self.layers, f"{self.model_identifier} on {benchmark.identifier}"):
+        for layer in track(self.layers, f"layers on {benchmark.identifier}", len(self.layers), unit="layers"):
             try:
                 score = benchmark(self._subject(recorder, layer, benchmark))
                 each = half_scores(parts[0], parts[1], recorder.latest(layer), divisions) if parts else []
@@ -560,16 +560,6 @@ def _announce(model: str, region: str, layer: str, profile: LayerProfile, skippe
         warnings.warn(text, SelectionWarning, stacklevel=2)
     else:
         _logger.info("%s", text)
-
-
-def _progress(layers: Sequence[str], what: str) -> Iterable[str]:
-    """Iterate over `layers`, with a progress bar in a terminal."""
-    if len(layers) < 2 or not sys.stderr.isatty():
-        return layers
-    from rich.console import Console
-    from rich.progress import track
-
-    return track(layers, description=what, console=Console(stderr=True), transient=True)
 
 
 def _best(profile: LayerProfile) -> str:

@@ -20,7 +20,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 from unittest.mock import patch
 
-from brainscore_core.errors import UnknownIdentifier, UserError, nearest
+from brainscore_core.errors import DataUnavailable, UnknownIdentifier, UserError, nearest
 from brainscore_core.files import file_digest
 from brainscore_core.paths import stand_ins_home
 from brainscore_core.supported_data_standards.brainio import s3
@@ -168,7 +168,8 @@ def serve_stand_ins(*identifiers: str) -> Iterator[None]:
     Parameters
     ----------
     *identifiers : str
-        Identifiers of assemblies, which are served with their stimulus sets, and of stimulus sets; by default all.
+        Identifiers of assemblies, which are served with their stimulus sets, and of stimulus sets; by default all
+        whose stimuli are in S3.
 
     Raises
     ------
@@ -184,17 +185,23 @@ def serve_stand_ins(*identifiers: str) -> Iterator[None]:
     served: dict[tuple[str, str], _ServedObject] = {}
     with TemporaryDirectory() as folder:
         for name in names:
-            if name in known["assemblies"]:
-                stimuli = _serve_assembly(client, name, Path(folder), served)
-                _serve_stimuli(client, stimuli, Path(folder), served)
-            if name in known["stimulus_sets"]:
-                _serve_stimuli(client, name, Path(folder), served)
+            try:
+                if name in known["assemblies"]:
+                    stimuli = _serve_assembly(client, name, Path(folder), served)
+                    _serve_stimuli(client, stimuli, Path(folder), served)
+                if name in known["stimulus_sets"]:
+                    _serve_stimuli(client, name, Path(folder), served)
+            except DataUnavailable:  # stimuli that are only read from a folder of the user's
+                if identifiers:
+                    raise
     request = object_request
 
-    def redirected(bucket: str, key: str, *, sha1: str | None, version_id: str | None) -> FetchRequest:
+    def redirected(
+        bucket: str, key: str, *, sha1: str | None, version_id: str | None, sha256: str | None = None
+    ) -> FetchRequest:
         replacement = served.get((bucket, key))
         if replacement is None:
-            return request(bucket, key, sha1=sha1, version_id=version_id)
+            return request(bucket, key, sha1=sha1, version_id=version_id, sha256=sha256)
         return request(bucket, key, sha1=replacement.sha1, version_id=replacement.version_id)
 
     with patch(_OBJECT_REQUEST, redirected):

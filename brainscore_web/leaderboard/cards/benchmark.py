@@ -47,6 +47,7 @@ from brainscore_web.leaderboard.descriptions import data_access, plain_name
 from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, Score, StimulusSample, Visitor
 from brainscore_web.leaderboard.simulation import is_simulated
 from brainscore_web.leaderboard.snapshot import STATES as NAMES
+from brainscore_web.leaderboard.verification import verification_mark
 
 __all__ = [
     "BenchmarkCard",
@@ -222,6 +223,8 @@ class BenchmarkCard:
         Whether any of them were tested against each other.
     unscored : tuple of UnscoredModels
         Models without a score.
+    doubtful : bool
+        Whether one of the scores was computed by a remote worker and is not verified.
     axis : Axis
         Axis of bars and histogram.
     bins : tuple of Bin
@@ -260,6 +263,7 @@ class BenchmarkCard:
     models: tuple[ModelLine, ...]
     tested: bool
     unscored: tuple[UnscoredModels, ...]
+    doubtful: bool
     axis: Axis
     bins: tuple[Bin, ...]
     best: str
@@ -347,6 +351,7 @@ def benchmark_card(benchmark: Benchmark, board: Board, data: BenchmarkData) -> B
         models=tuple(_models(board, place, data, axis)) if place >= 0 else (),
         tested=place >= 0 and bool(node_ranks(board, place).ranks.tested.any()),
         unscored=tuple(_unscored(board, place, data)) if place >= 0 else (),
+        doubtful=place >= 0 and bool(board.verification[:, place].any()),
         axis=axis,
         bins=bins(values, axis) if place >= 0 and np.isfinite(values).any() else (),
         best=number(float(board.node_best[place])) if place >= 0 else "",
@@ -475,7 +480,8 @@ def _models(board: Board, place: int, data: BenchmarkData, axis: Axis) -> Iterab
             rank=f"{rank}{'=' if rank in ties else ''}" if rank > 0 else "–",
             places="" if not ranks.tested[row] else f"{best}–{worst}" if best != worst else f"{best}",
             group=groups[row],
-            exposure=exposure_mark(board, row, place),
+            exposure=exposure_mark(board, row, place)
+            + verification_mark(board.verification[row, place], of_mean=node.kind == "mean"),
             score=estimate(value, error, start, end),
             raw=raw,
             coverage="" if node.column >= 0 else f"{board.n_scored[row, place]} of {board.n_all[row, place]}",

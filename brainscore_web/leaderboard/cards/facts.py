@@ -246,6 +246,8 @@ def benchmark_facts(benchmark: Benchmark) -> tuple[Fact, ...]:
         Fact("Mapping", _text(details, "mapping")),
         Fact("Ceiling", _text(details, "ceiling")),
         Fact("Data", data_access(benchmark.access).word),
+        Fact("Licence of the data", _text(details, "data_licence"), web_address(_text(details, "data_licence"))),
+        Fact("Terms of use", _text(details, "data_terms"), web_address(_text(details, "data_terms"))),
         Fact("Plugin", benchmark.plugin),
     )
 

@@ -300,6 +300,8 @@ class ModelCard:
         The layers of each region.
     rows : tuple of ScoreRow
         Results along the tree; empty if nothing was scored yet.
+    doubtful : bool
+        Whether one of the scores was computed by a remote worker and is not verified.
     axis : Axis
         Axis of the bars in these rows.
     opened : frozenset of str
@@ -326,6 +328,7 @@ class ModelCard:
     notes: tuple[str, ...]
     layers: tuple[tuple[str, tuple[str, ...]], ...]
     rows: tuple[ScoreRow, ...]
+    doubtful: bool
     axis: Axis
     opened: frozenset[str]
     unscored: tuple[Unscored, ...]
@@ -403,6 +406,7 @@ def model_card(model: VisionModel, board: Board, data: ModelData, opened: Collec
         notes=notes_of(model.details),
         layers=regions,
         rows=rows,
+        doubtful=there and bool(board.snapshot.verification[board.snapshot.model_index[model.identifier]].any()),
         axis=score_axis(board, model.identifier) if there else Axis(0.0, 1.0),
         opened=shown,
         unscored=tuple(_unscored(rows)),

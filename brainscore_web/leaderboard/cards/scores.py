@@ -30,6 +30,7 @@ from brainscore_web.leaderboard.clean import finite
 from brainscore_web.leaderboard.exposure import mark_html
 from brainscore_web.leaderboard.snapshot import STATES as NAMES
 from brainscore_web.leaderboard.snapshot import SnapshotKey
+from brainscore_web.leaderboard.verification import verification_mark
 
 __all__ = [
     "ScoreLine",
@@ -302,7 +303,8 @@ def score_rows(
                 state=STATES[name],
                 state_name=name,
                 score=estimate(values[at], errors[at], low[at], high[at]) if drawn else "",
-                exposure=exposure_mark(board, place, at),
+                exposure=exposure_mark(board, place, at)
+                + verification_mark(board.verification[place, at], of_mean=node.kind == "mean"),
                 raw=estimate(*(part[node.column] for part in measured), none="") if leaf else "",
                 best=number(best[at]) if drawn else "",
                 median=number(median[at]) if drawn else "",

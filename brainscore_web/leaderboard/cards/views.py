@@ -28,6 +28,7 @@ from brainscore_web.leaderboard.cards.benchmark import (
     models_chart,
     near_benchmarks,
 )
+from brainscore_web.leaderboard.cards.croissant import croissant_document
 from brainscore_web.leaderboard.cards.facts import citation_of
 from brainscore_web.leaderboard.cards.formatting import STATES, histogram
 from brainscore_web.leaderboard.cards.history import history_lines, means_chart, means_lines, newest
@@ -50,7 +51,7 @@ from brainscore_web.leaderboard.models import Score, StimulusSample, Visibility
 from brainscore_web.leaderboard.snapshot import load_models, snapshot_for
 from brainscore_web.leaderboard.state import BoardState
 
-__all__ = ["benchmark", "benchmarks", "model", "models", "receipt", "receipt_json", "sample"]
+__all__ = ["benchmark", "benchmark_croissant", "benchmarks", "model", "models", "receipt", "receipt_json", "sample"]
 
 _SIGNATURES = (
     (b"\x89PNG\r\n\x1a\n", "image/png"),
@@ -168,6 +169,21 @@ def benchmark(request: HttpRequest, identifier: str) -> HttpResponse:
     parts = (_fields(row), owner, data.scores, versions, data.samples, data.shows_data, data.packaged, data.assessments)
     tag = conditional(snapshot, "benchmark", *parts, query.urlencode(), only_snapshot=True)
     return answer(request, tag, make)
+
+
+@require_safe
+def benchmark_croissant(request: HttpRequest, identifier: str) -> HttpResponse:
+    """Metadata of a benchmark's data in Croissant."""
+    row = find_benchmark(identifier)
+    if row is None or row.is_mean:
+        raise Http404("no such benchmark")
+    document = croissant_document(
+        row, request.user, request.build_absolute_uri(reverse("cards:benchmark", args=[identifier]))
+    )
+    text = json.dumps(document, indent=2, ensure_ascii=False)
+    response = HttpResponse(text, content_type="application/ld+json")
+    response["Cache-Control"] = "private, no-cache"
+    return response
 
 
 @require_safe

@@ -30,6 +30,7 @@ from brainscore_core.paths import site_home
 from brainscore_web.jobs.leases import has_ended, process_label
 from brainscore_web.jobs.models import Heartbeat
 from brainscore_web.serving import serving_lock
+from brainscore_web.uploads.storage.bucket import BucketStorage
 
 __all__ = ["back_up", "engine", "hash_of", "read_manifest", "restore", "snapshot"]
 
@@ -478,7 +479,12 @@ def _require_stopped() -> None:
 
 
 def restore(
-    folder: Path, *, replace: bool = False, check_only: bool = False, say: Callable[[str], None] = lambda _: None
+    folder: Path,
+    *,
+    replace: bool = False,
+    check_only: bool = False,
+    incomplete: bool = False,
+    say: Callable[[str], None] = lambda _: None,
 ) -> Manifest:
     """Restore the site to its state at the time of a backup. Nothing else may use the site meanwhile.
 
@@ -493,6 +499,8 @@ def restore(
         Whether a site that is in use may be replaced. Its files are kept next to the new ones.
     check_only : bool
         Whether to only check the backup.
+    incomplete : bool
+        Whether to restore without checking that uploaded objects are in their bucket.
     say : callable
         Called with each message.
 
@@ -504,7 +512,8 @@ def restore(
     Raises
     ------
     UserError
-        If the backup is damaged or does not fit this site, the site is in use, or its server or a worker is running.
+        If the backup is damaged or does not fit this site, the site is in use, or its server or a worker is running; or
+        if uploaded objects are missing in their bucket, or it does not respond. Nothing is changed then.
     """
     folder = folder.expanduser().absolute()
     manifest = read_manifest(folder)
@@ -516,6 +525,8 @@ def restore(
     places = _places(manifest)
     if not replace:
         _require_empty(places)
+    if manifest.uploads == "bucket" and not incomplete:
+        _require_objects(manifest)
     stamp = f"{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
     try:
         arriving = {name: _copy_beside(folder / name, place, stamp) for name, place in places.items()}
@@ -538,7 +549,8 @@ def restore(
         ) from error
     call_command("migrate", verbosity=0)
     if manifest.uploads == "bucket":
-        say(f"{len(manifest.objects)} uploaded objects are in their bucket, which was not checked.")
+        checked = ", which was not checked" if incomplete else ""
+        say(f"{len(manifest.objects)} uploaded objects are in their bucket{checked}.")
     return manifest
 
 
@@ -561,6 +573,24 @@ def _require_fit(manifest: Manifest) -> None:
         raise UserError(
             f"the uploads of the backup are in a {there}, and those of this site in a {here}",
             remedy="set BRAINSCORE_SITE_UPLOADS as it was for the backup",
+        )
+
+
+def _require_objects(manifest: Manifest) -> None:
+    """Refuse to restore rows of uploaded objects that are not in their bucket."""
+    remedy = "use --incomplete to restore the site without checking the bucket"
+    try:
+        missing = BucketStorage(str(settings.UPLOADS["address"])).missing(manifest.objects)
+    except UserError as error:
+        raise UserError(
+            f"nothing was restored, since uploaded objects cannot be checked: {error.message}",
+            remedy=f"try again later, or {remedy}",
+        ) from error
+    if missing:
+        raise UserError(
+            f"nothing was restored: {len(missing)} of {len(manifest.objects)} uploaded objects are missing in their "
+            f"bucket, the first is {missing[0]}",
+            remedy=f"restore the bucket first, or {remedy}",
         )
 
 

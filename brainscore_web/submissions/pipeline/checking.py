@@ -7,7 +7,7 @@ submissions.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,14 @@ from brainscore_core.plugins.environments import (
     plugin_requirements,
 )
 from brainscore_core.plugins.environments.requirements import Refusals, read_lines
-from brainscore_vision.submission import Finding, Package, examine, registered_here
+from brainscore_vision.submission import (
+    Finding,
+    Package,
+    SubmittedPlugin,
+    examine_files,
+    examine_identifiers,
+    registered_here,
+)
 from brainscore_vision.submission.package import sort_findings
 from brainscore_web.accounts.models import User
 from brainscore_web.jobs.leases import Lease
@@ -33,7 +40,7 @@ from brainscore_web.submissions.models import Plugin, Revision, Step, Submission
 from brainscore_web.submissions.plugin_folders import unpacked
 from brainscore_web.submissions.steps import Outcome, StepLog, StepUnavailable
 
-__all__ = ["check", "environment_for", "examine_submission"]
+__all__ = ["check", "environment_for", "examine_names", "examine_submission"]
 
 _Key = tuple[str, str]
 
@@ -155,19 +162,38 @@ def examine_submission(package: Package, *, owner: User | None, submission: Subm
     submission : Submission, optional
         The submission it belongs to; None for a new one.
     """
-    taken = _holders(package, owner=owner, submission=submission)
-    return [*examine(package, taken=taken), *_clashes(package, owner=owner, submission=submission)]
+    names = examine_names(package.plugins, owner=owner, submission=submission)
+    return [*sort_findings([*names, *examine_files(package)])]
 
 
-def _holders(
-    package: Package, *, owner: User | None, submission: Submission | None = None
-) -> Callable[..., str | None]:
-    """Return a function that says who has an identifier, for `examine`.
+def examine_names(
+    plugins: Sequence[SubmittedPlugin], *, owner: User | None, submission: Submission | None = None
+) -> list[Finding]:
+    """Find identifiers that are invalid or taken, and folder names that are taken on this site.
 
     Parameters
     ----------
-    package : Package
-        The submitted package.
+    plugins : sequence of SubmittedPlugin
+        The submitted plugins.
+    owner : User or None
+        Their submitter.
+    submission : Submission, optional
+        The submission they belong to; None for a new one.
+    """
+    taken = _holders(plugins, owner=owner, submission=submission)
+    clashes = _clashes(plugins, owner=owner, submission=submission)
+    return [*examine_identifiers(plugins, taken=taken), *clashes]
+
+
+def _holders(
+    plugins: Sequence[SubmittedPlugin], *, owner: User | None, submission: Submission | None = None
+) -> Callable[..., str | None]:
+    """Return a function that says who has an identifier, for `examine_identifiers`.
+
+    Parameters
+    ----------
+    plugins : sequence of SubmittedPlugin
+        The submitted plugins.
     owner : User or None
         Its submitter. The identifiers of their own live plugin that they submit again are not taken.
     submission : Submission, optional
@@ -178,20 +204,20 @@ def _holders(
     callable
         ``taken(registry, key)``, a description of who has it, or None if it is free.
     """
-    asked = {(entry.registry, entry.key) for plugin in package.plugins for entry in plugin.registrations}
-    mine = {(str(plugin.kind), plugin.name) for plugin in package.plugins}
+    asked = {(entry.registry, entry.key) for plugin in plugins for entry in plugin.registrations}
+    mine = {(str(plugin.kind), plugin.name) for plugin in plugins}
     own: set[_Key] = set()
     holder_of: dict[_Key, str] = {}
-    for plugin in _live(mine):
-        keys = set(_keys(plugin["revision__plugins"], plugin["kind"], plugin["name"])) & asked
-        yours = owner is not None and plugin["owner"] == owner.pk
-        if yours and (plugin["kind"], plugin["name"]) in mine:
+    for live in _live(mine):
+        keys = set(_keys(live["revision__plugins"], live["kind"], live["name"])) & asked
+        yours = owner is not None and live["owner"] == owner.pk
+        if yours and (live["kind"], live["name"]) in mine:
             own |= keys
         else:
-            whose = f"your plugin {plugin['kind']}/{plugin['name']}" if yours else "a plugin of another member"
+            whose = f"your plugin {live['kind']}/{live['name']}" if yours else "a plugin of another member"
             holder_of.update(dict.fromkeys(keys, whose))
-    for plugins in _open(owner, submission):
-        for plugin in plugins:
+    for submitted in _open(owner, submission):
+        for plugin in submitted:
             for key in set(_keys([plugin], plugin["kind"], plugin["name"])) & asked:
                 holder_of.setdefault(key, "an open submission of another member")
     for key in _on_the_board(asked, owner):
@@ -207,15 +233,17 @@ def _holders(
     return taken
 
 
-def _clashes(package: Package, *, owner: User | None, submission: Submission | None = None) -> tuple[Finding, ...]:
+def _clashes(
+    plugins: Sequence[SubmittedPlugin], *, owner: User | None, submission: Submission | None = None
+) -> tuple[Finding, ...]:
     """Find plugins whose folder name is taken, and note which ones are new versions of the owner's live plugins."""
-    mine = {(str(plugin.kind), plugin.name) for plugin in package.plugins}
+    mine = {(str(plugin.kind), plugin.name) for plugin in plugins}
     found: dict[_Key, Finding] = {}
-    for plugin in _live(mine):
-        key = (plugin["kind"], plugin["name"])
+    for live in _live(mine):
+        key = (live["kind"], live["name"])
         if key not in mine:
             continue
-        if owner is not None and plugin["owner"] == owner.pk:
+        if owner is not None and live["owner"] == owner.pk:
             message = "this replaces your live plugin of the same name when it is published"
             found[key] = _finding("note", "new version", key, message, "no action is needed")
         else:
@@ -224,8 +252,8 @@ def _clashes(package: Package, *, owner: User | None, submission: Submission | N
     for kind, name in mine - set(found):
         if (here / kind / name).is_dir():  # two folders of one name cannot both be imported
             found[kind, name] = _taken((kind, name), "the platform")
-    for plugins in _open(owner, submission):
-        for plugin in plugins:
+    for submitted in _open(owner, submission):
+        for plugin in submitted:
             key = (plugin["kind"], plugin["name"])
             if key in mine and key not in found:
                 found[key] = _taken(key, "an open submission of another member")

@@ -29,7 +29,7 @@ from brainscore_web.submissions.permissions import (
 from brainscore_web.submissions.review import assignments, comments, decisions
 from brainscore_web.submissions.review.assignments import assigned_since, queued_submissions, reviewer_key
 from brainscore_web.submissions.review.checklist import compute_checklist, material_of
-from brainscore_web.submissions.review.comments import comment_anchor, discussion
+from brainscore_web.submissions.review.comments import LINES_OF_ONE_FILE, comment_anchor, discussion
 from brainscore_web.submissions.review.decisions import earlier_notes, review_case, reviews_of
 from brainscore_web.submissions.review.forms import FilterForm, VerdictForm
 from brainscore_web.submissions.source_code import file_diffs as changes_between
@@ -38,7 +38,6 @@ from brainscore_web.submissions.source_code import live_files, previous_revision
 __all__ = ["changes", "claim", "comment", "file", "judge", "newest", "queue", "resolve", "review_page", "show"]
 
 _PAGE_SIZE = 50
-_LINES_OF_ONE_FILE = 20_000
 _LOG = 40_000
 
 
@@ -82,7 +81,7 @@ def file(request: HttpRequest, key: uuid.UUID, number: int) -> HttpResponse:
     revision = reviewed_revision(request, key, number)
     only = request.GET.get("path", "")
     context = discussion(
-        revision, current_user(request), back=request.get_full_path(), only=only, lines=_LINES_OF_ONE_FILE
+        revision, current_user(request), back=request.get_full_path(), only=only, lines=LINES_OF_ONE_FILE
     )
     if not context["files"]:
         raise Http404("this file does not exist")

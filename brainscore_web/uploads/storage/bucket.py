@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -21,6 +22,7 @@ _FOR_SENDING = 3600  # seconds for which a grant is valid
 _FOR_READING = 600
 _LARGEST_POST = 5 * 1024**3  # bytes, by S3's rules
 _ATTEMPTS = 4
+_PARALLEL = 8  # requests at a time
 _ACL = "public-read"
 
 
@@ -146,6 +148,28 @@ class BucketStorage:
                     if item["LastModified"].timestamp() < limit:
                         yield item["Key"].removeprefix(prefix)
 
+    def missing(self, objects: Sequence[Mapping[str, Any]]) -> list[str]:
+        """Return the keys of published objects of which a version does not exist, or has another size.
+
+        Parameters
+        ----------
+        objects : sequence of mapping
+            Each with ``bucket``, ``key``, ``version_id`` and ``size``.
+
+        Raises
+        ------
+        StorageFailure
+            If the bucket does not respond, or refuses to.
+        """
+
+        def is_there(wanted: Mapping[str, Any]) -> bool:
+            head = self._head(wanted["key"], bucket=wanted["bucket"], version_id=wanted["version_id"])
+            return head is not None and (wanted["size"] is None or head["ContentLength"] == wanted["size"])
+
+        with ThreadPoolExecutor(_PARALLEL) as pool:
+            found = list(pool.map(is_there, objects))
+        return [wanted["key"] for wanted, there in zip(objects, found, strict=True) if not there]
+
     @property
     def _client(self) -> Any:
         return signed_client(attempts=_ATTEMPTS)
@@ -156,14 +180,16 @@ class BucketStorage:
     def _arriving(self, token: str) -> str:
         return self._key(f"incoming/{token}")
 
-    def _head(self, key: str) -> dict[str, Any] | None:
+    def _head(self, key: str, *, bucket: str = "", version_id: str = "") -> dict[str, Any] | None:
         from botocore.exceptions import ClientError
 
+        version = {"VersionId": version_id} if version_id else {}
         with _storage_errors("read metadata from"):
             try:
-                head: dict[str, Any] = self._client.head_object(Bucket=self.bucket, Key=key)
+                head: dict[str, Any] = self._client.head_object(Bucket=bucket or self.bucket, Key=key, **version)
             except ClientError as error:
-                if error.response.get("ResponseMetadata", {}).get("HTTPStatusCode") == 404:
+                status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode")
+                if status == 404 or (status == 400 and version_id):  # 400: not the name of a version
                     return None
                 raise
             return head

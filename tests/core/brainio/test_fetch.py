@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from brainscore_core import files, provenance
+from brainscore_core import files, progress, provenance
 from brainscore_core.errors import DataUnavailable, UserError
 from brainscore_core.files import folder_lock
 from brainscore_core.supported_data_standards.brainio import downloads
@@ -759,17 +759,26 @@ class TestProgress:
         fetch_all([FetchRequest(web.url("/a.csv"), sha256=sha256(BODY))], progress=False)
         assert sys.stderr.getvalue() == ""
 
-    def test_bar_in_a_terminal(self, web, monkeypatch):
+    def test_progress_in_a_terminal(self, web, monkeypatch):
         body = bytes(2_000_000)
-        web.files["/a.csv"] = body
+
+        def pause(handler):
+            web.send(handler, body[:1_500_000], length=len(body))
+            time.sleep(0.6)
+            handler.wfile.write(body[1_500_000:])
+
+        web.answers["/a.csv"] = pause
+        monkeypatch.setattr(progress, "DELAY", 0.0)
         monkeypatch.setattr(sys, "stderr", Terminal())
+        terminal = sys.stderr
         monkeypatch.setenv("TERM", "xterm")
+        monkeypatch.setenv("COLUMNS", "120")
         fetch(web.url("/a.csv"), sha1=sha1(body))
-        assert "a.csv" in sys.stderr.getvalue()
-        assert "2.0 MB" in sys.stderr.getvalue()
-        monkeypatch.setattr(sys, "stderr", Terminal())
+        assert "downloading a.csv" in terminal.getvalue()
+        assert "of 2 MB" in terminal.getvalue()
+        monkeypatch.setattr(sys, "stderr", terminal := Terminal())
         fetch_all([FetchRequest(web.url("/a.csv"), sha256=sha256(body))])
-        assert "1/1" in sys.stderr.getvalue()
+        assert "fetching: 0 of 1 files" in terminal.getvalue()
 
 
 def test_what_was_fetched_is_noted(web):

@@ -400,3 +400,48 @@ def test_sha1_hash(tmp_path):
     (tmp_path / "a").write_bytes(b"The quick brown fox jumps over the lazy dog")
     assert sha1_hash(tmp_path / "a") == "2fd4e1c67a2d28fced849ee1bb76e7391b93eb12"
     assert sha1_hash(str(tmp_path / "a")) == sha1_hash(tmp_path / "a")
+
+
+class TestHashes:
+    """Loaders take a sha1, a sha256, or both."""
+
+    def stimuli(self, **hashes):
+        return load_stimulus_set_from_s3(identifier="MyExperiment2024.all", bucket=BUCKET, **hashes)
+
+    def assembly(self, **more):
+        return load_assembly_from_s3(
+            identifier="MyExperiment2024.all", bucket=BUCKET, cls=NeuroidAssembly, stimulus_set_loader=None, **more
+        )
+
+    def test_sha256(self, bucket):
+        held = {kind: bucket.files[f"/{BUCKET}/stimulus_MyExperiment2024_all.{kind}"] for kind in ("csv", "zip")}
+        sha256 = {f"{kind}_sha256": hashlib.sha256(body).hexdigest() for kind, body in held.items()}
+        assert self.stimuli(**sha256)["stimulus_id"].tolist() == ["a", "b"]
+        assert self.stimuli(**sha256, csv_sha1=sha1(TABLE))["stimulus_id"].tolist() == ["a", "b"]
+        with pytest.raises(HashMismatch, match="expected sha256:0000"):
+            self.stimuli(**{**sha256, "csv_sha256": "0" * 64})
+        with pytest.raises(UserError, match="pass csv_sha1 or csv_sha256"):
+            self.stimuli(zip_sha256=sha256["zip_sha256"])
+        body = bucket.files[f"/{BUCKET}/assy_MyExperiment2024_all.nc"]
+        assert self.assembly(sha256=hashlib.sha256(body).hexdigest()).shape == (2, 1)
+        path = load_file_from_s3(BUCKET, "assy_MyExperiment2024_all.nc", sha256=hashlib.sha256(body).hexdigest())
+        assert path.read_bytes() == body
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            ({"sha_1": "0" * 40}, r"has no argument 'sha_1'\ndid you mean 'sha1'"),
+            ({"md5": "0" * 32}, "has no argument 'md5'\nIts arguments are identifier"),
+            ({}, "pass sha1 or sha256"),
+            ({"sha256": "0" * 40}, "a sha256 has 64 hexadecimal digits"),
+        ],
+    )
+    def test_wrong_arguments_are_named(self, arguments, message):
+        with pytest.raises(UserError, match=message):
+            self.assembly(**arguments)
+
+    def test_missing_arguments_are_named(self):
+        with pytest.raises(UserError, match="missing a required argument: 'bucket'"):
+            load_stimulus_set_from_s3("MyExperiment2024.all")
+        with pytest.raises(UserError, match="lacks bucket"):
+            load_assembly_from_s3("MyExperiment2024.all", sha1="0" * 40)

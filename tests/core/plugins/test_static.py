@@ -5,7 +5,9 @@ import time
 
 import pytest
 
+from brainscore_core.errors import UnknownIdentifier, UserError
 from brainscore_core.plugins.source import scan_file
+from brainscore_core.plugins.tables import table_keys, table_row
 
 REGISTRIES = ("model_registry", "data_registry")
 
@@ -193,3 +195,59 @@ def test_reading_ends_soon(scan, source):
     assert time.process_time() - started < 20  # seconds; minutes to years without a limit
     assert found.error or found.dynamic or found.registrations
     assert all(len(one.key) < 20_000 for one in found.registrations)
+
+
+class TestTables:
+    """``for key in table_keys(__file__, 'x.csv')``."""
+
+    LOOP = "for key in table_keys(__file__, 'models.csv'):\n    model_registry[f'{key}-v1'] = f"
+
+    def test_keys_are_those_of_the_first_column(self, scan, tmp_path):
+        (tmp_path / "models.csv").write_text('name,size\n"a,b",1\n\nc,2\n')
+        found = scan(self.LOOP)
+        assert keys(found) == ["a,b-v1", "c-v1"]
+        assert found.dynamic == ()
+        assert found.depends == (str(tmp_path / "models.csv"),)
+
+    def test_a_table_without_rows_registers_nothing(self, scan, tmp_path):
+        (tmp_path / "models.csv").write_text("name,size\n")
+        assert (keys(scan(self.LOOP)), scan(self.LOOP).dynamic) == ([], ())
+
+    @pytest.mark.parametrize(
+        "content", [b"", b"name,name\n", b"name\n\xff\n", b"name,size\na\n", b"name\na\na\n", b"n" * 1_000_001, None]
+    )
+    def test_an_unreadable_table_is_read_by_the_plugin(self, scan, tmp_path, content):
+        if content is not None:
+            (tmp_path / "models.csv").write_bytes(content)
+        found = scan(self.LOOP)
+        assert (found.registrations, found.dynamic) == ((), (("model_registry", 2),))
+
+    def test_only_tables_of_the_plugin_are_read(self, scan, tmp_path):
+        (tmp_path.parent / "models.csv").write_text("name\na\n")
+        found = scan(self.LOOP.replace("models.csv", "../models.csv"))
+        assert (found.registrations, found.dynamic) == ((), (("model_registry", 2),))
+
+
+class TestReadTable:
+    def test_keys_and_rows(self, tmp_path):
+        (tmp_path / "x.csv").write_text("name,size\nsmall,1\nlarge,2\n")
+        plugin = str(tmp_path / "__init__.py")
+        assert table_keys(plugin, "x.csv") == ["small", "large"]
+        assert table_row(plugin, "x.csv", "large") == {"name": "large", "size": "2"}
+        with pytest.raises(UnknownIdentifier, match=r"no row .larg.(.|\n)*large"):
+            table_row(plugin, "x.csv", "larg")
+
+    @pytest.mark.parametrize(
+        ("content", "message"),
+        [
+            ("", "does not name different columns"),
+            ("name,size\nsmall\n", "row 2 has 1 cells for 2 columns"),
+            ("name\na\na\n", "row 3 has the identifier 'a'"),
+        ],
+    )
+    def test_errors_name_file_and_row(self, tmp_path, content, message):
+        (tmp_path / "x.csv").write_text(content)
+        with pytest.raises(UserError, match=f"x.csv cannot be read: .*{message}"):
+            table_keys(str(tmp_path / "__init__.py"), "x.csv")
+        with pytest.raises(UserError, match="No such file"):
+            table_keys(str(tmp_path / "__init__.py"), "y.csv")

@@ -149,6 +149,31 @@ def test_pandas_reads_what_was_written(tmp_path, suffix):
     assert str(table["created"].dtype).endswith("UTC]")
 
 
+def test_a_table_for_pandas(tmp_path):
+    from brainscore_core.scoring import ResultsStore
+
+    store = ResultsStore(tmp_path / "results")
+    older, newer = (
+        replace(FULL, id=None, created=f"2026-01-1{day}T09:30:12.000000Z", attachments=()) for day in (3, 4)
+    )
+    for receipt in (older, newer, replace(FAILED, id=None)):
+        store.write(receipt)
+    table = store.to_pandas()
+    assert table[["model", "state"]].to_numpy().tolist() == [["broken", "failed"], ['net, "wide"', "scored"]]
+    assert table["created"][1] == pd.Timestamp(newer.created)
+    assert table["score"].tolist()[1] == 0.1 + 0.2
+    assert pd.isna(table["score"][0])
+    assert {name: str(kind) for name, kind in table.dtypes.items() if name in ("cache_hits", "isolated", "score")} == {
+        "score": "float64",
+        "cache_hits": "Int64",
+        "isolated": "boolean",
+    }
+    assert len(store.to_pandas(model="broken")) == 1
+    assert len(store.listing().to_pandas()) == 3
+    empty = ResultsStore(tmp_path / "empty").to_pandas()
+    assert (len(empty), list(empty.columns)) == (0, [column.name for column in EXPORT_COLUMNS])
+
+
 def test_both_formats_hold_the_same(tmp_path):
     pytest.importorskip("pyarrow")
     tables = []

@@ -10,6 +10,7 @@ from brainscore_core.results import bucket as s3_module
 from brainscore_core.results.bucket import Bucket
 from brainscore_core.results.store import Arrays
 from brainscore_core.scoring import ReceiptError, ResultsStore, StoreError
+from tests.s3_faults import FAULTS, FaultyServer
 
 exceptions = pytest.importorskip("botocore.exceptions")
 ADDRESS = "s3://lab/our/results"
@@ -123,6 +124,57 @@ def test_an_interrupt_leaves_nothing(fakes, bucket, monkeypatch, fails, error):
     assert keys(bucket) == []
     store.write(fakes.receipt(), arrays)
     assert len(keys(bucket)) == 3
+
+
+@pytest.fixture
+def faulty(bucket, s3_server, monkeypatch):
+    """A server in front of the bucket that can fail; requests are sent once."""
+    server = FaultyServer(s3_server)
+    monkeypatch.setenv("AWS_ENDPOINT_URL", server.url)
+    monkeypatch.setattr(s3_module, "_ATTEMPTS", 1)
+    yield server
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("after", [0, 1, 2])
+def test_faults_while_a_receipt_is_written(fakes, bucket, faulty, fault, after):
+    """Attachments come first, so that there is never a receipt without them; the second attempt completes it."""
+    arrays = {kind: Arrays(fakes.assembly([[1.0, 2.0]])) for kind in ("raw", "predictions")}
+    store = ResultsStore(ADDRESS)
+    store.require_writable()
+    faulty.fail(fault, methods=("PUT",), after=after)
+    receipt = fakes.receipt(created="2026-01-01T00:00:00.000000Z")
+    if fault in ("reset", "error", "denied"):
+        with pytest.raises(StoreError, match="lab"):
+            store.write(receipt, arrays)
+        assert not [key for key in keys(bucket) if key.endswith(".json")]
+    else:  # an answer without content has nothing to truncate
+        store.write(receipt, arrays)
+    assert faulty.failed
+    faulty.heal()
+    written = store.write(receipt, arrays)
+    (listed,) = ResultsStore(ADDRESS).listing().receipts
+    assert listed.id == written.id
+    for kind in arrays:
+        assert store.attachment_path(listed, kind).stat().st_size  # its hash is checked
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_faults_while_receipts_are_read(fakes, bucket, faulty, fault):
+    store = ResultsStore(ADDRESS)
+    store.write(fakes.receipt(), {"log": f"a text of {fault}\n"})
+    faulty.fail(fault, methods=("GET",), after=1)
+    try:
+        listing = ResultsStore(ADDRESS).listing()
+    except StoreError:
+        assert fault != "slow"
+    else:
+        assert listing.receipts or listing.problems  # it does not look as if there were none
+    faulty.heal()
+    assert len(ResultsStore(ADDRESS).listing().receipts) == 1
 
 
 def test_changed_and_missing_attachments_are_noticed(fakes, bucket):

@@ -266,3 +266,14 @@ def test_a_file_of_too_many_tokens_is_not_parsed(zipped, model, monkeypatch):
     assert "models/mine/table.py" not in package.files
     (finding,) = errors_among(package.findings)
     assert "too long for a Python file" in finding.message
+
+
+def test_files_and_identifiers_are_limited(zipped, model):
+    (start,) = [path for path in model if path.endswith("__init__.py")]
+    with pytest.raises(UserError, match=r"its plugins hold \d+ files; 1 are allowed"):
+        read_zip(zipped(model), limits=Limits(files=1))
+    keys = "".join(f"model_registry['key-{number}'] = print\n" for number in range(30))
+    many = zipped({**model, start: f"from brainscore_vision import model_registry\n{keys}"})
+    with pytest.raises(UserError, match="it registers 30 identifiers; 20 are allowed"):
+        read_zip(many, limits=Limits(identifiers=20))
+    assert read_zip(many).plugins

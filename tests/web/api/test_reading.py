@@ -312,9 +312,9 @@ def test_head(client, board, address):
         ("scores?limit=1000&history=true", 1),
         ("scores?limit=1000&benchmark=IT&model={model}", 3),
         ("exports/scores.csv", 1),
-        ("leaderboard", 8),
-        ("exports/leaderboard.csv", 8),
-        ("exports/leaderboard.bib", 10),
+        ("leaderboard", 9),
+        ("exports/leaderboard.csv", 9),
+        ("exports/leaderboard.bib", 11),
     ],
 )
 def test_queries_are_few_however_much_is_asked_for(get, board, django_assert_max_num_queries, address, most):

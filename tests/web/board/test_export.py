@@ -44,7 +44,7 @@ def test_wide_csv_has_what_the_board_has(board):
         if node.kind == "mean":
             assert frame[f"{node.identifier}:n_scored"].tolist() == shown.n_scored[:, place].tolist()
             assert frame[f"{node.identifier}:n_all"].tolist() == shown.n_all[:, place].tolist()
-    assert len(frame.columns) == 16 + sum(8 if node.kind == "mean" else 6 for node in shown.nodes)
+    assert len(frame.columns) == 16 + sum(9 if node.kind == "mean" else 7 for node in shown.nodes)
 
 
 def test_long_forms_are_the_wide_one_melted(board):

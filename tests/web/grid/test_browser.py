@@ -3,18 +3,21 @@
 import csv
 import re
 
+import numpy as np
 from django.contrib.auth.models import AnonymousUser
 from playwright.sync_api import expect
 
 from brainscore_vision.training_data import MARKS
+from brainscore_web.leaderboard import revision
 from brainscore_web.leaderboard.board import board_for
 from brainscore_web.leaderboard.exposure import EXPOSURES
-from brainscore_web.leaderboard.models import VisionModel
+from brainscore_web.leaderboard.models import Score, VisionModel
 from brainscore_web.leaderboard.page import short_count
 from brainscore_web.leaderboard.payload import rounded
 from brainscore_web.leaderboard.simulation import simulate_leaderboard
 from brainscore_web.leaderboard.snapshot import snapshot_for
 from brainscore_web.leaderboard.state import BoardState
+from brainscore_web.scoring.models import RemoteResult, RemoteWorker
 
 from .._browsing import DESK, barriers, wait_until
 
@@ -610,3 +613,27 @@ def len_levels():
 
     nodes = shown().nodes
     return len(heads_of(shown(open=tuple(node.identifier for node in nodes)).nodes).levels)
+
+
+def test_scores_of_remote_workers_are_marked(board, page, new_page):
+    snapshot = snapshot_for(AnonymousUser())
+    worker = RemoteWorker.objects.create(name="lab")
+    scored = np.argwhere(snapshot.state == 0)[:40:4]
+    keys = [int(snapshot.score[row, column]) for row, column in scored]
+    for number, score in enumerate(Score.objects.filter(pk__in=keys)):
+        state = "contradicted" if number % 3 == 0 else "not verified"
+        RemoteResult.objects.create(receipt=score.receipt, worker=worker, state=state)
+    revision.bump()
+    opened = "".join(f"&open={node.identifier}" for node in shown().nodes if node.kind == "mean")
+    query = f"?unscored=1&coverage=0{opened}"
+    visit(page, query)
+    marks = page.locator("table.board tbody .unverified").all_inner_texts()
+    assert {"‡", "‼"} <= {mark[0] for mark in marks}
+    expect(page.locator(".legend")).to_contain_text("computed by a remote worker, and not repeated by this site")
+    assert barriers(page) == []
+    without = new_page(java_script_enabled=False)
+    without.goto(PAGE + query)
+    cells = "cells => cells.map(cell => cell.textContent.replace(/\\s+/g, ' '))"
+    of_server = without.locator("table.board tbody td:has(.unverified)").evaluate_all(cells)
+    assert of_server
+    assert set(page.locator("table.board tbody td:has(.unverified)").evaluate_all(cells)) <= set(of_server)

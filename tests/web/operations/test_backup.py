@@ -24,6 +24,7 @@ from brainscore_web.operations.backups import back_up, read_manifest, restore
 from brainscore_web.pages.models import News, Page
 from brainscore_web.serving import serving_lock
 from brainscore_web.uploads.models import Upload, UploadedFile
+from tests.s3_faults import FaultyServer
 from tests.web._people import build
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -300,9 +301,77 @@ def test_objects_of_a_bucket_are_listed(site, places, settings, rows):
     before = rows()
     spoil(places)
     said = []
-    restore(places / "backup", replace=True, say=said.append)
+    restore(places / "backup", replace=True, incomplete=True, say=said.append)
     assert rows() == before
     assert "1 uploaded objects are in their bucket, which was not checked." in said
+
+
+@pytest.fixture
+def stored(site, places, settings, s3_server, monkeypatch):
+    """A backup of a site whose uploads are in a bucket, behind a server that can fail."""
+    boto3 = pytest.importorskip("boto3")
+    client = boto3.client("s3", endpoint_url=s3_server)
+    client.create_bucket(Bucket="brainscore-storage")
+    client.put_bucket_versioning(Bucket="brainscore-storage", VersioningConfiguration={"Status": "Enabled"})
+    row = UploadedFile.objects.get(version_id="v1")
+    for number in range(20):
+        key = f"{row.key}{number or ''}"
+        version = client.put_object(Bucket="brainscore-storage", Key=key, Body=b"x" * 20)["VersionId"]
+        if number:
+            row.pk = None
+        row.kind, row.key, row.version_id = f"c{number}", key, version
+        row.save()
+    settings.UPLOADS = {**settings.UPLOADS, "address": "s3://brainscore-storage/brainscore-vision"}
+    back_up(places / "backup")
+    server = FaultyServer(s3_server)
+    monkeypatch.setenv("AWS_ENDPOINT_URL", server.url)
+    monkeypatch.setattr("brainscore_web.uploads.storage.bucket._ATTEMPTS", 1)
+    yield server, client
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.mark.parametrize("fault", ["reset", "error", "denied"])
+def test_a_bucket_that_fails_during_a_restore_leaves_the_site_as_before(stored, places, rows, files, pages, fault):
+    server, _ = stored
+    wanted = rows()
+    Page.objects.update(title="Changed since")
+    before = rows(), files(), pages()
+    server.fail(fault, after=7)
+    with pytest.raises(UserError, match="nothing was restored, since uploaded objects cannot be checked") as caught:
+        restore(places / "backup", replace=True)
+    assert "--incomplete" in caught.value.remedy
+    assert server.failed
+    assert (rows(), files(), pages()) == before
+    assert not [path for path in (places / "home").iterdir() if "restored" in path.name or "before" in path.name]
+    server.heal()
+    said = []
+    restore(places / "backup", replace=True, say=said.append)
+    assert rows() == wanted
+    assert "20 uploaded objects are in their bucket." in said
+
+
+def test_a_slow_bucket_and_one_that_fails_at_times_are_no_obstacle(stored, places, monkeypatch):
+    server, _ = stored
+    monkeypatch.setattr("brainscore_web.uploads.storage.bucket._ATTEMPTS", 4)
+    server.fail("error", after=5, times=1)
+    restore(places / "backup", replace=True)
+    server.fail("slow", times=3)
+    restore(places / "backup", replace=True)
+    assert server.failed == 3
+
+
+def test_missing_objects_are_named_before_anything_is_changed(stored, places, rows):
+    _, client = stored
+    last = UploadedFile.objects.get(kind="c19")
+    client.delete_object(Bucket="brainscore-storage", Key=last.key, VersionId=last.version_id)
+    Page.objects.update(title="Changed since")
+    before = rows()
+    with pytest.raises(UserError, match=f"1 of 20 uploaded objects are missing .* {last.key}"):
+        restore(places / "backup", replace=True)
+    assert rows() == before
+    restore(places / "backup", replace=True, incomplete=True)
+    assert rows() != before
 
 
 @pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite's copy is of one moment by itself")

@@ -1,12 +1,14 @@
 """The queue, the page of a revision, what is said about lines, what changed."""
 
 import re
+import time
 
 import pytest
 
+from brainscore_web.submissions import source_code
 from brainscore_web.submissions.models import Plugin, Submission
 from brainscore_web.submissions.review.comments import anchor_of, discussion
-from brainscore_web.submissions.source_code import MAX_CONTENT, decoded, file_diffs, relocated_line, texts_of
+from brainscore_web.submissions.source_code import MAX_CONTENT, decoded, file_diffs, relocated_lines, texts_of
 
 from ._made import add_revision, benchmark_files, make, model_files
 
@@ -296,7 +298,7 @@ PLACES = [
 
 @pytest.mark.parametrize(("old", "new", "line", "wanted"), PLACES)
 def test_lines_are_found_again(old, new, line, wanted):
-    assert relocated_line(old, new, line) == wanted
+    assert relocated_lines([(old, new, line)])[0] == wanted
 
 
 def test_what_changed():
@@ -332,6 +334,30 @@ def test_very_many_changes_are_not_compared():
 @pytest.mark.parametrize(("inside", "wanted"), [(200, 102), (900, 102)])
 def test_a_line_between_very_many_changes_is_found_by_its_text(inside, wanted):
     old, new = (["begin", *(f"{k % 50} {sign if k % 2 else ''}" for k in range(inside)), "end"] for sign in "ab")
-    assert relocated_line(old, new, 102) == wanted
-    assert relocated_line(old, ["more", *new], len(old)) == len(old) + 1
-    assert relocated_line(old, new, 1) == 1
+    assert relocated_lines([(old, new, 102)])[0] == wanted
+    assert relocated_lines([(old, ["more", *new], len(old))])[0] == len(old) + 1
+    assert relocated_lines([(old, new, 1)])[0] == 1
+
+
+def slow_pair():
+    """Two files of which a comparison takes a second: many lines occur often, each with others around it."""
+    lines = [[one for k in range(990) for one in (f"{k % 50}", f"{sign}{k}")] for sign in "ab"]
+    return [decoded("a.py", "\n".join(text).encode()) for text in lines]
+
+
+def test_files_are_compared_by_another_process():
+    old, new = slow_pair()
+    before = time.process_time()
+    (found,) = file_diffs({"a.py": old}, {"a.py": new})
+    assert time.process_time() - before < 0.4  # 0.8 s in the process
+    assert (found.added, found.removed) == (990, 990)
+
+
+def test_a_comparison_that_takes_too_long(monkeypatch):
+    monkeypatch.setattr(source_code, "_COMPARISON_SECONDS", 0)  # the second that the process has already begun
+    old, new = slow_pair()
+    texts = [dict.fromkeys(("a.py", "b.py", "c.py"), text) for text in (old, new)]
+    monkeypatch.setattr(source_code, "_MAX_COMPARED_TOTAL", 20_000)
+    found = file_diffs(*texts)
+    assert found[-1].note == "not compared here, since it takes too long"
+    assert not found[-1].rows

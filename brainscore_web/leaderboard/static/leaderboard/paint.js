@@ -1,6 +1,6 @@
 // Content of the grid's cells. Texts become text nodes only, never HTML.
 
-import { EXPOSED, EXPOSURES, SAID, SIGNS, limits, shortCount, shown } from "./table.js";
+import { DOUBTFUL, DOUBTS, EXPOSED, EXPOSURES, SAID, SIGNS, limits, shortCount, shown } from "./table.js";
 
 export function element(name, attributes = {}, ...content) {
   const made = document.createElement(name);
@@ -185,6 +185,17 @@ export function painter(view) {
             ),
           );
         }
+        const doubt = column.doubt[row];
+        if (doubt) {
+          cell.append(
+            element(
+              "span",
+              { class: "unverified" },
+              element("span", { "aria-hidden": "true" }, DOUBTFUL[doubt]),
+              element("span", { class: "said" }, ` ${DOUBTS[doubt]}`),
+            ),
+          );
+        }
         if (view.errors) {
           cell.append(" ", element("span", { class: "interval" }, limits(column.low[row], column.high[row])));
         }
@@ -222,7 +233,8 @@ export function painter(view) {
       if (!column) return "";
       if (column.state[row]) return SAID[column.state[row]];
       const exposure = column.exposure[row] ? `; ${EXPOSURES[column.exposure[row]]}` : "";
-      return `${shown(column.value[row])} (${limits(column.low[row], column.high[row]) || "no interval known"})${exposure}`;
+      const doubt = column.doubt[row] ? `; ${DOUBTS[column.doubt[row]]}` : "";
+      return `${shown(column.value[row])} (${limits(column.low[row], column.high[row]) || "no interval known"})${exposure}${doubt}`;
     },
   };
 }

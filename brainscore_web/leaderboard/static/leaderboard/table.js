@@ -9,9 +9,13 @@ export const SAID = [
 export const EXPOSED = ["", "°", "†"];
 export const EXPOSURES = ["clean", "training unknown", "trained on it"];
 
+// Signs of scores of remote workers that are in doubt, and their texts.
+export const DOUBTFUL = ["", "‡", "‼"];
+export const DOUBTS = ["", "not verified", "contradicted"];
+
 // A column is sent as: rows from the highest value to the lowest (o), the highest value and the steps down from one
 // to the next (v; "=" in t: the step is an exact tie), limits of their intervals (l, h), how many there are of each colour from 9 to 0 (c),
-// the states of all other rows (s), and the exposure of the rows with a value (e; empty: all are clean). This keeps the order of the server although values are rounded.
+// the states of all other rows (s), and the exposure (e) and verification (u) of the rows with a value (empty: no score has a mark). This keeps the order of the server although values are rounded.
 export function decode(sent, count) {
   const value = new Float64Array(count).fill(NaN);
   const low = new Float64Array(count).fill(NaN);
@@ -19,6 +23,7 @@ export function decode(sent, count) {
   const shade = new Int8Array(count).fill(-1);
   const state = new Int8Array(count).fill(5);
   const exposure = new Int8Array(count);
+  const doubt = new Int8Array(count);
   const group = new Int32Array(count).fill(-1); // equal for exact ties
   const order = sent.o;
   let at = 0;
@@ -51,10 +56,11 @@ export function decode(sent, count) {
       rest += 1;
     } else {
       exposure[row] = Number(sent.e[scored] || 0);
+      doubt[row] = Number(sent.u[scored] || 0);
       scored += 1;
     }
   }
-  return { value, low, high, shade, state, exposure, group, order, unscored: rest };
+  return { value, low, high, shade, state, exposure, doubt, group, order, unscored: rest };
 }
 
 // Rows by name, as they are sent.

@@ -20,11 +20,18 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("folder", type=Path, metavar="FOLDER", help="a folder that `backup` made")
         parser.add_argument("--replace", action="store_true", help="also if the site is in use")
+        parser.add_argument(
+            "--incomplete", action="store_true", help="also if uploaded objects are missing in their bucket"
+        )
         parser.add_argument("--check", action="store_true", help="only check that the backup is complete")
 
     def handle(self, *args: Any, **options: Any) -> None:
         manifest = restore(
-            options["folder"], replace=options["replace"], check_only=options["check"], say=self.stdout.write
+            options["folder"],
+            replace=options["replace"],
+            check_only=options["check"],
+            incomplete=options["incomplete"],
+            say=self.stdout.write,
         )
         rows, files = sum(manifest.tables.values()), len(manifest.files)
         if options["check"]:

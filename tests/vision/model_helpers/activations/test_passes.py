@@ -1,8 +1,5 @@
 """Reading of stimuli in batches: how parts are joined, and what is refused."""
 
-import io
-import sys
-
 import numpy as np
 import pytest
 import torch
@@ -69,15 +66,3 @@ def test_images_are_stacked_to_displace_them():
 )
 def test_errors_of_memory_are_recognised(error, expected):
     assert passes._out_of_memory(error) is expected
-
-
-def test_progress_is_shown_in_a_terminal_during_long_runs(monkeypatch):
-    class Terminal(io.StringIO):
-        def isatty(self):
-            return True
-
-    batches = [(slice(0, 800), "first"), (slice(800, 1500), "second")]
-    for stimuli, shown in ((1500, True), (100, False)):
-        monkeypatch.setattr(sys, "stderr", Terminal())
-        assert list(passes._progress(iter(batches), stimuli, "alexnet")) == batches
-        assert ("alexnet: 1500 stimuli" in sys.stderr.getvalue()) is shown

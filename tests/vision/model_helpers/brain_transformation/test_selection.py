@@ -129,7 +129,9 @@ def test_choosing_and_scoring_never_share_a_half():
         LayerScore(f"l{number}", 1, 0.0, 0.0, (0.0, 0.0), 0.0, tuple(map(tuple, rng.standard_normal((400, 2)))))
         for number in range(20)
     )
-    held_out = LayerProfile("m", "b", "1", False, 8.0, 10, 1.0, None, scores).held_out
+    profile = LayerProfile("m", "b", "1", False, 8.0, 10, 1.0, None, scores)
+    held_out = profile.held_out
+    assert "l19: 0.000" in profile.plot().svg
     assert held_out.optimism == pytest.approx(1.87, abs=0.1)  # expected maximum of 20 normal deviates
     assert abs(held_out.value) < 0.1
     assert sum(held_out.chosen.values()) == pytest.approx(1)

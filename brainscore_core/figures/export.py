@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 import re
 import warnings
 import xml.etree.ElementTree as ET
@@ -11,8 +12,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from brainscore_core.figures import standalone
-from brainscore_core.figures.svg_file import STYLE
+from brainscore_core.errors import UserError
+from brainscore_core.figures.svg_file import STYLE, standalone
 from brainscore_core.files import replacing
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ __all__ = ["save_figure"]
 _POINTS = 85 / 400 / 25.4 * 72  # of a unit, as in an SVG file
 _NAMESPACE = "{http://www.w3.org/2000/svg}"
 _FONTS = ["DejaVu Sans", "Helvetica", "Arial"]  # the first comes with matplotlib: the same file on each computer
-_TRANSFORM = re.compile(r"(translate|rotate)\(([^)]*)\)")
+_TRANSFORM = re.compile(r"(translate|rotate|scale)\(([^)]*)\)")
 _STEP = re.compile(r"([MLHVhlmvz])([^A-Za-z]*)")
 _ALIGNMENTS: dict[str, Literal["left", "center", "right"]] = {"start": "left", "middle": "center", "end": "right"}
 _Properties = dict[str, str]
@@ -62,7 +63,13 @@ def save_figure(svg: str, path: Path, *, dpi: int = 300) -> None:
 
 
 def _converted(svg: str, ending: str, dpi: int) -> bytes:
-    from matplotlib import style
+    try:
+        from matplotlib import style
+    except ImportError as error:
+        raise UserError(
+            f"a figure is written as {ending.upper()} by matplotlib, which is not installed",
+            remedy="pip install matplotlib, or save the figure as .svg",
+        ) from error
 
     content = io.BytesIO()
     # whatever the user's own settings are
@@ -78,6 +85,7 @@ def _converted(svg: str, ending: str, dpi: int) -> bytes:
 
 def _drawn(svg: str) -> Figure:
     """Draw the shapes and texts of a figure with matplotlib."""
+    import numpy as np
     from matplotlib.figure import Figure
     from matplotlib.patches import PathPatch
     from matplotlib.text import Text
@@ -109,7 +117,8 @@ def _drawn(svg: str) -> Figure:
             figure.add_artist(text)
             continue
         stroke = properties.get("stroke", "none")
-        line_width = float(properties.get("stroke-width", "1")) * _POINTS
+        factor = math.sqrt(abs(np.linalg.det(matrix.get_matrix()[:2, :2])))
+        line_width = float(properties.get("stroke-width", "1")) * _POINTS * factor
         dashes = [float(length) * _POINTS / line_width for length in properties.get("stroke-dasharray", "").split()]
         patch = PathPatch(
             _outline(element),
@@ -143,6 +152,8 @@ def _leaves(
         numbers = [float(part) for part in arguments.split()]
         if kind == "translate":
             matrix = Affine2D().translate(*numbers) + matrix
+        elif kind == "scale":
+            matrix = Affine2D().scale(*numbers) + matrix
         else:
             matrix, angle = Affine2D().rotate_deg(*numbers) + matrix, angle + numbers[0]
     if name in {"svg", "g", "a"}:

@@ -1,0 +1,153 @@
+"""What benchmarks show of themselves: text, HTML and a figure."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from math import nan
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from brainscore_core.errors import UserError
+from brainscore_core.figures import Dots, DotsRow, Panel, Plot, panels
+from brainscore_core.formatting import number_text
+from brainscore_core.metrics import Score
+from brainscore_core.metrics.score_display import value_text
+from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
+from brainscore_core.supported_data_standards.brainio.rdm_plot import rdm_panel
+from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
+from brainscore_core.supported_data_standards.brainio.summaries import assembly_rows
+
+if TYPE_CHECKING:
+    from brainscore_core.benchmarks import BenchmarkBase
+    from brainscore_core.receipts.assessment import Assessment
+
+__all__ = ["benchmark_plot", "benchmark_rows", "benchmark_title"]
+
+_MOST_STIMULI = 100  # in a figure
+_SUMMARISED = ("stimuli", "regions", "repetitions", "presentations", "subjects", "time bins")
+
+
+def benchmark_title(benchmark: BenchmarkBase) -> str:
+    """Class, identifier and version."""
+    control = ", a control of the method" if benchmark.control else ""
+    return f"{type(benchmark).__name__} {benchmark.identifier} (version {benchmark.version}{control})"
+
+
+def benchmark_rows(benchmark: BenchmarkBase) -> list[tuple[str, str]]:
+    """Names and texts of data, metric, ceiling and the experiment; nothing is loaded or computed."""
+    rows: list[tuple[str, str]] = []
+    if benchmark.parent is not None:
+        rows.append(("parent", benchmark.parent))
+    attributes = vars(benchmark)
+    for name in ("region", "_region"):
+        if isinstance(attributes.get(name), str):
+            rows.append(("region", attributes[name]))
+            break
+    data = list(_loaded(attributes, DataAssembly))
+    for assembly in data:
+        name = assembly.identifier or assembly.attrs.get("stimulus_set_identifier") or type(assembly).__name__
+        sizes = ", ".join(f"{dim}: {size}" for dim, size in assembly.sizes.items())
+        rows.append(("data", f"{name} ({sizes})"))
+        summary = dict(assembly_rows(assembly))
+        rows += [(row, summary[row]) for row in _SUMMARISED if row in summary]
+    if not data and any(_is_lazy(value) and not value.is_loaded for value in attributes.values()):
+        rows.append(("data", "loaded when it is first needed"))
+    for stimuli in _loaded(attributes, StimulusSet) if not data else ():
+        rows.append(("stimuli", f"{len(stimuli)}: {stimuli.identifier}" if stimuli.identifier else str(len(stimuli))))
+    for name in ("_similarity_metric", "_metric", "metric"):
+        if name in attributes:
+            rows.append(("metric", _name_of(attributes[name])))
+            break
+    for name, title, unit in (("_visual_degrees", "stimuli span", "°"), ("_number_of_trials", "trials", "")):
+        value = attributes.get(name)
+        if isinstance(value, int | float | np.number):
+            rows.append((title, f"{value:g}{unit}"))
+    ceiling = attributes.get("_ceiling")
+    rows.append(("ceiling", "not estimated yet" if ceiling is None else _ceiling_text(ceiling)))
+    return rows
+
+
+def benchmark_plot(benchmark: BenchmarkBase, results: str | os.PathLike[str] | None) -> Plot:
+    """Draw the data, the ceiling, and controls if they were assessed."""
+    parts = [panel for panel in map(_data_panel, _data(benchmark)) if panel is not None]
+    try:
+        ceiling = benchmark.ceiling
+    except NotImplementedError:
+        ceiling = None
+    rows = [] if ceiling is None or np.size(ceiling) != 1 else [_row("ceiling", ceiling, ceiling.attrs.get("ci"), 0)]
+    assessment = _controls(benchmark.identifier, results)
+    notes = ["the ceiling as measured"] if rows else ["no ceiling"]
+    if assessment is None:
+        notes.append("controls: not assessed (brainscore assess)")
+        controls = []
+    else:
+        notes.append(f"controls: relative to the ceiling, assessed {str(assessment.created)[:10]}")
+        controls = (assessment.result or {}).get("controls", [])
+    kinds = ("ceiling", "baseline", "artefact check")
+    for control in controls:
+        kind = kinds.index(control["kind"]) if control.get("kind") in kinds else 1
+        rows.append(_row(str(control["name"]), control.get("score"), control.get("ci"), kind))
+    chart = Dots(rows=rows, title="Ceiling and controls", x_title="value, 95 % interval", kinds=kinds, reference=0.0)
+    if rows or not parts:
+        parts.append(Panel(chart=chart, heading="Ceiling and controls", notes=notes))
+    title = f"{benchmark.identifier}: data, ceiling and controls"
+    return Plot(panels([[part] for part in parts], title=title), benchmark.identifier)
+
+
+def _data(benchmark: BenchmarkBase) -> list[DataAssembly]:
+    """Assemblies of a benchmark, which are loaded."""
+    for name, value in vars(benchmark).items():
+        if _is_lazy(value) and "metric" not in name:
+            _ = value.content
+    return list(_loaded(vars(benchmark), DataAssembly))
+
+
+def _data_panel(assembly: DataAssembly) -> Panel | None:
+    try:
+        return rdm_panel(assembly, most=_MOST_STIMULI)
+    except UserError:  # behavioral data, or too few stimuli
+        return None
+
+
+def _controls(benchmark: str, results: str | os.PathLike[str] | None) -> Assessment | None:
+    from brainscore_core.results.assessments import AssessmentStore
+
+    found, _ = AssessmentStore(results).newest(benchmark)
+    assessed = [one for one in found if one.part == "controls" and one.state == "assessed"]
+    return max(assessed, key=lambda one: str(one.created), default=None)
+
+
+def _row(label: str, value: Any, ci: Any, kind: int) -> DotsRow:
+    number = nan if value is None else float(value)
+    if not np.isfinite(number):
+        return DotsRow(label=label, state="no score", kind=kind)
+    limits = [nan if limit is None else float(limit) for limit in (ci if ci is not None else (nan, nan))]
+    low, high = (limit if np.isfinite(limit) else nan for limit in limits)
+    return DotsRow(label=label, value=number, low=low, high=high, text=number_text(number), kind=kind)
+
+
+def _is_lazy(value: Any) -> bool:
+    return isinstance(vars(type(value)).get("is_loaded"), property)  # isinstance(value, …) would load it
+
+
+def _loaded(attributes: dict[str, Any], kind: type[Any]) -> Iterator[Any]:
+    """Values of a class, without those that are not loaded yet."""
+    for value in attributes.values():
+        known = (value.content if value.is_loaded else None) if _is_lazy(value) else value
+        if issubclass(type(known), kind) and not issubclass(type(known), Score):
+            yield known
+
+
+def _name_of(metric: Any) -> str:
+    if _is_lazy(metric):
+        if not metric.is_loaded:
+            return "loaded when it is first needed"
+        metric = metric.content
+    return str(getattr(metric, "identifier", None) or getattr(metric, "__name__", None) or type(metric).__name__)
+
+
+def _ceiling_text(ceiling: Any) -> str:
+    meaning = ceiling.attrs.get("meaning")
+    return f"{value_text(ceiling)} ({meaning})" if meaning else value_text(ceiling)

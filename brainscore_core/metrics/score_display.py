@@ -1,0 +1,186 @@
+"""What scores show of themselves: text, HTML and a figure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from math import nan
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from brainscore_core.figures import Dots, DotsRow, Lines, Panel, Plot, Series, lines, panels
+from brainscore_core.formatting import estimate_text, number_text, range_text
+
+if TYPE_CHECKING:
+    from brainscore_core.metrics import Score
+
+__all__ = ["score_plot", "score_rows", "score_title", "value_text"]
+
+_MOST_POINTS = 400  # of a line
+_MOST_COUNTED = 10_000_000  # values whose distribution is computed
+
+
+def score_title(score: Score) -> str:
+    """The value with its interval; why there is none; of an array, its size and its distribution."""
+    name = type(score).__name__
+    if score.size != 1:
+        sizes = ", ".join(f"{dim}: {size}" for dim, size in score.sizes.items())
+        return f"{name} ({sizes}): {_distribution(score)}"
+    attrs = score.attrs
+    if undetermined := _text(attrs, "undetermined"):
+        raw = attrs.get("raw")
+        before = f" (raw {number_text(_float(raw))})" if raw is not None and np.size(raw) == 1 else ""
+        return f"{name} undetermined{before}: {undetermined}"
+    if math.isnan(_float(score)):
+        state = _text(attrs, "state") or "undefined"
+        reason = _text(attrs, "reason") or _text(attrs, "error_reason")
+        return f"{name} {state}: {reason}" if reason else f"{name} {state}"
+    return f"{name} {value_text(score)}"
+
+
+def score_rows(score: Score) -> list[tuple[str, str]]:
+    """Names and texts of what is known of a score besides its value."""
+    attrs = score.attrs
+    rows = []
+    if score.size == 1 and not math.isnan(_float(score)):
+        rows.append(("interval", _interval(attrs)))
+        unclamped = _float(attrs.get("unclamped"))
+        if not math.isnan(unclamped) and unclamped != _float(score) and not _text(attrs, "undetermined"):
+            rows.append(("unclamped", number_text(unclamped)))
+    for name, kind in (("raw", "scale"), ("ceiling", "meaning")):
+        if attrs.get(name) is not None:
+            rows.append((name, _with_kind(attrs[name], kind)))
+    rows += [
+        (name, text)
+        for name, key in (("model", "model_identifier"), ("benchmark", "benchmark_identifier"), ("readout", "readout"))
+        if (text := _text(attrs, key))
+    ]
+    return rows
+
+
+def value_text(value: Any) -> str:
+    """Write a single number or score with its interval, and the distribution of several numbers.
+
+    Examples
+    --------
+    >>> value_text(0.5), value_text([0.2, 0.4, 0.9])
+    ('0.500', 'median 0.400, 0.200–0.900, 3 values')
+    """
+    if np.size(value) != 1:
+        return _distribution(value)
+    attrs = getattr(value, "attrs", {})
+    return estimate_text(
+        _float(value),
+        error=_float(attrs.get("error")),
+        ci=_limits(attrs),
+        level=_level(attrs),
+        estimates=_text(attrs, "ci_estimates"),
+    )
+
+
+def score_plot(score: Score) -> Plot:
+    """Draw a score with its ceiling and the value before the ceiling; of several values, draw them sorted."""
+    name = _text(score.attrs, "benchmark_identifier") or "Score"
+    if model := _text(score.attrs, "model_identifier"):
+        name = f"{model} on {name}"
+    if score.size != 1:
+        return Plot(_sorted_values(score, name), name)
+    ceiling = score.attrs.get("ceiling")
+    undetermined = _text(score.attrs, "undetermined")
+    rows = [
+        DotsRow(label="score", state="undetermined", hint=f"undetermined: {undetermined}")
+        if undetermined
+        else _row("score", score, score_title(score), kind=0)
+    ]
+    rows += [
+        _row(label, part, f"{label} {value_text(part)}", kind=1)
+        for label, part in (("raw score", score.attrs.get("raw")), ("ceiling", ceiling))
+        if part is not None and np.size(part) == 1
+    ]
+    relative = _text(score.attrs, "scale") == "ceiled"
+    chart = Dots(
+        rows=rows,
+        title=name,
+        x_title=f"value; intervals of {100 * _level(score.attrs):g} %",
+        kinds=("relative to the ceiling", "as measured") if relative else (),
+        reference=0.0,
+    )
+    return Plot(panels([[Panel(chart=chart, heading=name)]], title=name), name)
+
+
+def _row(label: str, value: Any, hint: str, *, kind: int) -> DotsRow:
+    number = _float(value)
+    if math.isnan(number):
+        return DotsRow(label=label, state="undefined", hint=hint)
+    low, high = _limits(getattr(value, "attrs", {}))
+    return DotsRow(label=label, value=number, low=low, high=high, text=number_text(number), hint=hint, kind=kind)
+
+
+def _limits(attrs: Mapping[str, Any]) -> tuple[float, float]:
+    limits = np.ravel(attrs.get("ci", ()))
+    return (float(limits[0]), float(limits[1])) if limits.dtype.kind in "fiu" and len(limits) == 2 else (nan, nan)
+
+
+def _sorted_values(score: Score, name: str) -> Any:
+    values = np.sort(_finite(score))
+    shown = np.unique(np.linspace(0, max(len(values) - 1, 0), min(len(values), _MOST_POINTS)).round().astype(int))
+    ranks = [float(rank) + 1 for rank in shown] if len(values) else []
+    median = (float(np.median(values)), "median") if len(values) else None
+    over = " × ".join(str(dim) for dim in score.dims)
+    series = Series(name=over, x=ranks, y=[float(values[rank]) for rank in shown] if len(values) else [])
+    return lines(
+        Lines(series=[series], title=name, x_title=f"{over}, sorted by value", y_title="value", reference=median)
+    )
+
+
+def _distribution(values: Any) -> str:
+    size = int(np.size(values))
+    if size > _MOST_COUNTED:
+        return f"{size} values"
+    numbers = _finite(values)
+    if not len(numbers):
+        return f"no number in {size} values" if size else "no values"
+    missing = f", {size - len(numbers)} missing" if size > len(numbers) else ""
+    spread = range_text(float(numbers.min()), float(numbers.max()))
+    return f"median {number_text(float(np.median(numbers)))}, {spread}, {size} values{missing}"
+
+
+def _finite(values: Any) -> np.ndarray:
+    numbers = np.asarray(getattr(values, "values", values))
+    if numbers.dtype.kind not in "fiub":
+        return np.empty(0)
+    numbers = numbers.astype(np.float64).ravel()
+    return numbers[np.isfinite(numbers)]
+
+
+def _interval(attrs: Mapping[str, Any]) -> str:
+    low, high = _limits(attrs)
+    if math.isnan(low) or math.isnan(high):
+        return f"none: {_text(attrs, 'ci_reason') or _text(attrs, 'error_reason') or 'no reason is given'}"
+    limits = f"{range_text(low, high)}; " if _text(attrs, "undetermined") else ""
+    method = f" ({text})" if (text := _text(attrs, "ci_method")) else ""
+    return limits + (_text(attrs, "ci_estimates") or "of the score") + method
+
+
+def _with_kind(value: Any, kind: str) -> str:
+    described = _text(getattr(value, "attrs", {}), kind)
+    return f"{value_text(value)} ({described})" if described else value_text(value)
+
+
+def _float(value: Any) -> float:
+    try:
+        return float(np.asarray(getattr(value, "values", value)).item())
+    except (TypeError, ValueError):
+        return nan
+
+
+def _text(attrs: Mapping[str, Any], key: str) -> str:
+    """An attribute, which may have been written by others; empty if it is not a text."""
+    value = attrs.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def _level(attrs: Mapping[str, Any]) -> float:
+    level = _float(attrs.get("ci_level"))
+    return 0.95 if math.isnan(level) else level

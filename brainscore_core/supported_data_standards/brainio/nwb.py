@@ -1,0 +1,483 @@
+"""Import spike counts from NWB files: units × trials, in bins of time."""
+
+import contextlib
+import re
+import urllib.parse
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from brainscore_core.errors import DataUnavailable, UserError, nearest
+from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
+from brainscore_core.supported_data_standards.brainio.assembly_checks import NAN_ALLOWED, check_alignment
+from brainscore_core.supported_data_standards.brainio.findings import ValidationWarning, raise_for_errors
+from brainscore_core.supported_data_standards.brainio.import_report import (
+    IMPORT_REPORT,
+    ImportChange,
+    ImportReport,
+    first_names,
+)
+
+if TYPE_CHECKING:
+    from pynwb import NWBFile
+
+__all__ = ["from_nwb"]
+
+DANDI_API = "https://api.dandiarchive.org/api"
+_TIMEOUT = 30  # seconds
+_DANDI = re.compile(r"dandi:(?://)?(?P<dandiset>\d{6})(?:@(?P<version>[\w.-]+))?/(?P<path>.+)")
+_UNITS = {"rate": "spikes/s", "count": "spikes"}
+_STIMULUS = "stimulus_id"
+_USED = {"presentation", "neuroid", "time_bin", "data"}  # names that assemblies use themselves
+
+
+def from_nwb(
+    path: str | Path,
+    *,
+    stimulus: str,
+    time_bins: Sequence[tuple[float, float]],
+    align: str = "start_time",
+    trials: str = "trials",
+    region: str | None = None,
+    values: Literal["rate", "count"] = "rate",
+    keep: Sequence[str] = (),
+    stimulus_set: pd.DataFrame | None = None,
+    identifier: str | None = None,
+) -> NeuroidAssembly:
+    """Make an assembly of spike rates or counts from the units and trials of an NWB file.
+
+    A spike at time t belongs to the bin from a to b ms of a trial if a ≤ t − (alignment of the trial) < b.
+
+    Parameters
+    ----------
+    path : path or str
+        An NWB file (HDF5). ``https://…`` is read through the network in parts, without downloading the whole file, as
+        is ``dandi:000123/sub-1/sub-1_ecephys.nwb``, the path of a file in the DANDI archive; ``dandi:000123@VERSION/…``
+        names a published version.
+    stimulus : str
+        Column of the trials with the stimulus that was shown. It becomes ``stimulus_id``, as text.
+    time_bins : sequence of (float, float)
+        Start and end of each bin in milliseconds after the alignment; bins may overlap.
+    align : str, default 'start_time'
+        Column of the trials with the time, in seconds, at which the stimulus came on.
+    trials : str, default 'trials'
+        Name of the table of trials, one of the file's time intervals.
+    region : str, optional
+        Column with the brain region, of the units or of their electrodes; becomes ``region``. By default the
+        electrodes' ``location``, if units name electrodes.
+    values : {'rate', 'count'}, default 'rate'
+        Whether values are spikes per second or numbers of spikes; ``attrs['unit']`` says which.
+    keep : sequence of str
+        Columns of the trials to keep although they differ between showings of a stimulus, such as a condition or an
+        outcome to select by. Others of this kind, such as ``start_time``, are left out: averages over repetitions are
+        over presentations that are equal in all other coordinates.
+    stimulus_set : StimulusSet, optional
+        The stimuli; an id that it lacks is an error. It is attached to the assembly.
+    identifier : str, optional
+        Name of the assembly; by default the identifier of the stimulus set, if given.
+
+    Returns
+    -------
+    NeuroidAssembly
+        presentation × neuroid × time_bin, presentations in the order of the trials. Other columns of trials and units
+        with one number or text per row become coordinates of ``presentation`` and ``neuroid``. ``repetition`` counts
+        in time the showings of a stimulus with the same values of what is kept;
+        ``neuroid_id`` joins the session and the unit's id. Where units have ``obs_intervals``, values of trials outside
+        of them are NaN. ``attrs['import_report']`` is an :class:`ImportReport`.
+
+    Raises
+    ------
+    UserError
+        If pynwb is not installed, the file cannot be read, a table or column does not exist, or no trial or unit
+        remains.
+    ValidationError
+        If stimuli are not in `stimulus_set`.
+
+    Warns
+    -----
+    ValidationWarning
+        If trials or units are dropped.
+    """
+    bins = _checked_bins(time_bins)
+    if values not in _UNITS:
+        raise UserError(f"values={values!r} is not valid", remedy="use 'rate' or 'count'")
+    with _opened(path) as (file, source):
+        notes = _Notes()
+        shown = _Trials.of(_interval_table(file, trials, source), stimulus, align, keep, source, notes)
+        units = _Units.of(file, region, source, notes)
+        session = _text(file.session_id) or _text(file.identifier)
+        animal = _text(getattr(file.subject, "subject_id", None))
+    if stimulus_set is not None:
+        _require_known(shown.coords[_STIMULUS], stimulus_set)
+    data = _count(units, shown.times, bins)
+    if values == "rate":
+        data /= (bins[:, 1] - bins[:, 0]) / 1000
+    silent = np.flatnonzero(np.nanmax(data, axis=(0, 2), initial=0) == 0)
+    if len(silent):
+        notes.add("noticed", "unit", [units.ids[place] for place in silent], "no spikes in any of the time bins")
+    coords: dict[str, Any] = {name: ("presentation", column) for name, column in shown.coords.items()}
+    further = {"session": session, "animal": animal}
+    neuroids = {
+        "neuroid_id": [f"{session}-{unit}" if session else unit for unit in units.ids],
+        "unit_id": units.ids,
+        **{name: [text] * len(units.ids) for name, text in further.items() if text and name not in coords},
+        **units.coords,
+    }
+    for name, column in neuroids.items():
+        coords[f"unit_{name}" if name in coords else name] = ("neuroid", np.asarray(column))
+    coords["time_bin_start"] = ("time_bin", bins[:, 0])
+    coords["time_bin_end"] = ("time_bin", bins[:, 1])
+    assembly = NeuroidAssembly(data, coords=coords, dims=["presentation", "neuroid", "time_bin"])
+    assembly.attrs["unit"] = _UNITS[values]
+    if np.isnan(data).any():
+        assembly.attrs[NAN_ALLOWED] = "the unit was not observed in the trial (obs_intervals of the NWB file)"
+        notes.add("noticed", "value", [f"{int(np.isnan(data).sum())} of {data.size}"], "NaN, outside of obs_intervals")
+    identifier = identifier or getattr(stimulus_set, "identifier", None)
+    if identifier is not None:
+        assembly.name = identifier
+        assembly.attrs["identifier"] = identifier
+    if stimulus_set is not None:
+        assembly.attrs["stimulus_set"] = stimulus_set
+        assembly.attrs["stimulus_set_identifier"] = getattr(stimulus_set, "identifier", None) or identifier
+    sizes = {"trial": (shown.read, data.shape[0]), "unit": (units.read, data.shape[1])}
+    report = ImportReport(source, sizes, tuple(notes.changes))
+    assembly.attrs[IMPORT_REPORT] = report
+    if left_out := [str(change) for change in report.dropped if change.what in ("trial", "unit")]:
+        warnings.warn(f"{source}: {'; '.join(left_out)}", ValidationWarning, stacklevel=2)
+    return assembly
+
+
+@dataclass
+class _Notes:
+    """What was changed so far."""
+
+    changes: list[ImportChange] = field(default_factory=list)
+
+    def add(self, action: str, what: str, names: Sequence[Any], reason: str) -> None:
+        self.changes.append(ImportChange(action, what, first_names(names), len(names), reason))
+
+
+@dataclass
+class _Trials:
+    """The trials that were kept: their times of alignment in seconds, and their coordinates."""
+
+    times: NDArray[np.float64]
+    coords: dict[str, NDArray[Any]]
+    read: int
+
+    @classmethod
+    def of(cls, table: Any, stimulus: str, align: str, keep: Sequence[str], source: str, notes: _Notes) -> "_Trials":
+        keep = [keep] if isinstance(keep, str) else list(keep)
+        columns = _scalar_columns(table, "trial column", notes, needed=(stimulus, align, *keep))
+        what = f"the table {table.name!r} of {source}"
+        for name in (stimulus, align, *keep):
+            _require_column(name, columns, what)
+        times = pd.to_numeric(pd.Series(columns[align]), errors="coerce").to_numpy(dtype=np.float64)
+        shown = columns.pop(stimulus)
+        ids = np.asarray(table.id[:])
+        missing = np.array([_text(one) is None for one in shown], dtype=bool)
+        kept = np.ones(len(ids), dtype=bool)
+        for wrong, reason in (
+            (missing, f"the stimulus ({stimulus}) is missing"),
+            (~np.isfinite(times), f"the time ({align}) is missing"),
+        ):
+            if (wrong & kept).any():
+                notes.add("dropped", "trial", list(ids[wrong & kept]), reason)
+            kept &= ~wrong
+        if not kept.any():
+            raise UserError(f"no trial of {what} has both {stimulus} and {align}", remedy="name other columns")
+        if stimulus != _STIMULUS:
+            notes.add("renamed", "trial column", [stimulus], _STIMULUS)
+        named = np.array([_text(one) for one in shown[kept]], dtype=object)
+        columns = {name: column[kept] for name, column in columns.items()}
+        varying = [name for name in columns if name not in (*keep, "repetition") and _varies(columns[name], named)]
+        if varying:
+            columns = {name: column for name, column in columns.items() if name not in varying}
+            notes.add("dropped", "trial column", varying, "not the same at each showing of a stimulus; keep=… keeps it")
+        for name in [name for name in columns if name in _USED or name == _STIMULUS]:
+            columns[f"trial_{name}"] = columns.pop(name)
+            notes.add("renamed", "trial column", [name], f"trial_{name}, as assemblies use the name themselves")
+        if "repetition" not in columns:
+            alike = pd.DataFrame({_STIMULUS: named, **{name: columns[name] for name in keep if name in columns}})
+            in_time = alike.iloc[np.argsort(times[kept], kind="stable")]
+            count = in_time.groupby(list(alike), sort=False, dropna=False).cumcount()
+            columns["repetition"] = count.sort_index().to_numpy()
+        coords = {_STIMULUS: named, **columns}
+        return cls(times[kept], coords, len(ids))
+
+
+@dataclass
+class _Units:
+    """The units that were kept: sorted spike times and observed intervals in seconds, and their coordinates."""
+
+    ids: list[str]
+    spikes: list[NDArray[np.float64]]
+    observed: list[NDArray[np.float64]] | None
+    coords: dict[str, NDArray[Any]]
+    read: int
+
+    @classmethod
+    def of(cls, file: "NWBFile", region: str | None, source: str, notes: _Notes) -> "_Units":
+        table = file.units
+        if table is None or not len(table) or "spike_times" not in table.colnames:
+            raise UserError(f"{source} has no units with spike times", remedy="pass a file with sorted spikes")
+        used = ("spike_times", "electrodes", "obs_intervals")
+        columns = _scalar_columns(table, "unit column", notes, used=used)
+        spikes = [np.sort(np.asarray(table["spike_times"][row], dtype=np.float64)) for row in range(len(table))]
+        kept = [row for row, times in enumerate(spikes) if len(times)]
+        ids = [str(one) for one in table.id[:]]
+        if len(kept) < len(ids):
+            notes.add("dropped", "unit", [ids[row] for row in range(len(ids)) if row not in set(kept)], "no spikes")
+        if not kept:
+            raise UserError(f"no unit of {source} has spikes", remedy="pass a file with sorted spikes")
+        for name in [name for name in columns if name in _USED | {"neuroid_id", "unit_id"}]:
+            columns[f"unit_{name}"] = columns.pop(name)
+            notes.add("renamed", "unit column", [name], f"unit_{name}, as assemblies use the name themselves")
+        regions = _regions(file, columns, region, source, notes)
+        if regions is not None:
+            columns["region"] = regions
+        observed = None
+        if "obs_intervals" in table.colnames:
+            observed = [np.asarray(table["obs_intervals"][row], dtype=np.float64).reshape(-1, 2) for row in kept]
+        coords = {name: column[kept] for name, column in columns.items()}
+        return cls([ids[row] for row in kept], [spikes[row] for row in kept], observed, coords, len(ids))
+
+
+def _count(units: _Units, times: NDArray[np.float64], bins: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Numbers of spikes, trial × unit × bin; NaN where the unit was not observed."""
+    starts, ends = (times[:, None] + bins[None, :, side] / 1000 for side in (0, 1))
+    counts = np.empty((len(times), len(units.ids), len(bins)))
+    for place, spikes in enumerate(units.spikes):
+        counts[:, place] = np.searchsorted(spikes, ends) - np.searchsorted(spikes, starts)
+        if units.observed is not None:
+            within = np.zeros(starts.shape, dtype=bool)
+            for first, last in units.observed[place]:
+                within |= (starts >= first) & (ends <= last)
+            counts[:, place][~within] = np.nan
+    return counts
+
+
+def _checked_bins(time_bins: Sequence[tuple[float, float]]) -> NDArray[np.float64]:
+    try:
+        bins = np.asarray(time_bins, dtype=np.float64)
+    except (TypeError, ValueError):
+        bins = np.empty(0)
+    if bins.ndim != 2 or bins.shape[1] != 2 or not len(bins):
+        raise UserError(f"time_bins={time_bins!r} are not time bins", remedy="pass [(start, end), …] in milliseconds")
+    wrong = bins[~(np.isfinite(bins).all(axis=1) & (bins[:, 0] < bins[:, 1]))]
+    if len(wrong):
+        raise UserError(f"the time bin {tuple(wrong[0].tolist())} does not end after it starts", remedy="correct it")
+    if np.abs(bins).max() < 1:
+        raise UserError(
+            f"all time bins end within 1 ms: {bins.tolist()}",
+            remedy="pass milliseconds: [(70, 170)], not [(0.07, 0.17)]",
+        )
+    return bins
+
+
+def _interval_table(file: "NWBFile", name: str, source: str) -> Any:
+    tables = {"trials": file.trials, "epochs": file.epochs, **dict(file.intervals or {})}
+    found = {known: table for known, table in tables.items() if table is not None}
+    if name in found and len(found[name]):
+        return found[name]
+    if name in found:
+        raise UserError(f"the table {name!r} of {source} is empty", remedy="pass a file with trials")
+    near = nearest(name, found)
+    raise UserError(
+        f"{source} has no table of trials {name!r}",
+        remedy=(f"did you mean {near[0]!r}? " if near else "")
+        + (f"Its time intervals are {', '.join(found)}: name one with trials=…" if found else "It has no trials."),
+    )
+
+
+def _scalar_columns(
+    table: Any, what: str, notes: _Notes, *, needed: Sequence[str] = (), used: Sequence[str] = ()
+) -> dict[str, NDArray[Any]]:
+    """Columns with one number or text per row; the others are reported, except those that are `used` otherwise."""
+    columns: dict[str, NDArray[Any]] = {}
+    dropped = []
+    for name in table.colnames:
+        if name in used:
+            continue
+        values = (
+            None if type(table[name]).__name__ in ("VectorIndex", "DynamicTableRegion") else np.asarray(table[name][:])
+        )
+        if values is not None and values.dtype.kind == "S":
+            values = np.char.decode(values, "utf-8").astype(object)
+        if values is None or values.ndim != 1 or not _is_scalar(values):
+            if name in needed:
+                raise UserError(f"the {what} {name!r} has no single value per row", remedy="name another column")
+            dropped.append(name)
+        elif pd.isna(values).all() and name not in needed:
+            notes.add("dropped", what, [name], "all of its values are missing")
+        else:
+            columns[name] = values.astype(object) if values.dtype.kind == "U" else values
+    if dropped:
+        notes.add("dropped", what, dropped, "more than a number or a text per row")
+    return columns
+
+
+def _varies(values: NDArray[Any], stimuli: NDArray[Any]) -> bool:
+    """Whether presentations of one stimulus have several values."""
+    return bool((pd.Series(values).groupby(stimuli).nunique(dropna=False) > 1).any())
+
+
+def _is_scalar(values: NDArray[Any]) -> bool:
+    if values.dtype.kind != "O":
+        return values.dtype.kind in "biufUM"
+    kinds = {
+        type(value) for value in values if not (isinstance(value, float) and np.isnan(value)) and value is not None
+    }
+    return all(issubclass(kind, str) for kind in kinds)
+
+
+def _regions(
+    file: "NWBFile", columns: dict[str, NDArray[Any]], region: str | None, source: str, notes: _Notes
+) -> NDArray[Any] | None:
+    """Region of each unit, from the units' or the electrodes' column; None if it is unknown and none was named."""
+    if region is not None and region in columns:
+        if region != "region":
+            notes.add("renamed", "unit column", [region], "region")
+        return np.array([_text(one) or "" for one in columns.pop(region)], dtype=object)
+    electrodes = file.electrodes
+    has_electrodes = electrodes is not None and "electrodes" in file.units.colnames
+    known = list(electrodes.colnames) if has_electrodes else []
+    if region is None and (not has_electrodes or "region" in columns):
+        if "region" not in columns:
+            notes.add("noticed", "coordinate", ["region"], "unknown, as units do not name electrodes; name a column")
+        return None
+    name = region or "location"
+    if name not in known:
+        _require_column(name, [*columns, *known], f"the units{' and electrodes' if has_electrodes else ''} of {source}")
+    located = np.array([_text(one) or "" for one in electrodes[name][:]], dtype=object)
+    found, several = [], []
+    for row, unit in enumerate(file.units.id[:]):
+        places = np.atleast_1d(np.asarray(file.units["electrodes"].target.data[slice(*_bounds(file.units, row))]))
+        names = sorted({*located[places]})
+        if len(names) > 1:
+            several.append(unit)
+        found.append("/".join(names))
+    if several:
+        notes.add("noticed", "unit", several, f"its electrodes differ in {name}; the names are joined by '/'")
+    notes.add("added", "coordinate", ["region"], f"the electrodes' {name}")
+    return np.array(found, dtype=object)
+
+
+def _bounds(units: Any, row: int) -> tuple[int, int]:
+    ends = units["electrodes"].data
+    return int(ends[row - 1]) if row else 0, int(ends[row])
+
+
+def _require_column(name: str, columns: Sequence[str] | Mapping[str, Any], what: str) -> None:
+    if name in columns:
+        return
+    near = nearest(name, columns)
+    raise UserError(
+        f"{what} has no column {name!r}",
+        remedy=(f"did you mean {' or '.join(map(repr, near))}? " if near else "")
+        + f"The columns are {', '.join(columns)}.",
+    )
+
+
+def _require_known(shown: NDArray[Any], stimulus_set: pd.DataFrame) -> None:
+    name = getattr(stimulus_set, "identifier", None)
+    where = f"the stimulus set {name!r}" if name else "the stimulus set"
+    raise_for_errors(check_alignment(list(pd.unique(shown)), stimulus_set[_STIMULUS], where=where))
+
+
+def _text(value: Any) -> str | None:
+    """A value as text: 3 and 3.0 are '3'; None if it is missing."""
+    if value is None or value == "" or (isinstance(value, float | np.floating) and np.isnan(value)):
+        return None
+    if isinstance(value, float | np.floating) and float(value).is_integer():
+        value = int(value)
+    return str(value)
+
+
+@contextlib.contextmanager
+def _opened(path: str | Path) -> Iterator[tuple["NWBFile", str]]:
+    """Open a file, local or remote; also returns its name."""
+    try:
+        import h5py
+        from pynwb import NWBHDF5IO
+    except ModuleNotFoundError as error:
+        raise UserError("reading NWB files needs pynwb", remedy="install it: pip install 'brainscore[nwb]'") from error
+    address = str(path)
+    remote = address.startswith(("http://", "https://", "s3://", "dandi:"))
+    if remote:
+        url = _url(address)
+        source = Path(urllib.parse.unquote(urllib.parse.urlsplit(address).path)).name or address
+        opened: Any = _remote_file(url, address)
+    else:
+        source, opened = Path(path).name, str(path)
+        if Path(path).is_dir():
+            raise UserError(f"{path} is a folder", remedy="pass an NWB file in HDF5; Zarr is not supported")
+        if not Path(path).exists():
+            raise UserError(f"the file {path} does not exist", remedy="check the path")
+    with contextlib.ExitStack() as stack:
+        try:
+            hdf5 = stack.enter_context(h5py.File(opened, "r"))
+            reader = stack.enter_context(NWBHDF5IO(file=hdf5, mode="r", load_namespaces=True))
+            file = reader.read()
+        except Exception as error:  # readers raise many types of errors for other files
+            raise UserError(
+                f"cannot read {address} as an NWB file: {error}", remedy="check it with `python -m pynwb.validate FILE`"
+            ) from error
+        yield file, source
+
+
+def _remote_file(url: str, address: str) -> Any:
+    import requests
+
+    try:
+        import remfile
+    except ModuleNotFoundError as error:
+        raise UserError("reading from the network needs remfile", remedy="pip install 'brainscore[nwb]'") from error
+    try:  # archives redirect to their storage: follow once, not for each part
+        with requests.get(url, headers={"Range": "bytes=0-0"}, stream=True, timeout=_TIMEOUT) as answer:
+            answer.raise_for_status()
+            if answer.status_code != requests.codes.partial_content:
+                raise UserError(f"the server of {address} does not send parts of files", remedy="download the file")
+            return remfile.File(answer.url)
+    except requests.RequestException as error:
+        raise DataUnavailable(
+            f"cannot read {address}: {error}", remedy="check the address and the connection"
+        ) from error
+
+
+def _url(address: str) -> str:
+    """HTTPS address of a file in S3 or in the DANDI archive."""
+    if address.startswith("s3://"):
+        bucket, _, key = address.removeprefix("s3://").partition("/")
+        return f"https://{bucket}.s3.amazonaws.com/{urllib.parse.quote(key)}"
+    if not address.startswith("dandi:"):
+        return address
+    match = _DANDI.fullmatch(address)
+    if match is None:
+        raise UserError(f"{address!r} is not an address in DANDI", remedy="write dandi:000123/sub-1/sub-1_ecephys.nwb")
+    import requests
+
+    version = match["version"] or "draft"
+    listing = f"{DANDI_API}/dandisets/{match['dandiset']}/versions/{version}/assets/"
+    try:
+        answer = requests.get(listing, params={"path": match["path"], "page_size": 100}, timeout=_TIMEOUT)
+        answer.raise_for_status()
+        assets = answer.json()["results"]
+        found = [one["asset_id"] for one in assets if one["path"] == match["path"]]
+        if not found:
+            near = ", ".join(one["path"] for one in assets[:5])
+            raise UserError(
+                f"the dandiset {match['dandiset']} ({version}) has no file {match['path']!r}",
+                remedy=f"it has {near}" if near else "copy the path from the archive's website",
+            )
+    except (requests.RequestException, ValueError, KeyError) as error:
+        raise DataUnavailable(
+            f"cannot find {address} in DANDI: {error}", remedy="check address and connection"
+        ) from error
+    return f"{DANDI_API}/assets/{found[0]}/download/"

@@ -1,0 +1,493 @@
+"""Import behavioural trials from a table with one row per trial."""
+
+import warnings
+from collections.abc import Hashable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from brainscore_core.errors import UserError, nearest
+from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly
+from brainscore_core.supported_data_standards.brainio.assembly_checks import check_alignment
+from brainscore_core.supported_data_standards.brainio.findings import (
+    ValidationWarning,
+    format_values,
+    raise_for_errors,
+)
+from brainscore_core.supported_data_standards.brainio.import_report import (
+    IMPORT_REPORT,
+    ImportChange,
+    ImportReport,
+    count_text,
+    first_names,
+)
+from brainscore_core.supported_data_standards.brainio.stimuli import EXACT_FLOATS
+
+__all__ = ["from_trials"]
+
+_IMAGES = ("image_1", "image_2", "image_3")
+_MISSING = ["", "NA", "NaN", "nan"]
+_SUFFIXES = {".csv": ",", ".tsv": "\t", ".txt": "\t"}
+
+
+def from_trials(
+    trials: str | Path | pd.DataFrame,
+    *,
+    stimulus_id: str = "stimulus_id",
+    response: str | Sequence[str] = "response",
+    truth: str | None = None,
+    distractor: str | None = None,
+    triplet: Sequence[str] | None = None,
+    subject: str | None = None,
+    trial: str | None = None,
+    rename: Mapping[str, str] | None = None,
+    drop: Sequence[str] = (),
+    stimulus_set: pd.DataFrame | None = None,
+    identifier: str | None = None,
+) -> BehavioralAssembly:
+    r"""Make a behavioural assembly from a table with one row per trial.
+
+    The columns that have a meaning are named once. All others become coordinates of ``presentation``.
+
+    Parameters
+    ----------
+    trials : path or DataFrame
+        A CSV file (``.tsv``: separated by tabs) in UTF-8, or a table. In files, empty cells, ``NA`` and ``NaN`` are
+        missing values, except in the columns with ids of stimuli, where only empty cells are.
+    stimulus_id : str, default 'stimulus_id'
+        Column with the stimulus that was shown. Ids become text.
+    response : str or sequence of str, default 'response'
+        Column with the answer: a label, a number, or whether it was correct. Its values are those of the assembly.
+        Several columns, such as one probability per label, give presentation × choice.
+    truth : str, optional
+        Column with the correct label; becomes ``truth``.
+    distractor : str, optional
+        For choices between two objects: the column with the other object, which becomes ``dist_obj``. `truth` is then
+        required, and also becomes ``sample_obj``. Responses must be one of the two.
+    triplet : sequence of str, optional
+        For odd-one-out choices: the three columns with the stimuli that were shown together. They become ``image_1``,
+        ``image_2`` and ``image_3``, of which the last is the chosen one, as are values and ``stimulus_id``.
+        `response` has the id of the chosen stimulus, or the name of its column. `stimulus_id` is not used.
+    subject : str, optional
+        Column with the participant; becomes ``subject``.
+    trial : str, optional
+        Column with the number of the trial, unique for each subject; becomes ``trial``. Repeated showings of a
+        stimulus to a subject are then numbered: ``repetition``.
+    rename : mapping, optional
+        Further columns to rename: old → new name.
+    drop : sequence of str, optional
+        Columns to leave out.
+    stimulus_set : StimulusSet, optional
+        The stimuli; an id that it lacks is an error. It is attached to the assembly.
+    identifier : str, optional
+        Name of the assembly; by default the identifier of the stimulus set, if given.
+
+    Returns
+    -------
+    BehavioralAssembly
+        Dimensions ``presentation``, in the order of the rows, or ``presentation`` × ``choice``.
+        ``attrs['import_report']`` is an :class:`ImportReport`.
+
+    Raises
+    ------
+    UserError
+        If the table cannot be read or is empty, a column does not exist or has values of several types, trials are
+        not unique, or a response is none of the options.
+    ValidationError
+        If stimuli are not in `stimulus_set`.
+
+    Warns
+    -----
+    ValidationWarning
+        If rows are dropped, or something is unusual.
+
+    Examples
+    --------
+    >>> trials = pd.DataFrame({
+    ...     "image": [1, 2, 1, 2],
+    ...     "key": ["cat", "dog", "dog", "dog"],
+    ...     "category": ["cat", "dog", "cat", "dog"],
+    ...     "participant": ["p1", "p1", "p2", "p2"],
+    ...     "rt": [0.41, 0.52, 0.88, 0.45],
+    ... })
+    >>> choices = from_trials(trials, stimulus_id="image", response="key", truth="category", subject="participant")
+    >>> choices.values.tolist(), choices["truth"].values.tolist()
+    (['cat', 'dog', 'dog', 'dog'], ['cat', 'dog', 'cat', 'dog'])
+    >>> choices.attrs["import_report"]
+    table: 4 of 4 rows imported
+    - renamed 1 column (image): stimulus_id
+    - renamed 1 column (category): truth
+    - renamed 1 column (participant): subject
+    - renamed 1 column (key): the values of the assembly
+    - converted 1 column (stimulus_id): ids are text
+    """
+    return _Import(trials, triplet or (stimulus_id,), response).run(
+        stimulus_id=stimulus_id,
+        roles={"truth": truth, "subject": subject, "trial": trial, "dist_obj": distractor},
+        triplet=triplet,
+        rename=rename or {},
+        drop=drop,
+        stimulus_set=stimulus_set,
+        identifier=identifier,
+    )
+
+
+class _Import:
+    """A table on its way to an assembly, and the changes so far."""
+
+    def __init__(self, trials: str | Path | pd.DataFrame, ids: Sequence[str], response: str | Sequence[str]) -> None:
+        self.source = "table" if isinstance(trials, pd.DataFrame) else Path(trials).name
+        self.responses = [response] if isinstance(response, str) else list(response)
+        self.has_choices = not isinstance(response, str)
+        self.changes: list[ImportChange] = []
+        self.table = _read(trials, ids)
+        self.rows_read = len(self.table)
+        if not self.responses:
+            raise UserError("response names no column", remedy="pass the column with the answers")
+
+    def run(
+        self,
+        *,
+        stimulus_id: str,
+        roles: Mapping[str, str | None],
+        triplet: Sequence[str] | None,
+        rename: Mapping[str, str],
+        drop: Sequence[str],
+        stimulus_set: pd.DataFrame | None,
+        identifier: str | None,
+    ) -> BehavioralAssembly:
+        if triplet is not None and len(triplet) != 3:
+            raise UserError(f"triplet names {len(triplet)} columns", remedy="name the three columns with the stimuli")
+        if roles["dist_obj"] is not None and roles["truth"] is None:
+            raise UserError("distractor is given, but not truth", remedy="also name the column with the correct object")
+        ids = {stimulus_id: "stimulus_id"} if triplet is None else dict(zip(triplet, _IMAGES, strict=True))
+        names = {**ids, **{column: role for role, column in roles.items() if column is not None}, **rename}
+        self._require(*names, *self.responses, *drop)
+        self._drop_columns(dict.fromkeys(drop, "as requested"))
+        self._drop_columns(self._useless([*names, *self.responses]))
+        self._rename(names)
+        id_columns = list(ids.values())
+        self._require_one_type(id_columns)
+        self._drop_rows(id_columns, "the stimulus is missing")
+        self._convert_ids(id_columns)
+        self._drop_rows(self.responses, "the response is missing")
+        for role in ("truth", "subject", "trial", "dist_obj"):
+            if roles[role] is not None:
+                self._require_complete(role, roles[role])
+        if self.table.empty:
+            raise UserError(
+                f"no trial of {self.source} has both a stimulus and a response",
+                remedy="check the names of the columns",
+            )
+        if roles["trial"] is None:
+            self._notice_equal_rows()
+        if triplet is not None:
+            self._order_triplets(triplet)
+        if roles["dist_obj"] is not None:
+            self._add_objects()
+        if roles["trial"] is not None:
+            self._number_repetitions()
+        identifier = identifier or getattr(stimulus_set, "identifier", None)
+        if stimulus_set is not None:
+            self._require_known(stimulus_set)
+        assembly = self._assembly()
+        if identifier is not None:
+            assembly.name = identifier
+            assembly.attrs["identifier"] = identifier
+        if stimulus_set is not None:
+            assembly.attrs["stimulus_set"] = stimulus_set
+            assembly.attrs["stimulus_set_identifier"] = getattr(stimulus_set, "identifier", None) or identifier
+        report = ImportReport(self.source, {"row": (self.rows_read, len(self.table))}, tuple(self.changes))
+        assembly.attrs[IMPORT_REPORT] = report
+        if notable := [str(change) for change in report.changes if change.what == "row"]:
+            warnings.warn(f"{self.source}: {'; '.join(notable)}", ValidationWarning, stacklevel=3)
+        return assembly
+
+    def _note(self, action: str, what: str, names: Sequence[Any], reason: str) -> None:
+        self.changes.append(ImportChange(action, what, first_names(names), len(names), reason))
+
+    def _require(self, *names: str) -> None:
+        """Raise an error that names the nearest columns unless all exist."""
+        columns = [str(column) for column in self.table.columns]
+        for name in names:
+            if name in columns:
+                continue
+            near = nearest(str(name), columns)
+            raise UserError(
+                f"{self.source} has no column {name!r}",
+                remedy=(f"did you mean {' or '.join(map(repr, near))}? " if near else "")
+                + f"The columns are {', '.join(columns)}.",
+            )
+
+    def _drop_columns(self, reasons: Mapping[str, str]) -> None:
+        for reason in dict.fromkeys(reasons.values()):
+            names = [name for name in reasons if reasons[name] == reason]
+            self.table = self.table.drop(columns=names)
+            self._note("dropped", "column", names, reason)
+
+    def _useless(self, needed: Sequence[str]) -> dict[str, str]:
+        """Columns that cannot or need not become coordinates, each with the reason."""
+        reasons = {}
+        for name in self.table.columns:
+            column = self.table[name]
+            if name in needed:
+                continue
+            if name.startswith("Unnamed: ") or not name.strip():
+                reasons[name] = "it has no name; DataFrame.to_csv writes such row numbers unless index=False"
+            elif column.isna().all():
+                reasons[name] = "all of its values are missing"
+            elif column.dtype == object and column.map(lambda cell: isinstance(cell, list | tuple | dict | set)).any():
+                reasons[name] = "its values are not single numbers or texts"
+        return reasons
+
+    def _rename(self, names: Mapping[str, str]) -> None:
+        new = {name: names.get(name, _usable(name)) for name in self.table.columns if name not in self.responses}
+        taken: dict[str, str] = {}
+        for name, target in new.items():
+            if target in taken or target in ("presentation", "data", *(["choice"] if self.has_choices else [])):
+                culprit = (
+                    f"{taken[target]!r} and {name!r} would both be the coordinate {target!r}"
+                    if target in taken
+                    else f"{name!r} would be the coordinate {target!r}, a name that assemblies use themselves"
+                )
+                raise UserError(culprit, remedy=f"leave one out with drop, or rename it: rename={{{name!r}: '…'}}")
+            taken[target] = name
+        shared = [name for name in self.responses if name in names]
+        if shared:
+            raise UserError(f"the column {shared[0]!r} is named twice, as response and as {names[shared[0]]}",
+                            remedy="name each column once")  # fmt: skip
+        for name, target in new.items():
+            if target != name:
+                self._note("renamed", "column", [name], target)
+        self._note("renamed", "column", self.responses, "the values of the assembly")
+        self.table = self.table.rename(columns=new)
+        if taken.keys() & set(self.responses):
+            raise UserError(
+                f"the name of the response, {self.responses[0]!r}, is also that of a coordinate",
+                remedy="rename the column in the table",
+            )
+
+    def _require_one_type(self, ids: Sequence[str]) -> None:
+        for name in self.table.columns:
+            column = self.table[name]
+            if column.dtype != object:
+                continue
+            kinds: dict[str, Any] = {}
+            for cell in column[column.notna()]:
+                kinds.setdefault(_kind(cell), cell)
+            if len(kinds) > 1:
+                found = " and ".join(f"{kind} ({cell!r})" for kind, cell in kinds.items())
+                raise UserError(
+                    f"the column {name!r} has values of several types: {found}",
+                    remedy=f"convert it, e.g. table[{name!r}].astype(str), or leave it out with drop=[{name!r}]",
+                )
+            numbers = pd.to_numeric(column, errors="coerce").notna() if "text" in kinds and name not in ids else None
+            if numbers is not None and numbers.mean() > 0.5:
+                others = column[~numbers & column.notna()].unique()
+                if len(others):
+                    reason = f"most of its values are numbers, but not {format_values(others)}, so all are text"
+                    self._note("noticed", "column", [name], reason)
+
+    def _drop_rows(self, columns: Sequence[str], reason: str) -> None:
+        missing = self.table[list(columns)].isna().any(axis=1).to_numpy()
+        if missing.any():
+            self._note("dropped", "row", list(self.table.index[missing]), reason)
+            self.table = self.table[~missing]
+
+    def _require_complete(self, role: str, column: str | None) -> None:
+        missing = self.table[role].isna()
+        if missing.any():
+            raise UserError(
+                f"the column {column!r} is empty in {count_text(int(missing.sum()), 'row')}: "
+                f"{first_names(self.table.index[missing])}",
+                remedy="complete or remove these rows",
+            )
+
+    def _convert_ids(self, columns: Sequence[str]) -> None:
+        for name in columns:
+            column = self.table[name]
+            if column.map(lambda cell: isinstance(cell, str)).all():
+                self.table[name] = column.astype(object)
+                continue
+            if pd.api.types.is_float_dtype(column) and (column == column.round()).all():
+                column = column.astype(np.int64)  # integers with gaps are read as floats
+            self.table[name] = column.astype(str).astype(object)
+            self._note("converted", "column", [name], "ids are text")
+
+    def _order_triplets(self, triplet: Sequence[str]) -> None:
+        """Put the chosen image last, and name it as response and stimulus."""
+        shown = self.table[list(_IMAGES)].to_numpy(dtype=object)
+        answers = self.table[self.responses[0]].astype(str).to_numpy(dtype=object)
+        if len(self.responses) > 1:
+            raise UserError("triplet is given with several responses", remedy="name one column")
+        chosen = (shown == answers[:, None]) | (np.array(list(triplet), dtype=object) == answers[:, None])
+        twice = (shown[:, 0] == shown[:, 1]) | (shown[:, 0] == shown[:, 2]) | (shown[:, 1] == shown[:, 2])
+        for wrong, problem in ((twice, "show a stimulus twice"), (chosen.sum(axis=1) != 1, "choose none of the three")):
+            if wrong.any():
+                first = int(np.flatnonzero(wrong)[0])
+                raise UserError(
+                    f"{count_text(int(wrong.sum()), 'row')} of {self.source} {problem}: row "
+                    f"{self.table.index[first]} has {format_values(shown[first])} and the response {answers[first]!r}",
+                    remedy="the response is the id of the odd stimulus, or the name of its column",
+                )
+        odd = chosen.argmax(axis=1)
+        others = np.array([[1, 2], [0, 2], [0, 1]])[odd]
+        rows = np.arange(len(shown))
+        ordered = np.column_stack([shown[rows, others[:, 0]], shown[rows, others[:, 1]], shown[rows, odd]])
+        for place, name in enumerate(_IMAGES):
+            self.table[name] = ordered[:, place]
+        self.table[self.responses[0]] = ordered[:, 2]
+        if "stimulus_id" in self.table.columns:
+            raise UserError("the table has a column 'stimulus_id'", remedy="leave it out: drop=['stimulus_id']")
+        self.table["stimulus_id"] = ordered[:, 2]
+        self._note("added", "column", ["stimulus_id"], "the chosen stimulus, which is image_3 now")
+
+    def _add_objects(self) -> None:
+        if "sample_obj" in self.table.columns:
+            raise UserError(
+                "the table has a column 'sample_obj', which truth becomes", remedy="leave it out: drop=['sample_obj']"
+            )
+        self.table["sample_obj"] = self.table["truth"]
+        self._note("added", "column", ["sample_obj"], "a copy of truth, as metrics of choices between two objects need")
+        answers = self.table[self.responses[0]]
+        wrong = (answers != self.table["truth"]) & (answers != self.table["dist_obj"])
+        if wrong.any():
+            row = self.table[wrong].iloc[0]
+            raise UserError(
+                f"{count_text(int(wrong.sum()), 'response')} of {self.source} are neither the correct object nor the "
+                f"distractor: row {wrong.idxmax()} has {row[self.responses[0]]!r}, not {row['truth']!r} or "
+                f"{row['dist_obj']!r}",
+                remedy="use the same names of objects in the three columns",
+            )
+        same = self.table["truth"] == self.table["dist_obj"]
+        if same.any():
+            raise UserError(
+                f"in {count_text(int(same.sum()), 'row')} of {self.source} the distractor is the correct object: "
+                f"{first_names(self.table.index[same])}",
+                remedy="correct the columns, or remove these rows",
+            )
+
+    def _notice_equal_rows(self) -> None:
+        repeated = self.table.duplicated()
+        if repeated.any():
+            reason = "equal to an earlier row in all columns; if these are duplicates, remove them"
+            self._note("noticed", "row", list(self.table.index[repeated]), reason)
+
+    def _number_repetitions(self) -> None:
+        """Require that trials are unique, and count the showings of a stimulus."""
+        subject = ["subject"] if "subject" in self.table.columns else []
+        # trials may be counted anew in each session
+        of_session = [name for name in ("session", "block") if name in self.table.columns]
+        repeated = self.table.duplicated([*subject, *of_session, "trial"])
+        if repeated.any():
+            within = ", ".join([*subject, *of_session, "trial"])
+            raise UserError(
+                f"{count_text(int(repeated.sum()), 'row')} of {self.source} repeat a trial (the same {within}): "
+                f"{first_names(self.table.index[repeated])}",
+                remedy="remove the duplicates, or name a column that is unique for each subject",
+            )
+        if "repetition" in self.table.columns:
+            return
+        shown = [*subject, *(name for name in _IMAGES if name in self.table.columns), "stimulus_id"]
+        ordered = self.table.sort_values([*of_session, "trial"], kind="stable")
+        self.table["repetition"] = ordered.groupby(shown, sort=False).cumcount()
+        self._note("added", "column", ["repetition"], "counts the showings of a stimulus to a subject, by trial")
+
+    def _require_known(self, stimulus_set: pd.DataFrame) -> None:
+        if "stimulus_id" not in stimulus_set.columns:
+            raise UserError("the stimulus set has no column 'stimulus_id'", remedy="pass a StimulusSet")
+        columns = [name for name in ("stimulus_id", *_IMAGES) if name in self.table.columns]
+        shown = pd.unique(self.table[columns].to_numpy(dtype=object).ravel())
+        name = getattr(stimulus_set, "identifier", None)
+        where = f"the stimulus set {name!r}" if name else "the stimulus set"
+        raise_for_errors(check_alignment(list(shown), stimulus_set["stimulus_id"], where=where))
+
+    def _assembly(self) -> BehavioralAssembly:
+        values = self.table[self.responses].to_numpy()
+        coords: dict[Hashable, Any] = {
+            name: ("presentation", self.table[name].to_numpy())
+            for name in self.table.columns
+            if name not in self.responses
+        }
+        if not self.has_choices:
+            return BehavioralAssembly(values[:, 0], coords=coords, dims=["presentation"])
+        coords["choice"] = ("choice", np.array(self.responses, dtype=object))
+        return BehavioralAssembly(values, coords=coords, dims=["presentation", "choice"])
+
+
+def _read(trials: str | Path | pd.DataFrame, ids: Sequence[str]) -> pd.DataFrame:
+    """Return the table with names of columns as text and rows numbered from 1, as in a file without its header."""
+    if isinstance(trials, pd.DataFrame):
+        table = pd.DataFrame(trials).copy()
+    else:
+        table = _read_file(Path(trials), ids)
+    table.columns = table.columns.map(str)
+    if not table.columns.is_unique:
+        repeated = table.columns[table.columns.duplicated()].unique()
+        raise UserError(f"several columns have the name {format_values(repeated)}", remedy="rename or remove them")
+    if table.empty:
+        raise UserError("the table of trials has no rows", remedy="pass a table with one row per trial")
+    table.index = pd.RangeIndex(1, len(table) + 1)
+    for name in table.columns:
+        if isinstance(table[name].dtype, pd.api.extensions.ExtensionDtype):
+            table[name] = _plain(table[name])
+    return table
+
+
+def _plain(column: pd.Series) -> pd.Series:
+    """A column of one of NumPy's types: categories, nullable numbers and strings become what they hold."""
+    if isinstance(column.dtype, pd.CategoricalDtype):
+        return _plain(column.astype(column.cat.categories.dtype))
+    if pd.api.types.is_bool_dtype(column.dtype):
+        return column.astype(object if column.isna().any() else bool)
+    if pd.api.types.is_numeric_dtype(column.dtype):
+        return column.astype(np.float64 if column.isna().any() else column.to_numpy().dtype)
+    return column.astype(object) if not isinstance(column.dtype, pd.DatetimeTZDtype) else column.dt.tz_convert(None)
+
+
+def _read_file(path: Path, ids: Sequence[str]) -> pd.DataFrame:
+    separator = _SUFFIXES.get(path.suffix.lower())
+    if separator is None:
+        raise UserError(f"{path.name} is not a CSV file", remedy="pass a .csv or .tsv file, or a DataFrame")
+    try:
+        header = pd.read_csv(path, sep=separator, nrows=0)
+        text = [name for name in ids if name in header.columns]
+        missing = {name: [""] if name in text else _MISSING for name in header.columns}
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", pd.errors.DtypeWarning)
+            table = pd.read_csv(
+                path,
+                sep=separator,
+                dtype=dict.fromkeys(text, object),
+                keep_default_na=False,
+                na_values=missing,
+                low_memory=False,
+                index_col=False,
+                **EXACT_FLOATS,
+            )
+    except pd.errors.EmptyDataError as error:
+        raise UserError(f"{path} is empty", remedy="pass a file with one row per trial") from error
+    except UnicodeDecodeError as error:
+        raise UserError(f"{path} is not in UTF-8: {error}", remedy="save it as CSV in UTF-8") from error
+    except (OSError, ValueError) as error:
+        raise UserError(f"cannot read the trials in {path}: {error}", remedy="check the path and the file") from error
+    first = pd.read_csv(path, sep=separator, nrows=1, header=None, dtype=str, keep_default_na=False).iloc[0]
+    if first[first != ""].duplicated().any():  # pandas numbers the second one
+        names = first[first.duplicated()].unique()
+        raise UserError(f"several columns of {path} have the name {format_values(names)}", remedy="rename them")
+    return table
+
+
+def _usable(name: str) -> str:
+    """Name of a coordinate: without surrounding spaces, slashes and unprintable characters."""
+    return "".join(character if character.isprintable() else "_" for character in name.strip().replace("/", "_"))
+
+
+def _kind(cell: Any) -> str:
+    if isinstance(cell, str):
+        return "text"
+    if isinstance(cell, bool | np.bool_):
+        return "truth values"
+    return "numbers" if isinstance(cell, int | float | np.number) else type(cell).__name__

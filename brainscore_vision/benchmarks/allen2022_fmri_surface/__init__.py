@@ -1,0 +1,35 @@
+"""Predictivity of and similarity to human visual cortex (7T fMRI, surface) on natural scenes (Allen et al. 2022)."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from brainscore_core.plugins.tables import table_keys
+from brainscore_vision import benchmark_registry
+
+if TYPE_CHECKING:
+    from brainscore_core.benchmarks import Benchmark
+
+BIBTEX = """@article{allen_massive_2022,
+  title = {A massive 7T fMRI dataset to bridge cognitive neuroscience and artificial intelligence},
+  volume = {25},
+  issn = {1097-6256},
+  doi = {10.1038/s41593-021-00962-x},
+  journal = {Nature Neuroscience},
+  author = {Allen, Emily J. and St-Yves, Ghislain and Wu, Yihan and Breedlove, Jesse L. and Prince, Jacob S. and
+    Dowdle, Logan T. and Nau, Matthias and Caron, Brad and Pestilli, Franco and Charest, Ian and Hutchinson, J.
+    Benjamin and Naselaris, Thomas and Kay, Kendrick},
+  year = {2022},
+  pages = {116--126}
+}"""
+
+
+def _make(benchmark: str) -> Benchmark:
+    from brainscore_vision.benchmark_helpers.table_benchmarks import make_benchmark
+
+    return make_benchmark(__file__, benchmark, bibtex=BIBTEX)
+
+
+for _key in table_keys(__file__, "benchmarks.csv"):
+    benchmark_registry[_key] = partial(_make, _key)

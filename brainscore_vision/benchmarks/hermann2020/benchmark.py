@@ -1,0 +1,93 @@
+"""Which cue models choose if shape and texture are in conflict (Hermann et al. 2020)."""
+
+from typing import Any
+
+import numpy as np
+
+from brainscore_core.benchmarks import Benchmark, BenchmarkBase, bound_score, normalise
+from brainscore_core.metrics import Score, declare_no_error
+from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly
+from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
+from brainscore_vision import load_metric, load_stimulus_set
+from brainscore_vision.benchmark_helpers.table_benchmarks import make_benchmark
+from brainscore_vision.benchmark_helpers.tables import BenchmarkRow
+from brainscore_vision.benchmarks import hermann2020
+from brainscore_vision.metric_helpers.behaviour import matched_choices
+from brainscore_vision.model_interface import BrainModel
+
+__all__ = ["CueConflict", "make"]
+
+
+def make(benchmark: str) -> Benchmark:
+    """Make a benchmark of the table."""
+    return make_benchmark(hermann2020.__file__, benchmark, bibtex=hermann2020.BIBTEX, kinds={"shape": CueConflict})
+
+
+class CueConflict(BenchmarkBase):
+    """A model names pictures with the shape of one object and the texture of another.
+
+    ``Hermann2020cueconflict-shape_match`` is the share of shapes among all choices, ``-shape_bias`` that among choices
+    of shape or texture. An engineering benchmark: nobody was measured. The pictures are shown as they are.
+
+    Parameters
+    ----------
+    row : BenchmarkRow
+        Name and stimuli.
+    bibtex : str
+        Citation.
+
+    Notes
+    -----
+    A model that never chooses either cue has no bias: NaN with a reason.
+
+    References
+    ----------
+    .. [1] Hermann, Chen & Kornblith 2020, https://doi.org/10.48550/arXiv.1911.09071
+    """
+
+    def __init__(self, row: BenchmarkRow, bibtex: str) -> None:
+        self._row = row
+        self._metric: Any = load_metric(row.metric)
+        super().__init__(
+            identifier=row.identifier,
+            version=row.version,
+            ceiling_func=self._metric.ceiling,
+            parent=row.parent,
+            bibtex=bibtex,
+        )
+
+    def __call__(self, candidate: BrainModel) -> Score:
+        """Let `candidate` name the pictures.
+
+        Returns
+        -------
+        Score
+            In [0, 1].
+
+        Raises
+        ------
+        NotApplicable
+            If the candidate cannot label.
+        """
+        stimuli = load_stimulus_set(self._row.stimuli)
+        candidate.start_task(BrainModel.Task.label, sorted({str(truth) for truth in stimuli["truth"]}))
+        labels = candidate.look_at(stimuli, number_of_trials=self._row.number_of_trials)
+        conflicts = stimuli[stimuli["original_image_category"] != stimuli["conflict_image_category"]]
+        chosen = matched_choices(labels, conflicts["stimulus_id"].to_numpy())
+        if self._row.benchmark.endswith("shape_bias"):
+            cues = conflicts[["original_image_category", "conflict_image_category"]].to_numpy()
+            decided = (chosen[:, np.newaxis] == cues).any(axis=1)
+            if not decided.any():
+                return declare_no_error(Score(float("nan")), "the model chose neither shape nor texture of any picture")
+            conflicts, chosen = conflicts[decided], chosen[decided]
+        score: Score = self._metric(
+            _assembly(conflicts, chosen), _assembly(conflicts, conflicts["original_image_category"].to_numpy())
+        )
+        return bound_score(normalise(score, self.ceiling))
+
+
+def _assembly(stimuli: StimulusSet, values: Any) -> BehavioralAssembly:
+    ids = stimuli["stimulus_id"].to_numpy()
+    return BehavioralAssembly(
+        np.asarray(values, dtype=object), coords={"stimulus_id": ("presentation", ids)}, dims=["presentation"]
+    )

@@ -1,0 +1,136 @@
+"""Share of a model's dimensions that encode shape or texture (Islam et al. 2021)."""
+
+import random
+from typing import Any, Final
+
+import numpy as np
+
+from brainscore_core.benchmarks import Benchmark, BenchmarkBase, bound_score, normalise
+from brainscore_core.errors import UserError
+from brainscore_core.metrics import Score
+from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
+from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
+from brainscore_vision import load_metric, load_stimulus_set
+from brainscore_vision.benchmark_helpers.measurements import without_single_time_bin
+from brainscore_vision.benchmark_helpers.table_benchmarks import constant_ceiling, make_benchmark
+from brainscore_vision.benchmark_helpers.tables import BenchmarkRow
+from brainscore_vision.benchmarks import islam2021
+from brainscore_vision.model_interface import BrainModel
+
+__all__ = ["Dimensionality", "draw_pairs", "make"]
+
+TIME_BIN: Final = (70, 170)
+SEED: Final = 1751
+"""Of the pairs, which are the same for all models, as published."""
+
+
+def make(benchmark: str) -> Benchmark:
+    """Make a benchmark of the table."""
+    kinds = {"dimensionality": Dimensionality}
+    return make_benchmark(islam2021.__file__, benchmark, bibtex=islam2021.BIBTEX, kinds=kinds)
+
+
+class Dimensionality(BenchmarkBase):
+    """Share of a region's dimensions that covary over pairs of stimuli of the same shape, or of the same texture.
+
+    An engineering benchmark: nobody was measured. The stimuli are shown as they are, not at a visual angle.
+
+    Parameters
+    ----------
+    row : BenchmarkRow
+        With the column ``factor``: ``'shape'`` or ``'texture'``.
+    bibtex : str
+        Citation.
+
+    References
+    ----------
+    .. [1] Islam et al. 2021, https://openreview.net/forum?id=NcFEZOi-rLa
+    """
+
+    def __init__(self, row: BenchmarkRow, bibtex: str) -> None:
+        self._row = row
+        self._metric = load_metric(row.metric, factor=row.further["factor"])
+        super().__init__(
+            identifier=row.identifier,
+            version=row.version,
+            ceiling_func=lambda: constant_ceiling(1, meaning="upper bound", reason="an upper bound by definition"),
+            parent=row.parent,
+            bibtex=bibtex,
+        )
+
+    def __call__(self, candidate: BrainModel) -> Score:
+        """Record from `candidate` and estimate the share.
+
+        Returns
+        -------
+        Score
+            In [0, 1].
+        """
+        stimuli = load_stimulus_set(self._row.stimuli)
+        candidate.start_recording(self._row.region, [TIME_BIN])
+        recordings: Any = without_single_time_bin(
+            candidate.look_at(stimuli, number_of_trials=self._row.number_of_trials)
+        )
+        recordings = recordings.transpose("presentation", "neuroid")
+        position = {name: row for row, name in enumerate(recordings["stimulus_id"].values)}
+        rows = np.array([position[name] for name in stimuli["stimulus_id"]])
+        factors, partners = draw_pairs(stimuli)
+        pair = [
+            NeuroidAssembly(
+                recordings.values[chosen],
+                coords={
+                    "factor": ("presentation", factors),
+                    "pair_id": ("presentation", np.arange(len(factors))),
+                    "neuroid_id": ("neuroid", np.arange(recordings.sizes["neuroid"])),
+                },
+                dims=["presentation", "neuroid"],
+            )
+            for chosen in (rows, rows[partners])
+        ]
+        return bound_score(normalise(self._metric(*pair), self.ceiling))
+
+
+def draw_pairs(stimuli: StimulusSet) -> tuple[np.ndarray, np.ndarray]:
+    """Draw a partner for each stimulus, which has the same shape and another texture, or the reverse.
+
+    Parameters
+    ----------
+    stimuli : StimulusSet
+        With the columns ``shape``, ``texture`` and ``original_image_id``.
+
+    Returns
+    -------
+    factors : array of str
+        What the stimulus and its partner have in common: ``'shape'`` or ``'texture'``.
+    partners : array of int
+        Row of the partner.
+
+    Raises
+    ------
+    UserError
+        If a shape does not exist in all textures.
+    """
+    generator = random.Random(SEED)  # noqa: S311 -- not for security: the published pairs
+    shapes, textures = sorted(set(stimuli["shape"])), sorted(set(stimuli["texture"]))
+    columns = {name: stimuli[name].to_numpy() for name in ("shape", "texture", "original_image_id")}
+    factors, partners = [], []
+    for row in range(len(stimuli)):
+        own = {name: values[row] for name, values in columns.items()}
+        factor = generator.choice(["shape", "texture"])
+        if factor == "shape":
+            other = generator.choice([texture for texture in textures if texture != own["texture"]])
+            same = columns["original_image_id"] == own["original_image_id"]
+            found = np.flatnonzero(same & (columns["texture"] == other))
+            if len(found) != 1:
+                raise UserError(
+                    f"the stimuli have {len(found)} pictures of {own['original_image_id']!r} in the texture {other!r}",
+                    remedy="each shape must exist once in each texture",
+                )
+            partner = found[0]
+        else:
+            other = generator.choice([shape for shape in shapes if shape != own["shape"]])
+            found = np.flatnonzero((columns["texture"] == own["texture"]) & (columns["shape"] == other))
+            partner = generator.choice(found)
+        factors.append(factor)
+        partners.append(int(partner))
+    return np.array(factors), np.array(partners)

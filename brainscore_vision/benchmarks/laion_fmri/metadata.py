@@ -1,0 +1,54 @@
+"""What the benchmarks measure, and on whom."""
+
+from brainscore_vision.benchmark_helpers.metadata import (
+    BenchmarkMetadata,
+    DataMetadata,
+    MetricMetadata,
+    StimuliMetadata,
+)
+from brainscore_vision.benchmark_helpers.tables import BenchmarkRow, table_metadata
+from brainscore_vision.benchmarks.laion_fmri import BIBTEX
+
+__all__ = ["METADATA"]
+
+
+_SPLITS = {"tau": "held-out", "ood": "unusual"}
+
+
+def _describe(row: BenchmarkRow) -> BenchmarkMetadata:
+    own = "persubject" in row.benchmark
+    shown = "pictures that only the subject saw" if own else "pictures that all subjects saw"
+    tested = f"{_SPLITS[row.further['split']]} pictures predicted"
+    what = {"rdm": "dissimilarities", "cka": "alignment"}.get(row.metric, tested)
+    metric = MetricMetadata()
+    if row.kind != "subjects predicted":
+        metric = MetricMetadata(
+            name=row.metric,
+            kind="similarity",
+            ceiling="upper bound: root of the published noise ceiling, mean over voxels"
+            if row.metric == "rdm"
+            else "human-human: the same number between all pairs of subjects",
+        )
+    return BenchmarkMetadata(
+        title=f"Pictures from the web in {row.region}: {what}, {shown}",
+        description=(
+            f"How well do a model's responses to pictures from the web match fMRI responses in {row.region} of five "
+            f"people, one at a time ({what}; {shown})?"
+        ),
+        stimuli=StimuliMetadata(kind="pictures from the web"),
+        data=DataMetadata(
+            kind="neural",
+            species="human",
+            regions=(row.region,),
+            task="passive viewing",
+            method="fMRI",
+            n_subjects=5,
+            access="private",
+            preprocessing="responses of voxels, averaged over repetitions",
+            notes=("Voxels of whose variance more than 30 % can be explained.",),
+        ),
+        metric=metric,
+    )
+
+
+METADATA = table_metadata(__file__, _describe, bibtex=BIBTEX)

@@ -1,0 +1,34 @@
+"""What the benchmarks measure, and on whom."""
+
+from brainscore_vision.benchmark_helpers.metadata import BenchmarkMetadata, DataMetadata, StimuliMetadata
+from brainscore_vision.benchmark_helpers.tables import BenchmarkRow, table_metadata
+from brainscore_vision.benchmarks.li2026 import BIBTEX
+
+__all__ = ["METADATA"]
+
+
+def _describe(row: BenchmarkRow) -> BenchmarkMetadata:
+    name = row.benchmark.rpartition("-")[2]
+    compared = "resemble" if row.metric == "rdm" else "predict"
+    return BenchmarkMetadata(
+        title=f"Natural scenes, macaques, in {row.region} ({name})",
+        description=(
+            f"How well do a model's responses to natural scenes {compared} spiking activity in "
+            f"{row.region} of macaques?"
+        ),
+        stimuli=StimuliMetadata(n=1000, kind="natural scenes"),
+        data=DataMetadata(
+            kind="neural",
+            species="macaque",
+            regions=(row.region,),
+            task="passive viewing",
+            method="electrophysiology",
+            n_subjects=None,
+            access="private",
+            preprocessing="activity 70–170 ms after onset, averaged over repetitions",
+            notes=("Neurons of a reliability above .4.",),
+        ),
+    )
+
+
+METADATA = table_metadata(__file__, _describe, bibtex=BIBTEX)

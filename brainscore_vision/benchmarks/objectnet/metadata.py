@@ -1,0 +1,21 @@
+"""What the benchmarks measure, and on whom."""
+
+from brainscore_vision.benchmark_helpers.metadata import BenchmarkMetadata, DataMetadata, StimuliMetadata
+from brainscore_vision.benchmark_helpers.tables import BenchmarkRow, table_metadata
+from brainscore_vision.benchmarks.objectnet import BIBTEX
+
+__all__ = ["METADATA"]
+
+
+def _describe(_: BenchmarkRow) -> BenchmarkMetadata:
+    return BenchmarkMetadata(
+        title="Accuracy on ObjectNet",
+        description="How often do models name objects in unusual places, rotations and views rightly?",
+        stimuli=StimuliMetadata(kind="photographs of things"),
+        data=DataMetadata(
+            kind="engineering", task="naming", notes=("Nobody was measured.", "1,000 classes to choose from.")
+        ),
+    )
+
+
+METADATA = table_metadata(__file__, _describe, bibtex=BIBTEX)

@@ -1,0 +1,38 @@
+"""What the benchmarks measure, and on whom."""
+
+from brainscore_vision.benchmark_helpers.metadata import BenchmarkMetadata, DataMetadata, StimuliMetadata
+from brainscore_vision.benchmark_helpers.tables import BenchmarkRow, table_metadata
+from brainscore_vision.benchmarks.scialom2024 import BIBTEX
+
+__all__ = ["METADATA"]
+
+_DRAWN = {"rgb": "photographs", "contours": "contours", "phosphenes": "phosphenes", "segments": "segments"}
+_ASKED = {
+    "accuracy": "How often is a model right?",
+    "accuracy_distance": "Is a model right as often as each person?",
+    "error_consistency": "Is a model right on the same pictures as people?",
+}
+
+
+def _describe(row: BenchmarkRow) -> BenchmarkMetadata:
+    condition = row.data[0].partition("_")[2]
+    drawn, _, share = condition.partition("-")
+    how = _DRAWN[drawn] + (f", {'all shares' if share == 'all' else f'{share} %'} of the elements" if share else "")
+    people = row.metric != "accuracy"
+    measure = {"accuracy": "Accuracy", "accuracy_distance": "Naming", "error_consistency": "Error consistency"}
+    return BenchmarkMetadata(
+        title=f"{measure[row.metric]}: objects as {how}",
+        description=f"Objects, drawn as {how}, are named with one of 12 words. {_ASKED[row.metric]}",
+        stimuli=StimuliMetadata(kind="photographs of things" if drawn == "rgb" else "outlines"),
+        data=DataMetadata(
+            kind="behavioural" if people else "engineering",
+            species="human" if people else None,
+            task="naming",
+            method="behaviour" if people else None,
+            access="private",
+            notes=("12 objects to choose from.", "No citation has been published with these data."),
+        ),
+    )
+
+
+METADATA = table_metadata(__file__, _describe, bibtex=BIBTEX)

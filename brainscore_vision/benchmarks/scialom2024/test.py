@@ -1,0 +1,76 @@
+import re
+
+import pytest
+
+from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly
+from brainscore_core.supported_data_standards.brainio.s3 import load_file_from_s3
+from brainscore_vision import load_benchmark
+from brainscore_vision.benchmark_helpers import PrecomputedFeatures
+from brainscore_vision.testing import small_labeller
+
+SIMULATED = {
+    "Scialom2024_rgbBehavioralAccuracyDistance": 0.2607,
+    "Scialom2024_phosphenes-allBehavioralErrorConsistency": 0.0508,
+    "Scialom2024_rgbEngineeringAccuracy": 0.125,
+}
+"""Raw scores of a small model on simulated data of the same form: they say nothing about brains."""
+
+CEILINGS = {
+    "Scialom2024_rgbBehavioralAccuracyDistance": 0.98484,
+    "Scialom2024_contoursBehavioralAccuracyDistance": 0.97794,
+    "Scialom2024_phosphenes-12BehavioralAccuracyDistance": 0.94213,
+    "Scialom2024_phosphenes-16BehavioralAccuracyDistance": 0.90114,
+    "Scialom2024_phosphenes-21BehavioralAccuracyDistance": 0.89134,
+    "Scialom2024_phosphenes-27BehavioralAccuracyDistance": 0.77732,
+    "Scialom2024_phosphenes-35BehavioralAccuracyDistance": 0.78466,
+    "Scialom2024_phosphenes-46BehavioralAccuracyDistance": 0.78246,
+    "Scialom2024_phosphenes-59BehavioralAccuracyDistance": 0.79745,
+    "Scialom2024_phosphenes-77BehavioralAccuracyDistance": 0.83475,
+    "Scialom2024_phosphenes-100BehavioralAccuracyDistance": 0.86073,
+    "Scialom2024_segments-12BehavioralAccuracyDistance": 0.86167,
+    "Scialom2024_segments-16BehavioralAccuracyDistance": 0.8202,
+    "Scialom2024_segments-21BehavioralAccuracyDistance": 0.8079,
+    "Scialom2024_segments-27BehavioralAccuracyDistance": 0.78282,
+    "Scialom2024_segments-35BehavioralAccuracyDistance": 0.77724,
+    "Scialom2024_segments-46BehavioralAccuracyDistance": 0.85391,
+    "Scialom2024_segments-59BehavioralAccuracyDistance": 0.8341,
+    "Scialom2024_segments-77BehavioralAccuracyDistance": 0.86227,
+    "Scialom2024_segments-100BehavioralAccuracyDistance": 0.92517,
+    "Scialom2024_phosphenes-allBehavioralErrorConsistency": 0.45755,
+    "Scialom2024_segments-allBehavioralErrorConsistency": 0.42529,
+    "Scialom2024_phosphenes-allBehavioralAccuracyDistance": 0.89533,
+    "Scialom2024_segments-allBehavioralAccuracyDistance": 0.89052,
+}
+
+OF_RESNET50 = {}
+"""Raw scores of a ResNet-50, whose choices are published."""
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate dimension names")
+@pytest.mark.parametrize("identifier", SIMULATED)
+def test_simulated_data(stand_ins, identifier):
+    pytest.importorskip("torch")
+    benchmark = load_benchmark(identifier)
+    score = benchmark(small_labeller())
+    assert float(score.attrs["raw"]) == pytest.approx(SIMULATED[identifier], abs=1e-3)
+    assert 0 < float(benchmark.ceiling) <= 1
+
+
+@pytest.mark.private_access
+@pytest.mark.parametrize("identifier", CEILINGS)
+def test_published_ceiling(identifier):
+    assert float(load_benchmark(identifier).ceiling) == pytest.approx(CEILINGS[identifier], abs=0.01)
+
+
+@pytest.mark.private_access
+@pytest.mark.parametrize("identifier", OF_RESNET50)
+def test_published_score_of_resnet50(identifier, tmp_path):
+    condition = re.split("Behavioral|Engineering", identifier)[0].replace("rgb", "RGB")
+    bucket = "brainio-brainscore" if "Engineering" in identifier else "brainscore-vision"
+    key = f"benchmarks/Scialom2024/resnet50_julios_{condition}.nc"
+    path = load_file_from_s3(bucket, key, tmp_path / "choices.nc")
+    model = PrecomputedFeatures(BehavioralAssembly.from_files(file_path=path), visual_degrees=8)
+    tolerance = 0.01 if identifier.endswith("Consistency") else 0.001
+    assert float(load_benchmark(identifier)(model).attrs["raw"]) == pytest.approx(
+        OF_RESNET50[identifier], abs=tolerance
+    )

@@ -1,0 +1,42 @@
+"""Recordings from macaque V1 of natural images and synthesised textures (Cadena et al. 2017)."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from brainscore_core.plugins.tables import table_keys
+from brainscore_vision import data_registry, stimulus_set_registry
+from brainscore_vision.data._tables import load_assembly, load_stimuli
+
+if TYPE_CHECKING:
+    from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
+
+BIBTEX = """@article{Cadena201764,
+  author = {Cadena, Santiago A. and Denfield, George H. and Walker, Edgar Y. and Gatys, Leon A. and Tolias, Andreas
+    S. and Bethge, Matthias and Ecker, Alexander S.},
+  title = {Deep convolutional models improve predictions of macaque V1 responses to natural images},
+  elocation-id = {201764},
+  year = {2017},
+  doi = {10.1101/201764},
+  publisher = {Cold Spring Harbor Laboratory},
+  url = {https://www.biorxiv.org/content/early/2017/10/11/201764},
+  eprint = {https://www.biorxiv.org/content/early/2017/10/11/201764.full.pdf},
+  journal = {bioRxiv}
+}"""
+
+
+def _load(identifier: str) -> DataAssembly:
+    """The published file only numbers the neuroids, and does not state their region."""
+    assembly = load_assembly(__file__, identifier)
+    if "neuroid_id" not in assembly.coords:
+        assembly["neuroid_id"] = "neuroid", assembly["neuroid"].values
+    if "region" not in assembly.coords:
+        assembly["region"] = "neuroid", ["V1"] * assembly.sizes["neuroid"]
+    return assembly
+
+
+for _key in table_keys(__file__, "assemblies.csv"):
+    data_registry[_key] = partial(_load, _key)
+for _key in table_keys(__file__, "stimulus_sets.csv"):
+    stimulus_set_registry[_key] = partial(load_stimuli, __file__, _key)

@@ -1,0 +1,17 @@
+"""ImageNet-C: images of ImageNet with noise, blur, weather and digital distortions (Hendrycks & Dietterich 2019)."""
+
+from functools import partial
+
+from brainscore_core.plugins.tables import table_keys
+from brainscore_vision import stimulus_set_registry
+from brainscore_vision.data._tables import load_stimuli
+
+BIBTEX = """@article{hendrycks2019benchmarking,
+  title = {Benchmarking neural network robustness to common corruptions and perturbations},
+  author = {Hendrycks, Dan and Dietterich, Thomas},
+  journal = {arXiv preprint arXiv:1903.12261},
+  year = {2019}
+}"""
+
+for _key in table_keys(__file__, "stimulus_sets.csv"):
+    stimulus_set_registry[_key] = partial(load_stimuli, __file__, _key)

@@ -1,0 +1,188 @@
+"""Trials in tables become behavioural assemblies, and what was changed is reported."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from brainscore_core.errors import UserError
+from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly
+from brainscore_core.supported_data_standards.brainio.findings import ValidationError, ValidationWarning
+from brainscore_core.supported_data_standards.brainio.netcdf import read_netcdf
+from brainscore_core.supported_data_standards.brainio.packaging import package_data_assembly_locally
+from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
+from brainscore_core.supported_data_standards.brainio.trials import from_trials
+
+
+def table(n=12):
+    rng = np.random.default_rng(0)
+    shown = np.arange(n) % 4
+    return pd.DataFrame(
+        {
+            "image": [f"{number:03d}" for number in shown],
+            "answer": rng.choice(["cat", "dog"], n),
+            "label": np.where(shown % 2, "cat", "dog"),
+            "who": np.repeat(["p1", "p2"], n // 2),
+            "rt": rng.random(n),
+            "passed": rng.random(n) < 0.9,
+            "number": np.tile(np.arange(n // 2), 2),
+        }
+    )
+
+
+NAMED = {"stimulus_id": "image", "response": "answer", "truth": "label", "subject": "who"}
+
+
+def test_file_written_by_pandas_is_packaged_and_read_back(tmp_path):
+    trials = table()
+    trials.to_csv(tmp_path / "trials.csv")  # with row numbers, as is the default
+    choices = from_trials(tmp_path / "trials.csv", **NAMED, trial="number", identifier="Lab2026")
+    assert choices.dims == ("presentation",)
+    assert choices.values.tolist() == trials["answer"].tolist()
+    assert choices["stimulus_id"].values.tolist() == trials["image"].tolist()  # 001, not 1
+    for coordinate, column in {"truth": "label", "subject": "who", "rt": "rt", "passed": "passed"}.items():
+        assert choices[coordinate].values.tolist() == trials[column].tolist()
+    # shown to p1 as trials 0 and 4, or 1 and 5
+    assert choices["repetition"].values.tolist() == [0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 1, 1]
+    report = choices.attrs["import_report"]
+    assert report.sizes == {"row": (12, 12)}
+    assert [change.names for change in report.dropped] == ["Unnamed: 0"]
+    assert set(report.to_pandas()["action"]) == {"dropped", "renamed", "added"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        package = package_data_assembly_locally(choices, "Lab2026", None, "BehavioralAssembly", tmp_path)
+    loaded = read_netcdf(package["path"], BehavioralAssembly)
+    for name in ("stimulus_id", "truth", "subject", "rt", "passed", "trial", "repetition"):
+        assert np.array_equal(loaded[name].values, choices[name].values)
+    assert np.array_equal(loaded.values, choices.values)
+
+
+def test_rows_without_stimulus_or_response_are_dropped_with_a_warning(tmp_path):
+    trials = table()
+    trials.loc[2, "answer"] = None
+    trials.loc[5, "image"] = None
+    trials["empty"] = np.nan
+    trials.to_csv(tmp_path / "trials.csv", index=False)
+    with pytest.warns(ValidationWarning, match=r"row \(6\): the stimulus is missing; .*row \(3\): the response"):
+        choices = from_trials(tmp_path / "trials.csv", **NAMED)
+    assert choices.attrs["import_report"].sizes == {"row": (12, 10)}
+    assert np.array_equal(choices["rt"].values, trials["rt"].drop([2, 5]).values)
+    assert "empty" not in choices.coords
+
+
+def test_choices_between_two_objects():
+    from brainscore_vision import load_metric
+
+    rng = np.random.default_rng(0)
+    objects = np.array(["bear", "cat", "dog"])
+    shown, other = rng.integers(0, 3, 3000), rng.integers(1, 3, 3000)
+    trials = pd.DataFrame({"image": rng.integers(0, 10, 3000) * 3 + shown, "object": objects[shown]})
+    trials["other"] = objects[(shown + other) % 3]
+    trials["choice"] = np.where(
+        rng.random(3000) < 0.5 + 0.04 * (trials["image"] // 3), *trials[["object", "other"]].T.values
+    )
+    named = {"stimulus_id": "image", "response": "choice", "truth": "object", "distractor": "other"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ValidationWarning)  # of equal rows
+        people = from_trials(trials, **named)
+    assert people["sample_obj"].values.tolist() == trials["object"].tolist()
+    assert people["dist_obj"].values.tolist() == trials["other"].tolist()
+    assert 0 < float(load_metric("i2").ceiling(people, skipna=True)) <= 1
+    trials.loc[7, "choice"] = "zebra"
+    with pytest.raises(UserError, match=r"1 response of table .*row 8 has 'zebra'"):
+        from_trials(trials, **named)
+
+
+def test_odd_one_out_is_the_third_image():
+    from brainscore_vision import load_metric
+
+    trials = pd.DataFrame({"left": [3, 1, 2], "up": [1, 2, 3], "right": [2, 3, 1], "odd": [1, 1, 1]})
+    people = from_trials(trials, triplet=["left", "up", "right"], response="odd")
+    assert people["image_3"].values.tolist() == people["stimulus_id"].values.tolist() == ["1", "1", "1"]
+    assert people["image_1"].values.tolist() == ["3", "2", "2"]
+    by_place = from_trials(trials.assign(odd=["up", "left", "right"]), triplet=["left", "up", "right"], response="odd")
+    assert by_place.values.tolist() == people.values.tolist()
+    assert float(load_metric("odd_one_out")(BehavioralAssembly([2, 2, 0], dims=["presentation"]), people)) == 2 / 3
+    with pytest.raises(UserError, match="1 row of table choose none of the three"):
+        from_trials(trials.assign(odd=[1, 9, 1]), triplet=["left", "up", "right"], response="odd")
+
+
+def test_several_responses_are_choices():
+    trials = pd.DataFrame({"stimulus_id": ["a", "b"], "cat": [0.2, 0.7], "dog": [0.8, 0.3], "who": ["x", "x"]})
+    probabilities = from_trials(trials, response=["cat", "dog"])
+    assert probabilities.dims == ("presentation", "choice")
+    assert probabilities.sel(choice="dog").values.ravel().tolist() == [0.8, 0.3]
+
+
+def test_stimulus_set_is_attached_and_compared():
+    stimuli = StimulusSet({"stimulus_id": ["000", "001", "002", "003"]})
+    stimuli.identifier = "Images2026"
+    choices = from_trials(table(), **NAMED, stimulus_set=stimuli)
+    assert choices.identifier == choices.attrs["stimulus_set_identifier"] == "Images2026"
+    with pytest.raises(ValidationError, match=r"1 stimuli are not in the stimulus set 'Images2026': '003'"):
+        from_trials(table(), **NAMED, stimulus_set=stimuli[:3])
+
+
+def test_numbers_of_stimuli_become_text():
+    trials = table().assign(image=[1.0, 2.0, np.nan] * 4)
+    with pytest.warns(ValidationWarning, match="4 rows"):
+        choices = from_trials(trials, **NAMED)
+    assert set(choices["stimulus_id"].values) == {"1", "2"}
+
+
+@pytest.mark.parametrize(
+    ("change", "arguments", "message"),
+    [
+        (lambda t: t.rename(columns={"answer": "anwser"}), {}, r"no column 'answer'\ndid you mean 'anwser'\?"),
+        (lambda t: t[:0], {}, "has no rows"),
+        (lambda t: t.assign(answer=None), {}, "no trial of table has both"),
+        (lambda t: t.assign(rt=[0.3, "slow"] * 6), {}, r"'rt' has values of several types: numbers \(0.3\) and text"),
+        (lambda t: t.assign(who=["p1", None] * 6), {}, "'who' is empty in 6 rows: 2, 4"),
+        (
+            lambda t: t.assign(number=0),
+            {"trial": "number"},
+            r"10 rows of table repeat a trial \(the same subject, trial",
+        ),
+        (lambda t: t.assign(truth="x"), {}, "'label' and 'truth' would both be the coordinate 'truth'"),
+        (lambda t: t.assign(presentation=1), {}, "a name that assemblies use themselves"),
+        (lambda t: t.set_axis([*t.columns[:-1], "rt"], axis=1), {}, "several columns have the name 'rt'"),
+        (lambda t: t, {"distractor": "who", "truth": None}, "distractor is given, but not truth"),
+        (lambda t: t, {"subject": "answer"}, "named twice, as response and as subject"),
+    ],
+)
+def test_faulty_tables(change, arguments, message):
+    with pytest.raises(UserError, match=message):
+        from_trials(change(table()), **{**NAMED, **arguments})
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.csv", b"", "is empty"),
+        ("a.csv", b"image,answer\n", "no rows"),
+        ("a.csv", "image,answer\na,\xfc".encode("latin-1"), "not in UTF-8"),
+        ("a.csv", b"image,answer,answer\na,b,c\n", "several columns of .* 'answer'"),
+        ("a.xlsx", b"PK", "not a CSV file"),
+        ("b.csv", None, "cannot read the trials"),
+    ],
+)
+def test_faulty_files(tmp_path, name, content, message):
+    if content is not None:
+        (tmp_path / name).write_bytes(content)
+    with pytest.raises(UserError, match=message):
+        from_trials(tmp_path / name, stimulus_id="image", response="answer")
+
+
+def test_texts_that_look_missing_or_numeric(tmp_path):
+    (tmp_path / "a.tsv").write_text(
+        "image\tanswer\tmask\tlevel\nNA\tyes\tNone\t1\n007\tNA\tNone\t2\n8\tno\tgrid\thigh\n"
+    )
+    with pytest.warns(ValidationWarning):
+        choices = from_trials(tmp_path / "a.tsv", stimulus_id="image", response="answer")
+    assert choices["stimulus_id"].values.tolist() == ["NA", "8"]
+    assert choices["mask"].values.tolist() == ["None", "grid"]
+    assert choices["level"].values.tolist() == ["1", "high"]
+    assert any(
+        "most of its values are numbers, but not 'high'" in str(one) for one in choices.attrs["import_report"].changes
+    )
