@@ -111,6 +111,8 @@ class EpochScorer:
         dict of str to float
             Benchmark → score; empty if the network is not scored after this epoch.
         """
+        if not hasattr(network, "modules"):
+            raise UserError(f"a {type(network).__name__} is not a network", remedy="pass a torch.nn.Module")
         if epoch % self.every:
             return {}
         from brainscore_vision import run_pair

@@ -90,6 +90,13 @@ def load_unregistered_model(
     source = None
     if is_file_reference(model):
         model, source = load_file_reference(model)
+    known = [name for name in inspect.signature(to_unregistered_model).parameters if name not in ("model", "source")]
+    if unknown := [name for name in how or {} if name not in known]:
+        near = nearest(unknown[0], known, limit=1)
+        raise UserError(
+            f"a model takes no argument {', '.join(unknown)}",
+            remedy=f"did you mean {near[0]}?" if near else f"it takes {', '.join(known)}",
+        )
     unregistered = to_unregistered_model(model, identifier=identifier, source=source, **(how or {}))
     for remark in unregistered.remarks:
         note("remark", text=remark)
@@ -311,11 +318,11 @@ def _layers(
     """Layers that are given or found in the network; and the layer for behaviour, if it is not the last of them."""
     if layers is not None:
         return layers, None
-    if region_layer_map is not None and time_mapping is not None:
+    if region_layer_map and time_mapping:
         named = ([names] if isinstance(names, str) else names for names in region_layer_map.values())
         return [name for names in named for name in names], None
     example = _example_input(network)
-    if time_mapping is not None:
+    if time_mapping:
         found = _layers_in_time(network, example, max(len(steps) for steps in time_mapping.values()))
         remarks.append(f"layers found automatically, with their time steps: {', '.join(found)}")
         return found, None

@@ -271,6 +271,22 @@ def test_a_registered_model_is_loaded():
         wrap_model("pixles")
 
 
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        ({"layer": "0"}, r"no argument layer\n.*did you mean layers"),
+        ({"layers": "[9-0]"}, r"the pattern '\[9-0\]' is not valid"),
+        ({"layers": []}, "name at least one"),
+        ({"visual_degrees": -1}, "visual_degrees of 'Sequential' is -1"),
+        ({"time_mapping": {"IT": {0: (0, 50), 1: (50, 90)}}}, "runs 2 times in one pass"),
+    ],
+)
+def test_wrong_arguments_are_named(how, message):
+    torch = pytest.importorskip("torch")
+    with pytest.raises(UserError, match=message):
+        wrap_model(torch.nn.Sequential(torch.nn.Conv2d(3, 2, 3)), **how)
+
+
 def test_layers_that_patterns_match_are_named():
     torch = pytest.importorskip("torch")
     nn = torch.nn

@@ -55,7 +55,12 @@ def match_layers(pattern: str, known: Iterable[str]) -> list[str]:
     >>> match_layers("**.attn", known) == match_layers("blocks.*.attn", known)
     True
     """
-    matches = _compiled(pattern).fullmatch
+    try:
+        matches = _compiled(pattern).fullmatch
+    except re.error as error:
+        raise UserError(
+            f"the pattern {pattern!r} is not valid: {error}", remedy="write it like blocks.[0-3]"
+        ) from error
     return [layer for layer in known if matches(layer)]
 
 
