@@ -136,7 +136,7 @@ def search_path(journey: Journey, python: Path) -> str:
     return str(SCRIPTS / "declared_operators") if "operator torchvision::nms does not exist" in done.stderr else ""
 
 
-def run(command: list[str], folder: Path, *, path: str = "", timeout: float = 300) -> Outcome:
+def run(command: list[str], folder: Path, *, path: str = "", timeout: float = 600) -> Outcome:
     """Run a command in an empty folder, with an empty home folder and nothing of this project's environment.
 
     `path` is its PYTHONPATH.

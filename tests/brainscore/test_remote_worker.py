@@ -1,5 +1,6 @@
 """The folder and the decisions of a remote worker; tests/web/scoring runs one against a site."""
 
+import sys
 import zipfile
 
 import pytest
@@ -152,3 +153,10 @@ def test_wrong_options_are_explained(options, message, monkeypatch, tmp_path):
     done = CliRunner().invoke(app, ["worker", *options])
     assert done.exit_code == 2
     assert message in done.output
+
+
+def test_a_system_without_locks_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "fcntl", None)
+    with pytest.raises(UserError, match="require Linux or macOS"):
+        WorkerFolder("https://www.example.org", root=tmp_path)
+    assert not list(tmp_path.iterdir())

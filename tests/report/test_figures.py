@@ -1,6 +1,7 @@
 import json
 import math
 import re
+import sys
 import xml.etree.ElementTree as ET
 
 import pytest
@@ -290,3 +291,12 @@ def test_ranks_come_from_the_store_that_the_report_shows(simulated, tmp_path):
     ]
     store.write(simulated.receipt("a", value=0.9, created="2027-01-01T00:00:00.000000Z"))
     assert rankings_of(report, store) == {}
+
+
+def test_pictures_need_matplotlib_and_svg_does_not(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    svg = '<svg xmlns="http://www.w3.org/2000/svg" width="10mm" height="10mm" viewBox="0 0 10 10"></svg>'
+    save_figure(svg, tmp_path / "figure.svg", dpi=100)
+    with pytest.raises(UserError, match="PNG by matplotlib, which is not installed"):
+        save_figure(svg, tmp_path / "figure.png", dpi=100)
+    assert [path.name for path in tmp_path.iterdir()] == ["figure.svg"]
