@@ -57,11 +57,12 @@ def command(
     candidates. Results are stored beside the receipts of scores; parts that are stored and whose code has not changed
     are not computed again.
     """  # noqa: D301 - click needs the character \b
-    from brainscore_core.results.assessments import AssessmentStore
-    from brainscore_vision.assessment.tasks import assess, plan
+    with stage("planning the assessment"):  # imports take seconds
+        from brainscore_core.results.assessments import AssessmentStore
+        from brainscore_vision.assessment.tasks import assess, plan
 
-    tasks = plan(benchmarks, models=models, parts=parts or PARTS)
-    store = AssessmentStore(results)
+        tasks = plan(benchmarks, models=models, parts=parts or PARTS)
+        store = AssessmentStore(results)
     cluster = None
     if workers is not None or scheduler is not None or slurm is not None:
         from brainscore.runs import cluster_options

@@ -145,6 +145,7 @@ def test_loggers_get_names_that_they_accept(monkeypatch):
         EpochScorer("net", "Bias2026-mean", loggers=["mlflow"])
 
 
+@pytest.mark.slow(reason="imports Lightning")
 def test_a_trainer_of_lightning_scores_the_network_of_a_module(network, tmp_path):
     if find_spec("lightning") is None:
         pytest.skip("needs Lightning")
