@@ -146,6 +146,7 @@ def test_loggers_get_names_that_they_accept(monkeypatch):
 
 
 @pytest.mark.slow(reason="imports Lightning")
+@pytest.mark.filterwarnings("ignore")  # xdist would import the classes of its warnings, and with them torchvision
 def test_a_trainer_of_lightning_scores_the_network_of_a_module(network, tmp_path):
     if find_spec("lightning") is None:
         pytest.skip("needs Lightning")
