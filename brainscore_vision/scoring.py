@@ -26,6 +26,7 @@ from brainscore_core.provenance import note, recording
 from brainscore_core.receipts.output import capture_output
 from brainscore_core.receipts.receipt import RunInfo
 from brainscore_core.runner.pair import Outcome, PairRecorder
+from brainscore_vision.library_models import is_library_model
 from brainscore_vision.pair_selection import data_name
 from brainscore_vision.registries import (
     benchmark_registry,
@@ -65,8 +66,9 @@ def score(
     Parameters
     ----------
     model_identifier : str, BrainModel, torch.nn.Module or callable
-        Key of `model_registry`; ``path/to/file.py:make_model``; or the model itself, which does not have to be
-        registered: a `BrainModel`, a network, an activations model, or a function of images.
+        Key of `model_registry`; a model of a library, such as ``timm:resnet18.a1_in1k``;
+        ``path/to/file.py:make_model``; or the model itself, which does not have to be registered: a `BrainModel`, a
+        network, an activations model, or a function of images.
     benchmark_identifier : str
         As for :func:`load_benchmark`.
     results : path or ResultsStore, optional
@@ -568,7 +570,7 @@ def _temporary_activations(folder: str, stored: bool) -> Iterator[None]:
 def _require_registered(receipt: Receipt) -> None:
     """Raise an error if the receipt's model is not registered: a receipt does not tell where the model's code is."""
     identifier = receipt.model.identifier
-    if identifier in model_registry:
+    if identifier in model_registry or is_library_model(identifier):
         return
     plugin = receipt.model.plugin
     code = f" Its code was in {plugin.name!r}." if plugin is not None else ""
