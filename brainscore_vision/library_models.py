@@ -1,4 +1,4 @@
-"""Models of libraries by name, without a registration: ``timm:resnet18.a1_in1k``, ``huggingface:facebook/dinov2-small``.
+"""Models of libraries by name, such as ``timm:resnet18.a1_in1k``, without a registration.
 
 Preprocessing is the library's own. Layers of regions are those that were published for the same weights, else they are
 found in the network. Libraries are imported when a model is loaded or names are listed.
@@ -33,6 +33,7 @@ __all__ = [
     "library_names",
     "load_library_model",
     "matching_library_models",
+    "names_library_model",
     "parse_library_model",
     "published_layers",
     "require_library_model",
@@ -41,17 +42,22 @@ __all__ = [
 
 class _Library(NamedTuple):
     module: str
+    distribution: str
     form: str
     install: str
 
 
 LIBRARIES: Final[Mapping[str, _Library]] = {
-    "timm": _Library("timm", "timm:NAME", "pip install 'brainscore[models]'"),
-    "torchvision": _Library("torchvision", "torchvision:NAME[:WEIGHTS]", "pip install 'brainscore[models]'"),
-    "huggingface": _Library("transformers", "huggingface:REPOSITORY[@REVISION]", "pip install 'brainscore[models]'"),
-    "open_clip": _Library("open_clip", "open_clip:NAME:WEIGHTS", "pip install open_clip_torch"),
+    "timm": _Library("timm", "timm", "timm:NAME", "pip install 'brainscore[models]'"),
+    "torchvision": _Library(
+        "torchvision", "torchvision", "torchvision:NAME[:WEIGHTS]", "pip install 'brainscore[models]'"
+    ),
+    "huggingface": _Library(
+        "transformers", "transformers", "huggingface:REPOSITORY[@REVISION]", "pip install 'brainscore[models]'"
+    ),
+    "open_clip": _Library("open_clip", "open_clip_torch", "open_clip:NAME:WEIGHTS", "pip install open_clip_torch"),
 }
-"""Name in identifiers → module, form of the identifiers, and how to install the library."""
+"""Name in identifiers → module, distribution, form of the identifiers, and how to install the library."""
 
 _PARTS: Final = {
     "timm": re.compile(r"(?P<name>[^:@/]+)"),
@@ -122,7 +128,7 @@ def parse_library_model(identifier: str) -> LibraryModel:
     twin = _TWIN.fullmatch(rest)
     parts = _PARTS[library].fullmatch(twin[1] if twin else rest)
     problem = identifier_problem(identifier)
-    if parts is None or problem is not None or not all(part.strip(".") for part in rest.split("/")):
+    if parts is None or problem is not None or not all(part.strip(".") for part in re.split("[:/@]", rest)):
         detail = f": {problem}" if problem else ""
         raise UserError(
             f"{identifier!r} does not name a model of {library}{detail}",
@@ -135,6 +141,20 @@ def parse_library_model(identifier: str) -> LibraryModel:
             remedy=f"write it as {LIBRARIES[library].form}; list them with: brainscore list models --library open_clip",
         )
     return found
+
+
+def names_library_model(identifier: str) -> bool:
+    """Whether an identifier has the form of a library's model, which a plugin would hide.
+
+    Examples
+    --------
+    >>> names_library_model("timm:resnet18"), names_library_model("timm:mine/resnet18")
+    (True, False)
+    """
+    try:
+        return is_library_model(identifier) and bool(parse_library_model(identifier))
+    except UserError:
+        return False
 
 
 def library_folder(identifier: str) -> Path | None:
@@ -325,17 +345,13 @@ def published_layers() -> Mapping[str, Mapping[str, str]]:
 
 
 def _imported(library: str, needed_by: str) -> Any:
-    module, _, install = LIBRARIES[library]
-    if library != "open_clip":
-        from brainscore_vision.model_helpers.libraries import library as import_library
-
-        if library == "torchvision":
-            import_library("torchvision.models", needed_by=needed_by)
-        return import_library(module, needed_by=needed_by)
-    if find_spec(module) is None:
-        raise UserError(f"{needed_by!r} needs {module}, which is not installed", remedy=install)
     from brainscore_vision.model_helpers.libraries import library as import_library
 
+    module = LIBRARIES[library].module
+    if library == "open_clip" and find_spec(module) is None:
+        raise UserError(f"{needed_by!r} needs open_clip, which is not installed", remedy=LIBRARIES[library].install)
+    if library == "torchvision":
+        import_library("torchvision.models", needed_by=needed_by)
     return import_library(module, needed_by=needed_by)
 
 
@@ -360,7 +376,7 @@ def _timm(wanted: LibraryModel, identifier: str) -> tuple[PytorchWrapper, str, s
     from brainscore_vision.model_helpers.activations.pretrained_models import from_timm
 
     network = from_timm(wanted.name, identifier, pretrained=wanted.seed is None)
-    config = network.model.pretrained_cfg
+    config: Any = network.model.pretrained_cfg
     exact = ".".join(filter(None, [config.get("architecture"), config.get("tag")]))
     if wanted.seed is not None:
         return network, f"timm:{exact}", f"network of timm, preprocessing of {exact}"
@@ -382,15 +398,16 @@ def _torchvision(wanted: LibraryModel, identifier: str) -> tuple[PytorchWrapper,
 
 def _huggingface(wanted: LibraryModel, identifier: str) -> tuple[PytorchWrapper, str, str]:
     transformers = _imported("huggingface", identifier)
+    from huggingface_hub import hf_hub_download
     from transformers.image_processing_utils import BaseImageProcessor
 
     from brainscore_vision.model_helpers.activations.pretrained_models import from_huggingface
 
-    config = transformers.AutoConfig.from_pretrained(wanted.name, revision=wanted.weights)
-    processor = BaseImageProcessor.get_image_processor_dict(wanted.name, revision=wanted.weights)[0]
-    commit = getattr(config, "_commit_hash", None) or wanted.weights
+    # one commit for all files, even if the repository changes in the meantime; the folder of a commit has its name
+    commit = Path(hf_hub_download(wanted.name, "config.json", revision=wanted.weights)).parent.name
+    config = transformers.AutoConfig.from_pretrained(wanted.name, revision=commit)
+    processor = BaseImageProcessor.get_image_processor_dict(wanted.name, revision=commit)[0]
     if wanted.seed is None:
-        # of the same commit as the configuration, even if the repository changes in the meantime
         network = transformers.AutoModel.from_pretrained(wanted.name, revision=commit)
     else:
         network = transformers.AutoModel.from_config(config)

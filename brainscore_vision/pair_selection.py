@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 from brainscore_core.errors import UserError, nearest
 from brainscore_vision.leaderboard import leaderboard_tree
-from brainscore_vision.library_models import is_library_model, matching_library_models, require_library_model
+from brainscore_vision.library_models import matching_library_models, require_library_model
 from brainscore_vision.model_interface import BrainModel
 from brainscore_vision.registries import (
     base_keys,
     benchmark_registry,
+    is_from_library,
     model_registry,
     registered_folder,
     resolve_benchmark,
@@ -128,7 +129,7 @@ def select_models(wanted: Sequence[str]) -> tuple[tuple[str, ...], dict[str, str
             names.append(name)
         elif request in model_registry:
             names.append(request)
-        elif is_library_model(request):
+        elif is_from_library(request):
             if _is_pattern(request):
                 names += matching_library_models(request)
             else:

@@ -33,6 +33,7 @@ __all__ = [
     "base_keys",
     "benchmark_registry",
     "data_registry",
+    "is_from_library",
     "load_benchmark",
     "load_ceiling",
     "load_dataset",
@@ -201,9 +202,20 @@ def registered_folder(kind: str, identifier: str) -> Path | None:
     registry = REGISTRIES.get(kind)
     if registry is benchmark_registry and ":" in identifier and identifier not in registry:
         return registry.location(base_keys(identifier)[0]).folder  # the plugin that provides the recordings
-    if registry is model_registry and identifier not in registry and is_library_model(identifier):
+    if registry is model_registry and is_from_library(identifier):
         return library_folder(identifier)
     return registry.location(identifier).folder if registry is not None and identifier in registry else None
+
+
+def is_from_library(model: str) -> bool:
+    """Whether an identifier names a model of a library, and no plugin registers it.
+
+    Examples
+    --------
+    >>> is_from_library("timm:resnet18"), is_from_library("pixels")
+    (True, False)
+    """
+    return is_library_model(model) and model not in model_registry
 
 
 def load_dataset(identifier: str) -> DataAssembly:
@@ -375,7 +387,7 @@ def load_model(identifier: str) -> BrainModel:
     Exception
         Any error of the plugin itself.
     """
-    if is_library_model(identifier) and identifier not in model_registry:
+    if is_from_library(identifier):
         from brainscore_vision.library_models import load_library_model
 
         return load_library_model(identifier)
@@ -398,9 +410,9 @@ def require_registered_model(model: str, identifier: str | None, options: Mappin
     """
     superfluous = [*(["identifier"] if identifier is not None else []), *(options or {})]
     if superfluous:
-        kind = "registered model" if model in model_registry or not is_library_model(model) else "model of a library"
+        kind = "model of a library" if is_from_library(model) else "registered model"
         raise UserError(f"{model!r} is a {kind}, which takes no options", f"omit {', '.join(superfluous)}")
-    if is_library_model(model) and model not in model_registry:
+    if is_from_library(model):
         require_library_model(model)
     else:
         model_registry.location(model)

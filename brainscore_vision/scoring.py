@@ -26,10 +26,10 @@ from brainscore_core.provenance import note, recording
 from brainscore_core.receipts.output import capture_output
 from brainscore_core.receipts.receipt import RunInfo
 from brainscore_core.runner.pair import Outcome, PairRecorder
-from brainscore_vision.library_models import is_library_model
 from brainscore_vision.pair_selection import data_name
 from brainscore_vision.registries import (
     benchmark_registry,
+    is_from_library,
     load_benchmark,
     load_model,
     model_registry,
@@ -570,7 +570,7 @@ def _temporary_activations(folder: str, stored: bool) -> Iterator[None]:
 def _require_registered(receipt: Receipt) -> None:
     """Raise an error if the receipt's model is not registered: a receipt does not tell where the model's code is."""
     identifier = receipt.model.identifier
-    if identifier in model_registry or is_library_model(identifier):
+    if identifier in model_registry or is_from_library(identifier):
         return
     plugin = receipt.model.plugin
     code = f" Its code was in {plugin.name!r}." if plugin is not None else ""
