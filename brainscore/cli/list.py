@@ -45,7 +45,8 @@ def _matches(identifier: str, pattern: str | None) -> bool:
 @click.option("--like", metavar="PATTERN", help="The same as PATTERN.")
 @click.option(
     "--library", type=click.Choice(["timm", "torchvision", "huggingface", "open_clip"]),
-    help="Instead of registered models, list a library's models with weights; of Hugging Face those in the local cache.",
+    help="Instead of registered models, list a library's models with weights; of Hugging Face, those in the local "
+    "cache.",
 )  # fmt: skip
 @click.option("--json", "json_", is_flag=True, help="Print JSON.")
 def command(kind: str | None, pattern: str | None, like: str | None, library: str | None, json_: bool) -> None:

@@ -267,7 +267,8 @@ class TestHuggingFace:
         assert matching_library_models("huggingface:lab/*") == ["huggingface:lab/small-vit"]
 
 
-def test_receipts_plans_and_verification(cached_repository, tmp_path):
+@pytest.mark.slow(reason="selects layers of a network and scores it twice")
+def test_receipts_plans_and_verification(cached_repository, tmp_path, monkeypatch):
     from brainscore_core.results.store import ResultsStore
     from brainscore_vision.pair_selection import plan_selection, select
 
@@ -285,3 +286,10 @@ def test_receipts_plans_and_verification(cached_repository, tmp_path):
     selection = select([identifier], [benchmark])
     assert [pair.model for pair in plan_selection(selection, store).done] == [identifier]
     assert verify(receipt).verdict in {"same", "within tolerance"}
+    other_version = tmp_path / "transformers"
+    other_version.mkdir()
+    (other_version / "version.py").write_text("")
+    monkeypatch.setattr("brainscore_vision.registries.library_folder", lambda identifier: other_version)
+    assert [(entry.why, entry.detail) for entry in plan_selection(selection, store).pending] == [
+        ("code changed", "of the model")
+    ]
