@@ -191,7 +191,7 @@ def require_library_model(identifier: str) -> None:
     if not known:
         asked = wanted.name if wanted.weights is None else f"{wanted.name}:{wanted.weights}"
         same = [name for name in trained if name.startswith(f"{wanted.name}:")]
-        near = same or nearest(asked, names if wanted.weights is None else trained)
+        near = same[:8] or nearest(asked, names if wanted.weights is None else trained)
         raise UserError(
             f"{wanted.library} has no model {asked!r}",
             remedy=(f"nearest: {', '.join(f'{wanted.library}:{name}' for name in near)}; " if near else "")

@@ -4,6 +4,7 @@ import csv
 import json
 import os
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -85,7 +86,7 @@ def test_options_are_refused():
 
 class TestLibrariesThatAreNotInstalled:
     def test_the_remedy_says_what_to_install(self):
-        if "open_clip" in sys.modules:
+        if find_spec("open_clip") is not None:
             pytest.skip("open_clip is installed")
         with pytest.raises(UserError, match="pip install open_clip_torch"):
             library_names("open_clip")
@@ -168,6 +169,15 @@ class TestTorchvision:
         with pytest.raises(UserError, match=r"torchvision cannot load 'alexnet'.*no network") as caught:
             load_model("torchvision:alexnet")
         assert "$TORCH_HOME" in str(caught.value)
+
+
+class TestOpenClip:
+    def test_the_part_for_images(self):
+        pytest.importorskip("open_clip")
+        model = load_model("open_clip:ViT-B-32-untrained")
+        assert model.layers == [f"transformer.resblocks.{number}" for number in range(12)]
+        with pytest.raises(UserError, match="open_clip:ViT-B-32:openai"):
+            require_library_model("open_clip:ViT-B-32:nonesuch")
 
 
 def _unreachable(*_args, **_options):
