@@ -23,7 +23,7 @@ from brainscore_core.paths import activations_home, cache_home, home
 from brainscore_core.plugins.environments import environment_of, plugin_requirements, without_python_settings
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision.model_interface import BehavioralAssembly, BrainModel, NeuroidAssembly
-from brainscore_vision.registries import model_registry, require_registered_model
+from brainscore_vision.registries import is_from_library, model_registry, require_registered_model
 from brainscore_vision.unregistered_models import is_file_reference, referenced_file
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def sandbox_for(model: str, environment: Environment | None, given: Mapping[str,
     variables = _homes(paths)
     if is_file_reference(model):
         files.append(referenced_file(model))
-    else:
+    elif not is_from_library(model):  # libraries are installed where the sandbox sees them
         location = model_registry.location(model)
         if location.folder is None:
             raise UserError(
@@ -257,7 +257,7 @@ def environment_for(model: str) -> Environment | None:
     if is_file_reference(model):
         folder: Path | None = referenced_file(model).parent
     else:
-        folder = model_registry.location(model).folder
+        folder = None if is_from_library(model) else model_registry.location(model).folder
     requirements = plugin_requirements(folder)
     if not requirements:
         return None

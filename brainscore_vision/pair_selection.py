@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 from brainscore_core.errors import UserError, nearest
 from brainscore_vision.leaderboard import leaderboard_tree
+from brainscore_vision.library_models import matching_library_models, require_library_model
 from brainscore_vision.model_interface import BrainModel
 from brainscore_vision.registries import (
     base_keys,
     benchmark_registry,
+    is_from_library,
     model_registry,
     registered_folder,
     resolve_benchmark,
@@ -93,7 +95,8 @@ def select_models(wanted: Sequence[str]) -> tuple[tuple[str, ...], dict[str, str
     ----------
     wanted : sequence of str
         Identifiers; patterns such as ``resnet*``, which match registered identifiers, including untrained twins
-        (ignoring case); ``path/to/file.py:make_model``, which is called ``file:make_model`` in the results, or
+        (ignoring case); models of libraries, such as ``timm:resnet18.a1_in1k``, or patterns of their names, such as
+        ``timm:resnet*``; ``path/to/file.py:make_model``, which is called ``file:make_model`` in the results, or
         ``name=path/to/file.py:make_model``.
 
     Returns
@@ -126,6 +129,12 @@ def select_models(wanted: Sequence[str]) -> tuple[tuple[str, ...], dict[str, str
             names.append(name)
         elif request in model_registry:
             names.append(request)
+        elif is_from_library(request):
+            if _is_pattern(request):
+                names += matching_library_models(request)
+            else:
+                require_library_model(request)
+                names.append(request)
         elif _is_pattern(request):
             names += _matching(request, model_registry, "model")
         else:

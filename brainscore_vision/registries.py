@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from brainscore_core.errors import UserError, nearest
 from brainscore_core.plugins import PluginIndex, Registry
 from brainscore_core.provenance import note
+from brainscore_vision.library_models import is_library_model, library_folder, require_library_model
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -32,6 +33,7 @@ __all__ = [
     "base_keys",
     "benchmark_registry",
     "data_registry",
+    "is_from_library",
     "load_benchmark",
     "load_ceiling",
     "load_dataset",
@@ -196,11 +198,24 @@ def resolve_benchmark(identifier: str) -> str:
 
 
 def registered_folder(kind: str, identifier: str) -> Path | None:
-    """Folder of the plugin that registers an object; None if no plugin registers it."""
+    """Folder of the plugin that registers an object, or of a model's library; None if there is neither."""
     registry = REGISTRIES.get(kind)
     if registry is benchmark_registry and ":" in identifier and identifier not in registry:
         return registry.location(base_keys(identifier)[0]).folder  # the plugin that provides the recordings
+    if registry is model_registry and is_from_library(identifier):
+        return library_folder(identifier)
     return registry.location(identifier).folder if registry is not None and identifier in registry else None
+
+
+def is_from_library(model: str) -> bool:
+    """Whether an identifier names a model of a library, and no plugin registers it.
+
+    Examples
+    --------
+    >>> is_from_library("timm:resnet18"), is_from_library("pixels")
+    (True, False)
+    """
+    return is_library_model(model) and model not in model_registry
 
 
 def load_dataset(identifier: str) -> DataAssembly:
@@ -355,7 +370,8 @@ def load_model(identifier: str) -> BrainModel:
     Parameters
     ----------
     identifier : str
-        Key of `model_registry`.
+        Key of `model_registry`; or a model of a library, such as ``'timm:resnet18.a1_in1k'``, as for
+        :func:`~brainscore_vision.library_models.parse_library_model`.
 
     Returns
     -------
@@ -371,16 +387,22 @@ def load_model(identifier: str) -> BrainModel:
     Exception
         Any error of the plugin itself.
     """
+    if is_from_library(identifier):
+        from brainscore_vision.library_models import load_library_model
+
+        return load_library_model(identifier)
     return _with_identifier(model_registry.make(identifier), identifier)
 
 
 def require_registered_model(model: str, identifier: str | None, options: Mapping[str, Any] | None) -> None:
-    """Raise an error if a model is not registered, or if options are given for it; no plugin is imported.
+    """Raise an error if a model is neither registered nor of a library, or if options are given for it.
+
+    No plugin is imported.
 
     Parameters
     ----------
     model : str
-        Key of `model_registry`.
+        Key of `model_registry`, or identifier of a library's model.
     identifier : str or None
         The identifier requested by the caller, which only models that are not registered can have.
     options : mapping or None
@@ -388,8 +410,12 @@ def require_registered_model(model: str, identifier: str | None, options: Mappin
     """
     superfluous = [*(["identifier"] if identifier is not None else []), *(options or {})]
     if superfluous:
-        raise UserError(f"{model!r} is a registered model, which takes no options", f"omit {', '.join(superfluous)}")
-    model_registry.location(model)
+        kind = "model of a library" if is_from_library(model) else "registered model"
+        raise UserError(f"{model!r} is a {kind}, which takes no options", f"omit {', '.join(superfluous)}")
+    if is_from_library(model):
+        require_library_model(model)
+    else:
+        model_registry.location(model)
 
 
 def _make(registry: Registry[Any], identifier: str, expected: type[T]) -> T:

@@ -30,6 +30,7 @@ from brainscore_core.runner.pair import Outcome, PairRecorder
 from brainscore_vision.pair_selection import data_name
 from brainscore_vision.registries import (
     benchmark_registry,
+    is_from_library,
     load_benchmark,
     load_model,
     model_registry,
@@ -66,8 +67,9 @@ def score(
     Parameters
     ----------
     model_identifier : str, BrainModel, torch.nn.Module or callable
-        Key of `model_registry`; ``path/to/file.py:make_model``; or the model itself, which does not have to be
-        registered: a `BrainModel`, a network, an activations model, or a function of images.
+        Key of `model_registry`; a model of a library, such as ``timm:resnet18.a1_in1k``;
+        ``path/to/file.py:make_model``; or the model itself, which does not have to be registered: a `BrainModel`, a
+        network, an activations model, or a function of images.
     benchmark_identifier : str
         As for :func:`load_benchmark`.
     results : path or ResultsStore, optional
@@ -580,7 +582,7 @@ def _activations_in(folder: str, stored: bool) -> Iterator[None]:
 def _require_registered(receipt: Receipt) -> None:
     """Raise an error if the receipt's model is not registered: a receipt does not tell where the model's code is."""
     identifier = receipt.model.identifier
-    if identifier in model_registry:
+    if identifier in model_registry or is_from_library(identifier):
         return
     plugin = receipt.model.plugin
     code = f" Its code was in {plugin.name!r}." if plugin is not None else ""

@@ -197,10 +197,13 @@ def _requirements(model: str) -> tuple[Path, ...]:
     if path.is_dir() and (path / "__init__.py").is_file():
         return plugin_requirements(path)
     import brainscore_vision
+    from brainscore_vision.registries import is_from_library
     from brainscore_vision.unregistered_models import is_file_reference
 
     if is_file_reference(model):
         return plugin_requirements(Path(model.rpartition(":")[0]).expanduser().resolve().parent)
+    if is_from_library(model):
+        return ()  # it needs its library only
     return plugin_requirements(brainscore_vision.model_registry.location(model).folder)
 
 

@@ -70,12 +70,15 @@ def command(identifier: str, load: bool, ceiling: bool, attainable: bool, result
 def _find(identifier: str) -> list[dict[str, Any]]:
     import brainscore_vision
     from brainscore_core.errors import UnknownIdentifier, nearest
+    from brainscore_vision.registries import is_from_library
 
     registries = {kind: getattr(brainscore_vision, name) for kind, name in KINDS.items()}
     entries = [_describe(kind, identifier, registry) for kind, registry in registries.items() if identifier in registry]
     if entries:
         return entries
     benchmarks = registries["benchmarks"]
+    if is_from_library(identifier):
+        return [_describe_library_model(identifier)]
     if ":" in identifier:
         from brainscore_vision.registries import base_keys
 
@@ -91,6 +94,23 @@ def _find(identifier: str) -> list[dict[str, Any]]:
             f"Nothing is registered as {identifier!r}.{hint}",
             f"List identifiers with: brainscore list KIND (KIND is one of {kinds})",
         ) from None
+
+
+def _describe_library_model(identifier: str) -> dict[str, Any]:
+    from importlib.metadata import version
+
+    from brainscore_vision.library_models import LIBRARIES, parse_library_model, require_library_model
+
+    require_library_model(identifier)
+    parts = parse_library_model(identifier)
+    distribution = LIBRARIES[parts.library].distribution
+    return {
+        "identifier": identifier,
+        "kind": "models",
+        "library": f"{distribution} {version(distribution)}",
+        "name": parts.name,
+        "weights": parts.weights if parts.seed is None else f"as initialised, seed {parts.seed}",
+    }
 
 
 def _wrapped(reference: str) -> dict[str, Any]:
@@ -265,12 +285,17 @@ def _dedent(text: str) -> str:
 
 def _loaded(kind: str, identifier: str, *, ceiling: bool, attainable: bool) -> dict[str, Any]:
     import brainscore_vision
+    from brainscore_vision.registries import is_from_library
 
     if kind == "metrics":
         return {"signature": _signature(brainscore_vision.metric_registry[identifier])}
     if kind == "models":
         model = brainscore_vision.load_model(identifier)
-        return {"class": _class(model), "visual_degrees": model.visual_degrees()}
+        about: dict[str, Any] = {"class": _class(model), "visual_degrees": model.visual_degrees()}
+        if is_from_library(identifier):
+            about["regions"] = dict(getattr(model, "region_layer_map", {})) or "a layer is selected for each"
+            about |= {"layers": list(getattr(model, "layers", [])), "remarks": list(getattr(model, "remarks", []))}
+        return about
     if kind == "data":
         assembly = brainscore_vision.load_dataset(identifier)
         return {
@@ -282,7 +307,7 @@ def _loaded(kind: str, identifier: str, *, ceiling: bool, attainable: bool) -> d
         stimuli = brainscore_vision.load_stimulus_set(identifier)
         return {"class": _class(stimuli), "stimuli": len(stimuli), "columns": [str(name) for name in stimuli.columns]}
     benchmark = brainscore_vision.load_benchmark(identifier)
-    about: dict[str, Any] = {
+    about = {
         "class": _class(benchmark),
         "own_identifier": benchmark.identifier,
         "version": benchmark.version,

@@ -42,8 +42,14 @@ def _matches(identifier: str, pattern: str | None) -> bool:
 @click.command("list")
 @click.argument("kind", metavar="[KIND]", type=_Kind(list(KINDS)), required=False)
 @click.argument("pattern", required=False)
+@click.option("--like", metavar="PATTERN", help="The same as PATTERN.")
+@click.option(
+    "--library", type=click.Choice(["timm", "torchvision", "huggingface", "open_clip"]),
+    help="Instead of registered models, list a library's models with weights; of Hugging Face, those in the local "
+    "cache.",
+)  # fmt: skip
 @click.option("--json", "json_", is_flag=True, help="Print JSON.")
-def command(kind: str | None, pattern: str | None, json_: bool) -> None:
+def command(kind: str | None, pattern: str | None, like: str | None, library: str | None, json_: bool) -> None:
     """List models, benchmarks, metrics, data or stimulus sets.
 
     KIND is models, benchmarks, metrics, data or stimulus-sets. Without it, the number of each kind is shown.
@@ -55,6 +61,15 @@ def command(kind: str | None, pattern: str | None, json_: bool) -> None:
     """
     import brainscore_vision
 
+    if like is not None:
+        if pattern is not None and pattern != like:
+            raise click.UsageError("PATTERN and --like are the same: give one of them")
+        pattern = like
+    if library is not None:
+        if kind != "models":
+            raise click.UsageError("--library lists models: brainscore list models --library NAME")
+        _echo_library(library, pattern, json_=json_)
+        return
     if kind is None:
         _echo_counts({kind: len(getattr(brainscore_vision, name)) for kind, name in KINDS.items()}, json_=json_)
         return
@@ -87,6 +102,23 @@ def command(kind: str | None, pattern: str | None, json_: bool) -> None:
         from brainscore_vision.registries import NAME_FORM
 
         click.echo(f"Any metric on the recordings of a benchmark is a benchmark, too: {NAME_FORM}", err=True)
+
+
+def _echo_library(library: str, pattern: str | None, *, json_: bool) -> None:
+    from brainscore_vision.library_models import library_names
+
+    # a pattern may also begin with the name of the library, as identifiers do
+    wanted = None if pattern is None else pattern.removeprefix(f"{library}:")
+    found = [f"{library}:{name}" for name in library_names(library) if _matches(name, wanted)]
+    if json_:
+        echo_json([{"identifier": name, "library": library} for name in found])
+        return
+    if not found:
+        where = " in the local cache" if library == "huggingface" else ""
+        matching = "" if pattern is None else f" matches {pattern!r}"
+        click.echo(f"No model of {library}{where}{matching}.", err=True)
+    for name in found:
+        click.echo(name)
 
 
 def _echo_counts(counts: dict[str, int], *, json_: bool) -> None:

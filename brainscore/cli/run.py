@@ -218,7 +218,8 @@ def _repeated(args: Sequence[str]) -> list[str]:
 @click.command("run", cls=_RunCommand)
 @click.option(
     "--models", multiple=True, metavar="NAME…",
-    help="Identifiers, patterns such as 'resnet*', or path/to/file.py:make_model.",
+    help="Identifiers, patterns such as 'resnet*', models of libraries such as 'timm:resnet18.*', or "
+    "path/to/file.py:make_model.",
 )  # fmt: skip
 @click.option(
     "--benchmarks", multiple=True, metavar="NAME…",

@@ -18,6 +18,7 @@ from brainscore_core.plugins.declared_tests import read_tests
 from brainscore_core.plugins.environments import RequirementsError
 from brainscore_core.plugins.environments.requirements import FILE_NAME, Line, Refusals, read_lines
 from brainscore_vision.benchmark_helpers.metadata import BenchmarkMetadata
+from brainscore_vision.library_models import names_library_model
 from brainscore_vision.metadata_checks import described_fields
 from brainscore_vision.model_helpers.metadata import ModelMetadata
 from brainscore_vision.plugin_metadata import METADATA_FILE, read_metadata_file
@@ -242,6 +243,9 @@ def examine_identifiers(plugins: Iterable[SubmittedPlugin], *, taken: FindRegist
             elif ".py:" in key:
                 what = f"{key!r} looks like the path of a file and the name of a function in it"
                 yield Finding("error", "identifier", file, line, what, "remove '.py:'")
+            elif names_library_model(key):
+                what = f"{key!r} means a model of the library {key.partition(':')[0]}, which needs no plugin"
+                yield Finding("error", "identifier", file, line, what, "begin it with another word")
             other = seen.setdefault((registry, key), file)
             if other != file:
                 what = f"{key!r} is also registered in {other}"

@@ -181,3 +181,11 @@ def test_a_network_in_a_file(cli, tmp_path):
     text = cli("info", f"{file}:make").stdout
     assert "a layer is selected for each" in text
     assert "images are resized to 224 × 224 pixels" in text
+
+
+def test_a_model_of_a_library(cli, monkeypatch):
+    from brainscore_vision import library_models
+
+    monkeypatch.setattr(library_models, "require_library_model", lambda identifier: None)
+    [entry] = json.loads(cli("info", "timm:resnet10t-untrained-seed2", "--json").stdout)
+    assert (entry["name"], entry["weights"], entry["library"][:5]) == ("resnet10t", "as initialised, seed 2", "timm ")

@@ -89,3 +89,19 @@ def test_counts_of_every_kind(cli):
     assert list(counts) == ["models", "benchmarks", "metrics", "data", "stimulus-sets"]
     assert counts["models"] == len(cli("list", "models").output.splitlines())
     assert cli("list").output.splitlines()[0] == f"models\t{counts['models']:,}"
+
+
+class TestLibraries:
+    def test_models_with_weights_that_match(self, cli, monkeypatch):
+        from brainscore_vision import library_models
+
+        monkeypatch.setattr(library_models, "library_names", lambda library: ("vit_a.x", "VIT_b.y", "resnet"))
+        assert cli("list", "models", "--library", "timm", "--like", "vit*").stdout == "timm:vit_a.x\ntimm:VIT_b.y\n"
+        assert cli("list", "models", "timm:resnet", "--library", "timm").stdout == "timm:resnet\n"
+        rows = json.loads(cli("list", "models", "--library", "timm", "--json").stdout)
+        assert rows[0] == {"identifier": "timm:vit_a.x", "library": "timm"}
+        assert cli("list", "models", "none", "--library", "timm").stderr == "No model of timm matches 'none'.\n"
+
+    def test_usage(self, cli):
+        assert "brainscore list models --library" in cli("list", "data", "--library", "timm").output
+        assert "give one of them" in cli("list", "models", "a", "--like", "b").output

@@ -142,7 +142,19 @@ def test_identifiers(found, zipped, model, written, monkeypatch, tmp_path):
     findings = found({**model, **other})
     assert only(findings, "identifier") == [("error", "models/other/__init__.py:5")]
     assert "models/mine/__init__.py" in findings[0][3]
-    for key in (" mine", "", "x" * 300, "a\u200bb", "mine.py:model", "a//b", "=cmd|calc", "<b>mine</b>", "mine\u2010x"):
+    for key in (
+        " mine",
+        "",
+        "x" * 300,
+        "a\u200bb",
+        "mine.py:model",
+        "a//b",
+        "=cmd|calc",
+        "<b>mine</b>",
+        "mine\u2010x",
+        "timm:resnet18",
+        "huggingface:lab/mine@v2",
+    ):
         assert only(found({**model, start: model[start].replace("mine", key)}), "identifier"), key
     for key in ("timm:a_b/mine.c@v2", "mine+", "Mine@3"):
         assert only(found({**model, start: model[start].replace("mine", key)}), "identifier") == [], key
