@@ -253,7 +253,7 @@ def lightning_callback(scorer: EpochScorer, *, network: str | None = None) -> An
         from lightning.pytorch import Callback
     except ImportError:
         try:
-            from pytorch_lightning import Callback
+            from pytorch_lightning import Callback  # type: ignore[assignment,no-redef,unused-ignore]
         except ImportError as error:
             raise UserError(f"Lightning is not installed: {error}", remedy="pip install lightning") from error
 

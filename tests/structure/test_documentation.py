@@ -107,7 +107,8 @@ def _commands(page):
                 yield re.split(r"\s{2,}|\s#\s|\s[|>]\s|;", line)[0]
 
 
-COMMANDS = [(page, line) for page in (*PAGES, "README.md", "CONTRIBUTING.md") for line in _commands(page)]
+OF_SITE = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "brainscore_web/pages/content").rglob("*.md"))
+COMMANDS = [(page, line) for page in (*PAGES, *OF_SITE, "README.md", "CONTRIBUTING.md") for line in _commands(page)]
 
 
 def test_commands_are_found():

@@ -81,6 +81,7 @@ VARIANTS = {
 PATHS = {
     "cards:model": [{"identifier": name} for name in NEAR],
     "cards:benchmark": [{"identifier": name} for name in (WITHHELD, ALONE, PUBLIC, "IT", "average_vision", "zanzibar")],
+    "cards:benchmark-croissant": [{"identifier": name} for name in (WITHHELD, ALONE, PUBLIC, "zanzibar")],
     "cards:receipt": [{"receipt": one} for one in RECEIPTS],
     "cards:receipt-json": [{"receipt": one} for one in RECEIPTS],
     "api:show_model": [{"identifier": name} for name in NEAR],
