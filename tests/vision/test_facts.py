@@ -73,9 +73,9 @@ def nothing_fetched(monkeypatch):
     asked = {"objects": {}, "read": None}
     request = remote_files.object_request
 
-    def object_request(bucket, key, *, sha1, version_id):
+    def object_request(bucket, key, *, sha1, version_id, sha256=None):
         asked["objects"][f"{bucket}/{key}"] = (sha1, version_id)
-        return request(bucket, key, sha1=sha1, version_id=version_id)
+        return request(bucket, key, sha1=sha1, version_id=version_id, sha256=sha256)
 
     def load_from_requests(*args, **kwargs):
         raise Stopped
