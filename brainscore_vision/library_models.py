@@ -17,21 +17,19 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from brainscore_core.errors import UserError, nearest
 from brainscore_core.identifiers import identifier_problem
-from brainscore_core.provenance import note
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from brainscore_vision.model_helpers.activations.pytorch import PytorchWrapper
-    from brainscore_vision.model_interface import BrainModel
 
 __all__ = [
     "LIBRARIES",
     "LibraryModel",
+    "build_network",
     "is_library_model",
     "library_folder",
     "library_names",
-    "load_library_model",
     "matching_library_models",
     "names_library_model",
     "parse_library_model",
@@ -271,8 +269,8 @@ def matching_library_models(pattern: str) -> list[str]:
     return found
 
 
-def load_library_model(identifier: str) -> BrainModel:
-    """Make a model of a library, with its weights or as an untrained twin.
+def build_network(identifier: str) -> tuple[Any, str, str]:
+    """Make the network of a library's model, with its weights or, for an untrained twin, as it is initialised.
 
     Parameters
     ----------
@@ -281,30 +279,19 @@ def load_library_model(identifier: str) -> BrainModel:
 
     Returns
     -------
-    BrainModel
-        With the library's preprocessing, and layers that were published or are found by rule; ``remarks`` names both,
-        and the weights.
+    tuple of network, str, str
+        The network, wrapped with the library's preprocessing where it has one; the exact identifier, with the weights;
+        a remark about both.
 
     Raises
     ------
     UserError
         If the library or the model does not exist, or weights are neither cached nor reachable.
-
-    Examples
-    --------
-    >>> load_library_model("timm:resnet18-untrained").identifier  # doctest: +SKIP
-    'timm:resnet18-untrained'
     """
     require_library_model(identifier)
     wanted = parse_library_model(identifier)
     try:
-        if wanted.seed is None:
-            network, exact, remark = _BUILD[wanted.library](wanted, identifier)
-        else:
-            from brainscore_vision.model_helpers.reference_models import seeded
-
-            with seeded(wanted.seed):
-                network, exact, remark = _BUILD[wanted.library](wanted, identifier)
+        return _BUILD[wanted.library](wanted, identifier)
     except UserError:
         raise
     except Exception as error:
@@ -314,20 +301,6 @@ def load_library_model(identifier: str) -> BrainModel:
             f"({type(error).__name__}: {text[:300]}{'…' if len(text) > 300 else ''})",
             remedy=_remedy(wanted),
         ) from error
-    from brainscore_vision.unregistered_models import to_unregistered_model
-
-    layers = published_layers().get(exact)
-    options: dict[str, Any] = {}
-    if layers is not None:
-        regions = {region: layer for region, layer in layers.items() if region != "behavior"}
-        options = {"layers": list(dict.fromkeys(layers.values())), "region_layer_map": regions}
-        remark += f"; layers as published for {exact}"
-    made: Any = to_unregistered_model(network, identifier=identifier, **options).model
-    seed = "" if wanted.seed is None else f"weights as they are initialised, seed {wanted.seed}; "
-    made.remarks = (f"{seed}{remark}", *made.remarks)
-    for text in made.remarks:
-        note("remark", text=text)
-    return made  # type: ignore[no-any-return]
 
 
 @cache

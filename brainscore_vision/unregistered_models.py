@@ -1,4 +1,4 @@
-"""Models without a registration: from files, networks, activations models and functions."""
+"""Models without a registration: of libraries, from files, networks, activations models and functions."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ import logging
 import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from brainscore_core.errors import UserError, nearest
 from brainscore_core.provenance import note
+from brainscore_vision.library_models import build_network, parse_library_model, published_layers
 
 if TYPE_CHECKING:
     from brainscore_vision.model_interface import BrainModel
@@ -22,6 +24,7 @@ __all__ = [
     "UnregisteredModel",
     "is_file_reference",
     "load_file_reference",
+    "load_library_model",
     "load_unregistered_model",
     "referenced_file",
     "to_unregistered_model",
@@ -102,6 +105,49 @@ def load_unregistered_model(
         note("remark", text=remark)
         _logger.info("%s: %s", unregistered.identifier, remark)
     return unregistered
+
+
+def load_library_model(identifier: str) -> BrainModel:
+    """Make a model of a library, with its weights or as an untrained twin.
+
+    Parameters
+    ----------
+    identifier : str
+        As for :func:`~brainscore_vision.library_models.parse_library_model`.
+
+    Returns
+    -------
+    BrainModel
+        With the library's preprocessing, and layers that were published or are found by rule; ``remarks`` names both,
+        and the weights.
+
+    Raises
+    ------
+    UserError
+        If the library or the model does not exist, or weights are neither cached nor reachable.
+
+    Examples
+    --------
+    >>> load_library_model("timm:resnet18-untrained").identifier  # doctest: +SKIP
+    'timm:resnet18-untrained'
+    """
+    from brainscore_vision.model_helpers.reference_models import seeded
+
+    seed = parse_library_model(identifier).seed
+    with nullcontext() if seed is None else seeded(seed):
+        network, exact, remark = build_network(identifier)
+    layers = published_layers().get(exact)
+    options: dict[str, Any] = {}
+    if layers is not None:
+        regions = {region: layer for region, layer in layers.items() if region != "behavior"}
+        options = {"layers": list(dict.fromkeys(layers.values())), "region_layer_map": regions}
+        remark += f"; layers as published for {exact}"
+    made: Any = to_unregistered_model(network, identifier=identifier, **options).model
+    initialised = "" if seed is None else f"weights as they are initialised, seed {seed}; "
+    made.remarks = (f"{initialised}{remark}", *made.remarks)
+    for text in made.remarks:
+        note("remark", text=text)
+    return made  # type: ignore[no-any-return]
 
 
 def load_file_reference(reference: str, *, noun: str = "model") -> tuple[Any, Path]:

@@ -12,12 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brainscore_core.benchmarks import Benchmark
+from brainscore_core.display import printable
 from brainscore_core.files import replacing
+from brainscore_core.formatting import estimate_text
 from brainscore_core.paths import layer_profiles_home
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 
 if TYPE_CHECKING:
-    from brainscore_core.figures import Plot
+    from brainscore_core.figures import Plot, Svg
 
 __all__ = [
     "HeldOut",
@@ -161,9 +163,8 @@ class LayerProfile:
     def plot(self) -> "Plot":
         """Draw the score of each layer with its interval, and how often it was chosen on half of the stimuli."""
         from brainscore_core.figures import Plot
-        from brainscore_vision.model_helpers.brain_transformation.layer_plot import layer_figure
 
-        return Plot(layer_figure(self), f"{self.model} on {self.benchmark}")
+        return Plot(_figure(self), f"{self.model} on {self.benchmark}")
 
     def to_dict(self) -> dict[str, Any]:
         """Convert to plain JSON types, including ``best`` and ``held_out``; NaN becomes None."""
@@ -300,3 +301,47 @@ def _dissimilarity_scorer(benchmark: Any) -> tuple[NDArray[Any], PartScorer]:
         return float(np.mean([compare_rdms(model_rdm, measured_rdm).value for measured_rdm in measured_rdms]))
 
     return shown, score
+
+
+_WIDTH = 847.0  # two columns of a paper
+
+
+def _figure(profile: LayerProfile) -> "Svg":
+    """Draw a profile, 180 mm wide."""
+    from brainscore_core.figures import Dots, DotsRow, Panel, panels
+
+    ceiled = math.isfinite(profile.ceiling)
+    held_out = profile.held_out
+    rows = [
+        DotsRow(
+            label=printable(score.layer),
+            value=score.score,
+            low=score.ci[0],
+            high=score.ci[1],
+            state=score.reason or "" if not math.isfinite(score.score) else "",
+            hint=f"{printable(score.layer)}: {estimate_text(score.score, error=score.error, ci=score.ci, brief=True)}",
+            kind=int(score.layer == profile.best),
+            share=held_out.chosen.get(score.layer, 0.0) if held_out else math.nan,
+        )
+        for score in profile.scores
+    ]
+    title = printable(f"{profile.model} on {profile.benchmark}") + (" (control)" if profile.control else "")
+    chart = Dots(
+        rows=rows,
+        title=title,
+        x_title="score relative to the ceiling" if ceiled else "score as measured",
+        kinds=("layer", "best layer"),
+        reference=0.0,
+        ceiling=1.0 if ceiled else None,
+        share_title="share of choices",
+        width=_WIDTH,
+    )
+    notes = (
+        [
+            f"chosen on one half of the stimuli, scored on the other: {held_out.value:.3f} raw "
+            f"(standard deviation over choices {held_out.sd:.3f})"
+        ]
+        if held_out
+        else []
+    )
+    return panels([[Panel(chart=chart, heading=title, notes=notes)]], title=f"Scores of the layers of {title}")
