@@ -11,6 +11,7 @@ import os
 import re
 import shutil
 import threading
+import uuid
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -82,6 +83,19 @@ class WorkerFolder:
         """Record the pair that this worker holds."""
         with replacing(self.path / "pair.json") as stream:
             stream.write(json.dumps(pair.to_dict()).encode())
+        (self.path / "lease").unlink(missing_ok=True)
+
+    def next_lease(self) -> str:
+        """Return the token with which to take the next pair.
+
+        It is kept until the pair is: if the worker is killed in between, or the response of the site is lost, the site
+        returns the same pair for the same token.
+        """
+        path = self.path / "lease"
+        if not path.exists():
+            with replacing(path) as stream:
+                stream.write(uuid.uuid4().hex.encode())
+        return path.read_text()
 
     def forget(self) -> None:
         """Forget the pair and its receipt."""
@@ -247,6 +261,7 @@ class RemoteWorker:
             self._resume(pair, folder)
             return True
         pair = self.work.take(
+            lease=folder.next_lease(),
             version=str(current_environment().packages.get("brainscore", "")),
             code=platform_code(),
             sandbox=_has_sandbox(),
@@ -291,6 +306,8 @@ class RemoteWorker:
                 answer = self._answer(pair, folder, plugins, files, state.stopped)
         if isinstance(answer, Death):
             self._process = None  # it has ended
+        if state.refusal is not None:
+            raise state.refusal
         if state.lost:
             folder.forget()
             self.say(f"{pair}: lost; another worker scores it")
@@ -361,6 +378,7 @@ class RemoteWorker:
         except DataUnavailable:
             raise  # it is uploaded later
         except UserError as error:
+            self._without_benchmarks.add(pair.benchmark)  # rather than score the pair again and again
             self._give_back(pair, folder, f"the site refused the result: {error}")
             return
         folder.forget()
@@ -400,19 +418,23 @@ class _LeaseState:
 
     def __init__(self, pair: Pair, work: Work, end: threading.Event) -> None:
         self.lost = self.cancelled = False
+        self.refusal: UserError | None = None  # why the site does not accept requests of this worker any more
         self.closed = threading.Event()
         self._pair, self._work, self._end = pair, work, end
 
     def stopped(self) -> bool:
         """Whether scoring must end."""
-        return self.lost or self.cancelled or self._end.is_set()
+        return self.lost or self.cancelled or self.refusal is not None or self._end.is_set()
 
     def renew_regularly(self) -> None:
         while not self.closed.wait(self._pair.lease_seconds / _RENEWALS):
             try:
                 held, self.cancelled = self._work.renew(self._pair)
-            except UserError:  # the site may be restarting; the result is uploaded if the lease outlives it
+            except DataUnavailable:  # the site may be restarting; the result is uploaded if the lease outlives it
                 continue
+            except UserError as error:
+                self.refusal = error
+                return
             if not held:
                 self.lost = True
                 return
