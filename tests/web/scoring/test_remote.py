@@ -176,9 +176,10 @@ def test_a_result_keeps_its_mark_if_the_server_is_killed_before_the_job_is_compl
     def complete(*_, **__):
         raise SystemExit
 
-    with monkeypatch.context() as patch, pytest.raises(SystemExit):
+    with monkeypatch.context() as patch:
         patch.setattr(remote, "complete_job", complete)
-        result(ask, pair, content)
+        with pytest.raises(SystemExit):
+            result(ask, pair, content)
     Job.objects.filter(pk=pair["id"]).update(claimed=timezone.now() - timedelta(minutes=5))
     assert take(ask, without_benchmarks=[SIMULATED[0]], worker="second") is None  # the receipt is imported
     job = Job.objects.get(pk=pair["id"])
