@@ -148,15 +148,22 @@ def run_pair(
         ``score`` and ``receipt``.
     """
     benchmark = resolve_benchmark(benchmark_identifier)
-    name = model_identifier if isinstance(model_identifier, str) else type(model_identifier).__name__
     with (
-        stage(f"{identifier or name} on {benchmark}"),
+        stage(f"{identifier or _name_shown(model_identifier)} on {benchmark}"),
         ScoredModel(model_identifier, identifier=identifier, how=how, isolated=isolated, cage=cage) as model,
     ):
         model.check()
         info = model.run_info(run)
         recorder = _score(model, benchmark, results)
         return recorder.outcome(_code_of_data(recorder), run=info, log=log, raise_errors=raise_errors)
+
+
+def _name_shown(model: Any) -> str:
+    """What the progress calls a model before it is loaded."""
+    if isinstance(model, str):
+        return model
+    own = getattr(model, "identifier", None)
+    return own if isinstance(own, str) and own else getattr(model, "__name__", type(model).__name__)
 
 
 def _score(
