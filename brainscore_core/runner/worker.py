@@ -7,6 +7,7 @@ import logging
 import os
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -19,6 +20,7 @@ from brainscore_core.receipts.receipt import BenchmarkInfo, ErrorInfo, ModelInfo
 from brainscore_core.results.store import ResultsStore
 from brainscore_core.runner.pair import run_info
 from brainscore_core.runner.process import Answer, Death, ScoringProcess
+from brainscore_core.runner.template import Template, template_for
 
 __all__ = [
     "ATTEMPTS",
@@ -216,6 +218,9 @@ class _Task:
         self.limit = spec.limit if spec.limit is not None else advertised_memory(worker)
         self.bigger_exists = spec.largest is not None and self.limit is not None and spec.largest > self.limit
         self.process: ScoringProcess | None = None
+        self.template: Template | None = None
+        self.borrowed = ExitStack()  # returns the template
+        self.remaining = list(spec.benchmarks)
         try:
             self.key: str | None = worker.get_current_task()
         except ValueError:
@@ -227,6 +232,7 @@ class _Task:
         waiting: list[str] = []
         try:
             for benchmark in self.spec.benchmarks:
+                self.remaining.remove(benchmark)
                 if benchmark in ended:
                     continue
                 outcome = self._pair(benchmark, attempts[benchmark])
@@ -239,6 +245,7 @@ class _Task:
         finally:
             if self.process is not None:
                 self.process.finish()
+            self.borrowed.close()
         return outcomes
 
     def stopped(self) -> bool:
@@ -285,7 +292,7 @@ class _Task:
             attempts += 1
             self._report(self._outcome("started", benchmark, attempt=attempts))
             if self.process is None:
-                self.process = self._start()
+                self.process = self._start(benchmark, attempts)
             result = self.process.score(self.spec.model, benchmark, timeout=self.spec.timeout, stopped=self.stopped)
             if isinstance(result, Answer):
                 if self.bigger_exists and attempts < ATTEMPTS and self._needs_more_memory(benchmark, result):
@@ -354,7 +361,8 @@ class _Task:
             seconds=seconds,
         )
 
-    def _start(self) -> ScoringProcess:
+    def _start(self, benchmark: str, attempts: int) -> ScoringProcess:
+        """Start a process; after a failure one without a template, which may have been the cause."""
         spec = self.spec
         settings = {
             "scorer": spec.scorer,
@@ -363,7 +371,20 @@ class _Task:
             "isolated": spec.isolated,
             "options": dict(spec.options),
         }
-        return ScoringProcess(settings, environment=scoring_environment(spec.threads, self.limit), limit=self.limit)
+        environment = scoring_environment(spec.threads, self.limit)
+        if self.template is None and attempts == 1:
+            self.template = self.borrowed.enter_context(
+                template_for(
+                    settings,
+                    [benchmark, *self.remaining],
+                    environment=environment,
+                    limit=self.limit,
+                    timeout=spec.timeout,
+                    stopped=self.stopped,
+                )
+            )
+        template = self.template if attempts == 1 else None
+        return ScoringProcess(settings, environment=environment, limit=self.limit, template=template)
 
     def _run_info(self) -> Any:
         return run_info(self.spec.run, isolated=self.spec.isolated)
