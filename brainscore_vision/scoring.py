@@ -411,7 +411,7 @@ def _take_kept_benchmark(identifier: str) -> Any:
         return None
     for item in kept.notes:
         note(**item)
-    print(kept.printed, end="")
+    sys.stdout.write(kept.printed)
     return kept.benchmark
 
 

@@ -23,7 +23,16 @@ from brainscore_core.receipts.output import Captured, unnamed_file
 if TYPE_CHECKING:
     from brainscore_core.runner.template import ForkedProcess, Template
 
-__all__ = ["SCRIPT", "Answer", "Death", "ScoringProcess", "descendants", "end_all", "memory_of", "proportional_memory_of"]
+__all__ = [
+    "SCRIPT",
+    "Answer",
+    "Death",
+    "ScoringProcess",
+    "descendants",
+    "end_all",
+    "memory_of",
+    "proportional_memory_of",
+]
 
 _PRIVATE = ("RssAnon:", "VmSwap:")
 _SHARED = "RssShmem:"
@@ -192,7 +201,7 @@ class ScoringProcess:
     limit : int or None
         Bytes that it may hold, including its descendants.
     template : Template, optional
-        Forks the process, if it can. Otherwise the process is started.
+        Forks the process, if it can. Otherwise the process is started. It is given back when the process has ended.
 
     Raises
     ------
@@ -216,7 +225,10 @@ class ScoringProcess:
         self._ticks = 0
         self._others: list[int] = []
         self._counted_again = 0  # bytes of shared pages that `memory_of` counts more than once
-        self._process = (template.fork(self._printed) if template is not None else None) or self._started(environment)
+        forked = template.fork(self._printed) if template is not None else None
+        self._process = forked or self._started(environment)
+        if forked is None:
+            self._give_back_template()
         threading.Thread(target=self._read_answers, args=(self._process.stdout,), daemon=True).start()
         self._send({**settings, "path": sys.path})
         self._ready = False
@@ -300,6 +312,12 @@ class ScoringProcess:
                 self._process.stdin.close()
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(timeout=5)
+        self._give_back_template()
+
+    def _give_back_template(self) -> None:
+        if self._template is not None:
+            self._template.give_back()
+            self._template = None
 
     def _wait(self, timeout: float | None, stopped: Callable[[], bool]) -> Answer | Death:
         start = time.monotonic()
@@ -371,6 +389,7 @@ class ScoringProcess:
         except subprocess.TimeoutExpired:
             self._process.kill()
             code = self._process.wait()
+        self._give_back_template()
         if code == -getattr(signal, "SIGKILL", 9) and system_oom_kills() > self._oom_kills:
             message = "was killed by the system, which had no memory left"
             return Death(kind="memory", message=message, seconds=seconds, tail=self._printed_text())

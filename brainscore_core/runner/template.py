@@ -17,15 +17,14 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from typing import IO, Any
 
 from brainscore_core.memory import memory_limit
 from brainscore_core.receipts.output import unnamed_file
 from brainscore_core.runner.process import SCRIPT, end_all, memory_of
 
-__all__ = ["ForkedProcess", "Template", "template_for"]
+__all__ = ["ForkedProcess", "Template", "borrow_template", "end_idle_templates"]
 
 _KEPT_SHARE = 0.25  # of the memory of a pair, for benchmarks that the template keeps
 _IDLE_SECONDS = 60.0  # after which an unused template ends
@@ -50,10 +49,13 @@ class Template:
         Environment variables, also of the forked processes.
     limit : int or None
         Bytes that a scoring process may hold. Benchmarks are kept within a quarter of it.
+    purpose : str
+        Templates with the same purpose are interchangeable.
     """
 
-    def __init__(self, scorer: str, *, environment: Mapping[str, str], limit: int | None) -> None:
+    def __init__(self, scorer: str, *, environment: Mapping[str, str], limit: int | None, purpose: str = "") -> None:
         self.limit = limit
+        self.purpose = purpose
         self._kept: dict[str, None] = {}
         self._modules: set[str] = set()
         self._printed = unnamed_file()
@@ -147,6 +149,7 @@ class Template:
         if "pid" not in answer:
             os.close(written)
             os.close(read)
+            _unusable.add(self.purpose)
             return None
         return ForkedProcess(self, answer["pid"], os.fdopen(written, "wb"), os.fdopen(read, "rb"))
 
@@ -168,6 +171,17 @@ class Template:
         """Release the id of a process that has ended."""
         with contextlib.suppress(TemplateEnded):
             self._request({"reap": pid}, _ANSWER_SECONDS, lambda: False)
+
+    def give_back(self) -> None:
+        """Keep the template for the next process, for a minute."""
+        if self.purpose in _unusable or not self.running:
+            self.close()
+            return
+        with _changing:
+            _free.append((self, time.monotonic()))
+        timer = threading.Timer(_IDLE_SECONDS + 1, end_idle_templates, (_IDLE_SECONDS,))
+        timer.daemon = True
+        timer.start()
 
     def close(self) -> None:
         """End the process."""
@@ -266,13 +280,12 @@ class ForkedProcess:
                 os.kill(self.pid, number)
 
 
-_free: list[tuple[str, Template, float]] = []  # unused templates, their purpose, and since when
+_free: list[tuple[Template, float]] = []  # unused templates, and since when
 _unusable: set[str] = set()  # purposes for which templates failed
 _changing = threading.Lock()
 
 
-@contextmanager
-def template_for(
+def borrow_template(
     settings: Mapping[str, Any],
     benchmarks: Sequence[str],
     *,
@@ -280,11 +293,11 @@ def template_for(
     limit: int | None,
     timeout: float | None,
     stopped: Callable[[], bool],
-) -> Iterator[Template | None]:
-    """Lend a prepared template to the calling thread; None where processes have to be started.
+) -> Template | None:
+    """Return a template for the next process of the calling thread; None if the process has to be started.
 
     The template of an earlier call with the same scorer, environment and limit is used again, unless the code of a
-    plugin that it loaded has changed since.
+    plugin that it loaded has changed since. A scoring process gives it back when it ends.
 
     Parameters
     ----------
@@ -296,47 +309,17 @@ def template_for(
         As for :class:`Template`.
     """
     purpose = json.dumps([settings["scorer"], sorted(environment.items()), limit])
-    template = None
-    if sys.platform == "linux" and purpose not in _unusable:
-        template = _prepared(purpose, settings, benchmarks, environment, limit, timeout, stopped)
-    try:
-        yield template
-    finally:
-        if template is not None:
-            with _changing:
-                _free.append((purpose, template, time.monotonic()))
-            timer = threading.Timer(_IDLE_SECONDS + 1, end_idle_templates)
-            timer.daemon = True
-            timer.start()
-
-
-def end_idle_templates(seconds: float = _IDLE_SECONDS) -> None:
-    """End templates that were not used for some seconds."""
+    if sys.platform != "linux" or purpose in _unusable:
+        return None
     with _changing:
-        idle = [entry for entry in _free if time.monotonic() - entry[2] >= seconds]
-        _free[:] = [entry for entry in _free if entry not in idle]
-    for _, template, _ in idle:
-        template.close()
-
-
-def _prepared(
-    purpose: str,
-    settings: Mapping[str, Any],
-    benchmarks: Sequence[str],
-    environment: Mapping[str, str],
-    limit: int | None,
-    timeout: float | None,
-    stopped: Callable[[], bool],
-) -> Template | None:
-    with _changing:
-        found = next((entry for entry in _free if entry[0] == purpose), None)
+        found = next((entry for entry in _free if entry[0].purpose == purpose), None)
         if found is not None:
             _free.remove(found)
-    template = None if found is None or not found[1].running else found[1]
+    template = None if found is None or not found[0].running else found[0]
     try:
         for _ in range(2):  # the second time with a new template
             if template is None:
-                template = Template(settings["scorer"], environment=environment, limit=limit)
+                template = Template(settings["scorer"], environment=environment, limit=limit, purpose=purpose)
             if template.prepare(benchmarks, options=settings["options"], timeout=timeout, stopped=stopped):
                 return template
             template.close()
@@ -346,5 +329,13 @@ def _prepared(
             template.close()
         if not stopped():
             _unusable.add(purpose)
-        return None
     return None
+
+
+def end_idle_templates(seconds: float = 0.0) -> None:
+    """End templates that were not used for some seconds."""
+    with _changing:
+        idle = [entry for entry in _free if time.monotonic() - entry[1] >= seconds]
+        _free[:] = [entry for entry in _free if entry not in idle]
+    for template, _ in idle:
+        template.close()

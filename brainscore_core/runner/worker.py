@@ -7,7 +7,6 @@ import logging
 import os
 from collections import Counter
 from collections.abc import Mapping
-from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -20,7 +19,7 @@ from brainscore_core.receipts.receipt import BenchmarkInfo, ErrorInfo, ModelInfo
 from brainscore_core.results.store import ResultsStore
 from brainscore_core.runner.pair import run_info
 from brainscore_core.runner.process import Answer, Death, ScoringProcess
-from brainscore_core.runner.template import Template, template_for
+from brainscore_core.runner.template import borrow_template
 
 __all__ = [
     "ATTEMPTS",
@@ -218,8 +217,6 @@ class _Task:
         self.limit = spec.limit if spec.limit is not None else advertised_memory(worker)
         self.bigger_exists = spec.largest is not None and self.limit is not None and spec.largest > self.limit
         self.process: ScoringProcess | None = None
-        self.template: Template | None = None
-        self.borrowed = ExitStack()  # returns the template
         self.remaining = list(spec.benchmarks)
         try:
             self.key: str | None = worker.get_current_task()
@@ -245,7 +242,6 @@ class _Task:
         finally:
             if self.process is not None:
                 self.process.finish()
-            self.borrowed.close()
         return outcomes
 
     def stopped(self) -> bool:
@@ -372,18 +368,16 @@ class _Task:
             "options": dict(spec.options),
         }
         environment = scoring_environment(spec.threads, self.limit)
-        if self.template is None and attempts == 1:
-            self.template = self.borrowed.enter_context(
-                template_for(
-                    settings,
-                    [benchmark, *self.remaining],
-                    environment=environment,
-                    limit=self.limit,
-                    timeout=spec.timeout,
-                    stopped=self.stopped,
-                )
+        template = None
+        if attempts == 1:
+            template = borrow_template(
+                settings,
+                [benchmark, *self.remaining],
+                environment=environment,
+                limit=self.limit,
+                timeout=spec.timeout,
+                stopped=self.stopped,
             )
-        template = self.template if attempts == 1 else None
         return ScoringProcess(settings, environment=environment, limit=self.limit, template=template)
 
     def _run_info(self) -> Any:
