@@ -30,6 +30,7 @@ from brainscore_core.plugins.source import plugin_hash
 from brainscore_core.receipts.environment import current_environment, platform_code
 from brainscore_core.runner.pair import run_info
 from brainscore_core.runner.process import Answer, Death, ScoringProcess
+from brainscore_core.runner.template import borrow_template, end_idle_templates
 from brainscore_core.runner.worker import error_receipt, scoring_environment, write_failed
 from brainscore_core.scoring import Receipt, ResultsStore
 
@@ -218,6 +219,7 @@ class RemoteWorker:
         self._without_benchmarks: set[str] = set()
         self._process: ScoringProcess | None = None
         self._process_for: tuple[str, ...] = ()
+        self._benchmarks: dict[str, None] = {}  # scored so far, the last one first
 
     def stop(self) -> None:
         """Let the worker end soon; its pair is given back."""
@@ -251,6 +253,7 @@ class RemoteWorker:
                     self._end.wait(self.idle_seconds)
         finally:
             self._close_process()
+            end_idle_templates()
             folder.close()
             self.say(f"Worker {self.work.worker} ends")
 
@@ -302,8 +305,9 @@ class RemoteWorker:
         with self._renewing(pair) as state:
             answer = self._answer(pair, folder, plugins, files, state.stopped)
             if isinstance(answer, Death) and answer.kind == "crash" and not state.stopped():
+                self._process = None  # it has ended
                 self.say(f"{pair}: the scoring process {answer.message}; trying once more")
-                answer = self._answer(pair, folder, plugins, files, state.stopped)
+                answer = self._answer(pair, folder, plugins, files, state.stopped, first=False)
         if isinstance(answer, Death):
             self._process = None  # it has ended
         if state.refusal is not None:
@@ -321,9 +325,11 @@ class RemoteWorker:
                 self._upload(pair, receipt, folder)
 
     def _answer(
-        self, pair: Pair, folder: WorkerFolder, plugins: Path | None, files: list[Path], stopped: Callable[[], bool]
-    ) -> Answer | Death:
+        self, pair: Pair, folder: WorkerFolder, plugins: Path | None, files: list[Path], stopped: Callable[[], bool],
+        *, first: bool = True,
+    ) -> Answer | Death:  # fmt: skip
         key = (pair.model, str(plugins), *map(str, files))
+        self._benchmarks = {pair.benchmark: None} | self._benchmarks
         if self._process is None or self._process_for != key:
             self._close_process()
             options: dict[str, Any] = {}
@@ -342,7 +348,12 @@ class RemoteWorker:
             environment = scoring_environment(os.cpu_count() or 1, self.limit)
             environment = {name: text for name, text in environment.items() if not name.startswith(_SECRETS)}
             environment[_PLUGINS] = _plugins_variable(plugins)
-            self._process = ScoringProcess(settings, environment=environment, limit=self.limit)
+            how: dict[str, Any] = {"environment": environment, "limit": self.limit}
+            if first:  # a failure may have been that of the template
+                how["template"] = borrow_template(
+                    settings, list(self._benchmarks), **how, timeout=self.timeout, stopped=stopped
+                )
+            self._process = ScoringProcess(settings, **how)
             self._process_for = key
         return self._process.score(pair.model, pair.benchmark, timeout=self.timeout, stopped=stopped)
 
