@@ -84,7 +84,7 @@ def test_clips_that_the_network_does_not_take(wrapper, stimuli):
         wrapper(num_frames=(8, 16))
     with pytest.raises(ValueError, match=r"gives 1000\.0 milliseconds"):
         wrapper(duration=500)
-    with pytest.raises(UserError, match="parts of a clip"):
+    with pytest.raises(UserError, match="no argument inferencer_cls"):
         wrapper(inferencer_cls=object)
     with pytest.raises(UserError, match="has no format"):
         wrapper(layer_activation_format={"last": "TC"})(stimuli, ["frames"])
