@@ -531,7 +531,7 @@ def _as_clip_model(
 
 def _clip_preprocessing(network: Any, name: str, preprocessing: Any, remarks: list[str]) -> Callable[..., Any]:
     """A function from a video to the input of a network that takes clips."""
-    from brainscore_vision.model_helpers.activations.preprocessing import as_image_preprocessing
+    from brainscore_vision.model_helpers.activations.preprocessing import AppliedTransform, as_image_preprocessing
     from brainscore_vision.model_helpers.activations.pretrained_models import as_preprocessing
     from brainscore_vision.model_helpers.activations.temporal.inputs import FramePreprocessing, TorchvisionPreprocessing
 
@@ -544,7 +544,7 @@ def _clip_preprocessing(network: Any, name: str, preprocessing: Any, remarks: li
     of_frame = as_image_preprocessing(used)
     if of_frame is not None:
         return FramePreprocessing(of_frame, channels_first)
-    if used is not preprocessing:  # transforms of a Pillow image that settings do not describe
+    if isinstance(used, AppliedTransform):  # transforms of a Pillow image that settings do not describe
         return FramePreprocessing(used, channels_first)
     return used  # type: ignore[no-any-return] # a function of a video
 

@@ -248,6 +248,11 @@ class TimeAxes:
         self._example = example
         self._axis = axis
 
+    def find(self) -> None:
+        """Run the network, once, to find the axes."""
+        if self._tokens is None:
+            _ = self._found
+
     def last_step(self, layer: str, output: NDArray[Any]) -> NDArray[Any]:
         """Output at the last time step, stimuli first; all of it if its time axis is not known."""
         tokens = self._tokens
@@ -444,9 +449,9 @@ class PytorchWrapper(ImageWrapper):
                 )
             ClipTimeline(formats, fps, max(img_duration, 1000 / fps))  # raises an error for invalid formats
             window = _window(identifier, fps, num_frames, duration)
-            timeline: ClipTimeline | CausalTimeline = CausalTimeline(fps, img_duration, window, before_onset)
-            self._causal = timeline
-            reader = self._clips = _CausalReader(preprocessing, timeline)
+            timeline: ClipTimeline | CausalTimeline
+            timeline = self._causal = CausalTimeline(fps, img_duration, window, before_onset)
+            reader = self._clips = _CausalReader(preprocessing, self._causal)
             self._axes = TimeAxes(model, lambda: to_input(model, self._window_of_grey()), 1 + reader.axis)
         else:
             frames = int(img_duration * fps / 1000 + 1e-9)
@@ -518,6 +523,8 @@ class PytorchWrapper(ImageWrapper):
 
         @contextmanager
         def in_windows(layers: Sequence[str]) -> Iterator[Forward]:
+            if not self.layer_activation_format:
+                self._axes.find()  # not while responses are recorded: it runs the network
             with recorder(layers) as forward:
 
                 def forward_clips(clips: Any, take: TakeOutput) -> None:
@@ -537,7 +544,7 @@ class PytorchWrapper(ImageWrapper):
                         before = window
                     for layer, of_layer in responses.items():
                         if of_layer:
-                            take(layer, np.stack(of_layer, axis=1))
+                            take(layer, _stacked(layer, of_layer, timeline.windows()))
 
                 yield forward_clips
 
@@ -622,6 +629,18 @@ def _grey_image(folder: str) -> Path:
     path = Path(folder) / "grey.png"
     Image.new("RGB", (256, 256), (128, 128, 128)).save(path)
     return path
+
+
+def _stacked(layer: str, responses: list[NDArray[Any]], windows: list[tuple[int, int]]) -> NDArray[Any]:
+    """Responses to all windows, stimuli × windows × …"""
+    for response, (start, end) in zip(responses, windows, strict=True):
+        if response.shape != responses[0].shape:
+            raise UserError(
+                f"layer {layer!r} has outputs of different shapes for windows of {windows[0][1] - windows[0][0]} and "
+                f"{end - start} frames, {responses[0].shape[1:]} and {response.shape[1:]}",
+                remedy="name its axes in layer_activation_format, or pass one number as num_frames",
+            )
+    return np.stack(responses, axis=1)
 
 
 def _wrong_format(layer: str, axes: str, shape: tuple[int, ...]) -> UserError:
