@@ -1,6 +1,6 @@
 """Networks that take clips, from a few lines to scores on benchmarks with time bins.
 
-What they respond is computed here directly: an image, preceded by grey frames, is shown to the network window by window.
+Their responses are computed here directly: an image, preceded by grey frames, is shown to the network window by window.
 """
 
 import numpy as np

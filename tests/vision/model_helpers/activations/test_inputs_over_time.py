@@ -5,14 +5,15 @@ import pytest
 from PIL import Image as Pillow
 
 from brainscore_core.errors import UserError
+from brainscore_vision import videos
 from brainscore_vision.model_helpers.activations.temporal import inputs
 from brainscore_vision.model_helpers.activations.temporal.inputs import (
     Image,
     Stimulus,
     Video,
     batch_2d_resize,
-    write_video,
 )
+from brainscore_vision.videos import write_video
 
 
 @pytest.fixture(scope="module")
@@ -77,13 +78,13 @@ def test_resizing_is_that_of_opencv():
 def test_what_cannot_be_decoded_is_named(tmp_path, monkeypatch):
     path = tmp_path / "text.mp4"
     path.write_text("no film")
-    if inputs.find_spec("av"):
+    if videos.find_spec("av"):
         with pytest.raises(UserError, match=r"text\.mp4 is not a video"):
             Video.from_path(path)
-    monkeypatch.setattr(inputs, "find_spec", lambda name: None)
+    monkeypatch.setattr(videos, "find_spec", lambda name: None)
     with pytest.raises(UserError, match="neither PyAV nor decord") as error:
         Video.from_path(path)
-    assert error.value.remedy == "pip install av"
+    assert error.value.remedy == "pip install 'brainscore[video]'"
 
 
 def test_a_network_is_shown_films_as_they_are(film, tmp_path):

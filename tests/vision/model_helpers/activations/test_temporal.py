@@ -11,10 +11,11 @@ from brainscore_core.errors import UserError
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision.model_helpers.activations.core import _bytes_of
 from brainscore_vision.model_helpers.activations.microsaccades import shift_images, spiral
-from brainscore_vision.model_helpers.activations.temporal.inputs import Clip, Image, write_video
+from brainscore_vision.model_helpers.activations.temporal.inputs import Clip, Image
 from brainscore_vision.model_helpers.activations.temporal.model.pytorch import ClipTimeline
 from brainscore_vision.model_helpers.activations.temporal.utils import download_weight_file, get_specified_layers
 from brainscore_vision.model_helpers.brain_transformation import ModelCommitment
+from brainscore_vision.videos import write_video
 
 
 @pytest.fixture
@@ -396,9 +397,9 @@ def test_wrong_input_of_causal_inference(causal, mixer, tmp_path):
     with pytest.raises(UserError, match="do not cover 400–600 ms") as error:
         model.look_at(films)
     assert "duration" in error.value.remedy
+    mixer.tokens = torch.nn.Flatten(2)
+    mixer.forward = lambda clips: mixer.tokens(clips)
     with pytest.raises(UserError, match="'tokens' has outputs of different shapes for windows of 1 and 2 frames"):
-        mixer.tokens = torch.nn.Flatten(2)
-        mixer.forward = lambda clips: mixer.tokens(clips)
         causal(num_frames=None)(films, ["tokens"])
 
 

@@ -632,7 +632,7 @@ def _grey_image(folder: str) -> Path:
 
 
 def _stacked(layer: str, responses: list[NDArray[Any]], windows: list[tuple[int, int]]) -> NDArray[Any]:
-    """Responses to all windows, stimuli × windows × …"""
+    """Stack responses to all windows along a second axis."""
     for response, (start, end) in zip(responses, windows, strict=True):
         if response.shape != responses[0].shape:
             raise UserError(
