@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brainscore_core.errors import UserError
+from brainscore_vision.videos import is_video
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -191,7 +192,9 @@ def load_image(image_filepath: str | os.PathLike[str]) -> "Image":
     except (OSError, Image.DecompressionBombError) as error:
         raise UserError(
             f"the stimulus {os.fspath(image_filepath)} cannot be read as an image: {error}",
-            remedy="check that the file exists and is complete",
+            remedy="show videos to a network that takes clips (frame_rate of brainscore.wrap_model)"
+            if is_video(image_filepath)
+            else "check that the file exists and is complete",
         ) from error
     raise UserError(
         f"the stimulus {os.fspath(image_filepath)} has pixels of mode {mode!r}, not of 8 bits per channel",

@@ -46,7 +46,8 @@ Select = Callable[[str, StimulusSet | None], tuple[list[str], str]]
 class ActivationsModel(Protocol):
     """Returns activations: presentation × neuroid, presentations in the order of the stimuli.
 
-    It may also have ``layers()`` (names of all layers, in order), ``set_visual_degrees(degrees)``, ``identifier``.
+    It may also have ``layers()`` (names of all layers, in order), ``set_visual_degrees(degrees)``, ``identifier``,
+    ``set_recorded_time((start, end))``: milliseconds in which responses are needed.
     """
 
     def __call__(
@@ -541,8 +542,10 @@ def _call(model: torch.nn.Module, inputs: Any) -> None:
         shape = " × ".join(map(str, getattr(inputs, "shape", ())))
         raise UserError(
             f"{type(model).__name__} fails on an input of {shape}: {type(error).__name__}: {error}",
-            remedy="it must take images, stimuli × channels × height × width; "
-            "for another size or preprocessing wrap it in PytorchWrapper and ModelCommitment",
+            remedy="check the number of frames and the size of images, which preprocessing determines"
+            if getattr(inputs, "ndim", 4) == 5
+            else "it must take images, stimuli × channels × height × width, or clips, for which frames and frame_rate "
+            "are passed; for another size or preprocessing wrap it in PytorchWrapper and ModelCommitment",
         ) from error
 
 
