@@ -10,11 +10,13 @@ import csv
 import importlib
 import json
 import os
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+import brainscore_vision.benchmarks
 from brainscore_core.errors import DataUnavailable
 from brainscore_core.plugins import Registry
 from brainscore_core.provenance import recording
@@ -27,6 +29,9 @@ from brainscore_vision import (
     metric_registry,
     stimulus_set_registry,
 )
+from brainscore_vision.benchmark_helpers.tables import TABLE
+from brainscore_vision.benchmark_helpers.tables import rows_of as rows_of_table
+from brainscore_vision.benchmarks.laion_fmri.benchmark import SUBJECTS
 from brainscore_vision.metrics.regression_correlation.metric import ALPHA_LIST
 from brainscore_vision.model_interface import BrainModel
 from brainscore_vision.testing import list_stand_ins
@@ -40,6 +45,29 @@ OTHER_ARGUMENTS = {"Malania2007.vernieracuity-threshold": {"independent_variable
 IMAGES_NEEDED = {"ImageNet-top1"}  # there are no stand-ins of its images
 FROM_A_FOLDER = {"Zerbe2026_fmri_stim_full", "Zerbe2026_fmri_persubject_stim_full"}  # pictures that nobody may pass on
 DEGREES = 7.77  # of the model's screen; no experiment has it
+OTHER_METRIC = {  # names here of what the published benchmarks build from classes
+    "RDM+RDMSimilarity (rdm plugin classes)": "rdm",
+    "CrossRegressedCorrelation(dual_ridge_cv_regression) (built in plugin)": "dual_ridgecv",
+    "2AFC accuracy of StandardScaler+RidgeClassifierCV (in plugin)": "accuracy",
+}
+OTHER_CEILING = {
+    "median over voxels of sqrt(nc_12rep/100)": "noise ceiling",
+    "mean over voxels of sqrt(nc_12rep/100)": "noise ceiling",
+    "pairwise inter-subject CKA (mean over subject pairs, error = SEM)": "inter-subject",
+    "median over neuroids of reliability_window": "reliability coordinate",
+    "SplitHalfPredictorConsistency (predictor_consistency)": "predictor_consistency",
+    "accuracy_distance": "metric",
+    "error_consistency": "metric",
+}
+STEPS = {  # columns of plugins' own, and where the table of what is published states them
+    "lapse_rate": r"lapse_rate=([\d.]+)",
+    "human_integral_error": r"human_integral_error=([\d.]+)",
+    "split": r"split (\w+) \(",
+}
+DERIVED = {"0.253/sqrt(0.479)", "0.37787/sqrt(0.479)", "0.3638/sqrt(0.479)"}  # from values that are tested
+
+
+BENCHMARKS = Path(brainscore_vision.benchmarks.__file__).parent
 
 
 def rows_of(name):
@@ -233,6 +261,57 @@ def test_benchmark(row, metrics):
                 assert given[name] == (constants()["alpha_lists"][value] if name == "alphas" else value)
 
 
+def in_a_table(row):
+    return row is None or (BENCHMARKS / row["plugin_dir"] / TABLE).is_file()
+
+
+@pytest.mark.parametrize("row", [one for one in BENCHMARK_ROWS if in_a_table(one.values[0])])
+def test_row_of_a_table(row):
+    """The cells, all of which are compared here: a benchmark need not be made for that."""
+    key, steps = row["registry_key"], row["special_steps"]
+    (own,) = (one for one in rows_of_table(str(BENCHMARKS / row["plugin_dir"] / "__init__.py")) if one.benchmark == key)
+    assert own.identifier == row["benchmark_identifier"]
+    assert (str(own.version), str(own.parent), own.region) == (row["version"], row["parent"], row["region"])
+    data = ";".join(own.data)
+    if row["plugin_dir"] == "laion_fmri":  # an assembly for each subject
+        data = ";".join(f"{data}_{subject}" for subject in SUBJECTS)
+    assert data == row["dataset_keys"]
+    assert own.stimuli in ("", row["stimulus_set_keys"])
+    assert own.fitting_stimuli == row["fitting_stimulus_set_keys"]
+    assert own.metric == OTHER_METRIC.get(row["metric_id"], row["metric_id"])
+    if row["ceiling_constant"]:
+        assert float(own.ceiling) == published_ceiling(row["ceiling_constant"])
+    else:
+        assert own.ceiling == (OTHER_CEILING.get(row["ceiling_id"], row["ceiling_id"]) or "1")
+    assert own.visual_degrees == (float(row["visual_degrees"]) if row["visual_degrees"] else None)
+    assert str(own.number_of_trials) == row["number_of_trials"].removesuffix(" (default)")
+    stratification = row["stratification_coord"]
+    assert (own.stratification or "") == ("" if stratification.startswith("None") else stratification)
+    if reliable := re.search(r"keep neuroids (\S+) > ([\d.]+)", steps):
+        assert (own.reliability, own.threshold) == (reliable[1], float(reliable[2]))
+    for name, pattern in STEPS.items():
+        if found := re.search(pattern, steps):
+            assert own.further[name] == found[1]
+    if "factor" in own.further:
+        assert own.further["factor"] == json.loads(row["metric_kwargs"])["factor"]
+    if "ceiling_error" in own.further:
+        assert float(own.further["ceiling_error"]) == json.loads(row["ceiling_constant"])["error"]
+
+
+@pytest.mark.parametrize("row", BENCHMARK_ROWS)
+def test_published_values_are_tested(row):
+    """Each published number is in the tests of the benchmark's plugin, which may need its data."""
+    folder = BENCHMARKS / row["plugin_dir"]
+    numbers = {
+        float(node.value)
+        for file in folder.glob("test*.py")
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, int | float)
+    }
+    published = [one for one in json.loads(row["published_values"] or "[]") if one.get("expression") not in DERIVED]
+    assert {float(one["value"]) for one in published if one["value"] != "nan"} <= numbers
+
+
 def published_ceiling(text):
     """A number, perhaps with its error: ``1 (error nan)`` or ``{"center": .9, "error": .1}``."""
     return json.loads(text)["center"] if text.startswith("{") else float(text.partition(" (")[0])
@@ -248,6 +327,11 @@ def noted(record):
 
 def check_what_the_model_was_asked_for(row, witness):
     stimuli, trials = witness.looks[0]
+    if row["fitting_stimulus_set_keys"]:
+        assert witness.tasks[0][1].identifier.partition("--")[0] in row["fitting_stimulus_set_keys"].split(";")
+    if ";" not in row["stimulus_set_keys"] and row["stimulus_set_keys"]:
+        shown = stimuli.partition("--")[0]
+        assert shown == row["stimulus_set_keys"] or row["plugin_dir"] == "laion_fmri"  # a part, named by subject
     if row["task"].startswith("passive"):
         region, time_bins = witness.recordings[0]
         assert region == row["region"]
