@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from html import escape
 
-__all__ = ["as_html", "as_text", "first_few", "printable"]
+__all__ = ["as_html", "as_text", "first_few", "folded", "printable"]
 
 Rows = Sequence[tuple[str, str]]
 
@@ -45,11 +45,22 @@ def as_html(title: str, rows: Rows, *, more: str = "") -> str:
     """
     cells = "".join(
         f'<tr><th style="text-align: left; vertical-align: top; font-weight: normal; opacity: .7">{_html(name)}</th>'
-        f'<td style="text-align: left">{_html(value)}</td></tr>'
+        f'<td style="text-align: left; overflow-wrap: anywhere">{_html(value)}</td></tr>'
         for name, value in rows
     )
     table = f'<table style="margin: .3em 0">{cells}</table>' if cells else ""
-    return f"<div><strong>{_html(title)}</strong>{table}{more}</div>"
+    return f'<div><strong style="overflow-wrap: anywhere">{_html(title)}</strong>{table}{more}</div>'
+
+
+def folded(summary: str, content: str) -> str:
+    """Write HTML that is shown after a click on its summary.
+
+    Examples
+    --------
+    >>> folded("values", "<p>1</p>")
+    '<details><summary>values</summary><p>1</p></details>'
+    """
+    return f"<details><summary>{escape(summary)}</summary>{content}</details>"
 
 
 def printable(text: str) -> str:

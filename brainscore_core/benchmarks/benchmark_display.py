@@ -8,9 +8,10 @@ from math import nan
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
 from brainscore_core.errors import UserError
-from brainscore_core.figures import Dots, DotsRow, Panel, Plot, panels
+from brainscore_core.figures import Dots, DotsRow, Matrix, Panel, Plot, panels
 from brainscore_core.formatting import number_text
 from brainscore_core.metrics import Score
 from brainscore_core.metrics.score_display import value_text
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 __all__ = ["benchmark_plot", "benchmark_rows", "benchmark_title"]
 
 _MOST_STIMULI = 100  # in a figure
+_MOST_LABELS = 60  # that can be chosen
+_CORRECT = ("truth", "sample_obj", "image_label", "category_name", "object_name")
 _SUMMARISED = ("stimuli", "regions", "repetitions", "presentations", "subjects", "time bins")
 
 
@@ -108,7 +111,24 @@ def _data_panel(assembly: DataAssembly) -> Panel | None:
     try:
         return rdm_panel(assembly, most=_MOST_STIMULI)
     except UserError:  # behavioral data, or too few stimuli
+        return _choices_panel(assembly)
+
+
+def _choices_panel(assembly: DataAssembly) -> Panel | None:
+    """Draw how often each answer was chosen for each correct one; None if the assembly has no such answers."""
+    correct = next((name for name in _CORRECT if name in assembly.coords), None)
+    if correct is None or assembly.dims != ("presentation",) or assembly.dtype.kind not in "OUT":
         return None
+    trials = pd.DataFrame({"correct": assembly.coords[correct].values, "chosen": assembly.values}).dropna().astype(str)
+    labels = sorted(set(trials["correct"]) | set(trials["chosen"]))
+    if not 1 < len(labels) <= _MOST_LABELS:
+        return None
+    counts = pd.crosstab(trials["correct"], trials["chosen"]).reindex(index=labels, columns=labels, fill_value=0)
+    with np.errstate(invalid="ignore"):
+        shares = counts.to_numpy() / counts.sum(axis=1).to_numpy()[:, None]
+    chart = Matrix(labels=labels, values=shares, title="Answers", counts=counts.to_numpy(), symbol="share")
+    notes = [f"rows: {correct}; columns: what was chosen", f"as a share of the trials of a row; {len(trials)} trials"]
+    return Panel(chart=chart, heading="Answers", notes=notes)
 
 
 def _controls(benchmark: str, results: str | os.PathLike[str] | None) -> Assessment | None:
@@ -123,8 +143,7 @@ def _row(label: str, value: Any, ci: Any, kind: int) -> DotsRow:
     number = nan if value is None else float(value)
     if not np.isfinite(number):
         return DotsRow(label=label, state="no score", kind=kind)
-    limits = [nan if limit is None else float(limit) for limit in (ci if ci is not None else (nan, nan))]
-    low, high = (limit if np.isfinite(limit) else nan for limit in limits)
+    low, high = (nan if limit is None else float(limit) for limit in (ci if ci is not None else (nan, nan)))
     return DotsRow(label=label, value=number, low=low, high=high, text=number_text(number), kind=kind)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import nan
+from math import inf, isnan, nan
 from typing import Literal
 
 from brainscore_core.figures import axes
@@ -33,7 +33,7 @@ class DotsRow:
     label : str
         Text on the left; a long one is shortened in the middle.
     value, low, high : float
-        Value and interval; NaN if there is none.
+        Value and interval; NaN if there is none. An infinite limit is an arrow at the end of the axis.
     href : str or None
         Link of label and dot.
     marks : sequence of Mark
@@ -216,6 +216,14 @@ def _mark(kind: MarkKind, x: float, y: float) -> Svg:
     return axes.element("path", class_=f"chart-{kind}", d=path)
 
 
+def _arrow(x: axes.Scale, y: float, sign: int) -> Svg:
+    """Draw the end of an interval without a limit."""
+    tip, back = x.end if sign > 0 else x.start, -5 * sign
+    n = axes.number
+    path = f"M{n(tip + back)} {n(y - 4)}L{n(tip)} {n(y)}L{n(tip + back)} {n(y + 4)}"
+    return axes.element("path", class_="chart-error chart-bar", d=path)
+
+
 def _row(row: DotsRow, x: axes.Scale, y: float, label_width: float, text_end: float) -> Svg:
     start = 4 + row.indent * _INDENT
     if row.heading:
@@ -225,8 +233,9 @@ def _row(row: DotsRow, x: axes.Scale, y: float, label_width: float, text_end: fl
     parts.append(axes.element("text", short, class_="chart-row-label", x=start, y=y + 4))
     parts += [_mark(mark.kind, x.clip(mark.value), y) for mark in row.marks if axes.finite(mark.value)]
     if axes.finite(row.value):
-        if axes.finite(row.low, row.high):
+        if not isnan(row.low) and not isnan(row.high):
             parts.append(axes.line(x.clip(row.low), y, x.clip(row.high), y, "chart-error chart-bar"))
+            parts += [_arrow(x, y, sign) for limit, sign in ((row.low, -1), (row.high, 1)) if limit == sign * inf]
         parts.append(axes.marker(row.kind, x.clip(row.value), y))
     if row.text:
         parts.append(axes.element("text", row.text, class_="chart-tick chart-end", x=text_end, y=y + 4))

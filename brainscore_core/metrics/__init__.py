@@ -9,10 +9,11 @@ from numbers import Real
 from typing import Any, ClassVar, Literal, Self, TypeVar
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 from xarray.plot.accessor import DataArrayPlotAccessor
 
-from brainscore_core.display import as_html, as_text
+from brainscore_core.display import as_html, as_text, folded
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, merge_data_arrays
 
 __all__ = [
@@ -254,8 +255,7 @@ class Score(DataAssembly):
 
         if self.dtype.kind not in "fiu":
             return _plain_array(self, attrs=True)._repr_html_()
-        array = _plain_array(self, attrs=True)._repr_html_()
-        more = f"<details><summary>dimensions and attributes</summary>{array}</details>"
+        more = folded("dimensions and attributes", _plain_array(self, attrs=True)._repr_html_())
         return as_html(score_title(self), score_rows(self), more=more)
 
     @property
@@ -266,6 +266,24 @@ class Score(DataAssembly):
         ``score.plot.hist()``, it is xarray's.
         """
         return _ScorePlot(self)
+
+    def to_pandas(self) -> Any:
+        """Convert to pandas: a single score to a table of one row, several values to what xarray makes of them.
+
+        The row has columns of an export of results; `pandas.concat` joins the tables of several scores.
+
+        Examples
+        --------
+        >>> score = Score(0.4)
+        >>> score.attrs.update(model_identifier="pixels", ci=(0.3, 0.5), ceiling=Score(0.8))
+        >>> score.to_pandas()[["model", "score", "ci_low", "ceiling"]].to_dict("records")
+        [{'model': 'pixels', 'score': 0.4, 'ci_low': 0.3, 'ceiling': 0.8}]
+        """
+        if self.ndim:
+            return super().to_pandas()
+        from brainscore_core.metrics.score_display import score_record
+
+        return pd.DataFrame([score_record(self)])
 
     def sel(self, *args: Any, _apply_raw: bool = True, **kwargs: Any) -> Self:
         """Select by value, as for an assembly; the raw values follow."""

@@ -9,15 +9,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from brainscore_core.figures import Dots, DotsRow, Lines, Panel, Plot, Series, lines, panels
+from brainscore_core.figures import Dots, DotsRow, Lines, Panel, Plot, Series, Svg, lines, panels
 from brainscore_core.formatting import estimate_text, number_text, range_text
 
 if TYPE_CHECKING:
     from brainscore_core.metrics import Score
 
-__all__ = ["score_plot", "score_rows", "score_title", "value_text"]
+__all__ = ["score_plot", "score_record", "score_rows", "score_title", "value_text"]
 
 _MOST_POINTS = 400  # of a line
+_MOST_ROWS = 60  # with a name each
+_TEXTS = (
+    ("model", "model_identifier"),
+    ("benchmark", "benchmark_identifier"),
+    ("layers", "layers"),
+    ("readout", "readout"),
+)
 _MOST_COUNTED = 10_000_000  # values whose distribution is computed
 
 
@@ -51,12 +58,30 @@ def score_rows(score: Score) -> list[tuple[str, str]]:
     for name, kind in (("raw", "scale"), ("ceiling", "meaning")):
         if attrs.get(name) is not None:
             rows.append((name, _with_kind(attrs[name], kind)))
-    rows += [
-        (name, text)
-        for name, key in (("model", "model_identifier"), ("benchmark", "benchmark_identifier"), ("readout", "readout"))
-        if (text := _text(attrs, key))
-    ]
+    rows += [(name, text) for name, key in _TEXTS if (text := _text(attrs, key))]
     return rows
+
+
+def score_record(score: Score) -> dict[str, Any]:
+    """Values of a single score by the names of an export's columns; unknown numbers are NaN, unknown texts None."""
+    attrs = score.attrs
+    record: dict[str, Any] = {
+        "model": _text(attrs, "model_identifier") or None,
+        "benchmark": _text(attrs, "benchmark_identifier") or None,
+        "state": _text(attrs, "state") or ("undefined" if math.isnan(_float(score)) else "scored"),
+        "reason": _text(attrs, "reason") or _text(attrs, "undetermined") or None,
+    }
+    for prefix, value in (("", score), ("raw", attrs.get("raw")), ("ceiling", attrs.get("ceiling"))):
+        own = getattr(value, "attrs", {})
+        low, high = _limits(own)
+        start = f"{prefix}_" if prefix else ""
+        record |= {
+            prefix or "score": _float(value),
+            f"{start}error": _float(own.get("error")),
+            f"{start}ci_low": low,
+            f"{start}ci_high": high,
+        }
+    return record | {"ci_level": _level(attrs), "ci_estimates": _text(attrs, "ci_estimates") or None}
 
 
 def value_text(value: Any) -> str:
@@ -85,7 +110,7 @@ def score_plot(score: Score) -> Plot:
     if model := _text(score.attrs, "model_identifier"):
         name = f"{model} on {name}"
     if score.size != 1:
-        return Plot(_sorted_values(score, name), name)
+        return Plot(_values_in_order(score, name) or _sorted_values(score, name), name)
     ceiling = score.attrs.get("ceiling")
     undetermined = _text(score.attrs, "undetermined")
     rows = [
@@ -122,8 +147,30 @@ def _limits(attrs: Mapping[str, Any]) -> tuple[float, float]:
     return (float(limits[0]), float(limits[1])) if limits.dtype.kind in "fiu" and len(limits) == 2 else (nan, nan)
 
 
-def _sorted_values(score: Score, name: str) -> Any:
+def _values_in_order(score: Score, name: str) -> Svg | None:
+    """A row for each value along a single dimension whose positions have names; None of others, and of very many."""
+    if score.ndim != 1 or not 1 < score.size <= _MOST_ROWS:
+        return None
+    dim = score.dims[0]
+    # a level of the dimension's index has the names, if there are several
+    names = next((score.coords[one].values for one in score.coords if one != dim), None)
+    if names is None:
+        names = score.coords[dim].values if dim in score.coords else None
+    if names is None or np.asarray(names).dtype.kind not in "OUTS":
+        return None
+    rows = [
+        DotsRow(label=str(label), value=value, text=number_text(value), state="" if np.isfinite(value) else "no number")
+        for label, value in zip(names, score.values.astype(np.float64).tolist(), strict=True)
+    ]
+    chart = Dots(rows=rows, title=name, x_title="value", reference=0.0)
+    return panels([[Panel(chart=chart, heading=name, notes=[str(dim)])]], title=name)
+
+
+def _sorted_values(score: Score, name: str) -> Svg:
     values = np.sort(_finite(score))
+    if not len(values):
+        rows = [DotsRow(label=name, state=_distribution(score))]
+        return panels([[Panel(chart=Dots(rows=rows, title=name, x_title="value"), heading=name)]], title=name)
     shown = np.unique(np.linspace(0, max(len(values) - 1, 0), min(len(values), _MOST_POINTS)).round().astype(int))
     ranks = [float(rank) + 1 for rank in shown] if len(values) else []
     median = (float(np.median(values)), "median") if len(values) else None

@@ -260,6 +260,9 @@ class PairRecorder:
         readouts = [str(item["text"]) for item in self._record.items if item["kind"] == "readout"]
         if score is not None and readouts:
             score.attrs["readout"] = "; ".join(readouts)
+        layers = dict.fromkeys(f"{item.region}: {', '.join(item.layers)}" for item in receipt.features if item.layers)
+        if score is not None and layers:
+            score.attrs["layers"] = "; ".join(layers)
         if score is None or receipt.state != "scored":
             score = declare_no_error(Score(np.nan) if score is None else score, receipt.reason or receipt.state)
             score.attrs.update(state=receipt.state, reason=receipt.reason)

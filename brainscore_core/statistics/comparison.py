@@ -4,10 +4,11 @@ import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from itertools import combinations
 
 import numpy as np
+import pandas as pd
 
 from brainscore_core.errors import UserError
 from brainscore_core.metrics import Score
@@ -149,6 +150,11 @@ class Ranking:
     simultaneous: bool
     notes: tuple[str, ...] = ()
 
+    def to_pandas(self) -> pd.DataFrame:
+        """Convert to a table with one row for each ranked model, the best one first."""
+        names = [one.name for one in fields(RankedModel)]
+        return pd.DataFrame([asdict(model) for model in self.models], columns=names)
+
 
 @dataclass(frozen=True)
 class Comparisons(Sequence[Comparison]):
@@ -176,6 +182,19 @@ class Comparisons(Sequence[Comparison]):
 
     def __len__(self) -> int:
         return len(self.items)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Convert to a table with one row for each pair of models on each benchmark."""
+        rows = []
+        for item in self.items:
+            low, high = item.ci or (None, None)
+            row = {"benchmark": item.benchmark, "first": item.first, "second": item.second}
+            row |= {"first_score": item.scores[0], "second_score": item.scores[1], "difference": item.difference}
+            row |= {"ci_low": low, "ci_high": high, "p": item.p, "p_corrected": item.p_corrected}
+            rows.append(row | {"verdict": item.verdict, "units": item.units, "reason": item.reason})
+        numbers = ("first_score", "second_score", "difference", "ci_low", "ci_high", "p", "p_corrected")
+        columns = ("benchmark", "first", "second", *numbers, "verdict", "units", "reason")
+        return pd.DataFrame(rows, columns=list(columns)).astype(dict.fromkeys(numbers, "float64"))
 
     def ranks(self, benchmark: str, *, simultaneous: bool = True) -> Ranking:
         """Rank the models on one of the benchmarks.

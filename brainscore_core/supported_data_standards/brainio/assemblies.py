@@ -12,7 +12,7 @@ import pandas as pd
 import xarray as xr
 from xarray.indexes import PandasMultiIndex
 
-from brainscore_core.display import as_html, as_text
+from brainscore_core.display import as_html, as_text, folded
 from brainscore_core.errors import UnknownIdentifier, UserError, nearest
 from brainscore_core.supported_data_standards.brainio.levels import (
     build_array,
@@ -254,14 +254,25 @@ class DataAssembly(xr.DataArray):
     # -- display -------------------------------------------------------------------------------------------------
 
     def __repr__(self) -> str:
-        shown = super().__repr__()
+        shown = super(DataAssembly, self._with_short_attributes()).__repr__()
         rows = assembly_rows(self)
         return f"{as_text(self._title(), rows)}\n{shown}" if rows else shown
 
     def _repr_html_(self) -> str:
-        shown = super()._repr_html_()
+        shown = super(DataAssembly, self._with_short_attributes())._repr_html_()
         rows = assembly_rows(self)
-        return as_html(self._title(), rows, more=shown) if rows else shown
+        more = folded("values, coordinates and attributes", shown)
+        return as_html(self._title(), rows, more=more) if rows else shown
+
+    def _with_short_attributes(self) -> Self:
+        """The same assembly, whose stimulus set is described in one line."""
+        stimuli = self.attrs.get("stimulus_set")
+        if not isinstance(stimuli, pd.DataFrame):
+            return self
+        short = self.copy(deep=False)
+        name = f" {stimuli.identifier}" if getattr(stimuli, "identifier", None) else ""
+        short.attrs = self.attrs | {"stimulus_set": f"{type(stimuli).__name__}{name} ({len(stimuli)} rows)"}
+        return short
 
     def plot_rdm(self, *, most: int = 200) -> "Plot":
         """Draw the dissimilarities of stimuli: 1 − Pearson correlation of their mean responses, as ranks from 0 to 1.

@@ -41,16 +41,22 @@ def rdm_panel(array: xr.DataArray, *, most: int) -> Panel:
         raise UserError(f"{min(len(stimuli), most)} stimuli are too few to compare", remedy="use at least 3")
     chosen = [stimuli[place] for place in np.linspace(0, len(stimuli) - 1, min(len(stimuli), most)).astype(int)]
     responses = array.transpose("presentation", "neuroid", ...)
-    means = [_mean(responses, np.flatnonzero(codes == code)) for code in chosen]
-    patterns = np.stack(means)
+    patterns = np.stack([_mean(responses, np.flatnonzero(codes == code)) for code in chosen])
+    with_responses = np.isfinite(patterns).any(axis=1)
+    without = int((~with_responses).sum())
+    chosen, patterns = [code for code, has in zip(chosen, with_responses, strict=True) if has], patterns[with_responses]
     patterns = patterns[:, np.isfinite(patterns).all(axis=0)]
-    if patterns.shape[1] < 2:
-        raise UserError("fewer than 2 neuroids responded to all stimuli", remedy="select stimuli and neuroids")
+    if len(chosen) < 3 or patterns.shape[1] < 2:
+        raise UserError(
+            "fewer than 3 stimuli have responses of at least 2 neuroids that responded to all of them",
+            remedy="select stimuli and neuroids without missing values",
+        )
     distances = rdm(patterns)
     ranks = np.full(len(distances), np.nan)
     known = np.isfinite(distances)
     ranks[known] = (rankdata(distances[known]) - 1) / max(known.sum() - 1, 1)
     left_out = f", {len(chosen)} of {len(stimuli)} stimuli" if len(chosen) < len(stimuli) else ""
+    left_out += f" ({without} without responses)" if without else ""
     chart = Matrix(
         labels=[str(ids[code]) for code in chosen],
         values=expanded(ranks),
@@ -72,9 +78,12 @@ def _labels(array: xr.DataArray) -> Any:
 
 
 def _mean(responses: xr.DataArray, rows: np.ndarray) -> np.ndarray:
-    """Mean response over presentations; all time bins."""
+    """Mean response over presentations, without missing ones; all time bins."""
     values = responses.variable[{"presentation": rows}].values.astype(np.float64)
-    return np.asarray(values.mean(axis=0)).ravel()
+    known = np.isfinite(values)
+    with np.errstate(invalid="ignore"):
+        means = np.where(known, values, 0.0).sum(axis=0) / known.sum(axis=0)
+    return np.asarray(means).ravel()
 
 
 def _groups(labels: list[str]) -> list[MatrixGroup]:

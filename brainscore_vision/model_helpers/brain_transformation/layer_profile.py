@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from brainscore_core.benchmarks import Benchmark
@@ -165,6 +166,28 @@ class LayerProfile:
         from brainscore_core.figures import Plot
 
         return Plot(_figure(self), f"{self.model} on {self.benchmark}")
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Convert to a table with one row for each layer.
+
+        ``chosen`` is how often the layer was the best on half of the stimuli.
+        """
+        shares = None if self.held_out is None else self.held_out.chosen
+        rows = [
+            {
+                "layer": one.layer,
+                "features": one.features,
+                "score": one.score,
+                "error": one.error,
+                "ci_low": one.ci[0],
+                "ci_high": one.ci[1],
+                "raw": one.raw,
+                "chosen": math.nan if shares is None else shares.get(one.layer, 0.0),
+                "reason": one.reason,
+            }
+            for one in self.scores
+        ]
+        return pd.DataFrame(rows)
 
     def to_dict(self) -> dict[str, Any]:
         """Convert to plain JSON types, including ``best`` and ``held_out``; NaN becomes None."""
@@ -325,6 +348,7 @@ def _figure(profile: LayerProfile) -> "Svg":
         )
         for score in profile.scores
     ]
+    rows = rows or [DotsRow(label="no layers")]
     title = printable(f"{profile.model} on {profile.benchmark}") + (" (control)" if profile.control else "")
     chart = Dots(
         rows=rows,

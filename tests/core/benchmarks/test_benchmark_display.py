@@ -105,4 +105,21 @@ def test_figure_without_recordings(tmp_path):
     )
     plot = Benchmark(trials).plot(results=tmp_path)
     assert "Dissimilarities" not in plot.svg
+    assert "Answers" not in plot.svg
     assert "0.800" in plot.svg
+
+
+def test_figure_of_answers(tmp_path):
+    trials = BehavioralAssembly(
+        ["cat", "cat", "dog", "dog", None, "cat"],
+        coords={
+            "stimulus_id": ("presentation", list("abcdef")),
+            "truth": ("presentation", ["cat", "cat", "cat", "dog", "dog", "emu"]),
+        },
+        dims=["presentation"],
+    )
+    svg = Benchmark(trials).plot(results=tmp_path).svg
+    assert "rows: truth; columns: what was chosen" in svg
+    assert "as a share of the trials of a row; 5 trials" in svg
+    assert "cat × dog: share = 0.33, n = 1" in svg
+    assert "dog × dog: share = 1.00, n = 1" in svg

@@ -30,6 +30,21 @@ def test_ranks_of_dissimilarities():
         assert float(value) == pytest.approx(expected[int(row), int(column)], abs=0.0051)
 
 
+def test_missing_values():
+    assembly = recordings()
+    assembly.values[3, 2] = np.nan  # the other repetition of s3 is there
+    assembly.values[[4, 10]] = np.nan  # both of s4 are missing
+    means = (assembly.values[:6] + assembly.values[6:]) / 2
+    means[3, 2] = assembly.values[9, 2]
+    distances = pdist(np.delete(means, 4, axis=0), "correlation")
+    svg = assembly.plot_rdm().svg
+    assert "5 of 6 stimuli (1 without responses)" in svg
+    shown = dict(re.findall(r"(s3 × s\d): rank = ([\d.]+)", svg))
+    expected = squareform((rankdata(distances) - 1) / (len(distances) - 1))
+    assert float(shown["s3 × s5"]) == pytest.approx(expected[3, 4], abs=0.0051)
+    assert "s3 × s4" not in shown
+
+
 def test_stimuli_are_ordered_by_group_and_limited():
     assembly = recordings(300)
     assembly["object_name"] = "presentation", [f"object {number % 3}<b>" for number in range(300)] * 2
@@ -53,7 +68,7 @@ def test_large_figures_are_written_as_drawn(tmp_path):
     [
         (DataAssembly([1, 2], dims=["x"]), "has no responses of neuroids"),
         (recordings(2), "2 stimuli are too few"),
-        (recordings() * np.nan, "fewer than 2 neuroids"),
+        (recordings() * np.nan, "fewer than 3 stimuli have responses"),
     ],
 )
 def test_errors(assembly, message):

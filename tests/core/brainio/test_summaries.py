@@ -144,3 +144,13 @@ def test_hostile_names_and_large_files(tmp_path, monkeypatch):
 
 def test_stimuli_without_files():
     assert StimulusSet({"stimulus_id": ["a"]})._repr_html_().startswith("<div>")
+
+
+def test_the_stimulus_set_is_one_line(assembly):
+    assembly.attrs["stimulus_set"] = StimulusSet({"stimulus_id": ["a", "b", "c"]})
+    assembly.attrs["stimulus_set"].identifier = "Some2026"
+    html = assembly._repr_html_()
+    assert "StimulusSet Some2026 (3 rows)" in html
+    assert "StimulusSet Some2026 (3 rows)" in repr(assembly)
+    assert "<details><summary>values, coordinates and attributes</summary>" in html
+    assert isinstance(assembly.attrs["stimulus_set"], StimulusSet)

@@ -2,8 +2,10 @@
 
 import math
 import pickle
+from xml.etree import ElementTree
 
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
 
@@ -118,4 +120,35 @@ def test_figure(score, tmp_path):
 def test_infinite_limits():
     score = attach_uncertainty(Score(0.4), ci=(0.1, math.inf), reason="no limit", estimates="new stimuli", method="t")
     assert "0.100 and more, no upper limit" in repr(score)
-    assert score.plot().svg
+    bars = [one for one in ElementTree.fromstring(score.plot().svg).iter() if "chart-bar" in one.get("class", "")]
+    interval, arrow = ([part.split()[0] for part in one.get("d").split("L")] for one in bars)
+    assert interval[1] == arrow[1]  # the interval ends at the tip
+    assert float(arrow[0][1:]) < float(arrow[1])
+
+
+def test_few_named_values_have_a_row_each():
+    names = ["conv1", "<b>层</b>", "fc"]
+    values = Score([0.2, np.nan, np.inf], coords={"layer": names}, dims=["layer"])
+    svg = values.plot().svg
+    assert "conv1" in svg
+    assert "&lt;b&gt;层&lt;/b&gt;" in svg
+    assert svg.count("no number") == 2
+    numbered = Score([0.2, 0.4], coords={"split": [0, 1]}, dims=["split"])
+    assert "split, sorted by value" in numbered.plot().svg
+    assert "no values" in Score([], coords={"layer": []}, dims=["layer"]).plot().svg
+
+
+def test_to_pandas(score):
+    table = pd.concat([score.to_pandas(), declare_no_error(Score(np.nan), "no V4").to_pandas()])
+    row = table.iloc[0]
+    assert (row["model"], row["state"], row["ci_estimates"].partition(";")[0]) == (
+        "pixels",
+        "scored",
+        "new stimuli and new neuroids",
+    )
+    assert (row["score"], row["raw"], row["ceiling"]) == (float(score), 0.6, 0.8)
+    assert (row["ci_low"], row["ci_high"]) == score.attrs["ci"]
+    assert (row["raw_ci_low"], row["ceiling_ci_high"], row["ceiling_error"]) == (0.53, 0.86, 0.03)
+    assert (table.iloc[1]["state"], table.dtypes["score"]) == ("undefined", "float64")
+    values = Score([0.1, 0.2], coords={"layer": ["a", "b"]}, dims=["layer"])
+    assert values.to_pandas().to_dict() == {"a": 0.1, "b": 0.2}

@@ -126,6 +126,13 @@ def test_means_are_compared_by_the_paired_t_test(store, scored, values):
         p.append(one.p)
     assert [one.p_corrected for one in found] == pytest.approx(list(corrected(p)))
     assert [one.verdict for one in found] == ["no difference found", "good is better", "fair is better"]
+    table = found.to_pandas()
+    assert table[["first", "second"]].to_numpy().tolist() == [[one.first, one.second] for one in found]
+    assert [(row.ci_low, row.ci_high, row.p_corrected) for row in table.itertuples()] == [
+        (*one.ci, one.p_corrected) for one in found
+    ]
+    ranks = found.ranks("Fake2026-metric")
+    assert ranks.to_pandas()["model"].tolist() == [one.model for one in ranks.models]
 
 
 def test_ceiling_and_its_uncertainty(store, scored, values):

@@ -2,6 +2,7 @@
 
 import json
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -132,6 +133,10 @@ def test_choosing_and_scoring_never_share_a_half():
     profile = LayerProfile("m", "b", "1", False, 8.0, 10, 1.0, None, scores)
     held_out = profile.held_out
     assert "l19: 0.000" in profile.plot().svg
+    table = profile.to_pandas()
+    assert table["layer"].tolist() == [f"l{number}" for number in range(20)]
+    assert table["chosen"].sum() == pytest.approx(1)
+    assert "no layers" in replace(profile, scores=()).plot().svg
     assert held_out.optimism == pytest.approx(1.87, abs=0.1)  # expected maximum of 20 normal deviates
     assert abs(held_out.value) < 0.1
     assert sum(held_out.chosen.values()) == pytest.approx(1)
