@@ -147,6 +147,21 @@ def test_loggers_get_names_that_they_accept(monkeypatch):
         EpochScorer("net", "Bias2026-mean", loggers=["mlflow"])
 
 
+@pytest.mark.slow(reason="imports TensorBoard")
+def test_tensorboard_reads_what_is_logged(network, tmp_path, monkeypatch):
+    pytest.importorskip("tensorboard")
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    monkeypatch.chdir(tmp_path)
+    scorer = EpochScorer("net", "Bias2026-mean", every=2, results=tmp_path / "results", loggers=["tensorboard"])
+    list(train(scorer, network, [0.25, 0.3, 0.5]))
+    (folder,) = (tmp_path / "runs").iterdir()
+    events = EventAccumulator(str(folder)).Reload()
+    logged = [(event.step, event.value) for event in events.Scalars("brainscore/Bias2026-mean")]
+    assert logged == [(0, 0.25), (2, 0.5)]
+    assert [event.value for event in events.Scalars("brainscore/Bias2026-mean/low")] == pytest.approx([0.15, 0.4])
+
+
 @pytest.mark.slow(reason="imports Lightning")
 @pytest.mark.filterwarnings("ignore")  # xdist would import the classes of its warnings, and with them torchvision
 def test_a_trainer_of_lightning_scores_the_network_of_a_module(network, tmp_path):

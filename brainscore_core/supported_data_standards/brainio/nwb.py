@@ -103,6 +103,12 @@ def from_nwb(
     -----
     ValidationWarning
         If trials or units are dropped.
+
+    Examples
+    --------
+    >>> rates = from_nwb("session.nwb", stimulus="image", time_bins=[(70, 170)])  # doctest: +SKIP
+    >>> rates.dims  # doctest: +SKIP
+    ('presentation', 'neuroid', 'time_bin')
     """
     bins = _checked_bins(time_bins)
     if values not in _UNITS:
