@@ -27,6 +27,7 @@ __all__ = [
     "LIBRARIES",
     "LibraryModel",
     "build_network",
+    "huggingface_network",
     "is_library_model",
     "library_folder",
     "library_names",
@@ -295,12 +296,15 @@ def build_network(identifier: str) -> tuple[Any, str, str]:
     except UserError:
         raise
     except Exception as error:
-        text = " ".join(str(error).split())
-        raise UserError(
-            f"{wanted.library} cannot load {identifier.partition(':')[2]!r} "
-            f"({type(error).__name__}: {text[:300]}{'…' if len(text) > 300 else ''})",
-            remedy=_remedy(wanted),
-        ) from error
+        raise _cannot_load(wanted, identifier.partition(":")[2], error) from error
+
+
+def _cannot_load(wanted: LibraryModel, name: str, error: Exception) -> UserError:
+    text = " ".join(str(error).split())
+    return UserError(
+        f"{wanted.library} cannot load {name!r} ({type(error).__name__}: {text[:300]}{'…' if len(text) > 300 else ''})",
+        remedy=_remedy(wanted),
+    )
 
 
 @cache
@@ -369,25 +373,64 @@ def _torchvision(wanted: LibraryModel, identifier: str) -> tuple[PytorchWrapper,
     return network, exact, f"network of torchvision, preprocessing of {weights}"
 
 
-def _huggingface(wanted: LibraryModel, identifier: str) -> tuple[PytorchWrapper, str, str]:
-    transformers = _imported("huggingface", identifier)
+def huggingface_network(
+    repository: str, revision: str | None = None, *, architecture: str = "AutoModel", trained: bool = True
+) -> tuple[Any, str]:
+    """Make the network of a repository of Hugging Face; all its files are of one commit.
+
+    Parameters
+    ----------
+    repository : str
+        Its name.
+    revision : str, optional
+        Commit, tag or branch; by default the newest commit.
+    architecture : str
+        Class of transformers.
+    trained : bool
+        Whether it has the weights of the repository, or only the configuration.
+
+    Returns
+    -------
+    tuple of (network, str)
+        The network, and the commit.
+
+    Raises
+    ------
+    UserError
+        If transformers cannot be imported, or the repository is neither cached nor reachable.
+    """
+    try:
+        return _from_hub(repository, revision, architecture, trained)
+    except UserError:
+        raise
+    except Exception as error:
+        name = repository if revision is None else f"{repository}@{revision}"
+        raise _cannot_load(LibraryModel("huggingface", name, None, None if trained else 0), name, error) from error
+
+
+def _from_hub(repository: str, revision: str | None, architecture: str, trained: bool) -> tuple[Any, str]:
+    transformers = _imported("huggingface", repository)
     from huggingface_hub import hf_hub_download
+
+    # the repository may change in the meantime; the folder of a commit has its name
+    commit = Path(hf_hub_download(repository, "config.json", revision=revision)).parent.name
+    made = getattr(transformers, architecture)
+    if trained:
+        return made.from_pretrained(repository, revision=commit).eval(), commit
+    return made.from_config(transformers.AutoConfig.from_pretrained(repository, revision=commit)).eval(), commit
+
+
+def _huggingface(wanted: LibraryModel, identifier: str) -> tuple[PytorchWrapper, str, str]:
     from transformers.image_processing_utils import BaseImageProcessor
 
     from brainscore_vision.model_helpers.activations.pretrained_models import from_huggingface
 
-    # one commit for all files, even if the repository changes in the meantime; the folder of a commit has its name
-    commit = Path(hf_hub_download(wanted.name, "config.json", revision=wanted.weights)).parent.name
-    config = transformers.AutoConfig.from_pretrained(wanted.name, revision=commit)
+    network, commit = _from_hub(wanted.name, wanted.weights, "AutoModel", wanted.seed is None)
     processor = BaseImageProcessor.get_image_processor_dict(wanted.name, revision=commit)[0]
-    if wanted.seed is None:
-        network = transformers.AutoModel.from_pretrained(wanted.name, revision=commit)
-    else:
-        network = transformers.AutoModel.from_config(config)
     network = getattr(network, "vision_model", network)  # of a model of images and text
     what = "weights" if wanted.seed is None else "configuration"
     remark = f"{what} and image processor of {wanted.name}, revision {commit}"
-    return from_huggingface(network.eval(), processor, identifier=identifier), identifier, remark
+    return from_huggingface(network, processor, identifier=identifier), identifier, remark
 
 
 def _open_clip(wanted: LibraryModel, identifier: str) -> tuple[PytorchWrapper, str, str]:
