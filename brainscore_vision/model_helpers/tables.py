@@ -398,8 +398,7 @@ def _weights_of_library(row: ModelRow, identifier: str) -> tuple[Any, str]:
 def _weights_of_transformers(row: ModelRow) -> tuple[Any, str]:
     from brainscore_vision.library_models import huggingface_network
 
-    network, commit = huggingface_network(row.weights, architecture=row.architecture)
-    return network, f"weights of {row.weights}, revision {commit}"
+    return huggingface_network(row.weights, row.architecture)
 
 
 _OF_LIBRARY: Final[Mapping[str, Callable[[ModelRow], tuple[Any, str]]]] = {

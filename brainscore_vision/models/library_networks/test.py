@@ -121,7 +121,8 @@ def test_weights_of_timm(torchvision, hub, two_stimuli):
     save_file(network.state_dict(), hub("timm/convnext_femto_ols.d1_in1k") / "model.safetensors")
     model = load_model("convnext_femto_ols:d1_in1k")
     assert same(network.state_dict(), weights_of(model))
-    assert model.remarks[0] == "weights convnext_femto_ols.d1_in1k of timm, from timm/convnext_femto_ols.d1_in1k"
+    source = f"timm/convnext_femto_ols.d1_in1k, revision {COMMIT}"
+    assert model.remarks[0] == f"weights convnext_femto_ols.d1_in1k of timm, from {source}"
     assert model.region_layer_map["IT"] == ["stages.3.blocks.0.norm"]
     model.start_recording("V1", [(70, 170)])
     assert len(model.look_at(two_stimuli)) == 2
