@@ -214,6 +214,8 @@ def post_result(request: HttpRequest, job: int, named: Query[LeaseNamed]) -> dic
     try:
         with remote.received(request, int(length)) as archive:
             return {"result": remote.receive_result(worker, job, named.lease, archive)}
+    except ConnectionError as error:
+        raise Problem(503, "the result did not arrive completely", "send it again") from error
     except (StoreError, OSError) as error:  # such as a full disk
         _log.exception("The result of job %s cannot be stored", job)
         raise Problem(503, "the site cannot store results at the moment", "try again later") from error

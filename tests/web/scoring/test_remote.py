@@ -193,6 +193,17 @@ def test_a_result_keeps_its_mark_if_the_server_is_killed_before_the_job_is_compl
     assert (status, "already known" in answer["message"]) == (400, True)
 
 
+def test_a_result_that_breaks_off_is_sent_again(ask, planned, monkeypatch):
+    pair = take(ask)
+    _, content = scored(pair)
+    received = remote.received
+    with monkeypatch.context() as patch:
+        patch.setattr(remote, "received", lambda stream, length: received(io.BytesIO(content[:100]), length))
+        assert result(ask, pair, content)[0] == 503  # a worker tries again after 503
+    assert not RemoteResult.objects.exists()
+    assert result(ask, pair, content) == (200, {"result": "stored"})
+
+
 def test_a_full_disk_of_the_site_loses_no_result(ask, planned, monkeypatch):
     pair = take(ask)
     receipt, content = scored(pair)
