@@ -44,7 +44,7 @@ _SECRETS = ("BRAINSCORE_TOKEN", "BRAINSCORE_SITE")
 _ERROR_NAMES = {"time": "PairTimeout", "memory": "OutOfMemory", "crash": "ProcessDied"}
 _RENEWALS = 6  # in the time that a lease lasts
 _IDLE_SECONDS = 10.0
-_LONGEST_PAUSE = 300.0  # seconds, while the site cannot be reached
+_LONGEST_PAUSE = 60.0  # seconds, while the site cannot be reached; a lease lasts two minutes
 _NOT_HERE_SECONDS = 60.0  # until a pair that cannot be scored here may be taken by another worker
 
 

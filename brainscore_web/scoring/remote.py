@@ -297,7 +297,7 @@ def received(stream: Any, length: int) -> Iterator[BinaryIO]:
 
     Raises
     ------
-    UserError
+    ConnectionError
         If it is incomplete.
     """
     with tempfile.TemporaryFile() as file:
@@ -305,7 +305,7 @@ def received(stream: Any, length: int) -> Iterator[BinaryIO]:
             file.write(piece)
             length -= len(piece)
         if length:
-            raise UserError("the result did not arrive completely", remedy="send it again")
+            raise ConnectionResetError("the result did not arrive completely")
         file.seek(0)
         yield file
 

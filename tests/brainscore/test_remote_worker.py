@@ -198,6 +198,16 @@ def test_wrong_options_are_explained(options, message, monkeypatch, tmp_path):
     assert message in done.output
 
 
+def test_the_environment_with_the_token_is_hidden_while_it_works(monkeypatch, tmp_path):
+    """`hide_environment` is tested with the site's processes."""
+    hidden = []
+    monkeypatch.setattr("brainscore_core.isolation.children.hide_environment", lambda: hidden.append("hidden"))
+    monkeypatch.setattr(RemoteWorker, "run", lambda self: hidden.append("works"))
+    monkeypatch.setenv("BRAINSCORE_HOME", str(tmp_path))
+    done = CliRunner().invoke(app, ["worker", "--site", "https://a.example.org", "--token", "bs_x", "--once"])
+    assert (done.exit_code, hidden) == (0, ["hidden", "works"])
+
+
 def test_a_system_without_locks_is_refused(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "fcntl", None)
     with pytest.raises(UserError, match="require Linux or macOS"):

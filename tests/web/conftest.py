@@ -35,6 +35,18 @@ def _examined_in_this_process(monkeypatch):
     monkeypatch.setattr(examining, "run_examination", run)
 
 
+@pytest.fixture(autouse=True)
+def _uploads_checked_at_once(monkeypatch):
+    """Uploads are checked when their sender asks for it, without a worker; `uploads/test_faults.py` runs one."""
+    from brainscore_web.uploads import checking, views
+
+    def begin(upload):
+        checking.begin_checks(upload)
+        checking.check(upload.pk)
+
+    monkeypatch.setattr(views, "begin_checks", begin)
+
+
 PASSWORD = "correct horse battery"
 
 

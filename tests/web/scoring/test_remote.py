@@ -1,5 +1,6 @@
 """Remote workers: which pairs they get, what they may upload, and how their results are verified."""
 
+import errno
 import io
 import json
 import zipfile
@@ -190,6 +191,35 @@ def test_a_result_keeps_its_mark_if_the_server_is_killed_before_the_job_is_compl
     again = take(ask, without_benchmarks=[SIMULATED[0]])
     status, answer = result(ask, again, content)
     assert (status, "already known" in answer["message"]) == (400, True)
+
+
+def test_a_result_that_breaks_off_is_sent_again(ask, planned, monkeypatch):
+    pair = take(ask)
+    _, content = scored(pair)
+    received = remote.received
+    with monkeypatch.context() as patch:
+        patch.setattr(remote, "received", lambda stream, length: received(io.BytesIO(content[:100]), length))
+        assert result(ask, pair, content)[0] == 503  # a worker tries again after 503
+    assert not RemoteResult.objects.exists()
+    assert result(ask, pair, content) == (200, {"result": "stored"})
+
+
+def test_a_full_disk_of_the_site_loses_no_result(ask, planned, monkeypatch):
+    pair = take(ask)
+    receipt, content = scored(pair)
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device", "/srv/results")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("brainscore_core.results.folder._sync", full)
+        status, answer = result(ask, pair, content)
+    assert (status, answer["message"]) == (503, "the site cannot store results at the moment")  # without the path
+    assert not RemoteResult.objects.exists()
+    assert not ResultsStore(django_settings.SUBMISSIONS["results"]).listing().receipts
+    assert ask(f"work/{pair['id']}/renew", lease=pair["lease"])[1]["held"]
+    assert result(ask, pair, content) == (200, {"result": "stored"})
+    assert Job.objects.get(pk=pair["id"]).receipt == receipt.id
 
 
 def test_private_pairs_stay_on_the_site(ask, planned, owner):
