@@ -1,7 +1,7 @@
 """Interface of the places where receipts are stored; files are named ``<benchmark>/<model>/<file>``."""
 
 import errno
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -51,15 +51,18 @@ class FolderSurvey(NamedTuple):
     ----------
     name : str
         Its name.
-    unchanged : list of (str, int)
-        Folders of models that have the known time of modification, in nanoseconds.
-    changed : list of (str, int, list of str)
-        Other folders of models, with the time of modification (0: unknown) and the names of their receipts.
+    folders : list of str
+        Folders of models in it.
+    times : list of int
+        When each of them was modified, in nanoseconds; 0 if unknown.
+    receipts : callable
+        Folder of a model → names of the files of its receipts.
     """
 
     name: str
-    unchanged: list[tuple[str, int]]
-    changed: list[tuple[str, int, list[str]]]
+    folders: list[str]
+    times: list[int]
+    receipts: Callable[[str], list[str]]
 
 
 class Writing(Protocol):
@@ -98,8 +101,8 @@ class Backend(Protocol):
     def read(self, names: Sequence[str]) -> Iterator[tuple[str, bytes | OSError]]:
         """Read files, in the order of `names`; FileNotFoundError stands for a file that no longer exists."""
 
-    def survey(self, times_below: Callable[[str], Mapping[str, int]]) -> Iterator[FolderSurvey]:
-        """Find out which folders have changed; `times_below` has the known times in a benchmark's folder."""
+    def survey(self) -> Iterator[FolderSurvey]:
+        """Find out, benchmark by benchmark, when folders were modified."""
 
     def now(self) -> int:
         """Present time of the clock that sets times of modification, in nanoseconds."""

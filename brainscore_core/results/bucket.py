@@ -4,7 +4,7 @@ import json
 import os
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from datetime import datetime
@@ -338,7 +338,7 @@ class BucketBackend:
         with ThreadPoolExecutor(_MAX_REQUESTS) as pool:
             yield from zip(names, pool.map(read_one, names), strict=True)
 
-    def survey(self, times_below: Callable[[str], Mapping[str, int]]) -> Iterator[FolderSurvey]:
+    def survey(self) -> Iterator[FolderSurvey]:
         """List the names of all receipts; a bucket has no times of folders."""
         below: dict[str, dict[str, list[str]]] = {}
         for name in self.names(None, None):
@@ -346,7 +346,7 @@ class BucketBackend:
                 upper, lower, file = name.split("/")
                 below.setdefault(upper, {}).setdefault(lower, []).append(file)
         for upper, folders in below.items():
-            yield FolderSurvey(upper, [], [(lower, 0, names) for lower, names in folders.items()])
+            yield FolderSurvey(upper, list(folders), [0] * len(folders), folders.__getitem__)
 
     def now(self) -> int:
         """Time of this machine; times of folders are not known."""
