@@ -13,7 +13,7 @@ from typing import Any
 from uuid import uuid4
 
 from brainscore_core.files import PART_SUFFIX, STALE, replacing, sweep
-from brainscore_core.results.backend import LARGEST, FolderSurvey, StoreError, too_large
+from brainscore_core.results.backend import LARGEST, FolderSurvey, StoreError, archive_of, from_archive, too_large
 from brainscore_core.results.claims import Held, parsed
 
 __all__ = ["FolderBackend"]
@@ -23,6 +23,8 @@ _NAME = re.compile(r"\.claim-([0-9]{1,9})\.json")
 
 class FolderClaims:
     """Claims below a folder."""
+
+    keeps_finished = False
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -268,10 +270,10 @@ class FolderBackend:
                 raise
 
     def local_file(self, name: str, digest: str) -> Path:
-        """Return the file itself."""
+        """Return the file itself; if the folder is a copy of a bucket, a copy from the archive of a receipt's files."""
         path = self.folder / name
         if not path.is_file():
-            raise FileNotFoundError(name)
+            return from_archive(self.folder / archive_of(name), name, digest)
         return path
 
     def remove(self, name: str) -> bool:

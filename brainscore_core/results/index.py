@@ -165,6 +165,7 @@ def read_table(backend: Backend) -> ReceiptTable:
             for entry in read_entries(backend, unread, Receipt.from_json):
                 if isinstance(entry, Problem):
                     problems.append(entry)
+                    block[place, 2] = 0  # it is reported again
                 else:
                     builder.add(entry, count + place)
                     changes += 1
