@@ -4,7 +4,7 @@ import os
 import re
 import shutil
 import warnings
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -311,6 +311,13 @@ class ResultsStore:
                 receipts.append(entry)
         receipts.sort(key=lambda receipt: receipt.id)
         return Listing(tuple(receipts), tuple(problems))
+
+    def read(self, receipts: Iterable[tuple[str, str, str]]) -> Listing:
+        """Read receipts by model, benchmark and id, in this order; those that no longer exist are left out."""
+        names = [f"{_pair(model, benchmark)}/{identifier}.json" for model, benchmark, identifier in receipts]
+        entries = list(self._read(names))
+        problems = tuple(entry for entry in entries if isinstance(entry, Problem))
+        return Listing(tuple(entry for entry in entries if not isinstance(entry, Problem)), problems)
 
     def to_pandas(self, *, model: str | None = None, benchmark: str | None = None) -> "pd.DataFrame":
         """Newest receipt of each pair as a table with the columns of an export, ordered by benchmark and model.
