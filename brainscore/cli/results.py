@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from brainscore.cli._options import Filters, filter_options, json_option, listed, parse_moment, results_option
+from brainscore.cli._options import (
+    Filters,
+    filter_options,
+    json_option,
+    listed,
+    parse_moment,
+    report_problems,
+    results_option,
+)
 from brainscore.cli._output import difference_lines, echo_json, echo_lines, echo_pairs, echo_table
 from brainscore_core.errors import UserError
 from brainscore_core.formatting import estimate_text, number_text
@@ -551,10 +559,22 @@ def list_(results: str | None, filters: Filters, newest: bool, limit: int | None
     """
     from brainscore_core.scoring import ResultsStore
 
-    listing = listed(ResultsStore(results), filters)
-    receipts = listing.newest_of_each() if newest else listing.receipts
+    store = ResultsStore(results)
+    table = store.table()
+    chosen = [row for row in map(table.row, range(len(table))) if filters.match_row(row)]
+    if newest:
+        by_pair = {(row["benchmark"], row["model"]): row for row in chosen}
+        chosen = [by_pair[pair] for pair in sorted(by_pair)]
     if limit is not None:
-        receipts = tuple(sorted(receipts, key=lambda receipt: receipt.id)[-limit:])
+        chosen = sorted(chosen, key=lambda row: str(row["id"]))[-limit:]
+    report_problems(table.problems)
+    if chosen and not json_ and not sys.stdout.isatty():
+        for row in chosen:
+            click.echo(row["id"])
+        return
+    listing = store.read((row["model"], row["benchmark"], row["id"]) for row in chosen)
+    report_problems(listing.problems)
+    receipts = listing.receipts
     if json_:
         echo_json([_as_row(receipt) for receipt in receipts])
         return

@@ -1,17 +1,35 @@
 """Interface of the places where receipts are stored; files are named ``<benchmark>/<model>/<file>``."""
 
 import errno
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import os
+import shutil
+import tempfile
+import zipfile
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple, Protocol, TypeVar
+from uuid import uuid4
 
 from brainscore_core.errors import UserError
 from brainscore_core.receipts.schema import ReceiptError
 from brainscore_core.results.claims import ClaimPlace
 
-__all__ = ["LARGEST", "Backend", "FolderSurvey", "Problem", "StoreError", "Writing", "read_entries", "too_large"]
+__all__ = [
+    "LARGEST",
+    "Backend",
+    "FolderSurvey",
+    "Problem",
+    "StoreError",
+    "Writing",
+    "archive_of",
+    "from_archive",
+    "read_entries",
+    "temporary_folder",
+    "too_large",
+]
 
 LARGEST = 64_000_000
 """Bytes; a larger file is not a receipt, and is not read."""
@@ -51,15 +69,66 @@ class FolderSurvey(NamedTuple):
     ----------
     name : str
         Its name.
-    unchanged : list of (str, int)
-        Folders of models that have the known time of modification, in nanoseconds.
-    changed : list of (str, int, list of str)
-        Other folders of models, with the time of modification (0: unknown) and the names of their receipts.
+    folders : list of str
+        Folders of models in it.
+    times : list of int
+        When each of them was modified, in nanoseconds; 0 if unknown.
+    receipts : callable
+        Folder of a model → names of the files of its receipts.
     """
 
     name: str
-    unchanged: list[tuple[str, int]]
-    changed: list[tuple[str, int, list[str]]]
+    folders: list[str]
+    times: list[int]
+    receipts: Callable[[str], list[str]]
+
+
+def archive_of(name: str) -> str:
+    """Name of the archive with a receipt's attachments, given the name of one of its files.
+
+    >>> archive_of("Some2026-pls/pixels/20260114T093012-a1b2.raw.nc")
+    'Some2026-pls/pixels/20260114T093012-a1b2.zip'
+    """
+    folder, _, file = name.rpartition("/")
+    return f"{folder}/{file.partition('.')[0]}.zip"
+
+
+def from_archive(archive: Path, name: str, digest: str) -> Path:
+    """Extract a file from an archive into a folder that is removed when this process ends.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the archive does not exist, is damaged, or does not contain the file.
+    """
+    if not archive.is_file():
+        raise FileNotFoundError(name)
+    path = temporary_folder(os.getpid()) / f"{digest}{Path(name).suffix}"
+    if not path.is_file():
+        part = path.with_name(f".{uuid4().hex}")
+        try:
+            with (
+                zipfile.ZipFile(archive) as files,
+                files.open(name.rpartition("/")[2]) as source,
+                part.open("xb") as to,
+            ):
+                shutil.copyfileobj(source, to)
+            os.replace(part, path)
+        except (KeyError, zipfile.BadZipFile) as error:
+            raise FileNotFoundError(name) from error
+        finally:
+            part.unlink(missing_ok=True)
+    return path
+
+
+@lru_cache(maxsize=1)
+def _temporary(process: int) -> "tempfile.TemporaryDirectory[str]":
+    return tempfile.TemporaryDirectory(prefix="brainscore-attachments-")
+
+
+def temporary_folder(process: int) -> Path:
+    """Temporary folder of this process, which is removed when it ends."""
+    return Path(_temporary(process).name)
 
 
 class Writing(Protocol):
@@ -98,8 +167,8 @@ class Backend(Protocol):
     def read(self, names: Sequence[str]) -> Iterator[tuple[str, bytes | OSError]]:
         """Read files, in the order of `names`; FileNotFoundError stands for a file that no longer exists."""
 
-    def survey(self, times_below: Callable[[str], Mapping[str, int]]) -> Iterator[FolderSurvey]:
-        """Find out which folders have changed; `times_below` has the known times in a benchmark's folder."""
+    def survey(self) -> Iterator[FolderSurvey]:
+        """Find out, benchmark by benchmark, when folders were modified."""
 
     def now(self) -> int:
         """Present time of the clock that sets times of modification, in nanoseconds."""

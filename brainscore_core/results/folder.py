@@ -4,15 +4,16 @@ import json
 import os
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any
 from uuid import uuid4
 
 from brainscore_core.files import PART_SUFFIX, STALE, replacing, sweep
-from brainscore_core.results.backend import LARGEST, FolderSurvey, StoreError, too_large
+from brainscore_core.results.backend import LARGEST, FolderSurvey, StoreError, archive_of, from_archive, too_large
 from brainscore_core.results.claims import Held, parsed
 
 __all__ = ["FolderBackend"]
@@ -22,6 +23,8 @@ _NAME = re.compile(r"\.claim-([0-9]{1,9})\.json")
 
 class FolderClaims:
     """Claims below a folder."""
+
+    keeps_finished = False
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -215,29 +218,24 @@ class FolderBackend:
                 content = error
             yield name, content
 
-    def survey(self, times_below: Callable[[str], Mapping[str, int]]) -> Iterator[FolderSurvey]:
-        """Compare times of modification of folders; read the names in folders that have changed."""
+    def survey(self) -> Iterator[FolderSurvey]:
+        """Read times of modification of folders, benchmark by benchmark."""
         for upper in sorted(_folders(self.folder)):
-            known = times_below(upper)
-            survey = FolderSurvey(upper, [], [])
             folder = os.path.join(self.folder, upper)
+            survey = FolderSurvey(upper, [], [], partial(_receipts_in, folder))
             try:
                 with os.scandir(folder) as entries:
                     for entry in entries:
                         name = entry.name
-                        if name.startswith(".") or not entry.is_dir():
-                            continue
-                        state = entry.stat()
-                        # of POSIX; programs can set only the time of modification
-                        time_ns = state.st_mtime_ns if os.name == "nt" else max(state.st_mtime_ns, state.st_ctime_ns)
-                        if known.get(name) == time_ns:
-                            survey.unchanged.append((name, time_ns))
-                        else:
-                            survey.changed.append((name, time_ns, []))
+                        if not name.startswith(".") and entry.is_dir():
+                            state = entry.stat()
+                            time_ns = state.st_mtime_ns
+                            if os.name != "nt":  # where it is the time of creation; programs cannot set it elsewhere
+                                time_ns = max(time_ns, state.st_ctime_ns)
+                            survey.folders.append(name)
+                            survey.times.append(time_ns)
             except FileNotFoundError:
                 continue  # removed since it was listed
-            for name, _, names in survey.changed:
-                names += (file for file in _listed(self.folder / upper / name) if file.endswith(".json"))
             yield survey
 
     def now(self) -> int:
@@ -272,10 +270,10 @@ class FolderBackend:
                 raise
 
     def local_file(self, name: str, digest: str) -> Path:
-        """Return the file itself."""
+        """Return the file itself; if the folder is a copy of a bucket, a copy from the archive of a receipt's files."""
         path = self.folder / name
         if not path.is_file():
-            raise FileNotFoundError(name)
+            return from_archive(self.folder / archive_of(name), name, digest)
         return path
 
     def remove(self, name: str) -> bool:
@@ -363,6 +361,10 @@ def _listed(folder: Path) -> list[str]:
         return [name for name in os.listdir(folder) if not name.startswith(".")]
     except (FileNotFoundError, NotADirectoryError):
         return []
+
+
+def _receipts_in(folder: str, name: str) -> list[str]:
+    return [file for file in _listed(Path(folder, name)) if file.endswith(".json")]
 
 
 def _sync(path: Path) -> None:

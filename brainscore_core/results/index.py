@@ -14,6 +14,7 @@ import zipfile
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -134,42 +135,47 @@ def read_table(backend: Backend) -> ReceiptTable:
     now = backend.now()
     old = _Index.read(backend)
     builder = _Builder(old.texts)
-    folders: list[tuple[int, int, int]] = []  # texts of both names, time of modification
+    blocks: list[NDArray[np.int64]] = []  # texts of both names, time of modification
+    count = 0  # of folders in the blocks
     new_numbers = np.full(len(old.folders), -1, np.int32)  # of the folders of the old index
+    is_unchanged = np.zeros(len(old.folders), bool)
     kept = np.zeros(len(old.columns["id"]), bool)
-    same_folder = np.zeros(len(old.folders), bool)
     problems: list[Problem] = []
     changes = 0
-    for upper, unchanged, changed in backend.survey(old.times_below):
-        known = old.numbers_below(upper)
-        first = builder.text(upper)
-        for lower, time in unchanged:
-            new_numbers[known[lower]] = len(folders)
-            same_folder[known[lower]] = True
-            folders.append((first, builder.text(lower), time))
-        rows = old.rows_of([known[lower] for lower, _, _ in changed if lower in known])
-        for lower, time, names in changed:
-            number = len(folders)
-            folders.append((first, builder.text(lower), 0 if time > now - _RACY else time))
-            have: dict[str, int] = {}
-            if lower in known:
-                new_numbers[known[lower]] = number
-                have = rows.get(known[lower], {})
-            present = {name.removesuffix(".json") for name in names}
-            kept[[row for identifier, row in have.items() if identifier in present]] = True
-            changes += sum(identifier not in present for identifier in have)
-            unread = [f"{upper}/{lower}/{identifier}.json" for identifier in sorted(present - have.keys())]
+    for survey in backend.survey():
+        numbers = old.numbers_of(survey.name, survey.folders)
+        times = np.array(survey.times, np.int64)
+        known = numbers >= 0
+        block = np.empty((len(times), 3), np.int64)
+        block[:, 0] = builder.text(survey.name)
+        block[known, 1] = old.folders[numbers[known], 1]
+        block[~known, 1] = [builder.text(survey.folders[place]) for place in np.flatnonzero(~known)]
+        block[:, 2] = np.where(times > now - _RACY, 0, times)
+        unchanged = known & (times > 0)
+        unchanged[known] &= old.folders[numbers[known], 2] == times[known]
+        new_numbers[numbers[known]] = count + np.flatnonzero(known)
+        is_unchanged[numbers[unchanged]] = True
+        for place in np.flatnonzero(~unchanged).tolist():
+            rows = old.rows_of(int(numbers[place]))
+            present = {name.removesuffix(".json") for name in survey.receipts(survey.folders[place])}
+            kept[[row for identifier, row in rows.items() if identifier in present]] = True
+            changes += len(rows.keys() - present)
+            pair = f"{survey.name}/{survey.folders[place]}"
+            unread = [f"{pair}/{identifier}.json" for identifier in sorted(present - rows.keys())]
             for entry in read_entries(backend, unread, Receipt.from_json):
                 if isinstance(entry, Problem):
                     problems.append(entry)
+                    block[place, 2] = 0  # it is reported again
                 else:
-                    builder.add(entry, number)
+                    builder.add(entry, count + place)
                     changes += 1
-        changes += sum(time > 0 for _, time, _ in changed) // 10
-    if len(same_folder):
-        kept |= same_folder[old.columns["folder"]]
+        changes += int((times[~unchanged] > 0).sum()) // 10
+        blocks.append(block)
+        count += len(block)
+    if len(kept):
+        kept |= is_unchanged[old.columns["folder"]]
     columns = old.merged(kept, new_numbers, builder.arrays())
-    index = _Index(list(builder.positions), np.array(folders, np.int64).reshape(-1, 3), columns)
+    index = _Index(list(builder.positions), np.concatenate([old.folders[:0], *blocks]), columns)
     if changes > max(_FEWEST, len(columns["id"]) // 1000):
         index.write(backend)
     visible = {name: columns[name] for name in _COLUMNS if name != "folder"}
@@ -183,8 +189,6 @@ class _Index:
         self.texts = texts
         self.folders = folders
         self.columns = columns
-        self._order = np.argsort(columns["folder"], kind="stable")
-        self._sorted = columns["folder"][self._order]
         starts = np.flatnonzero(np.diff(folders[:, 0], prepend=-1)).tolist()
         ends = [*starts[1:], len(folders)][: len(starts)]
         self._below = {texts[folders[a, 0]]: range(a, b) for a, b in zip(starts, ends, strict=True)}
@@ -216,26 +220,28 @@ class _Index:
         except (StoreError, OSError):
             return
 
-    def numbers_below(self, upper: str) -> dict[str, int]:
-        """Numbers of the folders in a benchmark's folder."""
+    def numbers_of(self, upper: str, names: list[str]) -> NDArray[np.intp]:
+        """Numbers of folders in a benchmark's folder; -1 if they are not known."""
         numbers = self._below.get(upper, range(0))
-        names = self.folders[numbers.start : numbers.stop, 1]
-        return {self.texts[name]: number for name, number in zip(names.tolist(), numbers, strict=True)}
+        known = [self.texts[text] for text in self.folders[numbers.start : numbers.stop, 1].tolist()]
+        if known == names:  # a folder that has not changed is listed in the same order
+            return np.arange(numbers.start, numbers.stop)
+        places = dict(zip(known, numbers, strict=True))
+        return np.array([places.get(name, -1) for name in names], np.intp)
 
-    def times_below(self, upper: str) -> dict[str, int]:
-        """Times of modification of the folders in a benchmark's folder; 0 if unknown."""
-        numbers = self._below.get(upper, range(0))
-        part = self.folders[numbers.start : numbers.stop].tolist()
-        return {self.texts[name]: time for _, name, time in part}
+    def rows_of(self, folder: int) -> dict[str, int]:
+        """Ids of a folder's receipts, and their rows."""
+        if folder < 0:
+            return {}
+        order, folders = self._by_folder
+        start, end = np.searchsorted(folders, [folder, folder + 1])
+        rows = order[start:end]
+        return dict(zip((name.decode() for name in self.columns["id"][rows]), rows.tolist(), strict=True))
 
-    def rows_of(self, folders: Sequence[int]) -> dict[int, dict[str, int]]:
-        """Folder → id → row."""
-        found: dict[int, dict[str, int]] = {}
-        for folder in folders:
-            start, end = np.searchsorted(self._sorted, [folder, folder + 1])
-            rows = self._order[start:end]
-            found[folder] = dict(zip((name.decode() for name in self.columns["id"][rows]), rows.tolist(), strict=True))
-        return found
+    @cached_property
+    def _by_folder(self) -> tuple[NDArray[np.intp], NDArray[np.int32]]:
+        order = np.argsort(self.columns["folder"], kind="stable")
+        return order, self.columns["folder"][order]
 
     def merged(
         self, kept: NDArray[np.bool_], numbers: NDArray[np.int32], new: dict[str, NDArray[Any]]

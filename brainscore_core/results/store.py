@@ -4,7 +4,7 @@ import os
 import re
 import shutil
 import warnings
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,7 @@ from brainscore_core.metrics import Score
 from brainscore_core.paths import default_results_address
 from brainscore_core.receipts.receipt import AttachmentInfo, Receipt
 from brainscore_core.receipts.schema import ReceiptError
-from brainscore_core.results.backend import Backend, Problem, read_entries
+from brainscore_core.results.backend import Backend, Problem, archive_of, read_entries
 from brainscore_core.results.claims import Claim, ClaimInfo, all_claims, claim_pair
 from brainscore_core.results.folder import FolderBackend
 from brainscore_core.results.index import ReceiptTable, read_table
@@ -126,6 +126,7 @@ class ResultsStore:
 
     def __init__(self, address: str | os.PathLike[str] | None = None) -> None:
         self._backend = backend_of(default_results_address() if address is None else address)
+        self._is_checked = False
 
     def __repr__(self) -> str:
         return f"ResultsStore({self.address!r})"
@@ -183,7 +184,12 @@ class ResultsStore:
         UserError
             If they cannot be written.
         """
-        self._backend.require_writable()
+        if not self._is_checked:
+            self._backend.require_writable()
+
+    def omit_checks(self) -> None:
+        """Save requests: a worker has claimed the pair, has so written to the store, and has removed old remains."""
+        self._is_checked = True
 
     def write(self, receipt: Receipt, attachments: Mapping[str, Arrays | str] | None = None) -> Receipt:
         """Store a receipt and its attachments.
@@ -226,7 +232,8 @@ class ResultsStore:
             for attachment in receipt.attachments:
                 writing.keep(written[attachment.kind], attachment.name)
             writing.finish(f"{receipt.id}.json", text)
-        self._backend.sweep(pair)
+        if not self._is_checked:
+            self._backend.sweep(pair)
         return receipt
 
     def add(self, receipt: Receipt, files: Mapping[str, Path]) -> None:
@@ -274,6 +281,8 @@ class ResultsStore:
             raise UserError(f"there is no receipt {receipt.id} in {self.address}", remedy=self._how_to_list())
         for attachment in receipt.attachments:
             self._backend.remove(f"{name.rpartition('/')[0]}/{attachment.name}")
+        if len(receipt.attachments) > 1:
+            self._backend.remove(archive_of(name))
 
     def pairs(self) -> Iterator[tuple[str, str]]:
         """Yield (model, benchmark) of all pairs that have a receipt, reading only the names of folders."""
@@ -302,6 +311,13 @@ class ResultsStore:
                 receipts.append(entry)
         receipts.sort(key=lambda receipt: receipt.id)
         return Listing(tuple(receipts), tuple(problems))
+
+    def read(self, receipts: Iterable[tuple[str, str, str]]) -> Listing:
+        """Read receipts by model, benchmark and id, in this order; those that no longer exist are left out."""
+        names = [f"{_pair(model, benchmark)}/{identifier}.json" for model, benchmark, identifier in receipts]
+        entries = list(self._read(names))
+        problems = tuple(entry for entry in entries if isinstance(entry, Problem))
+        return Listing(tuple(entry for entry in entries if not isinstance(entry, Problem)), problems)
 
     def to_pandas(self, *, model: str | None = None, benchmark: str | None = None) -> "pd.DataFrame":
         """Newest receipt of each pair as a table with the columns of an export, ordered by benchmark and model.
@@ -450,7 +466,7 @@ class ResultsStore:
             return None
         return self.attachment_path(receipt, "log").read_text(encoding="utf-8")
 
-    def claim(self, model: str, benchmark: str, *, owner: str = "") -> Claim | None:
+    def claim(self, model: str, benchmark: str, *, owner: str = "", one_receipt: bool = False) -> Claim | None:
         """Claim a pair, so that only one of several processes scores it.
 
         A claim is valid for `CLAIM_SECONDS` after it was last renewed: use it as a context manager, which renews it,
@@ -463,6 +479,8 @@ class ResultsStore:
             The pair.
         owner : str
             Name of the owner, shown to others.
+        one_receipt : bool
+            Whether the claim is for writing one receipt, after which ``finish()`` makes its release unnecessary.
 
         Returns
         -------
@@ -485,7 +503,11 @@ class ResultsStore:
         ()
         """
         pair = _pair(model, benchmark)
-        return claim_pair(self._backend.claims, pair, model=model, benchmark=benchmark, owner=owner)
+        names = {"model": model, "benchmark": benchmark, "owner": owner}
+        claim = claim_pair(self._backend.claims, pair, **names, one_receipt=one_receipt)
+        if claim is not None and not claim.is_first:
+            self._backend.sweep(pair)
+        return claim
 
     def claims(self) -> tuple[ClaimInfo, ...]:
         """List the valid claims, by benchmark and model."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 import numpy as np
@@ -200,7 +201,7 @@ _REPEAT = 0.3  # prior standard deviation of a pair's logarithm between two runs
 _MACHINE = 0.7  # the same between two machines
 _RUN = ("scored", "undefined")  # states of pairs that were scored completely
 _VERSION = 1
-_MOST_FITTED = 50_000  # pairs; the time of a fit grows with them
+_MOST_FITTED = 20_000  # pairs; the time of a fit grows with them
 
 
 class Prediction(NamedTuple):
@@ -344,14 +345,16 @@ class _Quantity:
         sums = np.add.reduceat(squares, starts) if len(keys) else squares
         self._deviations = np.sqrt((sums + 2 * _REPEAT**2) / (counts + 2))
         worked = np.logical_or.reduceat(complete, starts) if len(keys) else complete
-        here = [
-            Observation(rows.texts[key // self._width], rows.texts[key % self._width], value)
-            for key, value in zip(*_sample(self._keys[worked], self._values[worked]), strict=True)
-        ]
-        self._known = {observation.row for observation in here}, {observation.column for observation in here}
-        self._nothing_here = not here
-        elsewhere = [Observation(*entry, elsewhere=True) for entry in listed]
-        self._effects: Effects | None = fit_effects([*here, *elsewhere])
+        here = zip(*_sample(self._keys[worked], self._values[worked]), strict=True)
+        texts = rows.texts
+        self._here = [Observation(texts[key // self._width], texts[key % self._width], value) for key, value in here]
+        self._known = {observation.row for observation in self._here}, {one.column for one in self._here}
+        self._elsewhere = [Observation(*entry, elsewhere=True) for entry in listed]
+
+    @cached_property
+    def _effects(self) -> Effects | None:
+        """Fitted when the first pair without a receipt is predicted."""
+        return fit_effects([*self._here, *self._elsewhere])
 
     def predict(self, model: str, benchmark: str) -> Prediction | None:
         return self.predict_all([model], [benchmark]).at(0, 0)
@@ -360,24 +363,25 @@ class _Quantity:
         shape = len(models), len(benchmarks)
         value, deviation = np.full(shape, np.nan), np.full(shape, np.nan)
         source = np.full(shape, -1, np.int8)
-        if self._effects is not None:
+        rows, columns = (np.array([self._positions.get(name, -1) for name in names]) for names in (models, benchmarks))
+        measured, places = np.zeros(shape, bool), np.zeros(shape, np.intp)
+        if len(self._keys):
+            keys = rows[:, None].astype(np.int64) * self._width + columns
+            places = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
+            measured = (self._keys[places] == keys) & (rows >= 0)[:, None] & (columns >= 0)
+        if not measured.all() and self._effects is not None:
             logarithms, deviation = self._effects.predict_all(models, benchmarks)
             value = np.exp(logarithms)
-            if self._nothing_here:
+            if not self._here:
                 deviation = np.hypot(deviation, _MACHINE)
             here = np.logical_or.outer(*(
                 np.array([name in known for name in names], bool)
                 for names, known in zip((models, benchmarks), self._known, strict=True)
             ))  # fmt: skip
             source = np.where(np.isnan(value), -1, np.where(here, 1, 2)).astype(np.int8)
-        rows, columns = (np.array([self._positions.get(name, -1) for name in names]) for names in (models, benchmarks))
-        keys = rows[:, None].astype(np.int64) * self._width + columns
-        places = np.minimum(np.searchsorted(self._keys, keys), max(len(self._keys) - 1, 0))
-        if len(self._keys):
-            measured = (self._keys[places] == keys) & (rows >= 0)[:, None] & (columns >= 0)
-            value[measured] = self._values[places[measured]]
-            deviation[measured] = self._deviations[places[measured]]
-            source[measured] = 0
+        value[measured] = self._values[places[measured]]
+        deviation[measured] = self._deviations[places[measured]]
+        source[measured] = 0
         factor = np.exp(_WIDTH * deviation)
         return Ranges(value, value / factor, value * factor, source)
 

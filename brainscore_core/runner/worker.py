@@ -267,21 +267,28 @@ class _Task:
     def _pair(self, benchmark: str, attempts: int) -> dict[str, Any]:
         if self.stopped():
             return self._outcome("stopped", benchmark)
-        claim = self.store.claim(self.spec.model, benchmark, owner=f"{OWNER}{self.spec.run}")
+        claim = self.store.claim(self.spec.model, benchmark, owner=f"{OWNER}{self.spec.run}", one_receipt=True)
         if claim is None:
             return self._outcome("claimed", benchmark, owner=self.store.owner(self.spec.model, benchmark))
         with claim:  # renewed until it is released
+            outcome = self._claimed_pair(benchmark, attempts, is_first=claim.is_first)
+            if outcome["what"] == "finished":
+                claim.finish()
+            return outcome
+
+    def _claimed_pair(self, benchmark: str, attempts: int, *, is_first: bool) -> dict[str, Any]:
+        if not is_first:
             latest = self.store.latest(self.spec.model, benchmark)
             if latest is not None and latest.created >= self.spec.since[benchmark]:
                 if latest.run is None or latest.run.id != self.spec.run:
                     return self._outcome("skipped", benchmark, reason=f"scored meanwhile by another run: {latest.id}")
                 if attempts >= ATTEMPTS or not _model_lacked_memory(latest):
                     return self._finished(benchmark, latest, 0.0)  # its worker died before it reported the receipt
-            if attempts >= ATTEMPTS:
-                return self._failed(
-                    benchmark, Death(kind="crash", message="lost its worker twice", seconds=0.0), "WorkerLost"
-                )
-            return self._score(benchmark, attempts)
+        if attempts >= ATTEMPTS:
+            return self._failed(
+                benchmark, Death(kind="crash", message="lost its worker twice", seconds=0.0), "WorkerLost"
+            )
+        return self._score(benchmark, attempts)
 
     def _score(self, benchmark: str, attempts: int) -> dict[str, Any]:
         while True:
