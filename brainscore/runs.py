@@ -6,6 +6,8 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from brainscore_core.progress import stage
+
 if TYPE_CHECKING:
     from brainscore_core.runner import ClusterOptions, Event, RunReport
     from brainscore_core.runner.plan import Again, Plan
@@ -64,7 +66,7 @@ def run(
     timeout : float, optional
         Time limit of a pair in seconds.
     on_event : callable, optional
-        Called with every event of the run.
+        Called with every event of the run. By default a terminal or a notebook shows how many pairs are done.
 
     Returns
     -------
@@ -80,6 +82,7 @@ def run(
     -----
     Workers are processes of their own. In a script, call this below ``if __name__ == "__main__":``.
     """
+    from brainscore_core.runner import PairFinished, PairSkipped
     from brainscore_core.scoring import ResultsStore
     from brainscore_vision.pair_selection import plan_selection, select
 
@@ -89,9 +92,15 @@ def run(
         workers=workers, max_memory=max_memory, gpus=gpus, scheduler=scheduler, slurm=slurm, timeout=timeout
     )
     plan = plan_selection(selection, store, again=again, gpu=int(gpus > 0))
-    return execute(
-        selection, plan, store, options, isolated=isolated, cage=cage, on_event=on_event or (lambda event: None)
-    )
+    if on_event is not None:
+        return execute(selection, plan, store, options, isolated=isolated, cage=cage, on_event=on_event)
+    with stage("scoring", len(plan.pending), unit="pairs") as progress:
+
+        def count(event: Event) -> None:
+            if isinstance(event, PairFinished | PairSkipped):
+                progress.advance()
+
+        return execute(selection, plan, store, options, isolated=isolated, cage=cage, on_event=count)
 
 
 def execute(

@@ -29,7 +29,8 @@ Item = TypeVar("Item")
 
 DELAY = 0.3  # seconds before anything is shown
 _INTERVAL = 0.25  # seconds between updates of a notebook
-_WIDTH = 30  # of the bar in a terminal
+_WIDTH = 20  # of the bar in a terminal
+_SHORTEST = 12  # characters to which what a terminal has no room for is shortened, before it is left out
 
 _logger = logging.getLogger(__name__)
 
@@ -148,10 +149,10 @@ def _draw_in_terminal(stop: threading.Event) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    spinner = Spinner("dots")
+    spinner, console = Spinner("dots"), Console(stderr=True)
 
     def table() -> Table:
-        line, innermost = _line()
+        line, innermost = _line(console.width - _WIDTH - 2)
         row = Table.grid(padding=(0, 1))
         bar: Any = spinner
         if innermost is not None and innermost.total:
@@ -161,7 +162,7 @@ def _draw_in_terminal(stop: threading.Event) -> None:
 
     with Live(
         get_renderable=table,
-        console=Console(stderr=True),
+        console=console,
         transient=True,
         refresh_per_second=8,
         redirect_stdout=sys.stdout.isatty(),  # what is written to a file stays there
@@ -188,16 +189,29 @@ def _draw_in_notebook(stop: threading.Event) -> None:
     handle.update(html(final=True))
 
 
-def _line() -> tuple[str, Stage | None]:
-    """The open stages in one line, and the innermost one."""
+def _line(room: int | None = None) -> tuple[str, Stage | None]:
+    """The open stages in one line of at most so many characters, if possible, and the innermost stage.
+
+    How far the innermost stage is and the seconds are needed most: stages between it and the outermost one are left out
+    first, then the outermost one is shortened or left out.
+    """
     stages = list(_open)  # other threads may open and close stages
     if not stages:
         return "", None
     innermost = stages[-1]
-    parts = [printable(one.text) for one in stages]
-    if innermost.total or innermost.done:
-        parts[-1] += f": {_count(innermost)}"
-    return f"{' · '.join(parts)} · {_seconds(stages[0])}", innermost
+    parts = [
+        printable(one.text) + (f": {_count(one)}" if one.total or (one is innermost and one.done) else "")
+        for one in stages
+    ]
+    parts.append(_seconds(stages[0]))
+    while room is not None and len(parts) > 2 and len(" · ".join(parts)) > room:
+        if len(parts) > 3:
+            del parts[-3]
+            continue
+        left = room - len(" · ".join(["", *parts[1:]]))
+        parts[:1] = [f"{parts[0][: left - 1]}…"] if left >= _SHORTEST else []
+        break
+    return " · ".join(parts), innermost
 
 
 def _count(one: Stage) -> str:

@@ -12,6 +12,7 @@ from brainscore_core.benchmarks import Benchmark
 from brainscore_core.errors import UserError
 from brainscore_core.metrics import Score, attach_uncertainty
 from brainscore_core.numerics import ResponseMoments, response_moments
+from brainscore_core.progress import track
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision.benchmark_helpers.measurements import errors_naming_data, without_single_time_bin
 from brainscore_vision.benchmark_helpers.neural_common import NeuralBenchmark, relate_to_ceiling
@@ -109,7 +110,7 @@ def attainable(benchmark: Benchmark, *, simulations: int = 10, seed: int = 0) ->
         return result
     rng = np.random.default_rng(seed)
     known, estimated = [], []
-    for _ in range(simulations):
+    for _ in track(range(simulations), "simulating a perfect model", simulations, unit="experiments"):
         expected, measured, again = moments.simulate(rng)
         known.append(_score(benchmark, target, expected, measured))
         estimated.append(_score(benchmark, target, *again.simulate(rng)[:2]))

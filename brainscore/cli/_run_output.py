@@ -45,6 +45,7 @@ class Progress:
         self._unknown_left = sum(value is None for value in self._left.values())
         self._expected = self._taken = 0.0  # of finished pairs with a prediction
         self._workers = workers
+        self._workers_ready = False
         self._running: dict[tuple[str, str], float] = {}
         self._start = time.monotonic()
         self._live: Any = None
@@ -77,7 +78,7 @@ class Progress:
 
         match event:
             case runner.ClusterReady():
-                self._workers = max(event.workers, 1)
+                self._workers, self._workers_ready = max(event.workers, 1), True
             case runner.PairStarted():
                 self._running[event.model, event.benchmark] = time.monotonic()
             case runner.PairFinished():
@@ -155,7 +156,10 @@ class Progress:
         words = f"{number} of {self._total}"
         words += f", {failed} failed" if failed else ""
         words += f", {readable_seconds(self.seconds)}"
-        words += f", {readable_seconds(left)} left" if left is not None and number < self._total else ""
+        if self._total and not self._workers_ready:
+            words += ", starting workers"
+        elif left is not None and left >= 1 and number < self._total:
+            words += f", {readable_seconds(left)} left"
         bar = Table.grid(padding=(0, 1))
         bar.add_row(ProgressBar(total=max(self._total, 1), completed=number, width=40), Text(words))
         now = time.monotonic()

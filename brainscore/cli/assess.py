@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from brainscore.cli._options import json_option, results_option
 from brainscore.cli._output import echo_json
-from brainscore_core.progress import Stage, stage
+from brainscore_core.progress import stage
 from brainscore_core.receipts.assessment import PARTS
 
 if TYPE_CHECKING:
@@ -68,53 +67,35 @@ def command(
         from brainscore.runs import cluster_options
 
         cluster = cluster_options(workers=workers, scheduler=scheduler, slurm=slurm)
-    with closing(_Progress(tasks, quiet=json_)) as progress:
-        assessments = assess(tasks, store, again=again, cluster=cluster, on_event=progress)
+    assessments = assess(tasks, store, again=again, cluster=cluster, on_event=_Report(tasks, quiet=json_))
     if json_:
         echo_json([assessment.to_dict() for assessment in assessments])
     if any(assessment.state == "failed" for assessment in assessments):
         ctx.exit(1)
 
 
-class _Progress:
-    """Prints a line when a task begins, steps of long tasks on a terminal, and each result."""
+class _Report:
+    """Prints a line when a task begins, and each result."""
 
     def __init__(self, tasks: Sequence[Task], *, quiet: bool) -> None:
         self._total, self._quiet = len(tasks), quiet
         self._number = 0
-        self._open = ExitStack()
-        self._stage: Stage | None = None
 
     def __call__(self, event: Started | Finished) -> None:
         from brainscore_vision.assessment.tasks import Started
 
         if isinstance(event, Started):
             if not event.step:
-                self.close()
                 self._number += 1
-                click.echo(f"[{self._number}/{self._total}] {_name(event.task)} …", err=True)
-                self._stage = self._open.enter_context(stage(_name(event.task)))
-            elif self._stage is not None:
-                share = "" if event.share is None else f" {event.share:.0%}"
-                self._stage.text = f"{_name(event.task)}: {event.step}{share}"
+                click.echo(f"[{self._number}/{self._total}] {event.task.name} …", err=True)
             return
-        self.close()
         assessment = event.assessment
         if event.stored:
             self._total -= 1
         if assessment is None:
-            click.echo(f"{_name(event.task)}: another process is computing it", err=True)
+            click.echo(f"{event.task.name}: another process is computing it", err=True)
         elif not self._quiet:
             stored = f" (stored, {assessment.created})" if event.stored else f" ({assessment.seconds:.1f} s)"
-            click.echo(f"{_name(event.task)}{stored}")
+            click.echo(f"{event.task.name}{stored}")
             shown = assessment.text if assessment.state == "assessed" else f"{assessment.state}: {assessment.reason}"
             click.echo("\n".join(f"  {line}".rstrip() for line in shown.splitlines()))
-
-    def close(self) -> None:
-        """End the display of the present task."""
-        self._open.close()
-
-
-def _name(task: Task) -> str:
-    models = f", {', '.join(task.models)}" if task.models else ""
-    return f"{task.benchmark}{models}: {task.part}"

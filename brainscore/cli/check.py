@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from brainscore.cli._output import echo_json
+from brainscore_core.progress import stage
 
 if TYPE_CHECKING:
     from brainscore_vision.checks import CheckedReference
@@ -112,8 +113,9 @@ def check_metric(context: click.Context, metric: str, as_json: bool) -> None:
 
 
 def _check(context: click.Context, kind: str, reference: str, *, as_json: bool, model: str | None = None) -> None:
-    from brainscore_vision.checks import check_references, find_references
+    with stage(f"checking {reference}"):
+        from brainscore_vision.checks import check_references, find_references
 
-    references = find_references(kind, reference)
-    if not report_checks(check_references(references, model=model), as_json=as_json):
+        passed = report_checks(check_references(find_references(kind, reference), model=model), as_json=as_json)
+    if not passed:
         context.exit(1)

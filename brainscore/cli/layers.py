@@ -10,6 +10,7 @@ import click
 
 from brainscore.cli._output import echo_json, echo_pairs, echo_table
 from brainscore_core.formatting import estimate_text, number_text
+from brainscore_core.progress import stage
 
 if TYPE_CHECKING:
     from brainscore_vision.model_helpers.brain_transformation.selection import LayerProfile
@@ -41,14 +42,29 @@ def command(
     The held-out score is the score of a layer that was chosen on other stimuli. When the output is not a terminal,
     only the names of the layers are printed, the best first.
     """
+    from brainscore_core.errors import UserError
+
+    if plot is not None and plot.suffix.lower() not in {".png", ".svg", ".pdf"}:
+        raise UserError(f"cannot plot as {plot.name!r}", "end its name in .png, .svg or .pdf")
+    with stage(f"layers of {model} on {benchmark}"):  # imports and data take seconds before the first layer
+        profile = _profile(model, benchmark, layers, halves=halves, seed=seed)
+    if plot is not None:
+        from brainscore.report import save_layer_plot
+
+        save_layer_plot(profile, plot)
+    if json_:
+        echo_json(profile.to_dict() | {"plot": plot})
+        return
+    _echo(profile, plot)
+
+
+def _profile(model: str, benchmark: str, layers: tuple[str, ...], *, halves: int, seed: int) -> LayerProfile:
     import brainscore_vision
     from brainscore_core.errors import UserError
     from brainscore_vision.model_helpers.brain_transformation import ModelCommitment
     from brainscore_vision.model_helpers.brain_transformation.selection import LayerSelection, load_selection_benchmark
     from brainscore_vision.unregistered_models import is_file_reference, load_file_reference, to_unregistered_model
 
-    if plot is not None and plot.suffix.lower() not in {".png", ".svg", ".pdf"}:
-        raise UserError(f"cannot plot as {plot.name!r}", "end its name in .png, .svg or .pdf")
     if is_file_reference(model):
         made, path = load_file_reference(model)
         model, subject, *_ = to_unregistered_model(made, source=path, layers=layers or None)
@@ -62,15 +78,7 @@ def command(
     selection = LayerSelection(
         model, subject.activations_model, layers or subject.layers, visual_degrees=subject.visual_degrees()
     )
-    profile = selection.profile(load_selection_benchmark(benchmark), halves=halves, seed=seed)
-    if plot is not None:
-        from brainscore.report import save_layer_plot
-
-        save_layer_plot(profile, plot)
-    if json_:
-        echo_json(profile.to_dict() | {"plot": plot})
-        return
-    _echo(profile, plot)
+    return selection.profile(load_selection_benchmark(benchmark), halves=halves, seed=seed)
 
 
 def _echo(profile: LayerProfile, plot: Path | None) -> None:

@@ -11,6 +11,7 @@ import click
 
 from brainscore.cli._options import Filters, listed
 from brainscore.cli._output import echo_json
+from brainscore_core.progress import stage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -83,20 +84,21 @@ def command(
     The report is a single HTML file that works offline. For each model and benchmark, it shows the newest receipt of
     the benchmark's current version.
     """
-    from brainscore.report import (
-        find_profiles,
-        log_ends,
-        rankings_of,
-        report_of,
-        save_plot,
-        write_figures,
-        write_report,
-        write_table,
-    )
-    from brainscore_core.errors import UserError
-    from brainscore_core.results.assessments import AssessmentStore
-    from brainscore_core.scoring import ResultsStore
-    from brainscore_core.statistics.units import read_influences
+    with stage("starting"):  # imports take seconds
+        from brainscore.report import (
+            find_profiles,
+            log_ends,
+            rankings_of,
+            report_of,
+            save_plot,
+            write_figures,
+            write_report,
+            write_table,
+        )
+        from brainscore_core.errors import UserError
+        from brainscore_core.results.assessments import AssessmentStore
+        from brainscore_core.scoring import ResultsStore
+        from brainscore_core.statistics.units import read_influences
 
     _check_file_types(plot, table)
     if place is not None and results is not None and place != results:

@@ -10,6 +10,7 @@ import click
 
 from brainscore.cli._output import echo_columns, echo_json
 from brainscore_core.errors import UserError
+from brainscore_core.progress import stage
 
 if TYPE_CHECKING:
     from brainscore_vision.reproduction import PublishedScore, Reproduction
@@ -43,8 +44,9 @@ def command(
     Weights and data are fetched; some data need credentials of the platform. A pair that cannot be scored is
     shown with the reason. The exit code is 1 if a pair is not reproduced within the published tolerance.
     """
-    from brainscore_core.scoring import ResultsStore
-    from brainscore_vision.reproduction import PUBLISHED_SCORES, reproduce
+    with stage("starting"):  # imports take seconds
+        from brainscore_core.scoring import ResultsStore
+        from brainscore_vision.reproduction import PUBLISHED_SCORES, reproduce
 
     chosen = [
         score for score in PUBLISHED_SCORES if _matches(score.model, models) and _matches(score.benchmark, benchmarks)

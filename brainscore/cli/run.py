@@ -13,6 +13,7 @@ import click
 
 from brainscore.cli._output import echo_json
 from brainscore_core.errors import UserError, nearest
+from brainscore_core.progress import stage
 
 __all__ = ["KEYS", "command", "read_run_file"]
 
@@ -272,17 +273,18 @@ def command(ctx: click.Context, file: Path | None, dry_run: bool, json_: bool, *
     the other pairs are scored, and the exit code is 1. After Ctrl-C or a power failure, the same command continues
     the run.
     """  # noqa: D301 - click needs the character \b
-    from brainscore.cli._run_output import Progress, echo_plan, echo_summary, plan_as_dict, summary_as_dict
-    from brainscore.runs import cluster_options, execute
-    from brainscore_core.scoring import ResultsStore
-    from brainscore_vision.pair_selection import plan_selection, select
+    with stage("planning the run"):  # imports take seconds, and so does a store with many receipts
+        from brainscore.cli._run_output import Progress, echo_plan, echo_summary, plan_as_dict, summary_as_dict
+        from brainscore.runs import cluster_options, execute
+        from brainscore_core.scoring import ResultsStore
+        from brainscore_vision.pair_selection import plan_selection, select
 
-    how = _with_file(file, given)
-    selection = select(_required(how, "models"), _required(how, "benchmarks"))
-    names = ("workers", "max_memory", "gpus", "scheduler", "slurm", "timeout")
-    options = cluster_options(**{name: how[name] for name in names if name in how})
-    store = ResultsStore(how.get("results"))
-    plan = plan_selection(selection, store, again=how.get("again", "failed"), gpu=int(how.get("gpus", 0) > 0))
+        how = _with_file(file, given)
+        selection = select(_required(how, "models"), _required(how, "benchmarks"))
+        names = ("workers", "max_memory", "gpus", "scheduler", "slurm", "timeout")
+        options = cluster_options(**{name: how[name] for name in names if name in how})
+        store = ResultsStore(how.get("results"))
+        plan = plan_selection(selection, store, again=how.get("again", "failed"), gpu=int(how.get("gpus", 0) > 0))
     if dry_run:
         if json_:
             echo_json(plan_as_dict(plan, options.workers))

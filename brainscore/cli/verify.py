@@ -11,6 +11,7 @@ import click
 from brainscore.cli._options import json_option, results_option
 from brainscore.cli._output import change_lines, difference_lines, echo_json, echo_lines, echo_pairs
 from brainscore.cli.results import stored_receipt, tolerance_options
+from brainscore_core.progress import stage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,9 +56,10 @@ def command(
 
     The exit code is 0 if the result is the same or within tolerance, 1 if it differs, 2 if it cannot be verified here.
     """
-    from brainscore_core.memory import parse_size
-    from brainscore_core.scoring import ResultsStore, Tolerance
-    from brainscore_vision import verify
+    with stage("starting"):  # imports take seconds
+        from brainscore_core.memory import parse_size
+        from brainscore_core.scoring import ResultsStore, Tolerance
+        from brainscore_vision import verify
 
     if max_memory is not None:
         os.environ["BRAINSCORE_MAX_MEMORY"] = str(parse_size(max_memory))

@@ -1,15 +1,17 @@
 """Interface of the places where receipts are stored; files are named ``<benchmark>/<model>/<file>``."""
 
 import errno
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol, TypeVar
 
 from brainscore_core.errors import UserError
+from brainscore_core.receipts.schema import ReceiptError
 from brainscore_core.results.claims import ClaimPlace
 
-__all__ = ["LARGEST", "Backend", "StoreError", "Writing", "too_large"]
+__all__ = ["LARGEST", "Backend", "FolderSurvey", "Problem", "StoreError", "Writing", "read_entries", "too_large"]
 
 LARGEST = 64_000_000
 """Bytes; a larger file is not a receipt, and is not read."""
@@ -18,6 +20,46 @@ LARGEST = 64_000_000
 def too_large(path: object) -> OSError:
     """Make the error for a file that is too large to be a receipt."""
     return OSError(errno.EFBIG, f"larger than {LARGEST:,} bytes, too large for a receipt", str(path))
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A receipt that cannot be read.
+
+    Attributes
+    ----------
+    path : str
+        The file, or its address in a bucket.
+    message : str
+        The problem.
+    remedy : str or None
+        How to fix it.
+    """
+
+    path: str
+    message: str
+    remedy: str | None = None
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.message}"
+
+
+class FolderSurvey(NamedTuple):
+    """State of a benchmark's folder.
+
+    Attributes
+    ----------
+    name : str
+        Its name.
+    unchanged : list of (str, int)
+        Folders of models that have the known time of modification, in nanoseconds.
+    changed : list of (str, int, list of str)
+        Other folders of models, with the time of modification (0: unknown) and the names of their receipts.
+    """
+
+    name: str
+    unchanged: list[tuple[str, int]]
+    changed: list[tuple[str, int, list[str]]]
 
 
 class Writing(Protocol):
@@ -56,6 +98,18 @@ class Backend(Protocol):
     def read(self, names: Sequence[str]) -> Iterator[tuple[str, bytes | OSError]]:
         """Read files, in the order of `names`; FileNotFoundError stands for a file that no longer exists."""
 
+    def survey(self, times_below: Callable[[str], Mapping[str, int]]) -> Iterator[FolderSurvey]:
+        """Find out which folders have changed; `times_below` has the known times in a benchmark's folder."""
+
+    def now(self) -> int:
+        """Present time of the clock that sets times of modification, in nanoseconds."""
+
+    def read_index(self, name: str) -> bytes | None:
+        """Read a file of the store itself; None if it does not exist or cannot be read."""
+
+    def write_index(self, name: str, data: memoryview) -> None:
+        """Replace a file of the store itself."""
+
     def writing(self, pair: str) -> AbstractContextManager[Writing]:
         """Write files of a pair; an error or interrupt before the end leaves no file."""
 
@@ -71,3 +125,30 @@ class Backend(Protocol):
 
 class StoreError(UserError):
     """Receipts cannot be read or written in the store."""
+
+
+class _WithId(Protocol):
+    @property
+    def id(self) -> str | None: ...
+
+
+Entry = TypeVar("Entry", bound=_WithId)
+
+
+def read_entries(backend: Backend, names: Sequence[str], parse: Callable[[bytes], Entry]) -> Iterator[Entry | Problem]:
+    """Read files that are named by the id of their content; a `Problem` stands for one that cannot be read."""
+    for name, content in backend.read(names):
+        if isinstance(content, FileNotFoundError):
+            continue  # removed by another process since it was listed
+        if isinstance(content, OSError):
+            yield Problem(backend.address_of(name), str(content))
+            continue
+        try:
+            entry = parse(content)
+        except ReceiptError as error:
+            yield Problem(backend.address_of(name), error.message, error.remedy)
+            continue
+        if f"{entry.id}.json" == name.rpartition("/")[2]:
+            yield entry
+        else:
+            yield Problem(backend.address_of(name), f"its id is {entry.id}, which is not its name")

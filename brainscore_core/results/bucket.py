@@ -4,7 +4,7 @@ import json
 import os
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from datetime import datetime
@@ -16,7 +16,7 @@ from uuid import uuid4
 
 from brainscore_core.errors import UserError
 from brainscore_core.files import STALE, file_digest
-from brainscore_core.results.backend import StoreError
+from brainscore_core.results.backend import FolderSurvey, StoreError
 from brainscore_core.results.claims import Held, parsed
 from brainscore_core.supported_data_standards.brainio.buckets import CREDENTIALS_REMEDY, NoCredentials, signed_client
 
@@ -337,6 +337,29 @@ class BucketBackend:
             return
         with ThreadPoolExecutor(_MAX_REQUESTS) as pool:
             yield from zip(names, pool.map(read_one, names), strict=True)
+
+    def survey(self, times_below: Callable[[str], Mapping[str, int]]) -> Iterator[FolderSurvey]:
+        """List the names of all receipts; a bucket has no times of folders."""
+        below: dict[str, dict[str, list[str]]] = {}
+        for name in self.names(None, None):
+            if name.endswith(".json"):
+                upper, lower, file = name.split("/")
+                below.setdefault(upper, {}).setdefault(lower, []).append(file)
+        for upper, folders in below.items():
+            yield FolderSurvey(upper, [], [(lower, 0, names) for lower, names in folders.items()])
+
+    def now(self) -> int:
+        """Time of this machine; times of folders are not known."""
+        return time.time_ns()
+
+    def read_index(self, name: str) -> bytes | None:
+        """Read an object below the prefix."""
+        stored = self._bucket.get(name)
+        return None if stored is None else stored.data
+
+    def write_index(self, name: str, data: memoryview) -> None:
+        """Replace an object below the prefix."""
+        self._bucket.put(name, bytes(data))
 
     @contextmanager
     def writing(self, pair: str) -> Iterator["_BucketWriting"]:

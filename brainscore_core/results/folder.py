@@ -4,15 +4,15 @@ import json
 import os
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any
 from uuid import uuid4
 
-from brainscore_core.files import PART_SUFFIX, STALE, sweep
-from brainscore_core.results.backend import LARGEST, StoreError, too_large
+from brainscore_core.files import PART_SUFFIX, STALE, replacing, sweep
+from brainscore_core.results.backend import LARGEST, FolderSurvey, StoreError, too_large
 from brainscore_core.results.claims import Held, parsed
 
 __all__ = ["FolderBackend"]
@@ -214,6 +214,51 @@ class FolderBackend:
             except OSError as error:
                 content = error
             yield name, content
+
+    def survey(self, times_below: Callable[[str], Mapping[str, int]]) -> Iterator[FolderSurvey]:
+        """Compare times of modification of folders; read the names in folders that have changed."""
+        for upper in sorted(_folders(self.folder)):
+            known = times_below(upper)
+            survey = FolderSurvey(upper, [], [])
+            folder = os.path.join(self.folder, upper)
+            try:
+                with os.scandir(folder) as entries:
+                    for entry in entries:
+                        name = entry.name
+                        if name.startswith(".") or not entry.is_dir():
+                            continue
+                        state = entry.stat()
+                        # of POSIX; programs can set only the time of modification
+                        time_ns = state.st_mtime_ns if os.name == "nt" else max(state.st_mtime_ns, state.st_ctime_ns)
+                        if known.get(name) == time_ns:
+                            survey.unchanged.append((name, time_ns))
+                        else:
+                            survey.changed.append((name, time_ns, []))
+            except FileNotFoundError:
+                continue  # removed since it was listed
+            for name, _, names in survey.changed:
+                names += (file for file in _listed(self.folder / upper / name) if file.endswith(".json"))
+            yield survey
+
+    def now(self) -> int:
+        """Present time of the clock of the file system; of this machine, if the folder cannot be written."""
+        try:
+            return int(_now(self.folder) * 1e9)
+        except OSError:
+            return time.time_ns()
+
+    def read_index(self, name: str) -> bytes | None:
+        """Read a file in the folder."""
+        try:
+            return (self.folder / name).read_bytes()
+        except OSError:
+            return None
+
+    def write_index(self, name: str, data: memoryview) -> None:
+        """Replace a file in the folder."""
+        with replacing(self.folder / name) as stream:
+            stream.write(data)
+        sweep(self.folder)
 
     @contextmanager
     def writing(self, pair: str) -> Iterator["_FolderWriting"]:

@@ -4,10 +4,10 @@ import os
 import re
 import shutil
 import warnings
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
@@ -19,9 +19,10 @@ from brainscore_core.metrics import Score
 from brainscore_core.paths import default_results_address
 from brainscore_core.receipts.receipt import AttachmentInfo, Receipt
 from brainscore_core.receipts.schema import ReceiptError
-from brainscore_core.results.backend import Backend
+from brainscore_core.results.backend import Backend, Problem, read_entries
 from brainscore_core.results.claims import Claim, ClaimInfo, all_claims, claim_pair
 from brainscore_core.results.folder import FolderBackend
+from brainscore_core.results.index import ReceiptTable, read_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,12 +30,6 @@ if TYPE_CHECKING:
 __all__ = ["Arrays", "Listing", "Problem", "ResultsStore", "Scan", "arrays_of", "backend_of", "read_entries"]
 
 
-class _WithId(Protocol):
-    @property
-    def id(self) -> str | None: ...
-
-
-Entry = TypeVar("Entry", bound=_WithId)
 _S3 = re.compile(r"s3:/{1,2}(?!/)")  # a path object has lost one of the two slashes
 
 
@@ -62,28 +57,6 @@ class Arrays:
 
     main: xr.DataArray
     groups: dict[str, xr.DataArray] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Problem:
-    """A receipt that cannot be read.
-
-    Attributes
-    ----------
-    path : str
-        The file, or its address in a bucket.
-    message : str
-        The problem.
-    remedy : str or None
-        How to fix it.
-    """
-
-    path: str
-    message: str
-    remedy: str | None = None
-
-    def __str__(self) -> str:
-        return f"{self.path}: {self.message}"
 
 
 @dataclass(frozen=True)
@@ -343,6 +316,24 @@ class ResultsStore:
         listing = self.listing(model=model, benchmark=benchmark)
         return Listing(listing.newest_of_each()).to_pandas()
 
+    def table(self) -> ReceiptTable:
+        """Read the main fields of all receipts from an index, which is made and kept up to date automatically.
+
+        Receipts that are in the index are not opened. The index is a file in the store, ``.index.npz``.
+
+        Returns
+        -------
+        ReceiptTable
+            One row per receipt, oldest first; its ``problems`` are files that cannot be read.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> len(ResultsStore(tempfile.mkdtemp()).table())
+        0
+        """
+        return read_table(self._backend)
+
     def scan(self, known: Container[str] = ()) -> Scan:
         """Read all receipts except known ones, of which only the names are read.
 
@@ -520,25 +511,6 @@ class ResultsStore:
 
     def _how_to_list(self) -> str:
         return f"list the receipts with: brainscore results ls --results {self.address}"
-
-
-def read_entries(backend: Backend, names: Sequence[str], parse: Callable[[bytes], Entry]) -> Iterator[Entry | Problem]:
-    """Read files that are named by the id of their content; a `Problem` stands for one that cannot be read."""
-    for name, content in backend.read(names):
-        if isinstance(content, FileNotFoundError):
-            continue  # removed by another process since it was listed
-        if isinstance(content, OSError):
-            yield Problem(backend.address_of(name), str(content))
-            continue
-        try:
-            entry = parse(content)
-        except ReceiptError as error:
-            yield Problem(backend.address_of(name), error.message, error.remedy)
-            continue
-        if f"{entry.id}.json" == _file(name):
-            yield entry
-        else:
-            yield Problem(backend.address_of(name), f"its id is {entry.id}, which is not its name")
 
 
 def arrays_of(score: Score) -> tuple[dict[str, Arrays], list[str]]:

@@ -17,6 +17,7 @@ from brainscore_core.errors import BrainScoreError, UserError
 from brainscore_core.figures import Specification, Svg, specification, standalone
 from brainscore_core.metrics import Score
 from brainscore_core.numerics import participation_ratio
+from brainscore_core.progress import track
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, NeuroidAssembly, coords_for_dim
 from brainscore_vision.assessment.features import SCALINGS, Features
 from brainscore_vision.benchmark_helpers.measurements import require_stimuli, without_single_time_bin
@@ -362,7 +363,7 @@ def multiverse(
     subjects = _subjects(models)
     used: list[str] = []
     of_models: dict[str, list[Analysis]] = {}
-    for name, model in subjects.items():
+    for name, model in track(subjects.items(), f"analyses on {loaded.identifier}", len(subjects), unit="models"):
         of_layers, problem = _layers_of(model, name, loaded, recordings, layers)
         of_models[name] = []
         known_layers: dict[str, str] = {}
@@ -375,7 +376,8 @@ def multiverse(
             if found is not None:
                 used.append(rule)
                 known_layers |= {} if found.layers is None else {found.layers: rule}
-            for scaling, reduction in product(scalings, reductions):
+            combined = list(product(scalings, reductions))
+            for scaling, reduction in track(combined, f"features of {name}", len(combined), unit="transformations"):
                 of_layer = None if found is None else found.layers
                 choices = {"scaling": scaling, "reduction": reduction, "layer": rule, "layers": of_layer}
                 reason = problem or f"{name!r} has no {rule} layer"

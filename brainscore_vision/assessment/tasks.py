@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from brainscore_core.errors import DataUnavailable, NotApplicable, UserError
 from brainscore_core.plugins.source import plugin_hash
+from brainscore_core.progress import stage
 from brainscore_core.provenance import ignoring, recording
 from brainscore_core.receipts.assessment import PARTS, Assessment, Part, Used
 from brainscore_core.receipts.environment import current_environment, platform_code
@@ -64,6 +65,12 @@ class Task:
     part: Part
     models: tuple[str, ...] = ()
     settings: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """Benchmark, models and part, for people."""
+        models = f", {', '.join(self.models)}" if self.models else ""
+        return f"{self.benchmark}{models}: {self.part}"
 
 
 @dataclass(frozen=True)
@@ -181,7 +188,7 @@ def assess(
     if cluster is None or not missing:
         for number, known in missing.items():
             report(Started(tasks[number]))
-            found[number] = run_task(tasks[number], store, known=known, on_event=report)
+            found[number] = _run_shown(tasks[number], store, known, report)
             report(Finished(tasks[number], found[number]))
     else:
         from brainscore_core.runner.cluster import open_cluster
@@ -201,6 +208,20 @@ def assess(
                 report(Finished(tasks[number], found[number]))
     ordered = (found[number] for number in range(len(tasks)))
     return [assessment for assessment in ordered if assessment is not None]
+
+
+def _run_shown(
+    task: Task, store: AssessmentStore, known: str | None, report: Callable[[Started | Finished], Any]
+) -> Assessment | None:
+    """Compute a task in this process, and show its steps in a terminal or a notebook."""
+    with stage(task.name) as shown:
+
+        def step(event: Started) -> None:
+            share = "" if event.share is None else f" {event.share:.0%}"
+            shown.text = f"{task.name}: {event.step}{share}"
+            report(event)
+
+        return run_task(task, store, known=known, on_event=step)
 
 
 def current(task: Task, store: AssessmentStore) -> Assessment | None:

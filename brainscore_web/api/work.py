@@ -36,6 +36,11 @@ class WorkWanted(Schema):
     version: str = Field("", max_length=100, description="Version of brainscore on the worker.")
     code: str = Field(max_length=64, description="Hash of the code of brainscore on the worker.")
     sandbox: bool = Field(False, description="Whether it can run submitted models in a sandbox.")
+    lease: str = Field(
+        "",
+        pattern="^([0-9a-f]{32})?$",
+        description="A random token for the lease. The same request with the same token returns the same pair.",
+    )
     without_models: list[str] = Field([], max_length=_MOST_EXCLUDED, description="Models that it cannot score.")
     without_benchmarks: list[str] = Field([], max_length=_MOST_EXCLUDED, description="Benchmarks that it cannot score.")
 
@@ -108,7 +113,8 @@ def take_work(request: HttpRequest, wanted: WorkWanted) -> dict[str, Any]:
     """Take the next pair of a public model and a public benchmark.
 
     Requires a token with the scope `jobs:run`, whose owner may score pairs for the site. The worker must have the code
-    of the site. It renews the lease, and uploads the result or gives the pair back.
+    of the site. It renews the lease, and uploads the result or gives the pair back. A request whose response was lost
+    can be repeated with the same `lease`: as long as the pair is leased, it is returned again.
     """
     refuse_unknown_parameters(request)
     worker = _worker(request, wanted.worker, wanted.version)
@@ -119,6 +125,7 @@ def take_work(request: HttpRequest, wanted: WorkWanted) -> dict[str, Any]:
     taken = remote.take(
         worker,
         sandbox=wanted.sandbox,
+        token=wanted.lease,
         without_models=wanted.without_models,
         without_benchmarks=wanted.without_benchmarks,
     )
@@ -201,7 +208,7 @@ def post_result(request: HttpRequest, job: int, named: Query[LeaseNamed]) -> dic
     if int(length) > largest:
         raise Problem(413, f"the result is larger than {size_text(largest)}", "ask the site's administrators")
     with remote.received(request, int(length)) as archive:
-        return {"result": remote.receive_result(worker, remote.lease_of(worker, job, named.lease), archive)}
+        return {"result": remote.receive_result(worker, job, named.lease, archive)}
 
 
 def _worker(request: HttpRequest, name: str, version: str = "") -> RemoteWorker:

@@ -78,6 +78,9 @@ def test_a_terminal_shows_what_runs_and_keeps_failures(plan, monkeypatch):
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "120")
     with Progress(plan, 1) as progress:
+        progress._live.refresh()
+        assert "0 of 6" in terminal.getvalue()
+        assert "starting workers" in terminal.getvalue()
         for event in EVENTS:
             progress(event)
         progress._live.refresh()

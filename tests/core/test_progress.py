@@ -23,6 +23,7 @@ def in_terminal(monkeypatch, delay=0.01):
     """Make standard error a terminal; not in a fixture, after which pytest replaces standard error."""
     monkeypatch.setattr(sys, "stderr", Terminal())
     monkeypatch.setattr(progress, "DELAY", delay)
+    monkeypatch.setattr(progress, "_seconds", lambda one: "0 s")  # also on a loaded machine
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "120")
     monkeypatch.delenv("BRAINSCORE_PROGRESS", raising=False)
@@ -51,6 +52,7 @@ def notebook(monkeypatch):
     monkeypatch.setitem(sys.modules, "IPython.display", module.display)
     monkeypatch.setattr(progress, "DELAY", 0.01)
     monkeypatch.setattr(progress, "_INTERVAL", 0.01)
+    monkeypatch.setattr(progress, "_seconds", lambda one: "0 s")
     return shown
 
 
@@ -77,6 +79,23 @@ def test_a_second_stage_is_shown_in_the_first_ones_line(monkeypatch):
             download.advance(2_000_000)
             wait_for("outer · first: 2 MB of 5 MB", terminal.getvalue)
         wait_for("outer · 0 s", terminal.getvalue)
+
+
+@pytest.mark.parametrize(
+    ("room", "line"),
+    [
+        (None, "a-long-name on Some2026-pls · scoring · regression: 3 of 10 splits · 0 s"),
+        (80, "a-long-name on Some2026-pls · scoring · regression: 3 of 10 splits · 0 s"),
+        (65, "a-long-name on Some2026-pls · regression: 3 of 10 splits · 0 s"),
+        (56, "a-long-name on Some2… · regression: 3 of 10 splits · 0 s"),
+        (40, "regression: 3 of 10 splits · 0 s"),
+        (10, "regression: 3 of 10 splits · 0 s"),
+    ],
+)
+def test_a_narrow_terminal_keeps_count_and_seconds(room, line):
+    with stage("a-long-name on Some2026-pls"), stage("scoring"), stage("regression", 10, unit="splits") as inner:
+        inner.advance(3)
+        assert progress._line(room)[0] == line
 
 
 def test_shown_within_a_second(monkeypatch):

@@ -6,10 +6,15 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from brainscore import runs
+from brainscore_core import progress
+from brainscore_core.results.assessments import AssessmentStore
+from brainscore_core.runner import PairSkipped
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_core.supported_data_standards.brainio.packaging import package_stimulus_set_locally
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
-from brainscore_vision import load_metric
+from brainscore_vision import load_metric, scoring
+from brainscore_vision.assessment import tasks
 from brainscore_vision.model_helpers.images import load_rgb
 from brainscore_vision.model_helpers.static_features import FeatureModel
 
@@ -62,3 +67,33 @@ def test_splits_of_metrics(metric, stage, stages):
 def test_packaging(stimuli, stages, tmp_path):
     package_stimulus_set_locally(stimuli, "Some2026", downloads_path=tmp_path / "packages")
     assert stages() == ["checking stimuli", "packaging stimuli"]
+
+
+def test_the_model_is_named():
+    model = FeatureModel("mine", {"red": lambda images: images}, load=load_rgb)
+    for shown, name in ((model, "mine"), (load_rgb, "load_rgb"), (object(), "object"), ("pixels", "pixels")):
+        assert scoring._name_shown(shown) == name
+
+
+def test_runs(stages, monkeypatch, tmp_path):
+    def execute(selection, plan, store, options, *, on_event, **how):
+        on_event(PairSkipped(model="pixels", benchmark="Simulated2026.V1-rdm", reason="no"))
+        (shown,) = progress._open
+        return shown.done, shown.total
+
+    monkeypatch.setattr(runs, "execute", execute)
+    assert runs.run("pixels", "Simulated2026.V1-*", results=tmp_path) == (1, 2)
+    assert stages() == ["scoring"]
+
+
+def test_assessments(stages, monkeypatch, tmp_path):
+    def run_task(task, store, *, known, on_event):
+        on_event(tasks.Started(task, "folds", 0.25))
+        shown.append(progress._open[0].text)
+
+    shown = []
+    monkeypatch.setattr(tasks, "run_task", run_task)
+    planned = tasks.plan(["Simulated2026.V1-rdm"], parts=["audit"])
+    assert tasks.assess(planned, AssessmentStore(tmp_path)) == []
+    assert stages() == ["Simulated2026.V1-rdm: audit"]
+    assert shown == ["Simulated2026.V1-rdm: audit: folds 25%"]
