@@ -60,6 +60,7 @@ def test_an_image_is_a_clip_in_which_nothing_moves(wrapper, stimuli):
     of_frames = found.sel(layer="frames")
     np.testing.assert_allclose(of_frames.sel(stimulus_id="s1").values[0], wanted, rtol=1e-6)
     np.testing.assert_array_equal(of_frames["channel_x"].values, np.indices((3, 3, 4))[1].ravel())
+    np.testing.assert_array_equal(wrapper()(stimuli, ["fr*"]).values, of_frames.values)
     np.testing.assert_allclose(
         found.sel(layer="last").sel(stimulus_id="s1").values[0], still.mean((1, 2))[:, None] * np.arange(1, 6)
     )
