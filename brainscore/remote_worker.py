@@ -11,6 +11,7 @@ import os
 import re
 import shutil
 import threading
+import uuid
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -29,6 +30,7 @@ from brainscore_core.plugins.source import plugin_hash
 from brainscore_core.receipts.environment import current_environment, platform_code
 from brainscore_core.runner.pair import run_info
 from brainscore_core.runner.process import Answer, Death, ScoringProcess
+from brainscore_core.runner.template import borrow_template, end_idle_templates
 from brainscore_core.runner.worker import error_receipt, scoring_environment, write_failed
 from brainscore_core.scoring import Receipt, ResultsStore
 
@@ -42,7 +44,7 @@ _SECRETS = ("BRAINSCORE_TOKEN", "BRAINSCORE_SITE")
 _ERROR_NAMES = {"time": "PairTimeout", "memory": "OutOfMemory", "crash": "ProcessDied"}
 _RENEWALS = 6  # in the time that a lease lasts
 _IDLE_SECONDS = 10.0
-_LONGEST_PAUSE = 300.0  # seconds, while the site cannot be reached
+_LONGEST_PAUSE = 60.0  # seconds, while the site cannot be reached; a lease lasts two minutes
 _NOT_HERE_SECONDS = 60.0  # until a pair that cannot be scored here may be taken by another worker
 
 
@@ -82,6 +84,19 @@ class WorkerFolder:
         """Record the pair that this worker holds."""
         with replacing(self.path / "pair.json") as stream:
             stream.write(json.dumps(pair.to_dict()).encode())
+        (self.path / "lease").unlink(missing_ok=True)
+
+    def next_lease(self) -> str:
+        """Return the token with which to take the next pair.
+
+        It is kept until the pair is: if the worker is killed in between, or the response of the site is lost, the site
+        returns the same pair for the same token.
+        """
+        path = self.path / "lease"
+        if not path.exists():
+            with replacing(path) as stream:
+                stream.write(uuid.uuid4().hex.encode())
+        return path.read_text()
 
     def forget(self) -> None:
         """Forget the pair and its receipt."""
@@ -204,6 +219,7 @@ class RemoteWorker:
         self._without_benchmarks: set[str] = set()
         self._process: ScoringProcess | None = None
         self._process_for: tuple[str, ...] = ()
+        self._benchmarks: dict[str, None] = {}  # scored so far, the last one first
 
     def stop(self) -> None:
         """Let the worker end soon; its pair is given back."""
@@ -237,6 +253,7 @@ class RemoteWorker:
                     self._end.wait(self.idle_seconds)
         finally:
             self._close_process()
+            end_idle_templates()
             folder.close()
             self.say(f"Worker {self.work.worker} ends")
 
@@ -247,6 +264,7 @@ class RemoteWorker:
             self._resume(pair, folder)
             return True
         pair = self.work.take(
+            lease=folder.next_lease(),
             version=str(current_environment().packages.get("brainscore", "")),
             code=platform_code(),
             sandbox=_has_sandbox(),
@@ -287,10 +305,13 @@ class RemoteWorker:
         with self._renewing(pair) as state:
             answer = self._answer(pair, folder, plugins, files, state.stopped)
             if isinstance(answer, Death) and answer.kind == "crash" and not state.stopped():
+                self._process = None  # it has ended
                 self.say(f"{pair}: the scoring process {answer.message}; trying once more")
-                answer = self._answer(pair, folder, plugins, files, state.stopped)
+                answer = self._answer(pair, folder, plugins, files, state.stopped, first=False)
         if isinstance(answer, Death):
             self._process = None  # it has ended
+        if state.refusal is not None:
+            raise state.refusal
         if state.lost:
             folder.forget()
             self.say(f"{pair}: lost; another worker scores it")
@@ -304,9 +325,11 @@ class RemoteWorker:
                 self._upload(pair, receipt, folder)
 
     def _answer(
-        self, pair: Pair, folder: WorkerFolder, plugins: Path | None, files: list[Path], stopped: Callable[[], bool]
-    ) -> Answer | Death:
+        self, pair: Pair, folder: WorkerFolder, plugins: Path | None, files: list[Path], stopped: Callable[[], bool],
+        *, first: bool = True,
+    ) -> Answer | Death:  # fmt: skip
         key = (pair.model, str(plugins), *map(str, files))
+        self._benchmarks = {pair.benchmark: None} | self._benchmarks
         if self._process is None or self._process_for != key:
             self._close_process()
             options: dict[str, Any] = {}
@@ -325,7 +348,12 @@ class RemoteWorker:
             environment = scoring_environment(os.cpu_count() or 1, self.limit)
             environment = {name: text for name, text in environment.items() if not name.startswith(_SECRETS)}
             environment[_PLUGINS] = _plugins_variable(plugins)
-            self._process = ScoringProcess(settings, environment=environment, limit=self.limit)
+            how: dict[str, Any] = {"environment": environment, "limit": self.limit}
+            if first:  # a failure may have been that of the template
+                how["template"] = borrow_template(
+                    settings, list(self._benchmarks), **how, timeout=self.timeout, stopped=stopped
+                )
+            self._process = ScoringProcess(settings, **how)
             self._process_for = key
         return self._process.score(pair.model, pair.benchmark, timeout=self.timeout, stopped=stopped)
 
@@ -361,6 +389,7 @@ class RemoteWorker:
         except DataUnavailable:
             raise  # it is uploaded later
         except UserError as error:
+            self._without_benchmarks.add(pair.benchmark)  # rather than score the pair again and again
             self._give_back(pair, folder, f"the site refused the result: {error}")
             return
         folder.forget()
@@ -400,19 +429,23 @@ class _LeaseState:
 
     def __init__(self, pair: Pair, work: Work, end: threading.Event) -> None:
         self.lost = self.cancelled = False
+        self.refusal: UserError | None = None  # why the site does not accept requests of this worker any more
         self.closed = threading.Event()
         self._pair, self._work, self._end = pair, work, end
 
     def stopped(self) -> bool:
         """Whether scoring must end."""
-        return self.lost or self.cancelled or self._end.is_set()
+        return self.lost or self.cancelled or self.refusal is not None or self._end.is_set()
 
     def renew_regularly(self) -> None:
         while not self.closed.wait(self._pair.lease_seconds / _RENEWALS):
             try:
                 held, self.cancelled = self._work.renew(self._pair)
-            except UserError:  # the site may be restarting; the result is uploaded if the lease outlives it
+            except DataUnavailable:  # the site may be restarting; the result is uploaded if the lease outlives it
                 continue
+            except UserError as error:
+                self.refusal = error
+                return
             if not held:
                 self.lost = True
                 return

@@ -15,7 +15,7 @@ from brainscore_core.identifiers import identifier_problem, series_identifier, s
 if TYPE_CHECKING:
     import pandas as pd
 
-    from brainscore_core.figures import Svg
+    from brainscore_core.figures.plot import Plot
     from brainscore_core.scoring import Receipt, ResultsStore
 
 __all__ = ["EpochScorer", "MetricsLogger", "lightning_callback", "plot_trajectory", "trajectory"]
@@ -335,25 +335,25 @@ def trajectory(
     return frame.sort_values(["benchmark", "seed", "epoch"], ignore_index=True)
 
 
-def plot_trajectory(frame: pd.DataFrame, path: str | os.PathLike[str] | None = None) -> Svg:
+def plot_trajectory(frame: pd.DataFrame, path: str | os.PathLike[str] | None = None) -> Plot:
     """Draw scores over epochs with their intervals: a line for each benchmark and seed.
 
     Parameters
     ----------
     frame : pandas.DataFrame
-        From :func:`trajectory`. Scores without an epoch are left out.
+        From :func:`trajectory`. Scores without an epoch are left out; if no score has one, scores are drawn over seeds.
     path : path, optional
-        SVG file to write.
+        SVG, PNG or PDF file to write.
 
     Returns
     -------
-    Svg
-        Text of the SVG element.
+    Plot
+        Figure that notebooks show, with the method `save`.
 
     Raises
     ------
     UserError
-        If no score has an epoch.
+        If no score has an epoch or a seed, or the file has another ending.
 
     Examples
     --------
@@ -362,29 +362,22 @@ def plot_trajectory(frame: pd.DataFrame, path: str | os.PathLike[str] | None = N
     ...     [("A-x", pd.NA, 0, 0.1, 0.0, 0.2, "net@epoch0"), ("A-x", pd.NA, 5, 0.3, 0.2, 0.4, "net@epoch5")],
     ...     columns=["benchmark", "seed", "epoch", "score", "low", "high", "identifier"],
     ... )
-    >>> plot_trajectory(frame).count("<circle")
-    2
+    >>> plot_trajectory(frame)
+    <Plot 'Scores of net during training'; save('figure.png') writes it as PNG, SVG or PDF>
     """
-    from brainscore_core.figures import Lines, Series, lines, standalone
+    from brainscore_core.figures import StateScore, training_plot
+    from brainscore_core.figures.plot import Plot
 
-    over_time = frame[frame["epoch"].notna()]
-    if over_time.empty:
-        raise UserError("no score has an epoch", remedy="score the model during training: EpochScorer")
-    series = []
-    for (benchmark, seed), part in over_time.groupby(["benchmark", "seed"], dropna=False):
-        name = str(benchmark) if seed != seed or str(seed) == "<NA>" else f"{benchmark}, seed {seed}"
-        series.append(
-            Series(
-                name=name,
-                x=[float(epoch) for epoch in part["epoch"]],
-                y=part["score"].tolist(),
-                low=part["low"].tolist(),
-                high=part["high"].tolist(),
-                labels=part["identifier"].tolist(),
-            )
-        )
-    title = f"Scores of {series_point(str(over_time['identifier'].iloc[0])).model} during training"
-    drawn = lines(Lines(series=series, title=title, x_title="epoch", y_title="score"))
+    columns = [frame[name].tolist() for name in ("benchmark", "identifier", "score", "low", "high")]
+    scores = [StateScore(*row) for row in zip(*columns, strict=True)]
+    drawn = training_plot(scores)
+    if drawn is None:
+        raise UserError("no score has an epoch or a seed", remedy="score the model during training: EpochScorer")
+    plot = Plot(drawn, f"Scores of {series_point(scores[0].identifier).model} during training")
     if path is not None:
-        Path(path).write_text(standalone(drawn), encoding="utf-8")
-    return drawn
+        if Path(path).suffix.lower() not in {".png", ".svg", ".pdf"}:
+            raise UserError(
+                f"cannot write a plot as {Path(path).name!r}", remedy="use the extension .png, .svg or .pdf"
+            )
+        plot.save(path)
+    return plot

@@ -22,6 +22,7 @@ from typing import BinaryIO
 from zipfile import ZipInfo
 
 __all__ = [
+    "LONGEST_PATH",
     "announced_members",
     "find_clash",
     "is_bomb",
@@ -38,6 +39,8 @@ __all__ = [
 _DEVICES = frozenset({"con", "prn", "aux", "nul", *(f"{port}{n}" for port in ("com", "lpt") for n in range(1, 10))})
 _NOT_ON_WINDOWS = re.compile(r'[<>:"|?*\\]')
 _LONGEST_NAME = 200  # bytes; most file systems allow 255, and programs append suffixes
+LONGEST_PATH = 400
+"""Bytes of a portable path; macOS allows 1,024, folders above included."""
 _DESKTOP_FILES = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})
 _DESKTOP_FOLDER = "__MACOSX"
 _END = struct.Struct("<4s4H2LH")  # the record "end of central directory"
@@ -69,14 +72,18 @@ def is_reserved(name: str) -> bool:
 def is_portable(name: str) -> bool:
     r"""Whether every system can store a relative name with ``/``, and shows it as it is.
 
-    Names with invisible characters, in decomposed Unicode, with ``.`` as a folder, or with more than 200 bytes between
-    slashes are not portable.
+    Names with invisible characters, in decomposed Unicode, with ``.`` as a folder, with more than 200 bytes between
+    slashes or more than 400 in all are not portable.
 
     Examples
     --------
     >>> [is_portable(name) for name in ("models/mine/model.py", "a//b", "a/./b", "what?.py", "aux.py", "a\u200bb")]
     [True, False, False, False, False, False]
+    >>> is_portable("a/" * 150 + "b"), is_portable("a/" * 250 + "b")
+    (True, False)
     """
+    if len(name.encode(errors="replace")) > LONGEST_PATH:
+        return False
     if unicodedata.normalize("NFC", name) != name or _NOT_ON_WINDOWS.search(name) or not name.isprintable():
         return False
     return not any(

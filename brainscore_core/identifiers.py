@@ -2,6 +2,7 @@
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from typing import NamedTuple
 from urllib.parse import quote, unquote
 
@@ -15,6 +16,7 @@ __all__ = [
     "identifier_problem",
     "series_identifier",
     "series_point",
+    "states_of_models",
     "to_folder_name",
 ]
 
@@ -164,6 +166,36 @@ def series_point(identifier: str) -> SeriesPoint:
         return SeriesPoint(identifier, None, None)
     seed, epoch = match["seed"], match["epoch"]
     return SeriesPoint(match["model"], None if seed is None else int(seed), None if epoch is None else int(epoch))
+
+
+def states_of_models(identifiers: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """Group the states of models: identifier of the state by which a model is listed → all of its states.
+
+    A model is listed by the end of its training: by the state without an epoch, or else that of the last epoch. Of
+    several seeds it is the lowest. The choice does not depend on scores. Other models have one state.
+
+    Examples
+    --------
+    >>> states_of_models(["net@epoch0", "net@epoch10", "net@epoch5", "gabor"])
+    {'net@epoch10': ('net@epoch0', 'net@epoch5', 'net@epoch10'), 'gabor': ('gabor',)}
+    >>> list(states_of_models(["net@seed2@epoch9", "net@seed1@epoch5", "net@seed1@epoch0"]))
+    ['net@seed1@epoch5']
+    """
+    models: dict[str, dict[str, SeriesPoint]] = {}
+    for identifier in identifiers:
+        point = series_point(identifier)
+        models.setdefault(point.model, {})[identifier] = point
+
+    def place(point: SeriesPoint) -> tuple[float, float]:
+        return -1 if point.seed is None else point.seed, float("inf") if point.epoch is None else point.epoch
+
+    grouped = {}
+    for states in models.values():
+        ordered = sorted(states, key=lambda identifier: place(states[identifier]))
+        first_seed = states[ordered[0]].seed
+        listed = [identifier for identifier in ordered if states[identifier].seed == first_seed][-1]
+        grouped[listed] = tuple(ordered)
+    return grouped
 
 
 def series_identifier(model: str, *, seed: int | None = None, epoch: int | None = None) -> str:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from brainscore_vision.benchmark_helpers.metadata import BenchmarkMetadata
 from brainscore_vision.leaderboard import listed_benchmark
 from brainscore_vision.model_helpers.metadata import ModelMetadata
+from brainscore_vision.model_helpers.tables import table_regions
 from brainscore_vision.plugin_metadata import PluginMetadata, bibtex_entries, read_plugin_metadata
 from brainscore_vision.registries import benchmark_registry, model_registry, plugin_index
 from brainscore_vision.training_data import Stated, cycle_from, packaged_models, packaged_stimuli
@@ -362,9 +363,11 @@ def _benchmark(identifier: str, plugin: _ReadPlugin) -> BenchmarkEntry:
 
 
 def _layers(identifier: str, plugin: _ReadPlugin) -> dict[str, tuple[str, ...]] | None:
-    """Layers in the plugin's file for the model, or for another identifier with the same metadata."""
+    """Layers in the plugin's table, or its file for the model or for another identifier with the same metadata."""
     if plugin.place.folder is None:
         return None
+    if plugin.place.source == _BUILT_IN and (of_row := table_regions(plugin.place.folder, identifier)):
+        return of_row
     folder, table = plugin.place.folder / "region_layer_map", plugin.metadata.table
     same = [name for name, metadata in table.items() if metadata is table.get(identifier)]
     for name in (identifier, *same):

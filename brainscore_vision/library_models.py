@@ -15,6 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from brainscore_core.display import first_few
 from brainscore_core.errors import UserError, nearest
 from brainscore_core.identifiers import identifier_problem
 
@@ -27,6 +28,7 @@ __all__ = [
     "LIBRARIES",
     "LibraryModel",
     "build_network",
+    "huggingface_network",
     "is_library_model",
     "library_folder",
     "library_names",
@@ -63,6 +65,10 @@ _PARTS: Final = {
     "huggingface": re.compile(r"(?P<name>[^:@/]+(?:/[^:@/]+)?)(?:@(?P<weights>[^:@]+))?"),
     "open_clip": re.compile(r"(?P<name>[^:@/]+)(?::(?P<weights>[^:@/]+))?"),
 }
+_WEIGHT_FILES: Final = (
+    *("model.safetensors", "pytorch_model.bin"),
+    *("open_clip_model.safetensors", "open_clip_pytorch_model.bin"),
+)
 _TWIN = re.compile(r"(.+)-untrained(?:-seed(0|[1-9]\d{0,8}))?")
 
 
@@ -295,12 +301,15 @@ def build_network(identifier: str) -> tuple[Any, str, str]:
     except UserError:
         raise
     except Exception as error:
-        text = " ".join(str(error).split())
-        raise UserError(
-            f"{wanted.library} cannot load {identifier.partition(':')[2]!r} "
-            f"({type(error).__name__}: {text[:300]}{'…' if len(text) > 300 else ''})",
-            remedy=_remedy(wanted),
-        ) from error
+        raise _cannot_load(wanted, identifier.partition(":")[2], error) from error
+
+
+def _cannot_load(wanted: LibraryModel, name: str, error: Exception) -> UserError:
+    text = " ".join(str(error).split())
+    return UserError(
+        f"{wanted.library} cannot load {name!r} ({type(error).__name__}: {text[:300]}{'…' if len(text) > 300 else ''})",
+        remedy=_remedy(wanted),
+    )
 
 
 @cache
@@ -354,7 +363,19 @@ def _timm(wanted: LibraryModel, identifier: str) -> tuple[PytorchWrapper, str, s
     if wanted.seed is not None:
         return network, f"timm:{exact}", f"network of timm, preprocessing of {exact}"
     repository = config.get("hf_hub_id")
-    return network, f"timm:{exact}", f"weights {exact} of timm{f', from {repository}' if repository else ''}"
+    source = f", from {repository}{_revision(repository)}" if repository else ""
+    return network, f"timm:{exact}", f"weights {exact} of timm{source}"
+
+
+def _revision(repository: str, file: str = "") -> str:
+    """Commit of the weights of a repository in the cache of Hugging Face, as part of a remark."""
+    from huggingface_hub import try_to_load_from_cache
+
+    for name in [file] if file else _WEIGHT_FILES:
+        found = try_to_load_from_cache(repository, name)
+        if isinstance(found, str):
+            return f", revision {Path(found).parent.name}"
+    return ""
 
 
 def _torchvision(wanted: LibraryModel, identifier: str) -> tuple[PytorchWrapper, str, str]:
@@ -369,25 +390,67 @@ def _torchvision(wanted: LibraryModel, identifier: str) -> tuple[PytorchWrapper,
     return network, exact, f"network of torchvision, preprocessing of {weights}"
 
 
-def _huggingface(wanted: LibraryModel, identifier: str) -> tuple[PytorchWrapper, str, str]:
-    transformers = _imported("huggingface", identifier)
+def huggingface_network(repository: str, architecture: str) -> tuple[Any, str]:
+    """Make the network of a repository of Hugging Face, with its weights.
+
+    Parameters
+    ----------
+    repository : str
+        Its name; the newest commit is used.
+    architecture : str
+        Class of transformers.
+
+    Returns
+    -------
+    tuple of (network, str)
+        The network, and a remark that names the commit. Weights that the repository lacks are initialised from seed 0,
+        which the remark says; a pooling layer without weights is left out.
+
+    Raises
+    ------
+    UserError
+        If transformers cannot be imported, or the repository is neither cached nor reachable.
+    """
+    try:
+        network, _, remark = _from_hub(repository, None, architecture, trained=True)
+    except UserError:
+        raise
+    except Exception as error:
+        raise _cannot_load(LibraryModel("huggingface", repository), repository, error) from error
+    return network, remark
+
+
+def _from_hub(repository: str, revision: str | None, architecture: str, *, trained: bool) -> tuple[Any, str, str]:
+    transformers = _imported("huggingface", repository)
     from huggingface_hub import hf_hub_download
+
+    from brainscore_vision.model_helpers.reference_models import seeded
+
+    # the repository may change in the meantime; the folder of a commit has its name
+    commit = Path(hf_hub_download(repository, "config.json", revision=revision)).parent.name
+    made = getattr(transformers, architecture)
+    if not trained:
+        network = made.from_config(transformers.AutoConfig.from_pretrained(repository, revision=commit))
+        return network.eval(), commit, f"configuration of {repository}, revision {commit}"
+    with seeded(0):
+        network, loaded = made.from_pretrained(repository, revision=commit, output_loading_info=True)
+    remark, missing = f"weights of {repository}, revision {commit}", sorted(loaded["missing_keys"])
+    if missing and all(name.startswith("pooler.") for name in missing):
+        network.pooler, missing = None, []
+    if missing:
+        remark += f"; not among them, and initialised with seed 0: {first_few(missing)}"
+    return network.eval(), commit, remark
+
+
+def _huggingface(wanted: LibraryModel, identifier: str) -> tuple[PytorchWrapper, str, str]:
     from transformers.image_processing_utils import BaseImageProcessor
 
     from brainscore_vision.model_helpers.activations.pretrained_models import from_huggingface
 
-    # one commit for all files, even if the repository changes in the meantime; the folder of a commit has its name
-    commit = Path(hf_hub_download(wanted.name, "config.json", revision=wanted.weights)).parent.name
-    config = transformers.AutoConfig.from_pretrained(wanted.name, revision=commit)
+    network, commit, remark = _from_hub(wanted.name, wanted.weights, "AutoModel", trained=wanted.seed is None)
     processor = BaseImageProcessor.get_image_processor_dict(wanted.name, revision=commit)[0]
-    if wanted.seed is None:
-        network = transformers.AutoModel.from_pretrained(wanted.name, revision=commit)
-    else:
-        network = transformers.AutoModel.from_config(config)
     network = getattr(network, "vision_model", network)  # of a model of images and text
-    what = "weights" if wanted.seed is None else "configuration"
-    remark = f"{what} and image processor of {wanted.name}, revision {commit}"
-    return from_huggingface(network.eval(), processor, identifier=identifier), identifier, remark
+    return from_huggingface(network, processor, identifier=identifier), identifier, f"{remark}; its image processor"
 
 
 def _open_clip(wanted: LibraryModel, identifier: str) -> tuple[PytorchWrapper, str, str]:
@@ -397,7 +460,12 @@ def _open_clip(wanted: LibraryModel, identifier: str) -> tuple[PytorchWrapper, s
 
     pretrained = wanted.weights if wanted.seed is None else None
     model, _, preprocessing = open_clip.create_model_and_transforms(wanted.name, pretrained=pretrained)
-    remark = f"images of {wanted.name}" + (f", weights {pretrained} of open_clip" if pretrained else "")
+    remark = f"images of {wanted.name}"
+    if pretrained:
+        config = open_clip.get_pretrained_cfg(wanted.name, pretrained) or {}
+        *repository, file = str(config.get("hf_hub") or "").rsplit("/", 1)
+        source = f", from {repository[0]}{_revision(repository[0], file)}" if repository else f", {config.get('url')}"
+        remark += f", weights {pretrained} of open_clip{source}"
     network = PytorchWrapper(model.visual, as_preprocessing(preprocessing), identifier)
     return network, f"open_clip:{wanted.name}:{wanted.weights}", remark
 

@@ -13,8 +13,8 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -22,11 +22,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 from uuid import uuid4
 
 from brainscore_core.errors import UserError
+from brainscore_core.plugins.source import plugin_hash
 from brainscore_core.progress import stage
 from brainscore_core.provenance import note, recording
 from brainscore_core.receipts.output import capture_output
 from brainscore_core.receipts.receipt import RunInfo
-from brainscore_core.runner.pair import Outcome, PairRecorder
+from brainscore_core.runner.pair import Outcome, PairRecorder, data_of
 from brainscore_vision.pair_selection import data_name
 from brainscore_vision.registries import (
     benchmark_registry,
@@ -47,7 +48,17 @@ if TYPE_CHECKING:
     from brainscore_core.scoring import Change, Receipt, ResultsStore, Stored, Tolerance, Verification
     from brainscore_vision.model_interface import BrainModel
 
-__all__ = ["ScoredModel", "forget_model", "run_pair", "score", "score_pair", "temporary_activations", "verify"]
+__all__ = [
+    "ScoredModel",
+    "forget_benchmark",
+    "forget_model",
+    "keep_benchmark",
+    "run_pair",
+    "score",
+    "score_pair",
+    "temporary_activations",
+    "verify",
+]
 
 _TRANSIENT_NOTES = {"cache", "time"}  # kinds of notes that do not hold for a model that was loaded earlier
 
@@ -182,7 +193,7 @@ def _score(
     )
     with recorder, suggesting_public_variants(benchmark_identifier, benchmark_registry):
         with recorder.timed("load_benchmark"):
-            benchmark = load_benchmark(benchmark_identifier)
+            benchmark = _take_kept_benchmark(benchmark_identifier) or load_benchmark(benchmark_identifier)
         recorder.set_benchmark(benchmark)
         with recorder.timed("load_model"):
             loaded = model.load(regions)
@@ -353,6 +364,67 @@ class ScoredModel:
         )
         self._name = self._name or model.name
         return model
+
+
+class _KeptBenchmark(NamedTuple):
+    """A benchmark with its ceiling, the notes and the output of both, and hashes of the code that made it."""
+
+    benchmark: Any
+    notes: list[dict[str, Any]]
+    printed: str
+    code: dict[tuple[str, str], str | None]
+
+
+_kept_benchmarks: dict[str, _KeptBenchmark] = {}
+
+
+def keep_benchmark(benchmark: str, **options: Any) -> bool | None:
+    """Load a benchmark and estimate its ceiling for the processes that are forked from this one.
+
+    Parameters
+    ----------
+    benchmark : str
+        Its name in the results.
+    **options
+        As for :func:`score_pair`; they have no influence.
+
+    Returns
+    -------
+    bool or None
+        Whether it is kept; None if it was kept before, and the code of its plugins has changed since.
+    """
+    if kept := _kept_benchmarks.get(benchmark):
+        return True if kept.code == _code_hashes(kept.code) else None
+    with capture_output() as captured, recording() as record:
+        made = load_benchmark(benchmark)
+        with suppress(NotImplementedError):
+            _ = made.ceiling
+    notes = [item for item in record.items if item["kind"] not in _TRANSIENT_NOTES]
+    code = _code_hashes([("benchmark", benchmark), *data_of(record)])
+    _kept_benchmarks[benchmark] = _KeptBenchmark(made, notes, captured.text(), code)
+    return True
+
+
+def forget_benchmark(benchmark: str) -> None:
+    """Release a benchmark that :func:`keep_benchmark` keeps."""
+    _kept_benchmarks.pop(benchmark, None)
+    gc.collect()
+
+
+def _take_kept_benchmark(identifier: str) -> Any:
+    """Return a kept benchmark, at most once in each process, since scoring may change it; None if there is none."""
+    kept = _kept_benchmarks.pop(identifier, None)
+    if kept is None:
+        return None
+    for item in kept.notes:
+        note(**item)
+    sys.stdout.write(kept.printed)
+    return kept.benchmark
+
+
+def _code_hashes(items: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str | None]:
+    folders = {item: _code(*item) for item in items}
+    return {item: None if folder is None else plugin_hash(folder) for item, folder in folders.items()}
 
 
 class _ModelKey(NamedTuple):

@@ -217,7 +217,7 @@ def wrap_model(model: Any, *, identifier: str | None = None, **how: Any) -> Brai
         Name in the results; by default the model's own, or that of its class or function.
     **how
         Further arguments of :func:`to_unregistered_model`: ``layers``, ``region_layer_map``, ``time_mapping``,
-        ``preprocessing``, ``visual_degrees``.
+        ``preprocessing``, ``visual_degrees``; for networks that take clips ``frames``, ``frame_rate``, ``duration``.
 
     Returns
     -------
@@ -252,6 +252,9 @@ def to_unregistered_model(
     time_mapping: Mapping[str, Mapping[int, tuple[float, float]]] | None = None,
     preprocessing: Any = None,
     visual_degrees: float = 8,
+    frames: int | None = None,
+    frame_rate: float | None = None,
+    duration: float | None = None,
 ) -> UnregisteredModel:
     """Make a `BrainModel` from a network, a function or a model.
 
@@ -278,9 +281,22 @@ def to_unregistered_model(
     preprocessing : object, optional
         Weights of torchvision or their transforms, transforms of timm, an image processor of transformers, or a
         function from file paths to the network's input. By default what timm or transformers store with the network,
-        else 224 × 224 pixels with ImageNet's mean and standard deviation.
+        else 224 × 224 pixels with ImageNet's mean and standard deviation. For networks that take clips, each frame is
+        prepared as an image, and a function gets a
+        :class:`~brainscore_vision.model_helpers.activations.temporal.inputs.Video`.
     visual_degrees : float
         Visual angle that the model's input spans, in degrees.
+    frames : int, optional
+        For networks that take clips: number of frames in a clip. By default that in the configuration of a network of
+        transformers. The network gets stimuli × channels × frames × height × width; networks of transformers get
+        stimuli × frames × channels × height × width.
+    frame_rate : float, optional
+        For networks that take clips: frames per second. The network sees, for each frame, the `frames` frames until
+        then: causal inference of
+        :class:`~brainscore_vision.model_helpers.activations.temporal.model.pytorch.PytorchWrapper`.
+    duration : float, optional
+        For networks that take clips: milliseconds for which stimuli are shown, by default 1000. Time bins of a
+        recording must be within them.
 
     Returns
     -------
@@ -302,13 +318,17 @@ def to_unregistered_model(
         "time_mapping": time_mapping,
         "preprocessing": preprocessing,
     }
+    clips = {"frames": frames, "frame_rate": frame_rate, "duration": duration}
+    given |= clips
     if isinstance(model, BrainModel) or hasattr(model, "look_at"):
         _refuse(given, f"for a {type(model).__name__}, which is a BrainModel already", "pass the network itself")
         name = identifier or _text(getattr(model, "identifier", None)) or _name(model)
         return UnregisteredModel(name, model, source, tuple(getattr(model, "remarks", ())))
     remarks: list[str] = []
-    network = _as_activations_model(model, identifier, preprocessing, remarks)
+    network = _as_activations_model(model, identifier, preprocessing, clips, remarks)
     if network is not None:
+        if any(value is not None for value in clips.values()):
+            _refuse({"time_mapping": time_mapping}, "for a network that takes clips", "pass frame_rate only")
         name = identifier or network.identifier
         wanted, readout = _layers(network, layers, region_layer_map, time_mapping, remarks)
         made = _commit(name, network, wanted, readout, region_layer_map, time_mapping, visual_degrees)
@@ -423,13 +443,24 @@ def _example_input(network: Any) -> Any:
         return network.example_input(path)
 
 
-def _as_activations_model(model: Any, identifier: str | None, preprocessing: Any, remarks: list[str]) -> Any:
+def _as_activations_model(
+    model: Any, identifier: str | None, preprocessing: Any, clips: Mapping[str, Any], remarks: list[str]
+) -> Any:
     """Wrap a network as an activations model; None if `model` is neither a network nor an activations model."""
     if callable(model) and hasattr(model, "identifier") and hasattr(model, "layers"):
-        _refuse({"preprocessing": preprocessing}, "for an activations model, which has its own", "pass the network")
+        own = {"preprocessing": preprocessing, **clips}
+        _refuse(own, "for an activations model, which has its own", "pass the network")
         return model
     if not _is_network(model):
         return None
+    if any(value is not None for value in clips.values()):
+        return _as_clip_model(model, identifier or _name(model), preprocessing, **clips, remarks=remarks)
+    if preprocessing is None and _takes_clips(model):
+        raise UserError(
+            f"{_name(model)} takes clips of frames, and their frame rate is not known",
+            remedy="load the network and pass it with the frames that it was trained on: "
+            "brainscore.wrap_model(network, frames=16, frame_rate=25)",
+        )
     from brainscore_vision.model_helpers.activations.pretrained_models import as_preprocessing
     from brainscore_vision.model_helpers.activations.pytorch import PytorchWrapper
 
@@ -437,6 +468,85 @@ def _as_activations_model(model: Any, identifier: str | None, preprocessing: Any
     given = None if preprocessing is None else as_preprocessing(preprocessing)
     used = given or _usual_preprocessing(model, name, remarks)
     return PytorchWrapper(identifier=name, model=model, preprocessing=used)
+
+
+def _takes_clips(network: Any) -> bool:
+    """Whether a network of transformers has a number of frames, or the first layer with weights is a Conv3d."""
+    import torch
+
+    if _frames_of(network) is not None:
+        return True
+    first = next((part for part in network.modules() if next(part.parameters(recurse=False), None) is not None), None)
+    return isinstance(first, torch.nn.Conv3d)
+
+
+def _frames_of(network: Any) -> int | None:
+    """Number of frames in the configuration of a network of transformers."""
+    config = getattr(network, "config", None)
+    for name in ("num_frames", "frames_per_clip"):
+        if isinstance(frames := getattr(config, name, None), int):
+            return frames
+    return None
+
+
+def _as_clip_model(
+    network: Any,
+    name: str,
+    preprocessing: Any,
+    *,
+    frames: int | None,
+    frame_rate: float | None,
+    duration: float | None,
+    remarks: list[str],
+) -> Any:
+    """Wrap a network that takes clips."""
+    from brainscore_vision.model_helpers.activations.temporal.model import PytorchWrapper
+
+    frames = _frames_of(network) if frames is None else frames
+    if frame_rate is None or frames is None:
+        missing = "frame_rate" if frame_rate is None else "frames"
+        raise UserError(
+            f"{missing} of {name!r} is not known",
+            remedy="pass the number of frames in a clip, and of frames per second, that the network was trained on: "
+            "frames=16, frame_rate=25",
+        )
+    if isinstance(frames, bool) or not isinstance(frames, int) or frames < 1:
+        raise UserError(f"frames is {frames!r}", remedy="pass the number of frames in a clip, such as 16")
+    duration = 1000.0 if duration is None else duration
+    wrapper = PytorchWrapper(
+        name,
+        network,
+        _clip_preprocessing(network, name, preprocessing, remarks),
+        fps=frame_rate,
+        num_frames=frames,
+        img_duration=duration,
+        inference="causal",
+    )
+    remarks.append(
+        f"stimuli are shown for {duration:g} ms at {frame_rate:g} frames per second; the response to a frame is to the "
+        f"{frames} frames until then, before the onset to a grey screen"
+    )
+    return wrapper
+
+
+def _clip_preprocessing(network: Any, name: str, preprocessing: Any, remarks: list[str]) -> Callable[..., Any]:
+    """A function from a video to the input of a network that takes clips."""
+    from brainscore_vision.model_helpers.activations.preprocessing import AppliedTransform, as_image_preprocessing
+    from brainscore_vision.model_helpers.activations.pretrained_models import as_preprocessing
+    from brainscore_vision.model_helpers.activations.temporal.inputs import FramePreprocessing, TorchvisionPreprocessing
+
+    channels_first = not type(network).__module__.startswith("transformers.")
+    made = getattr(preprocessing, "transforms", None)
+    transforms = made() if callable(made) else preprocessing
+    if type(transforms).__name__ == "VideoClassification" and channels_first:
+        return TorchvisionPreprocessing(transforms)
+    used = _usual_preprocessing(network, name, remarks) if preprocessing is None else as_preprocessing(preprocessing)
+    of_frame = as_image_preprocessing(used)
+    if of_frame is not None:
+        return FramePreprocessing(of_frame, channels_first)
+    if isinstance(used, AppliedTransform):  # transforms of a Pillow image that settings do not describe
+        return FramePreprocessing(used, channels_first)
+    return used  # type: ignore[no-any-return] # a function of a video
 
 
 def _is_network(model: Any) -> bool:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from brainscore_core.errors import UserError
+from brainscore_core.isolation.children import hide_environment
 from brainscore_core.paths import site_home
 from brainscore_web.environment import unusable_folder
 
@@ -25,7 +26,6 @@ __all__ = [
     "demonstration_to_reset",
     "end_with_parent",
     "has_database",
-    "hide_environment",
     "listen",
     "make_worker",
     "prepare",
@@ -38,7 +38,7 @@ __all__ = [
 
 Say = Callable[[str], None]
 Demonstration = Literal["simulated", "example"]
-_PR_SET_PDEATHSIG, _PR_SET_DUMPABLE = 1, 4  # options of prctl on Linux
+_PR_SET_PDEATHSIG = 1  # option of prctl on Linux
 _log = logging.getLogger(__name__)
 
 
@@ -344,17 +344,6 @@ def _warm_caches() -> None:
         _log.warning("The leaderboard could not be loaded in advance: %s", type(error).__name__)
     finally:
         connections.close_all()  # this thread answers no requests
-
-
-def hide_environment() -> None:
-    """Keep this process's environment, with the site's secrets, from other processes of the same user.
-
-    The kernel lets only root read ``/proc/<pid>/environ`` and the memory of a process that is not dumpable. Processes
-    that this one starts, which score benchmarks, are dumpable again, and have none of the site's variables.
-    """
-    if sys.platform == "linux":
-        with suppress(OSError, AttributeError):
-            ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
 def set_up() -> None:

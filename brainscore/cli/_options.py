@@ -5,7 +5,7 @@ from __future__ import annotations
 import fnmatch
 import functools
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, get_args
@@ -16,9 +16,19 @@ from brainscore_core.errors import UserError
 
 if TYPE_CHECKING:
     from brainscore_core.receipts.assessment import Assessment
+    from brainscore_core.results.store import Problem
     from brainscore_core.scoring import Listing, Receipt, ResultsStore
 
-__all__ = ["Filters", "filter_options", "json_option", "listed", "parse_moment", "results_option", "site_option"]
+__all__ = [
+    "Filters",
+    "filter_options",
+    "json_option",
+    "listed",
+    "parse_moment",
+    "report_problems",
+    "results_option",
+    "site_option",
+]
 
 site_option = click.option(
     "--site",
@@ -62,14 +72,25 @@ class Filters:
 
     def match(self, receipt: Receipt) -> bool:
         """Whether the selection has a receipt."""
+        run = receipt.run.id if receipt.run is not None else ""
         made = datetime.fromisoformat(receipt.created)
+        return self._match(receipt.model.identifier, receipt.benchmark.identifier, receipt.state, run, made)
+
+    def match_row(self, row: Mapping[str, Any]) -> bool:
+        """Whether the selection has a row of a :class:`~brainscore_core.results.index.ReceiptTable`."""
+        made = None
+        if self.since is not None or self.before is not None:  # an id begins with the time
+            made = datetime.strptime(row["id"].partition("-")[0], "%Y%m%dT%H%M%S%fZ").replace(tzinfo=UTC)
+        return self._match(row["model"], row["benchmark"], row["state"], row["run"] or "", made)
+
+    def _match(self, model: str, benchmark: str, state: str, run: str, made: datetime | None) -> bool:
         return (
-            _matches(receipt.model.identifier, self.models)
-            and _matches(receipt.benchmark.identifier, self.benchmarks)
-            and (not self.states or receipt.state in self.states)
-            and (self.since is None or made >= self.since)
-            and (self.before is None or made < self.before)
-            and (self.run is None or (receipt.run is not None and receipt.run.id.startswith(self.run)))
+            _matches(model, self.models)
+            and _matches(benchmark, self.benchmarks)
+            and (not self.states or state in self.states)
+            and (made is None or self.since is None or made >= self.since)
+            and (made is None or self.before is None or made < self.before)
+            and (self.run is None or run.startswith(self.run))
         )
 
     def match_assessment(self, assessment: Assessment) -> bool:
@@ -116,9 +137,14 @@ def listed(store: ResultsStore, filters: Filters) -> Listing:
     from dataclasses import replace
 
     listing = store.listing(model=_only(filters.models), benchmark=_only(filters.benchmarks))
-    for problem in listing.problems:
-        click.echo(f"Warning: a receipt cannot be read: {problem}", err=True)
+    report_problems(listing.problems)
     return replace(listing, receipts=tuple(receipt for receipt in listing.receipts if filters.match(receipt)))
+
+
+def report_problems(problems: Iterable[Problem]) -> None:
+    """Report receipts that cannot be read on standard error."""
+    for problem in problems:
+        click.echo(f"Warning: a receipt cannot be read: {problem}", err=True)
 
 
 def parse_moment(text: str, *, now: datetime | None = None) -> datetime:

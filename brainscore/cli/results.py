@@ -9,20 +9,29 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from brainscore.cli._options import Filters, filter_options, json_option, listed, parse_moment, results_option
+from brainscore.cli._options import (
+    Filters,
+    filter_options,
+    json_option,
+    listed,
+    parse_moment,
+    report_problems,
+    results_option,
+)
 from brainscore.cli._output import difference_lines, echo_json, echo_lines, echo_pairs, echo_table
 from brainscore_core.errors import UserError
 from brainscore_core.formatting import estimate_text, number_text
+from brainscore_core.identifiers import series_point, states_of_models
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from brainscore_core.results.aggregates import Aggregate, Coverage, LeafResult, ModelAggregates, Over, Tree
     from brainscore_core.runner.verification import Stored
     from brainscore_core.scoring import BenchmarkInfo, Receipt, ResultsStore
     from brainscore_vision.training_data import Finding
 
-__all__ = ["command", "diff", "export", "remove", "stored_receipt", "tolerance_options", "tree"]
+__all__ = ["command", "diff", "export", "remove", "stored_receipt", "tolerance_options", "trajectory", "tree"]
 
 
 def tolerance_options(command: click.decorators.FC) -> click.decorators.FC:
@@ -286,6 +295,37 @@ _NOT_SCORED = {
 }
 
 
+@click.command("trajectory")
+@click.argument("model")
+@results_option
+@click.option("--benchmark", "benchmarks", multiple=True, metavar="NAME", help="Only this benchmark; may be repeated.")
+@click.option("--plot", type=click.Path(path_type=Path, dir_okay=False), help="Write a plot (.png, .svg or .pdf).")
+@json_option
+def trajectory(model: str, results: str | None, benchmarks: tuple[str, ...], plot: Path | None, json_: bool) -> None:
+    """Show the scores of a model over epochs and seeds of its training.
+
+    MODEL is the name without @seed and @epoch, such as my-net for my-net@seed1@epoch5.
+    """
+    from brainscore.training import plot_trajectory
+    from brainscore.training import trajectory as read_trajectory
+
+    frame = read_trajectory(model, benchmarks or None, results=results)
+    if plot is not None:
+        plot_trajectory(frame, plot)
+    rows = frame.astype(object).where(frame.notna(), None).to_dict("records")
+    if json_:
+        echo_json({"model": model, "scores": rows, "plot": plot})
+        return
+    table = [("benchmark", "seed", "epoch", "score (95 % interval)")]
+    for row in rows:
+        interval = None if row["low"] is None else (row["low"], row["high"])
+        seed, epoch = ("" if row[name] is None else str(row[name]) for name in ("seed", "epoch"))
+        table.append((row["benchmark"], seed, epoch, estimate_text(row["score"], ci=interval, brief=True)))
+    _echo_tree(table)
+    if plot is not None:
+        click.echo(f"Plot: {plot}")
+
+
 @click.command("tree")
 @results_option
 @click.option("--model", "models", multiple=True, help="Only this model; may be repeated.")
@@ -329,7 +369,9 @@ def tree(
     shown = leaderboard_tree(_unlisted_benchmarks(nodes, receipts))
     if own:
         nodes = shown
-    wanted = set(models) or {receipt.model.identifier for receipt in receipts}
+    known = {receipt.model.identifier for receipt in receipts}
+    states = states_of_models(known)
+    wanted = {_listed_state(name, known, states) for name in models} or set(states)
     receipts = tuple(receipt for receipt in receipts if receipt.model.identifier in wanted)
     influences = read_influences(store, receipts) if errors else None
     found = list(aggregate(nodes, results_of(receipts, influences=influences), over=over))
@@ -375,6 +417,16 @@ def tree(
     outside = sorted({name for made in found for name in made.outside} - set(shown))
     if outside:
         click.echo(f"Not on the leaderboard: {', '.join(outside)}", err=True)
+    for name in sorted(name for name in wanted if len(states.get(name, ())) > 1):
+        model = series_point(name).model
+        click.echo(
+            f"{name} is one of {len(states[name])} states of {model}: brainscore results trajectory {model}", err=True
+        )
+
+
+def _listed_state(name: str, known: Collection[str], states: Mapping[str, Sequence[str]]) -> str:
+    """The identifier itself, or that of the state by which a model is listed."""
+    return name if name in known else next(listed for listed in states if series_point(listed).model == name)
 
 
 def _receipts(store: ResultsStore, models: Sequence[str]) -> tuple[Receipt, ...]:
@@ -383,8 +435,9 @@ def _receipts(store: ResultsStore, models: Sequence[str]) -> tuple[Receipt, ...]
     for problem in listing.problems:
         click.echo(f"Warning: a receipt cannot be read: {problem}", err=True)
     known = {receipt.model.identifier for receipt in listing.receipts}
+    trained = {series_point(name).model for name in known}
     for model in models:
-        if model not in known:
+        if model not in known | trained:
             there = f"there are: {', '.join(sorted(known))}" if known else "there are no receipts"
             raise UserError(f"no receipts of the model {model!r} in {store.address}", remedy=there)
     return listing.receipts
@@ -506,10 +559,22 @@ def list_(results: str | None, filters: Filters, newest: bool, limit: int | None
     """
     from brainscore_core.scoring import ResultsStore
 
-    listing = listed(ResultsStore(results), filters)
-    receipts = listing.newest_of_each() if newest else listing.receipts
+    store = ResultsStore(results)
+    table = store.table()
+    chosen = [row for row in map(table.row, range(len(table))) if filters.match_row(row)]
+    if newest:
+        by_pair = {(row["benchmark"], row["model"]): row for row in chosen}
+        chosen = [by_pair[pair] for pair in sorted(by_pair)]
     if limit is not None:
-        receipts = tuple(sorted(receipts, key=lambda receipt: receipt.id)[-limit:])
+        chosen = sorted(chosen, key=lambda row: str(row["id"]))[-limit:]
+    report_problems(table.problems)
+    if chosen and not json_ and not sys.stdout.isatty():
+        for row in chosen:
+            click.echo(row["id"])
+        return
+    listing = store.read((row["model"], row["benchmark"], row["id"]) for row in chosen)
+    report_problems(listing.problems)
+    receipts = listing.receipts
     if json_:
         echo_json([_as_row(receipt) for receipt in receipts])
         return
@@ -605,5 +670,5 @@ def _cache(receipt: Receipt) -> str:
     return f"{hits} of {hits + misses} read from the store" if hits or misses else ""
 
 
-for _command in (export, diff, remove, tree):
+for _command in (export, diff, remove, trajectory, tree):
     command.add_command(_command)

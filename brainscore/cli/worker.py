@@ -86,6 +86,7 @@ def _run_remote_worker(
     from brainscore.client.connection import Connection
     from brainscore.client.credentials import site_of, token_for
     from brainscore.remote_worker import RemoteWorker
+    from brainscore_core.isolation.children import hide_environment
     from brainscore_core.memory import memory_limit, parse_size
 
     _require_one(once, until_idle)
@@ -93,6 +94,7 @@ def _run_remote_worker(
     given = token_for(address, token)
     if given is None:
         raise UserError(f"a token is needed for {address}", remedy="create one there, and set BRAINSCORE_TOKEN")
+    hide_environment()  # with the token, from benchmarks
     worker = RemoteWorker(
         Connection(address, given, timeout=60),
         name or re.sub(r"[^A-Za-z0-9._-]", "-", platform.node())[:60] or "worker",

@@ -246,6 +246,8 @@ class Connection:
             remedy += "; or log in: brainscore login"
         faults = "; ".join(f"{one['where']}: {one['message']}" for one in told.get("errors") or ())
         text = f"{self.site}: {message}" + (f" ({faults})" if faults else "")
+        if status == 429 or status >= 500:
+            raise DataUnavailable(text, remedy=remedy)
         raise (UnknownIdentifier if status == 404 else UserError)(text, remedy=remedy)
 
     def _unreachable(self, error: Exception) -> UserError:

@@ -84,15 +84,17 @@ class Work:
     def take(
         self,
         *,
+        lease: str,
         version: str,
         code: str,
         sandbox: bool,
         without_models: Collection[str],
         without_benchmarks: Collection[str],
     ) -> Pair | None:
-        """Take the next pair; None if none is waiting."""
+        """Take the next pair, or the one that was taken with the same token before; None if none is waiting."""
         answer = self._post(
             "work",
+            lease=lease,
             version=version,
             code=code,
             sandbox=sandbox,

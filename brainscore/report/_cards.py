@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import TypeVar
 
 from brainscore.report._board import Board
@@ -46,6 +47,8 @@ class Card:
         Highest memory of a process that scored it, in bytes.
     newest : str
         When it was last scored.
+    states : tuple of Receipt
+        Receipts of all states of its training, this one included; empty if there is only one.
     """
 
     model: str
@@ -60,6 +63,7 @@ class Card:
     extraction: float | None
     peak: int | None
     newest: str
+    states: tuple[Receipt, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -74,8 +78,10 @@ class Sources:
     n: int
 
 
-def cards_of(view: View, board: Board) -> tuple[Card, ...]:
-    """One card a model, in the leaderboard's order."""
+def cards_of(
+    view: View, board: Board, states: Mapping[str, Sequence[Receipt]] = MappingProxyType({})
+) -> tuple[Card, ...]:
+    """One card a model, in the leaderboard's order; `states` are the receipts of models with several states."""
     order = {board.nodes[place].identifier: number for number, place in enumerate(board.benchmarks)}
     rows: dict[str, list[Row]] = {model: [] for model in board.models}
     for group in view.groups:
@@ -84,7 +90,7 @@ def cards_of(view: View, board: Board) -> tuple[Card, ...]:
     cards = []
     for place, model in enumerate(board.models):
         its = sorted(rows[model], key=lambda row: (order[row.benchmark], row.benchmark))
-        cards.append(_card(model, place, its))
+        cards.append(replace(_card(model, place, its), states=tuple(states.get(model, ()))))
     return tuple(cards)
 
 

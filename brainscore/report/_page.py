@@ -22,7 +22,7 @@ from brainscore.report._board import OVERS, Board, coverage_text
 from brainscore.report._cards import sources_of
 from brainscore.report._formatting import duration
 from brainscore.report._layers import layer_rows
-from brainscore.report._plots import controls_figure
+from brainscore.report._plots import controls_figure, training_figures
 from brainscore.report._report import Report
 from brainscore.report._validity import control_text
 from brainscore.report._view import LETTERS, STATES, scale_of
@@ -273,7 +273,11 @@ def render_report(report: Report) -> str:
     packed = pairs > _WRITTEN_OUT
     pack = _packed if packed else Markup
     as_table = len(board.models) * len(board.benchmarks) <= _MOST_CELLS
-    style = _file("report.css") + _heat_colours() + (_chart_style() if report.validity else "")
+    style = (
+        _file("report.css")
+        + _heat_colours()
+        + (_chart_style() if report.validity or any(card.states for card in report.cards) else "")
+    )
     script = '"use strict";\n(() => {\n' + "\n".join(_file(name) for name in _SCRIPTS) + "})();\n"
     benchmark, card = environment.get_template("benchmark.html.j2"), environment.get_template("card.html.j2")
     assessed = environment.get_template("validity.html.j2")
@@ -328,6 +332,10 @@ def render_report(report: Report) -> str:
         card_body=lambda card_: pack(
             card.render(
                 card=card_,
+                training=[
+                    (name, Markup(figure), receipts)  # noqa: S704 (escaped where it was drawn)
+                    for name, figure, receipts in training_figures(card_.states, identifier=f"training-{card_.place}")
+                ],
                 scale=scale_of(card_.rows),
                 places=places,
                 roots=roots,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from math import isfinite, nan
+from collections.abc import Callable, Iterator, Sequence
+from math import inf, isfinite, nan
 from pathlib import Path
 
 from brainscore.report._formatting import printable
@@ -18,17 +18,21 @@ from brainscore_core.figures import (
     Panel,
     Point,
     Scatter,
+    StateScore,
     Svg,
     heat_map,
     nice_range,
     panels,
+    training_plot,
 )
 from brainscore_core.figures.axes import clipped
 from brainscore_core.figures.export import save_figure
 from brainscore_core.figures.heat_plot import Pattern
 from brainscore_core.formatting import estimate_text, number_text
+from brainscore_core.identifiers import series_point
 from brainscore_core.numerics.correlation import Association, association
 from brainscore_core.results.validity import percent_text
+from brainscore_core.scoring import Receipt
 
 __all__ = [
     "ONE_COLUMN",
@@ -40,12 +44,14 @@ __all__ = [
     "save_plot",
     "scatter_figure",
     "scores_figure",
+    "training_figures",
 ]
 
 ONE_COLUMN, TWO_COLUMNS = 400.0, 847.0
 """Widths of figures in units: 85 and 180 mm."""
 
 _MOST_PLOT_MODELS, _MOST_SCORES = 12, 55
+_MOST_TRAINING = 24  # benchmarks on a model's card
 _HOLLOW = 4  # kind of dot for scores without a ceiling
 
 
@@ -272,6 +278,28 @@ def association_lines(found: Association) -> tuple[str, ...]:
 _CONTROLS_HEADINGS = {"baseline": "Baselines", "artefact check": "Artefact checks"}
 _CONTROL_DOTS = {"baseline": 1, "artefact check": 3}
 """Kinds of dots."""
+
+
+def training_figures(states: Sequence[Receipt], *, identifier: str) -> Iterator[tuple[str, Svg, Sequence[Receipt]]]:
+    """Yield benchmark, figure and receipts of the states of a model, for the first 24 benchmarks by name."""
+    by_benchmark: dict[str, list[Receipt]] = {}
+    for receipt in states:
+        by_benchmark.setdefault(receipt.benchmark.identifier, []).append(receipt)
+    for number, (benchmark, receipts) in enumerate(sorted(by_benchmark.items())[:_MOST_TRAINING]):
+        ordered = sorted(receipts, key=_state_order)
+        scores = [
+            StateScore(benchmark, receipt.model.identifier, receipt.score.value, *(receipt.score.ci or (None, None)))
+            for receipt in ordered
+            if receipt.score is not None and receipt.score.value is not None
+        ]
+        figure = training_plot(scores, identifier=f"{identifier}-{number}")
+        if figure is not None:
+            yield benchmark, figure, ordered
+
+
+def _state_order(receipt: Receipt) -> tuple[int, float]:
+    _, seed, epoch = series_point(receipt.model.identifier)
+    return -1 if seed is None else seed, inf if epoch is None else epoch
 
 
 def controls_figure(group: Group, validity: Validity, *, identifier: str = "") -> Svg | None:

@@ -6,10 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from brainscore.report._board import Board, board_of
+from brainscore.report._board import Board, board_of, newest_of_each
 from brainscore.report._cards import Card, cards_of
 from brainscore.report._validity import Validity, validity_of
 from brainscore.report._view import Group, View, view_of
+from brainscore_core.identifiers import series_point, states_of_models
 from brainscore_core.numerics.influence import ScoreInfluence
 from brainscore_core.receipts.assessment import Assessment
 from brainscore_core.results.aggregates import Over, Tree
@@ -110,16 +111,36 @@ def report_of(
         from brainscore_vision.leaderboard import leaderboard_tree
 
         tree = leaderboard_tree()
-    board = board_of(receipts, tree, over=over, influences=influences)
+    states = states_of_models(receipt.model.identifier for receipt in receipts)
+    trained = {listed: several for listed, several in states.items() if len(several) > 1}
+    by_state = newest_of_each(receipts)
+    board = board_of(
+        [receipt for receipt in receipts if receipt.model.identifier in states], tree, over=over, influences=influences
+    )
     outdated = {pair for pair, state in board.states.items() if state == "outdated"}
     view = view_of(board.receipts.values(), problems, outdated=outdated)
     return Report(
         view=view,
         board=board,
-        cards=cards_of(view, board),
+        cards=cards_of(
+            view,
+            board,
+            {
+                listed: [receipt for (model, _), receipt in sorted(by_state.items()) if model in several]
+                for listed, several in trained.items()
+            },
+        ),
         profiles=tuple(profiles),
         log_ends=dict(log_ends or {}),
-        remarks=tuple(remarks),
+        remarks=(*remarks, *_training_remarks(trained)),
         exposure=findings_of(pair for pair, state in board.states.items() if state == "scored"),
         validity=validity_of(assessments, [board.nodes[place].identifier for place in board.benchmarks]),
     )
+
+
+def _training_remarks(trained: Mapping[str, Sequence[str]]) -> Iterable[str]:
+    for listed, states in trained.items():
+        yield (
+            f"{series_point(listed).model} has {len(states)} states, of epochs or seeds of its training. It is listed "
+            f"as {listed}; all states are under Models."
+        )

@@ -10,6 +10,7 @@ from brainscore_core.figures.plot import Plot
 from brainscore_core.figures.scatter_plot import Point, Scatter, scatter
 from brainscore_core.figures.specification_plot import Specification, specification
 from brainscore_core.figures.svg_file import standalone
+from brainscore_core.figures.training_plot import StateScore, training_plot
 
 __all__ = [
     "CELLS_WITH_TEXT",
@@ -28,6 +29,7 @@ __all__ = [
     "Scatter",
     "Series",
     "Specification",
+    "StateScore",
     "Svg",
     "dots_with_intervals",
     "heat_map",
@@ -40,4 +42,5 @@ __all__ = [
     "specification",
     "standalone",
     "tick_texts",
+    "training_plot",
 ]

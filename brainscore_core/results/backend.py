@@ -1,15 +1,35 @@
 """Interface of the places where receipts are stored; files are named ``<benchmark>/<model>/<file>``."""
 
 import errno
-from collections.abc import Iterator, Sequence
+import os
+import shutil
+import tempfile
+import zipfile
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol, TypeVar
+from uuid import uuid4
 
 from brainscore_core.errors import UserError
+from brainscore_core.receipts.schema import ReceiptError
 from brainscore_core.results.claims import ClaimPlace
 
-__all__ = ["LARGEST", "Backend", "StoreError", "Writing", "too_large"]
+__all__ = [
+    "LARGEST",
+    "Backend",
+    "FolderSurvey",
+    "Problem",
+    "StoreError",
+    "Writing",
+    "archive_of",
+    "from_archive",
+    "read_entries",
+    "temporary_folder",
+    "too_large",
+]
 
 LARGEST = 64_000_000
 """Bytes; a larger file is not a receipt, and is not read."""
@@ -18,6 +38,97 @@ LARGEST = 64_000_000
 def too_large(path: object) -> OSError:
     """Make the error for a file that is too large to be a receipt."""
     return OSError(errno.EFBIG, f"larger than {LARGEST:,} bytes, too large for a receipt", str(path))
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A receipt that cannot be read.
+
+    Attributes
+    ----------
+    path : str
+        The file, or its address in a bucket.
+    message : str
+        The problem.
+    remedy : str or None
+        How to fix it.
+    """
+
+    path: str
+    message: str
+    remedy: str | None = None
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.message}"
+
+
+class FolderSurvey(NamedTuple):
+    """State of a benchmark's folder.
+
+    Attributes
+    ----------
+    name : str
+        Its name.
+    folders : list of str
+        Folders of models in it.
+    times : list of int
+        When each of them was modified, in nanoseconds; 0 if unknown.
+    receipts : callable
+        Folder of a model → names of the files of its receipts.
+    """
+
+    name: str
+    folders: list[str]
+    times: list[int]
+    receipts: Callable[[str], list[str]]
+
+
+def archive_of(name: str) -> str:
+    """Name of the archive with a receipt's attachments, given the name of one of its files.
+
+    >>> archive_of("Some2026-pls/pixels/20260114T093012-a1b2.raw.nc")
+    'Some2026-pls/pixels/20260114T093012-a1b2.zip'
+    """
+    folder, _, file = name.rpartition("/")
+    return f"{folder}/{file.partition('.')[0]}.zip"
+
+
+def from_archive(archive: Path, name: str, digest: str) -> Path:
+    """Extract a file from an archive into a folder that is removed when this process ends.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the archive does not exist, is damaged, or does not contain the file.
+    """
+    if not archive.is_file():
+        raise FileNotFoundError(name)
+    path = temporary_folder(os.getpid()) / f"{digest}{Path(name).suffix}"
+    if not path.is_file():
+        part = path.with_name(f".{uuid4().hex}")
+        try:
+            with (
+                zipfile.ZipFile(archive) as files,
+                files.open(name.rpartition("/")[2]) as source,
+                part.open("xb") as to,
+            ):
+                shutil.copyfileobj(source, to)
+            os.replace(part, path)
+        except (KeyError, zipfile.BadZipFile) as error:
+            raise FileNotFoundError(name) from error
+        finally:
+            part.unlink(missing_ok=True)
+    return path
+
+
+@lru_cache(maxsize=1)
+def _temporary(process: int) -> "tempfile.TemporaryDirectory[str]":
+    return tempfile.TemporaryDirectory(prefix="brainscore-attachments-")
+
+
+def temporary_folder(process: int) -> Path:
+    """Temporary folder of this process, which is removed when it ends."""
+    return Path(_temporary(process).name)
 
 
 class Writing(Protocol):
@@ -56,6 +167,18 @@ class Backend(Protocol):
     def read(self, names: Sequence[str]) -> Iterator[tuple[str, bytes | OSError]]:
         """Read files, in the order of `names`; FileNotFoundError stands for a file that no longer exists."""
 
+    def survey(self) -> Iterator[FolderSurvey]:
+        """Find out, benchmark by benchmark, when folders were modified."""
+
+    def now(self) -> int:
+        """Present time of the clock that sets times of modification, in nanoseconds."""
+
+    def read_index(self, name: str) -> bytes | None:
+        """Read a file of the store itself; None if it does not exist or cannot be read."""
+
+    def write_index(self, name: str, data: memoryview) -> None:
+        """Replace a file of the store itself."""
+
     def writing(self, pair: str) -> AbstractContextManager[Writing]:
         """Write files of a pair; an error or interrupt before the end leaves no file."""
 
@@ -71,3 +194,30 @@ class Backend(Protocol):
 
 class StoreError(UserError):
     """Receipts cannot be read or written in the store."""
+
+
+class _WithId(Protocol):
+    @property
+    def id(self) -> str | None: ...
+
+
+Entry = TypeVar("Entry", bound=_WithId)
+
+
+def read_entries(backend: Backend, names: Sequence[str], parse: Callable[[bytes], Entry]) -> Iterator[Entry | Problem]:
+    """Read files that are named by the id of their content; a `Problem` stands for one that cannot be read."""
+    for name, content in backend.read(names):
+        if isinstance(content, FileNotFoundError):
+            continue  # removed by another process since it was listed
+        if isinstance(content, OSError):
+            yield Problem(backend.address_of(name), str(content))
+            continue
+        try:
+            entry = parse(content)
+        except ReceiptError as error:
+            yield Problem(backend.address_of(name), error.message, error.remedy)
+            continue
+        if f"{entry.id}.json" == name.rpartition("/")[2]:
+            yield entry
+        else:
+            yield Problem(backend.address_of(name), f"its id is {entry.id}, which is not its name")

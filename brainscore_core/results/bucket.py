@@ -2,22 +2,23 @@
 
 import json
 import os
+import re
 import tempfile
 import time
+import zipfile
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from email.utils import parsedate_to_datetime
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 from uuid import uuid4
 
 from brainscore_core.errors import UserError
 from brainscore_core.files import STALE, file_digest
-from brainscore_core.results.backend import StoreError
-from brainscore_core.results.claims import Held, parsed
+from brainscore_core.results.backend import FolderSurvey, StoreError, archive_of, from_archive, temporary_folder
+from brainscore_core.results.claims import CLAIM_SECONDS, Held, parsed
 from brainscore_core.supported_data_standards.brainio.buckets import CREDENTIALS_REMEDY, NoCredentials, signed_client
 
 __all__ = ["Bucket", "BucketBackend", "StoredObject"]
@@ -26,6 +27,7 @@ ANYTHING = object()
 """A write that replaces any object."""
 
 _ATTEMPTS = 4
+_LARGEST_REQUEST = 100_000_000  # bytes of a file that is sent in one request
 _BAD_CREDENTIALS = frozenset({"ExpiredToken", "InvalidAccessKeyId", "InvalidToken", "SignatureDoesNotMatch"})
 _CONFLICT = (409, 412)
 _PERMISSIONS = "s3:ListBucket, s3:GetObject, s3:PutObject and s3:DeleteObject"
@@ -146,7 +148,11 @@ class Bucket:
     def upload(self, path: Path, name: str) -> None:
         """Upload a file, a large one in parts."""
         with self._store_errors(f"upload {self.address_of(name)}"):
-            self._client().upload_file(str(path), self.name, self._prefix + name)
+            if path.stat().st_size > _LARGEST_REQUEST:
+                self._client().upload_file(str(path), self.name, self._prefix + name)
+                return
+            with path.open("rb") as file:
+                self._client().put_object(Bucket=self.name, Key=self._prefix + name, Body=file)
 
     def download(self, name: str, path: Path) -> bool:
         """Download an object; False if it does not exist."""
@@ -232,12 +238,21 @@ _NAME = ".claim.json"
 class BucketClaims:
     """Claims below a prefix of a bucket."""
 
+    keeps_finished = True
+
     def __init__(self, bucket: Bucket) -> None:
         self._bucket = bucket
 
     def get(self, pair: str) -> Held | None:
-        """Read the claim of a pair, valid or expired."""
-        return self._held(f"{pair}/{_NAME}")
+        """Read the claim of a pair, valid or expired; one for one receipt has expired when that exists."""
+        held = self._held(f"{pair}/{_NAME}")
+        if held is not None and not held.is_free and held.content.get("one_receipt"):
+            # both times are of the machine that scores
+            since = re.sub("[-:Z]", "", held.content["since"])
+            files = (entry.name.rpartition("/")[2] for entry in self._bucket.listed(f"{pair}/"))
+            if any(file.endswith(".json") and file[:1].isdigit() and file > since for file in files):
+                return Held(held.content, CLAIM_SECONDS, held.mark)
+        return held
 
     def take(self, pair: str, content: dict[str, Any], over: Held | None) -> str | None:
         """Replace `over` by a claim; None if another process was faster."""
@@ -262,8 +277,8 @@ class BucketClaims:
     def all(self) -> Iterator[Held]:
         """Iterate over all claims."""
         for entry in self._bucket.listed(""):
-            if entry.name.endswith(f"/{_NAME}") and entry.name.count("/") == 2:
-                held = self._held(entry.name)
+            if entry.name.endswith(f"/{_NAME}") and entry.name.count("/") == 2 and entry.age < CLAIM_SECONDS:
+                held = self.get(entry.name.removesuffix(f"/{_NAME}"))
                 if held is not None:
                     yield held
 
@@ -338,6 +353,29 @@ class BucketBackend:
         with ThreadPoolExecutor(_MAX_REQUESTS) as pool:
             yield from zip(names, pool.map(read_one, names), strict=True)
 
+    def survey(self) -> Iterator[FolderSurvey]:
+        """List the names of all receipts; a bucket has no times of folders."""
+        below: dict[str, dict[str, list[str]]] = {}
+        for name in self.names(None, None):
+            if name.endswith(".json"):
+                upper, lower, file = name.split("/")
+                below.setdefault(upper, {}).setdefault(lower, []).append(file)
+        for upper, folders in below.items():
+            yield FolderSurvey(upper, list(folders), [0] * len(folders), folders.__getitem__)
+
+    def now(self) -> int:
+        """Time of this machine; times of folders are not known."""
+        return time.time_ns()
+
+    def read_index(self, name: str) -> bytes | None:
+        """Read an object below the prefix."""
+        stored = self._bucket.get(name)
+        return None if stored is None else stored.data
+
+    def write_index(self, name: str, data: memoryview) -> None:
+        """Replace an object below the prefix."""
+        self._bucket.put(name, bytes(data))
+
     @contextmanager
     def writing(self, pair: str) -> Iterator["_BucketWriting"]:
         """Write files of a pair: attachments first, the receipt last, which must not exist yet."""
@@ -350,18 +388,20 @@ class BucketBackend:
                 raise
 
     def local_file(self, name: str, digest: str) -> Path:
-        """Download a file once; the copy is removed when this process ends."""
-        path = _downloads(os.getpid()) / f"{digest}{Path(name).suffix}"
+        """Download a file once, by itself or in its archive; the copy is removed when this process ends."""
+        path = temporary_folder(os.getpid()) / f"{digest}{Path(name).suffix}"
         if path.is_file() and file_digest(path, "sha256") == digest:
             return path
         part = path.with_name(f".{uuid4().hex}")
         try:
-            if not self._bucket.download(name, part):
+            if self._bucket.download(name, part):
+                os.replace(part, path)
+                return path
+            if not self._bucket.download(archive_of(name), part):
                 raise FileNotFoundError(name)
-            os.replace(part, path)
+            return from_archive(part, name, digest)
         finally:
             part.unlink(missing_ok=True)
-        return path
 
     def remove(self, name: str) -> bool:
         """Remove an object; False if it does not exist."""
@@ -383,10 +423,11 @@ class BucketBackend:
 
 
 class _BucketWriting:
-    """Files of one receipt, written to a local folder and uploaded."""
+    """Files of one receipt, written to a local folder; several attachments are uploaded as one ZIP archive."""
 
     def __init__(self, bucket: Bucket, pair: str, folder: Path) -> None:
         self._bucket, self._pair, self._folder = bucket, pair, folder
+        self._attachments: dict[str, Path] = {}
         self._uploaded: list[str] = []
         self._receipt: tuple[str, bytes] | None = None
 
@@ -395,13 +436,20 @@ class _BucketWriting:
         return self._folder / uuid4().hex
 
     def keep(self, path: Path, name: str) -> None:
-        """Upload a written file."""
-        key = f"{self._pair}/{name}"
-        self._uploaded.append(key)
-        self._bucket.upload(path, key)
+        """Give a written file its final name, under which it is uploaded with the receipt."""
+        self._attachments[f"{self._pair}/{name}"] = path
 
     def finish(self, name: str, text: str) -> None:
-        """Write the receipt, which must not exist yet."""
+        """Upload the attachments, then the receipt, which must not exist yet."""
+        if len(self._attachments) > 1:
+            archive = self.new_file()
+            with zipfile.ZipFile(archive, "w") as files:  # not compressed: netCDF files are
+                for key, path in self._attachments.items():
+                    files.write(path, key.rpartition("/")[2])
+            self._attachments = {archive_of(f"{self._pair}/{name}"): archive}
+        for key, path in self._attachments.items():
+            self._uploaded.append(key)
+            self._bucket.upload(path, key)
         self._receipt = key, data = f"{self._pair}/{name}", text.encode()
         try:
             self._bucket.put(key, data, over=None)
@@ -418,13 +466,3 @@ class _BucketWriting:
             if stored is None:
                 for key in self._uploaded:
                     self._bucket.delete(key)
-
-
-@lru_cache(maxsize=1)
-def _temporary(process: int) -> "tempfile.TemporaryDirectory[str]":
-    return tempfile.TemporaryDirectory(prefix="brainscore-attachments-")
-
-
-def _downloads(process: int) -> Path:
-    """Temporary folder of this process, which is removed when it ends."""
-    return Path(_temporary(process).name)

@@ -147,7 +147,16 @@ class Held:
 
 
 class ClaimPlace(Protocol):
-    """Where the claims of one store are kept. Marks identify the state of a file."""
+    """Where the claims of one store are kept. Marks identify the state of a file.
+
+    Attributes
+    ----------
+    keeps_finished : bool
+        Whether the claim of a finished pair stays until it expires, which saves requests: the first claim of a pair is
+        then written without a look at earlier ones, and proves that no run has scored the pair before.
+    """
+
+    keeps_finished: bool
 
     def get(self, pair: str) -> Held | None:
         """Read the claim of a pair, valid or expired."""
@@ -178,12 +187,18 @@ class Claim:
         The pair.
     lost : bool
         Whether another process took it over, because it was not renewed in time.
+    is_first : bool
+        Whether no run can have scored the pair before; False if that is not known.
     """
 
-    def __init__(self, place: ClaimPlace, pair: str, content: dict[str, Any], mark: Any) -> None:
+    def __init__(
+        self, place: ClaimPlace, pair: str, content: dict[str, Any], mark: Any, *, is_first: bool = False
+    ) -> None:
         self.model: str = content["model"]
         self.benchmark: str = content["benchmark"]
         self.lost = False
+        self.is_first = is_first
+        self._finished = False
         self._place, self._pair, self._content, self._mark = place, pair, content, mark
         self._lock = threading.Lock()
         self._stop = threading.Event()
@@ -215,6 +230,10 @@ class Claim:
             self._content = content
             return not self.lost
 
+    def finish(self) -> None:
+        """State that the one receipt was written, so that the pair need not be released for others."""
+        self._finished = bool(self._content.get("one_receipt"))
+
     def release(self) -> None:
         """Release the pair for others; a claim that was taken over is not changed."""
         self._stop.set()
@@ -222,7 +241,7 @@ class Claim:
             self._renewer.join()
             self._renewer = None
         with self._lock:
-            if self._mark is not None:
+            if self._mark is not None and not (self._finished and self._place.keeps_finished):
                 self._place.release(self._pair, self._content, self._mark)
             self._mark = None
 
@@ -250,8 +269,13 @@ class Claim:
                 continue  # the store may be reachable again before the claim expires
 
 
-def claim_pair(place: ClaimPlace, pair: str, *, model: str, benchmark: str, owner: str) -> Claim | None:
-    """Claim a pair; None if another process has claimed it."""
+def claim_pair(
+    place: ClaimPlace, pair: str, *, model: str, benchmark: str, owner: str, one_receipt: bool = False
+) -> Claim | None:
+    """Claim a pair; None if another process has claimed it.
+
+    With `one_receipt`, the owner writes one receipt under the claim, and does not have to release it after that.
+    """
     content: dict[str, Any] = {
         "model": model,
         "benchmark": benchmark,
@@ -260,14 +284,15 @@ def claim_pair(place: ClaimPlace, pair: str, *, model: str, benchmark: str, owne
         "since": _utc(time.time()),
         "token": uuid4().hex,
         "renewals": 0,
+        **({"one_receipt": True} if one_receipt else {}),
     }
     for attempt in range(_ATTEMPTS):
-        held = place.get(pair)
+        held = None if place.keeps_finished and attempt == 0 else place.get(pair)
         if held is not None and not held.is_free:
             return None
         mark = place.take(pair, content, held)
         if mark is not None:
-            return Claim(place, pair, content, mark)
+            return Claim(place, pair, content, mark, is_first=place.keeps_finished and held is None)
         # another process was faster; if both gave way, the random pause lets one of them go first
         time.sleep(random.uniform(0, 0.01 * 2 ** min(attempt, 6)))  # noqa: S311 - not a secret
     return None

@@ -6,13 +6,14 @@ import re
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any
 from uuid import uuid4
 
-from brainscore_core.files import PART_SUFFIX, STALE, sweep
-from brainscore_core.results.backend import LARGEST, StoreError, too_large
+from brainscore_core.files import PART_SUFFIX, STALE, replacing, sweep
+from brainscore_core.results.backend import LARGEST, FolderSurvey, StoreError, archive_of, from_archive, too_large
 from brainscore_core.results.claims import Held, parsed
 
 __all__ = ["FolderBackend"]
@@ -22,6 +23,8 @@ _NAME = re.compile(r"\.claim-([0-9]{1,9})\.json")
 
 class FolderClaims:
     """Claims below a folder."""
+
+    keeps_finished = False
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -215,6 +218,46 @@ class FolderBackend:
                 content = error
             yield name, content
 
+    def survey(self) -> Iterator[FolderSurvey]:
+        """Read times of modification of folders, benchmark by benchmark."""
+        for upper in sorted(_folders(self.folder)):
+            folder = os.path.join(self.folder, upper)
+            survey = FolderSurvey(upper, [], [], partial(_receipts_in, folder))
+            try:
+                with os.scandir(folder) as entries:
+                    for entry in entries:
+                        name = entry.name
+                        if not name.startswith(".") and entry.is_dir():
+                            state = entry.stat()
+                            time_ns = state.st_mtime_ns
+                            if os.name != "nt":  # where it is the time of creation; programs cannot set it elsewhere
+                                time_ns = max(time_ns, state.st_ctime_ns)
+                            survey.folders.append(name)
+                            survey.times.append(time_ns)
+            except FileNotFoundError:
+                continue  # removed since it was listed
+            yield survey
+
+    def now(self) -> int:
+        """Present time of the clock of the file system; of this machine, if the folder cannot be written."""
+        try:
+            return int(_now(self.folder) * 1e9)
+        except OSError:
+            return time.time_ns()
+
+    def read_index(self, name: str) -> bytes | None:
+        """Read a file in the folder."""
+        try:
+            return (self.folder / name).read_bytes()
+        except OSError:
+            return None
+
+    def write_index(self, name: str, data: memoryview) -> None:
+        """Replace a file in the folder."""
+        with replacing(self.folder / name) as stream:
+            stream.write(data)
+        sweep(self.folder)
+
     @contextmanager
     def writing(self, pair: str) -> Iterator["_FolderWriting"]:
         """Write files of a pair; an error or interrupt before the end leaves no file."""
@@ -227,10 +270,10 @@ class FolderBackend:
                 raise
 
     def local_file(self, name: str, digest: str) -> Path:
-        """Return the file itself."""
+        """Return the file itself; if the folder is a copy of a bucket, a copy from the archive of a receipt's files."""
         path = self.folder / name
         if not path.is_file():
-            raise FileNotFoundError(name)
+            return from_archive(self.folder / archive_of(name), name, digest)
         return path
 
     def remove(self, name: str) -> bool:
@@ -318,6 +361,10 @@ def _listed(folder: Path) -> list[str]:
         return [name for name in os.listdir(folder) if not name.startswith(".")]
     except (FileNotFoundError, NotADirectoryError):
         return []
+
+
+def _receipts_in(folder: str, name: str) -> list[str]:
+    return [file for file in _listed(Path(folder, name)) if file.endswith(".json")]
 
 
 def _sync(path: Path) -> None:

@@ -4,10 +4,10 @@ import os
 import re
 import shutil
 import warnings
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xarray as xr
@@ -19,9 +19,10 @@ from brainscore_core.metrics import Score
 from brainscore_core.paths import default_results_address
 from brainscore_core.receipts.receipt import AttachmentInfo, Receipt
 from brainscore_core.receipts.schema import ReceiptError
-from brainscore_core.results.backend import Backend
+from brainscore_core.results.backend import Backend, Problem, archive_of, read_entries
 from brainscore_core.results.claims import Claim, ClaimInfo, all_claims, claim_pair
 from brainscore_core.results.folder import FolderBackend
+from brainscore_core.results.index import ReceiptTable, read_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,12 +30,6 @@ if TYPE_CHECKING:
 __all__ = ["Arrays", "Listing", "Problem", "ResultsStore", "Scan", "arrays_of", "backend_of", "read_entries"]
 
 
-class _WithId(Protocol):
-    @property
-    def id(self) -> str | None: ...
-
-
-Entry = TypeVar("Entry", bound=_WithId)
 _S3 = re.compile(r"s3:/{1,2}(?!/)")  # a path object has lost one of the two slashes
 
 
@@ -62,28 +57,6 @@ class Arrays:
 
     main: xr.DataArray
     groups: dict[str, xr.DataArray] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Problem:
-    """A receipt that cannot be read.
-
-    Attributes
-    ----------
-    path : str
-        The file, or its address in a bucket.
-    message : str
-        The problem.
-    remedy : str or None
-        How to fix it.
-    """
-
-    path: str
-    message: str
-    remedy: str | None = None
-
-    def __str__(self) -> str:
-        return f"{self.path}: {self.message}"
 
 
 @dataclass(frozen=True)
@@ -153,6 +126,7 @@ class ResultsStore:
 
     def __init__(self, address: str | os.PathLike[str] | None = None) -> None:
         self._backend = backend_of(default_results_address() if address is None else address)
+        self._is_checked = False
 
     def __repr__(self) -> str:
         return f"ResultsStore({self.address!r})"
@@ -210,7 +184,12 @@ class ResultsStore:
         UserError
             If they cannot be written.
         """
-        self._backend.require_writable()
+        if not self._is_checked:
+            self._backend.require_writable()
+
+    def omit_checks(self) -> None:
+        """Save requests: a worker has claimed the pair, has so written to the store, and has removed old remains."""
+        self._is_checked = True
 
     def write(self, receipt: Receipt, attachments: Mapping[str, Arrays | str] | None = None) -> Receipt:
         """Store a receipt and its attachments.
@@ -253,7 +232,8 @@ class ResultsStore:
             for attachment in receipt.attachments:
                 writing.keep(written[attachment.kind], attachment.name)
             writing.finish(f"{receipt.id}.json", text)
-        self._backend.sweep(pair)
+        if not self._is_checked:
+            self._backend.sweep(pair)
         return receipt
 
     def add(self, receipt: Receipt, files: Mapping[str, Path]) -> None:
@@ -301,6 +281,8 @@ class ResultsStore:
             raise UserError(f"there is no receipt {receipt.id} in {self.address}", remedy=self._how_to_list())
         for attachment in receipt.attachments:
             self._backend.remove(f"{name.rpartition('/')[0]}/{attachment.name}")
+        if len(receipt.attachments) > 1:
+            self._backend.remove(archive_of(name))
 
     def pairs(self) -> Iterator[tuple[str, str]]:
         """Yield (model, benchmark) of all pairs that have a receipt, reading only the names of folders."""
@@ -330,6 +312,13 @@ class ResultsStore:
         receipts.sort(key=lambda receipt: receipt.id)
         return Listing(tuple(receipts), tuple(problems))
 
+    def read(self, receipts: Iterable[tuple[str, str, str]]) -> Listing:
+        """Read receipts by model, benchmark and id, in this order; those that no longer exist are left out."""
+        names = [f"{_pair(model, benchmark)}/{identifier}.json" for model, benchmark, identifier in receipts]
+        entries = list(self._read(names))
+        problems = tuple(entry for entry in entries if isinstance(entry, Problem))
+        return Listing(tuple(entry for entry in entries if not isinstance(entry, Problem)), problems)
+
     def to_pandas(self, *, model: str | None = None, benchmark: str | None = None) -> "pd.DataFrame":
         """Newest receipt of each pair as a table with the columns of an export, ordered by benchmark and model.
 
@@ -342,6 +331,24 @@ class ResultsStore:
         """
         listing = self.listing(model=model, benchmark=benchmark)
         return Listing(listing.newest_of_each()).to_pandas()
+
+    def table(self) -> ReceiptTable:
+        """Read the main fields of all receipts from an index, which is made and kept up to date automatically.
+
+        Receipts that are in the index are not opened. The index is a file in the store, ``.index.npz``.
+
+        Returns
+        -------
+        ReceiptTable
+            One row per receipt, oldest first; its ``problems`` are files that cannot be read.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> len(ResultsStore(tempfile.mkdtemp()).table())
+        0
+        """
+        return read_table(self._backend)
 
     def scan(self, known: Container[str] = ()) -> Scan:
         """Read all receipts except known ones, of which only the names are read.
@@ -459,7 +466,7 @@ class ResultsStore:
             return None
         return self.attachment_path(receipt, "log").read_text(encoding="utf-8")
 
-    def claim(self, model: str, benchmark: str, *, owner: str = "") -> Claim | None:
+    def claim(self, model: str, benchmark: str, *, owner: str = "", one_receipt: bool = False) -> Claim | None:
         """Claim a pair, so that only one of several processes scores it.
 
         A claim is valid for `CLAIM_SECONDS` after it was last renewed: use it as a context manager, which renews it,
@@ -472,6 +479,8 @@ class ResultsStore:
             The pair.
         owner : str
             Name of the owner, shown to others.
+        one_receipt : bool
+            Whether the claim is for writing one receipt, after which ``finish()`` makes its release unnecessary.
 
         Returns
         -------
@@ -494,7 +503,11 @@ class ResultsStore:
         ()
         """
         pair = _pair(model, benchmark)
-        return claim_pair(self._backend.claims, pair, model=model, benchmark=benchmark, owner=owner)
+        names = {"model": model, "benchmark": benchmark, "owner": owner}
+        claim = claim_pair(self._backend.claims, pair, **names, one_receipt=one_receipt)
+        if claim is not None and not claim.is_first:
+            self._backend.sweep(pair)
+        return claim
 
     def claims(self) -> tuple[ClaimInfo, ...]:
         """List the valid claims, by benchmark and model."""
@@ -520,25 +533,6 @@ class ResultsStore:
 
     def _how_to_list(self) -> str:
         return f"list the receipts with: brainscore results ls --results {self.address}"
-
-
-def read_entries(backend: Backend, names: Sequence[str], parse: Callable[[bytes], Entry]) -> Iterator[Entry | Problem]:
-    """Read files that are named by the id of their content; a `Problem` stands for one that cannot be read."""
-    for name, content in backend.read(names):
-        if isinstance(content, FileNotFoundError):
-            continue  # removed by another process since it was listed
-        if isinstance(content, OSError):
-            yield Problem(backend.address_of(name), str(content))
-            continue
-        try:
-            entry = parse(content)
-        except ReceiptError as error:
-            yield Problem(backend.address_of(name), error.message, error.remedy)
-            continue
-        if f"{entry.id}.json" == _file(name):
-            yield entry
-        else:
-            yield Problem(backend.address_of(name), f"its id is {entry.id}, which is not its name")
 
 
 def arrays_of(score: Score) -> tuple[dict[str, Arrays], list[str]]:

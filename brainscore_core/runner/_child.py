@@ -3,18 +3,27 @@
 Requests and answers are lines of JSON, sent over the pipes that are standard input and output when the process starts.
 After that, everything that plugins print goes to standard error, which the worker reads. The first request contains
 ``sys.path``; until then, only the standard library is imported.
+
+The same script is the template of scoring processes (``template.py``): it imports what they need, keeps benchmarks, and
+forks a scoring process when the worker sends it the pipes of one. It answers one request at a time, scores nothing
+itself, and stays a process of one thread.
 """
 
+import atexit
 import contextlib
 import ctypes
 import faulthandler
+import importlib
 import json
 import os
 import queue
+import random
 import signal
+import socket
 import sys
 import threading
 import time
+import weakref
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -22,9 +31,11 @@ _PR_SET_PDEATHSIG = 1  # option of prctl on Linux: the signal to receive when th
 _OOM_SCORE = "500"  # if memory runs out, the system should kill this process, not the worker or the terminal
 
 
-def main(worker_pid: int) -> None:
+def main(worker_pid: int, *, template: bool = False) -> None:
     """Answer requests until the worker asks to end or closes the pipe."""
-    _end_with_worker(worker_pid)
+    _end_with(worker_pid)
+    if template and not _serve_template():
+        return
     # a copy of standard error, since a scorer may redirect the original
     faulthandler.enable(file=os.fdopen(os.dup(2), "w"))
     requests = os.fdopen(os.dup(0), "rb")
@@ -59,7 +70,8 @@ def main(worker_pid: int) -> None:
             if isinstance(error, SystemExit) and error.code == 128 + signal.SIGTERM:
                 return  # the worker has terminated this process
             answer = {"error": _error_fields(error)}
-        _send_answer(answers, {**answer, "seconds": time.perf_counter() - started})
+        seconds = time.perf_counter() - started
+        _send_answer(answers, {**answer, "seconds": seconds, "modules": _shared_modules()})
 
 
 def _make_scorer(setup: dict[str, Any]) -> Any:
@@ -69,6 +81,7 @@ def _make_scorer(setup: dict[str, Any]) -> Any:
 
     scorer = import_scorer(setup["scorer"])
     store = ResultsStore(setup["store"])
+    store.omit_checks()
     run = run_info(setup["run"], isolated=setup["isolated"])
 
     def score(model: str, benchmark: str) -> Any:
@@ -105,8 +118,8 @@ def _read_requests(requests: BinaryIO, lines: "queue.SimpleQueue[bytes]") -> Non
     os._exit(0)
 
 
-def _end_with_worker(worker_pid: int) -> None:
-    """Have the system kill this process when its worker ends, even while native code holds the GIL."""
+def _end_with(parent: int) -> None:
+    """Have the system kill this process when its parent ends, even while native code holds the GIL."""
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGTERM})
     if sys.platform == "linux":
@@ -114,9 +127,134 @@ def _end_with_worker(worker_pid: int) -> None:
             ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         with contextlib.suppress(OSError):
             Path("/proc/self/oom_score_adj").write_text(_OOM_SCORE)
-    if hasattr(os, "getppid") and os.getppid() != worker_pid:  # the worker ended before prctl took effect
+    if hasattr(os, "getppid") and os.getppid() != parent:  # it ended before prctl took effect
         os._exit(1)
 
 
+_LARGEST_REQUEST = 1_000_000
+_SHARED = ("torch", "torchvision", "timm", "transformers", "open_clip")  # which many models import
+_PLUGIN_FOLDERS = ("benchmarks", "data", "metrics", "models")  # of the domain; plugins are not kept
+
+
+def _shared_modules() -> list[str]:
+    """Imported modules that the processes of other models need, too."""
+    platform = [name for name in sys.modules if name.startswith(("brainscore_core.", "brainscore_vision."))]
+    helpers = [name for name in platform if name.split(".")[1] not in _PLUGIN_FOLDERS]
+    return [*(name for name in _SHARED if name in sys.modules), *sorted(helpers)]
+
+
+def _serve_template() -> bool:
+    """Answer the requests of the worker; True in a forked scoring process, False when the worker ends this one."""
+    faulthandler.enable(file=os.fdopen(os.dup(2), "w"))
+    control = socket.socket(fileno=os.dup(0))
+    with open(os.devnull) as null:
+        os.dup2(null.fileno(), 0)
+    os.dup2(2, 1)
+    keeper: Any = None
+    while True:
+        message, descriptors, _, _ = socket.recv_fds(control, _LARGEST_REQUEST, 3)
+        if not message:
+            return False
+        request = json.loads(message)
+        answer: dict[str, Any] = {}
+        if "path" in request:
+            sys.path[:] = request["path"]
+            keeper = _keeper(request["scorer"])
+        elif "import" in request:
+            for name in request["import"]:
+                with contextlib.suppress(Exception):  # the process of the model reports it
+                    importlib.import_module(name)
+        elif "keep" in request:
+            answer = _kept(keeper, request["keep"], request["options"])
+        elif "drop" in request and keeper is not None:
+            keeper.forget_benchmark(request["drop"])
+        elif "state" in request:
+            answer = {"code": _state_of(request["state"])}
+        elif "reap" in request:
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(request["reap"], 0)
+        elif "fork" in request:
+            answer = {"refused": problem} if (problem := _problem_of_forks()) else _fork(descriptors)
+            for descriptor in descriptors:
+                os.close(descriptor)
+            if answer.get("pid") == 0:
+                control.close()
+                return True
+        control.send(json.dumps(answer).encode())
+
+
+def _keeper(scorer: str) -> Any:
+    """Module of the scorer if it can keep benchmarks."""
+    try:
+        module = importlib.import_module(scorer.partition(":")[0])
+    except Exception:  # noqa: BLE001 - the scoring process reports it
+        return None
+    return module if hasattr(module, "keep_benchmark") else None
+
+
+def _kept(keeper: Any, benchmark: str, options: dict[str, Any]) -> dict[str, Any]:
+    """Keep a benchmark; an error is left to the process that scores, which reports it."""
+    if keeper is None:
+        return {"kept": False}
+    try:
+        return {"kept": keeper.keep_benchmark(benchmark, **options)}
+    except Exception:  # noqa: BLE001
+        return {"kept": False}
+
+
+def _problem_of_forks() -> str:
+    """Why a fork of this process might not work; empty if it does.
+
+    A fork has only the thread that forks: locks of others stay locked, and pools wait for threads that do not exist.
+    Two libraries prepare for forks: OpenBLAS ends its threads before and starts new ones after a fork, and jemalloc (of
+    pyarrow) holds its locks meanwhile.
+    """
+    names = [path.read_text().strip() for path in Path("/proc/self/task").glob("*/comm")]
+    tasks = sum(name != "jemalloc_bg_thd" for name in names) - 1
+    if tasks:
+        import threadpoolctl
+
+        for library in threadpoolctl.threadpool_info():
+            if library["internal_api"] == "openblas" and library.get("threading_layer") == "pthreads":
+                tasks -= library["num_threads"] - 1
+    if tasks > 0:
+        return f"{tasks} threads are running"
+    if "libcuda.so" in Path("/proc/self/maps").read_text(errors="replace"):
+        return "CUDA is initialised"
+    return ""
+
+
+def _fork(descriptors: list[int]) -> dict[str, Any]:
+    """Fork; the new process gets the pipes to its worker as standard input, output and error."""
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    parent = os.getpid()
+    pid = os.fork()
+    if pid == 0:
+        os.setsid()
+        _end_with(parent)
+        for number, descriptor in enumerate(descriptors):
+            os.dup2(descriptor, number)
+        # temporary files of the template are removed by the template
+        atexit._clear()
+        for finalizer in list(weakref.finalize._registry):  # type: ignore[attr-defined]
+            finalizer.atexit = False
+        random.seed()
+        if numpy := sys.modules.get("numpy"):
+            numpy.random.seed()
+    return {"pid": pid}
+
+
+def _state_of(pid: int) -> int | None:
+    """Exit code of a process, negative for a signal; None if it runs. Its id stays in use until it is reaped."""
+    try:
+        state = os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return 0
+    if state is None:
+        return None
+    return state.si_status if state.si_code == os.CLD_EXITED else -state.si_status
+
+
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    main(int(sys.argv[1]), template="template" in sys.argv[2:])

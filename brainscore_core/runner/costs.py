@@ -2,17 +2,19 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from brainscore_core.errors import UserError
+from brainscore_core.results.index import ReceiptTable, own_memory, table_of
 
 if TYPE_CHECKING:
     from brainscore_core.receipts.receipt import Receipt
 
-__all__ = ["Cost", "Costs", "Observation", "Prediction", "costs_table", "fit_effects"]
+__all__ = ["Cost", "CostTable", "Costs", "Observation", "Prediction", "costs_table", "fit_effects"]
 
 _PRIOR_EFFECT = 1.5  # standard deviation of an effect before anything is known, as a factor: e ** 1.5 = 4.5
 _PRIOR_RESIDUAL = 0.6
@@ -80,6 +82,22 @@ class Effects:
             # twice, since the reference of an effect is estimated from as few observations
             variance += 2 * self.residual**2 / counts[name] if name in effects else _spread(effects)
         return self.centre + self.rows.get(row, 0.0) + self.columns.get(column, 0.0), float(np.sqrt(variance))
+
+    def predict_all(
+        self, rows: Sequence[str], columns: Sequence[str]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Logarithms and standard deviations of all rows and columns, as :meth:`predict`; NaN if unknown."""
+        logarithm, variance, known = np.array(self.centre), np.array(self.residual**2), np.array(False)
+        for names, effects, counts, axis in (
+            (rows, self.rows, self.row_counts, 1),
+            (columns, self.columns, self.column_counts, 0),
+        ):
+            spread = _spread(effects)
+            parts = [2 * self.residual**2 / counts[name] if name in effects else spread for name in names]
+            logarithm = logarithm + np.expand_dims([effects.get(name, 0.0) for name in names], axis)
+            variance = variance + np.expand_dims(parts, axis)
+            known = known | np.expand_dims(np.array([name in effects for name in names], bool), axis)
+        return np.where(known, logarithm, np.nan), np.sqrt(variance)
 
 
 def fit_effects(observations: Sequence[Observation]) -> Effects | None:
@@ -176,12 +194,14 @@ def _spread(effects: dict[str, float]) -> float:
 
 
 Source = Literal["measured", "fitted", "table"]
+SOURCES: tuple[Source, ...] = ("measured", "fitted", "table")
 
 _WIDTH = 1.645  # 90 % of a normal distribution lie within as many standard deviations
 _REPEAT = 0.3  # prior standard deviation of a pair's logarithm between two runs
 _MACHINE = 0.7  # the same between two machines
 _RUN = ("scored", "undefined")  # states of pairs that were scored completely
 _VERSION = 1
+_MOST_FITTED = 20_000  # pairs; the time of a fit grows with them
 
 
 class Prediction(NamedTuple):
@@ -247,23 +267,16 @@ class Costs:
     True
     """
 
-    def __init__(self, receipts: "Iterable[Receipt]" = (), *, table: Mapping[str, Any] | None = None) -> None:
-        seconds: dict[tuple[str, str], list[float]] = {}
-        memory: dict[tuple[str, str], list[float]] = {}
-        worked: set[tuple[str, str]] = set()
-        for receipt in receipts:
-            pair = (receipt.model.identifier, receipt.benchmark.identifier)
-            if receipt.state == "failed":
-                continue
-            if receipt.state in _RUN:
-                worked.add(pair)
-            if receipt.timings.total:
-                seconds.setdefault(pair, []).append(receipt.timings.total)
-            if _own_memory(receipt):
-                memory.setdefault(pair, []).append(receipt.memory.peak_bytes or 0)
+    def __init__(
+        self, receipts: "Iterable[Receipt] | ReceiptTable" = (), *, table: Mapping[str, Any] | None = None
+    ) -> None:
+        rows = receipts if isinstance(receipts, ReceiptTable) else table_of(list(receipts))
+        columns = rows.columns
+        states = np.array([{"failed": 0}.get(text, 2 if text in _RUN else 1) for text in rows.texts], int)
+        state = states[columns["state"]] if len(rows) else np.zeros(0, int)
         listed = _read_table(table)
-        self._seconds = _Quantity(seconds, worked, [(m, b, s) for m, b, s, _ in listed if s])
-        self._memory = _Quantity(memory, worked, [(m, b, size) for m, b, _, size in listed if size])
+        self._seconds = _Quantity(rows, "seconds", state, [(m, b, s) for m, b, s, _ in listed if s])
+        self._memory = _Quantity(rows, "memory", state, [(m, b, size) for m, b, _, size in listed if size])
 
     @classmethod
     def none(cls) -> Self:
@@ -274,42 +287,111 @@ class Costs:
         """Predict the cost of a pair."""
         return Cost(seconds=self._seconds.predict(model, benchmark), memory=self._memory.predict(model, benchmark))
 
+    def of_all(self, models: Sequence[str], benchmarks: Sequence[str]) -> "CostTable":
+        """Predict the costs of all pairs of some models and benchmarks."""
+        return CostTable(
+            seconds=self._seconds.predict_all(models, benchmarks), memory=self._memory.predict_all(models, benchmarks)
+        )
+
+
+class Ranges(NamedTuple):
+    """Predictions of all pairs of some models (rows) and benchmarks (columns); NaN if unknown."""
+
+    value: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    source: NDArray[np.int8]  # position in SOURCES; -1 if unknown
+
+    def at(self, row: int, column: int) -> Prediction | None:
+        """One of the predictions."""
+        source = int(self.source[row, column])
+        if source < 0:
+            return None
+        value, low, high = (float(part[row, column]) for part in (self.value, self.low, self.high))
+        return Prediction(value, low, high, SOURCES[source])
+
+
+@dataclass(frozen=True, kw_only=True)
+class CostTable:
+    """Expected costs of all pairs of some models and benchmarks."""
+
+    seconds: Ranges
+    memory: Ranges
+
+    def at(self, row: int, column: int) -> Cost:
+        """Cost of a pair."""
+        return Cost(seconds=self.seconds.at(row, column), memory=self.memory.at(row, column))
+
 
 class _Quantity:
     """Predictions of seconds, or of bytes."""
 
     def __init__(
-        self,
-        measured: Mapping[tuple[str, str], list[float]],
-        worked: set[tuple[str, str]],
-        listed: list[tuple[str, str, float]],
+        self, rows: ReceiptTable, name: str, state: NDArray[np.int_], listed: list[tuple[str, str, float]]
     ) -> None:
-        self._measured = measured
-        here = [Observation(*pair, float(np.median(values))) for pair, values in measured.items() if pair in worked]
-        self._known = {observation.row for observation in here}, {observation.column for observation in here}
-        self._nothing_here = not here
-        elsewhere = [Observation(*entry, elsewhere=True) for entry in listed]
-        self._effects: Effects | None = fit_effects([*here, *elsewhere])
+        values = rows.columns[name]
+        used = np.flatnonzero((state > 0) & (values > 0))
+        self._width = len(rows.texts)
+        self._positions = {text: number for number, text in enumerate(rows.texts)}
+        keys = rows.columns["model"][used].astype(np.int64) * self._width + rows.columns["benchmark"][used]
+        values = values[used]
+        order = np.lexsort((values, keys))
+        keys, values, complete = keys[order], values[order], state[used][order] == len(_RUN)
+        self._keys, starts = np.unique(keys, return_index=True)
+        counts = np.diff(starts, append=len(keys))
+        middle = starts + (counts - 1) // 2, starts + counts // 2
+        self._values = (values[middle[0]] + values[middle[1]]) / 2 if len(keys) else values
+        squares = (np.log(values) - np.repeat(np.log(self._values), counts)) ** 2
+        sums = np.add.reduceat(squares, starts) if len(keys) else squares
+        self._deviations = np.sqrt((sums + 2 * _REPEAT**2) / (counts + 2))
+        worked = np.logical_or.reduceat(complete, starts) if len(keys) else complete
+        here = zip(*_sample(self._keys[worked], self._values[worked]), strict=True)
+        texts = rows.texts
+        self._here = [Observation(texts[key // self._width], texts[key % self._width], value) for key, value in here]
+        self._known = {observation.row for observation in self._here}, {one.column for one in self._here}
+        self._elsewhere = [Observation(*entry, elsewhere=True) for entry in listed]
+
+    @cached_property
+    def _effects(self) -> Effects | None:
+        """Fitted when the first pair without a receipt is predicted."""
+        return fit_effects([*self._here, *self._elsewhere])
 
     def predict(self, model: str, benchmark: str) -> Prediction | None:
-        if values := self._measured.get((model, benchmark)):
-            logarithms = np.log(values)
-            squares = float(np.sum((logarithms - np.median(logarithms)) ** 2))
-            deviation = np.sqrt((squares + 2 * _REPEAT**2) / (len(values) + 2))
-            return _prediction(float(np.median(values)), float(deviation), "measured")
-        expected = self._effects.predict(model, benchmark) if self._effects is not None else None
-        if expected is None:
-            return None
-        logarithm, deviation = expected
-        if self._nothing_here:
-            deviation = float(np.hypot(deviation, _MACHINE))
-        here = model in self._known[0] or benchmark in self._known[1]
-        return _prediction(float(np.exp(logarithm)), deviation, "fitted" if here else "table")
+        return self.predict_all([model], [benchmark]).at(0, 0)
+
+    def predict_all(self, models: Sequence[str], benchmarks: Sequence[str]) -> Ranges:
+        shape = len(models), len(benchmarks)
+        value, deviation = np.full(shape, np.nan), np.full(shape, np.nan)
+        source = np.full(shape, -1, np.int8)
+        rows, columns = (np.array([self._positions.get(name, -1) for name in names]) for names in (models, benchmarks))
+        measured, places = np.zeros(shape, bool), np.zeros(shape, np.intp)
+        if len(self._keys):
+            keys = rows[:, None].astype(np.int64) * self._width + columns
+            places = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
+            measured = (self._keys[places] == keys) & (rows >= 0)[:, None] & (columns >= 0)
+        if not measured.all() and self._effects is not None:
+            logarithms, deviation = self._effects.predict_all(models, benchmarks)
+            value = np.exp(logarithms)
+            if not self._here:
+                deviation = np.hypot(deviation, _MACHINE)
+            here = np.logical_or.outer(*(
+                np.array([name in known for name in names], bool)
+                for names, known in zip((models, benchmarks), self._known, strict=True)
+            ))  # fmt: skip
+            source = np.where(np.isnan(value), -1, np.where(here, 1, 2)).astype(np.int8)
+        value[measured] = self._values[places[measured]]
+        deviation[measured] = self._deviations[places[measured]]
+        source[measured] = 0
+        factor = np.exp(_WIDTH * deviation)
+        return Ranges(value, value / factor, value * factor, source)
 
 
-def _prediction(value: float, deviation: float, source: Source) -> Prediction:
-    factor = float(np.exp(_WIDTH * deviation))
-    return Prediction(value, value / factor, value * factor, source)
+def _sample(keys: NDArray[np.int64], values: NDArray[np.float64]) -> tuple[list[int], list[float]]:
+    """Return all values, or so many that effects are known well and fitted in seconds."""
+    if len(keys) > _MOST_FITTED:
+        chosen = np.sort(np.random.default_rng(0).choice(len(keys), _MOST_FITTED, replace=False))
+        keys, values = keys[chosen], values[chosen]
+    return keys.tolist(), values.tolist()
 
 
 def costs_table(receipts: "Iterable[Receipt]") -> dict[str, Any]:
@@ -331,20 +413,14 @@ def costs_table(receipts: "Iterable[Receipt]") -> dict[str, Any]:
     for receipt in kept:
         pair = (receipt.model.identifier, receipt.benchmark.identifier)
         seconds.setdefault(pair, []).append(receipt.timings.total or 0.0)
-        if _own_memory(receipt):
-            memory.setdefault(pair, []).append(receipt.memory.peak_bytes or 0)
+        if size := own_memory(receipt):
+            memory.setdefault(pair, []).append(size)
     machines = sorted({f"{receipt.environment.cpu or '?'}, {receipt.environment.cpu_count} cores" for receipt in kept})
     pairs = [
         [*pair, round(float(np.median(seconds[pair])), 2), int(np.median(memory[pair])) if pair in memory else None]
         for pair in sorted(seconds)
     ]
     return {"version": _VERSION, "machine": "; ".join(machines), "pairs": pairs}
-
-
-def _own_memory(receipt: "Receipt") -> bool:
-    """Whether the memory of a receipt is that of its pair, and complete: an isolated model uses another process."""
-    isolated = receipt.run is not None and receipt.run.isolated
-    return bool(receipt.memory.raised_here and receipt.memory.peak_bytes) and not isolated
 
 
 def _read_table(table: Mapping[str, Any] | None) -> list[tuple[str, str, float, float]]:

@@ -1,14 +1,20 @@
 """Which pairs of model and benchmark remain to be scored, and their expected cost."""
 
-from collections.abc import Callable, Mapping, Sequence
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from heapq import heapreplace
+from operator import eq
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeVar, overload
+
+import numpy as np
+from numpy.typing import NDArray
 
 from brainscore_core.errors import UserError
 from brainscore_core.plugins.source import plugin_hash
-from brainscore_core.receipts.receipt import BenchmarkInfo, DataItem, ModelInfo, Receipt
+from brainscore_core.results.index import ReceiptTable, table_of
 from brainscore_core.results.store import Listing, Problem, ResultsStore
 from brainscore_core.runner.costs import Cost, Costs, Prediction, costs_table
 
@@ -33,6 +39,8 @@ AGAIN: tuple[Again, ...] = ("failed", "none", "all")
 
 Why = Literal["missing", "failed", "version changed", "code changed", "again"]
 """Why a pair is scored."""
+
+_NO_TIME = Prediction(0.0, 0.0, 0.0, "table")
 
 
 class Pair(NamedTuple):
@@ -97,14 +105,14 @@ class Plan:
 
     Attributes
     ----------
-    tasks : tuple of ModelTask
+    tasks : sequence of ModelTask
         One per model with remaining pairs, in the order in which they should start: tasks of unknown time, then the
         longest.
-    done : tuple of Pair
+    done : sequence of Pair
         Pairs whose newest receipt is up to date.
-    pending : tuple of Pending
+    pending : sequence of Pending
         The other pairs, model by model in the requested order.
-    skipped : tuple of Pending
+    skipped : sequence of Pending
         Outdated or failed pairs that `again` excludes.
     problems : tuple of Problem
         Receipts that cannot be read and are ignored.
@@ -112,17 +120,17 @@ class Plan:
         Time of the plan in UTC, ISO 8601. Newer receipts complete its pairs.
     """
 
-    tasks: tuple[ModelTask, ...] = ()
-    done: tuple[Pair, ...] = ()
-    pending: tuple[Pending, ...] = ()
-    skipped: tuple[Pending, ...] = ()
+    tasks: Sequence[ModelTask] = ()
+    done: Sequence[Pair] = ()
+    pending: Sequence[Pending] = ()
+    skipped: Sequence[Pending] = ()
     problems: tuple[Problem, ...] = ()
     created: str = ""
 
     @property
     def unknown(self) -> int:
         """Number of pending pairs whose time is unknown."""
-        return sum(1 for pending in self.pending if pending.cost.seconds is None)
+        return int(np.isnan(_expected_seconds(self.pending)[:, 0]).sum())
 
     @property
     def seconds(self) -> tuple[float, float, float]:
@@ -130,8 +138,8 @@ class Plan:
 
         The range is cautious: all pairs would have to deviate in the same direction.
         """
-        known = [pending.cost.seconds for pending in self.pending if pending.cost.seconds is not None]
-        return sum(cost.value for cost in known), sum(cost.low for cost in known), sum(cost.high for cost in known)
+        value, low, high = np.nansum(_expected_seconds(self.pending), axis=0).tolist()
+        return value, low, high
 
     def wall_seconds(self, workers: int) -> float:
         """Seconds on several workers that take one task after the other, from the pairs whose time is known.
@@ -143,11 +151,17 @@ class Plan:
         """
         if workers < 1:
             raise UserError(f"{workers} workers cannot score anything", remedy="use at least 1 worker")
-        known = {each.pair: each.cost.seconds.value for each in self.pending if each.cost.seconds is not None}
+        known: dict[str, float] = {}
+        if isinstance(self.pending, _PendingPairs):
+            grid = self.pending.grid
+            values = np.nansum(np.where(self.pending.chosen, grid.costs.seconds.value, 0.0), axis=1)
+            known = dict(zip(grid.models, values.tolist(), strict=True))
+        else:
+            for one in self.pending:
+                known[one.pair.model] = known.get(one.pair.model, 0.0) + (one.cost.seconds or _NO_TIME).value
         ends = [0.0] * workers
         for task in self.tasks:
-            first = min(range(workers), key=ends.__getitem__)
-            ends[first] += sum(known.get(Pair(task.model, benchmark), 0.0) for benchmark in task.benchmarks)
+            heapreplace(ends, ends[0] + known.get(task.model, 0.0))
         return max(ends)
 
 
@@ -208,32 +222,173 @@ def make_plan(
     if again not in AGAIN:
         raise UserError(f"again={again!r} is not valid", remedy=f"choose one of {', '.join(AGAIN)}")
     created = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%f}Z"
-    listing = store if isinstance(store, Listing) else store.listing()
-    newest = {Pair(r.model.identifier, r.benchmark.identifier): r for r in listing.newest_of_each()}
-    costs = costs or Costs(listing.receipts, table=table)
-    code = _Code(plugins)
-    done: list[Pair] = []
-    pending: list[Pending] = []
-    skipped: list[Pending] = []
-    for model in dict.fromkeys(models):
-        for benchmark in dict.fromkeys(benchmarks):
-            pair = Pair(model, benchmark)
-            why, detail = _why(pair, newest.get(pair), code, version_of)
-            if why is None and again == "all":
-                why = "again"
-            if why is None:
-                done.append(pair)
-                continue
-            entry = Pending(pair=pair, why=why, detail=detail, cost=costs.of(model, benchmark))
-            (skipped if again == "none" and why != "missing" else pending).append(entry)
+    rows = store.table() if isinstance(store, ResultsStore) else table_of(store.receipts, store.problems)
+    models, benchmarks = list(dict.fromkeys(models)), list(dict.fromkeys(benchmarks))
+    grid = _Grid(models, benchmarks, rows, costs or Costs(rows, table=table), _Code(plugins), version_of)
+    if again == "all":
+        grid.why[grid.why == _DONE] = WHY.index("again")
+    outdated = (grid.why != _DONE) & (grid.why != WHY.index("missing"))
+    omitted = outdated if again == "none" else np.zeros_like(outdated)
+    pending = _PendingPairs(grid, (grid.why != _DONE) & ~omitted)
     return Plan(
         tasks=_tasks(pending, gpu),
-        done=tuple(done),
-        pending=tuple(pending),
-        skipped=tuple(skipped),
-        problems=listing.problems,
+        done=_DonePairs(grid, grid.why == _DONE),
+        pending=pending,
+        skipped=_PendingPairs(grid, omitted),
+        problems=rows.problems,
         created=created,
     )
+
+
+WHY: tuple[Why, ...] = ("missing", "failed", "version changed", "code changed", "again")
+_DONE = -1
+
+
+class _Grid:
+    """All pairs of a plan: `why` each is scored (position in `WHY`, or `_DONE`), its newest receipt, its costs.
+
+    Objects are made for pairs that are looked at, since a plan may have more than a million.
+    """
+
+    def __init__(
+        self,
+        models: list[str],
+        benchmarks: list[str],
+        rows: ReceiptTable,
+        costs: Costs,
+        code: "_Code",
+        version_of: Callable[[str], int | str | None] | None,
+    ) -> None:
+        self.models, self.benchmarks, self.rows, self.code = models, benchmarks, rows, code
+        self.costs = costs.of_all(models, benchmarks)
+        self.versions = [None if version_of is None else version_of(name) for name in benchmarks]
+        self.newest = np.full((len(models), len(benchmarks)), -1, np.int32)  # row of the newest receipt
+        self.why = np.zeros(self.newest.shape, np.int8)
+        if len(rows):
+            places = []
+            for names, column in ((models, "model"), (benchmarks, "benchmark")):
+                positions = {name: number for number, name in enumerate(names)}
+                place = np.array([positions.get(text, -1) for text in rows.texts], np.int32)
+                places.append(place[rows.columns[column]])
+            used = np.flatnonzero((places[0] >= 0) & (places[1] >= 0))
+            self.newest[places[0][used], places[1][used]] = used  # the last one of a pair counts
+            self._compare()
+
+    def pending(self, row: int, column: int) -> Pending:
+        """Describe a pair."""
+        why = WHY[self.why[row, column]]
+        pair = Pair(self.models[row], self.benchmarks[column])
+        return Pending(pair=pair, why=why, detail=self._detail(why, row, column), cost=self.costs.at(row, column))
+
+    def _compare(self) -> None:
+        """Determine why pairs with a receipt are scored again."""
+        known = self.newest >= 0
+        rows = self.newest[known]
+        model, benchmark = np.nonzero(known)
+        texts = self.rows.texts
+
+        def differ(place: NDArray[np.intp], column: str, differs: Callable[[int, str], Any]) -> NDArray[np.bool_]:
+            keys = place.astype(np.int64) * len(texts) + self.rows.columns[column][rows]
+            distinct, inverse = np.unique(keys, return_inverse=True)
+            found = [bool(differs(int(key) // len(texts), texts[int(key) % len(texts)])) for key in distinct]
+            answers: NDArray[np.bool_] = np.array(found, bool)[inverse]
+            return answers
+
+        why = np.full(len(rows), _DONE, np.int8)
+        why[differ(model, "model_code", self._changed_model)] = WHY.index("code changed")
+        why[differ(benchmark, "code", self._changed_others)] = WHY.index("code changed")
+        why[differ(benchmark, "version", self._has_other_version)] = WHY.index("version changed")
+        why[differ(benchmark, "state", lambda _, state: state == "failed")] = WHY.index("failed")
+        self.why[known] = why
+
+    def _has_other_version(self, column: int, version: str) -> bool:
+        current = self.versions[column]
+        return current is not None and version != "" and str(current) != str(json.loads(version))
+
+    def _changed_model(self, row: int, digest: str) -> list[str]:
+        return ["model"] if self.code.changed("model", self.models[row], digest) else []
+
+    def _changed_others(self, column: int, code: str) -> list[str]:
+        digest, data = json.loads(code)
+        changed = ["benchmark"] if self.code.changed("benchmark", self.benchmarks[column], digest) else []
+        for kind, identifier, digest in data:
+            if self.code.changed(kind, identifier, digest):
+                changed.append(f"{kind.replace('_', ' ')} {identifier!r}")
+        return changed
+
+    def _detail(self, why: Why, row: int, column: int) -> str:
+        texts, columns, number = self.rows.texts, self.rows.columns, self.newest[row, column]
+        if why == "failed":
+            return texts[columns["reason"][number]]
+        if why == "version changed":
+            version = json.loads(texts[columns["version"][number]])
+            return f"scored with version {version}, now {self.versions[column]}"
+        if why == "code changed":
+            names = self._changed_model(row, texts[columns["model_code"][number]])
+            names += self._changed_others(column, texts[columns["code"][number]])
+            return f"of the {' and the '.join(names)}"
+        return ""
+
+
+Entry = TypeVar("Entry")
+
+
+class _Pairs(Sequence[Entry]):
+    """Some pairs of a grid, model by model."""
+
+    def __init__(self, grid: _Grid, chosen: NDArray[np.bool_]) -> None:
+        self.grid, self.chosen = grid, chosen
+        self._places = np.flatnonzero(chosen)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    @overload
+    def __getitem__(self, number: int) -> Entry: ...
+    @overload
+    def __getitem__(self, number: slice) -> tuple[Entry, ...]: ...
+    def __getitem__(self, number: int | slice) -> Entry | tuple[Entry, ...]:
+        width = len(self.grid.benchmarks)
+        if isinstance(number, slice):
+            return tuple(self._make(*divmod(place, width)) for place in self._places[number].tolist())
+        return self._make(*divmod(int(self._places[number]), width))
+
+    def __iter__(self) -> Iterator[Entry]:
+        for start in range(0, len(self), 10_000):
+            yield from self[start : start + 10_000]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and len(self) == len(other) and all(map(eq, self, other))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return repr(tuple(self))
+
+    def _make(self, row: int, column: int) -> Entry:
+        raise NotImplementedError
+
+
+class _PendingPairs(_Pairs[Pending]):
+    def _make(self, row: int, column: int) -> Pending:
+        return self.grid.pending(row, column)
+
+    def seconds(self) -> NDArray[np.float64]:
+        """Expected value, lower and upper limit of each; NaN if unknown."""
+        return np.stack([part[self.chosen] for part in self.grid.costs.seconds[:3]], axis=1)
+
+
+class _DonePairs(_Pairs[Pair]):
+    def _make(self, row: int, column: int) -> Pair:
+        return Pair(self.grid.models[row], self.grid.benchmarks[column])
+
+
+def _expected_seconds(pending: Sequence[Pending]) -> NDArray[np.float64]:
+    """Expected value, lower and upper limit of each; NaN if unknown."""
+    if isinstance(pending, _PendingPairs):
+        return pending.seconds()
+    values = [(np.nan,) * 3 if one.cost.seconds is None else one.cost.seconds[:3] for one in pending]
+    return np.array(values, float).reshape(-1, 3)
 
 
 class _Code:
@@ -243,6 +398,11 @@ class _Code:
         self._plugins = plugins
         self._folders: dict[tuple[str, str], Path | None] = {}
         self._hashes: dict[Path, str | None] = {}
+
+    def changed(self, kind: str, identifier: str, digest: str | None) -> bool:
+        """Whether a plugin's hash is known and is not this one."""
+        current = self.of(kind, identifier)
+        return current is not None and current != (digest or None)
 
     def of(self, kind: str, identifier: str) -> str | None:
         if self._plugins is None:
@@ -257,42 +417,19 @@ class _Code:
         return self._hashes[folder]
 
 
-def _why(
-    pair: Pair, receipt: Receipt | None, code: _Code, version_of: Callable[[str], int | str | None] | None
-) -> tuple[Why | None, str]:
-    if receipt is None:
-        return "missing", ""
-    if receipt.state == "failed":
-        return "failed", receipt.reason or ""
-    version = version_of(pair.benchmark) if version_of is not None else None
-    if version is not None and receipt.benchmark.version is not None and str(version) != str(receipt.benchmark.version):
-        return "version changed", f"scored with version {receipt.benchmark.version}, now {version}"
-    used: list[tuple[str, str, ModelInfo | BenchmarkInfo | DataItem]]
-    used = [("model", "model", receipt.model), ("benchmark", "benchmark", receipt.benchmark)]
-    used += [(item.kind, f"{item.kind.replace('_', ' ')} {item.identifier!r}", item) for item in receipt.data]
-    changed = []
-    for kind, name, info in used:
-        current = code.of(kind, info.identifier)
-        if current is not None and current != (info.plugin.sha256 if info.plugin else None):
-            changed.append(name)
-    return ("code changed", f"of the {' and the '.join(changed)}") if changed else (None, "")
-
-
-def _tasks(pending: Sequence[Pending], gpu: int | Mapping[str, int]) -> tuple[ModelTask, ...]:
-    by_model: dict[str, list[Pending]] = {}
-    for entry in pending:
-        by_model.setdefault(entry.pair.model, []).append(entry)
+def _tasks(pending: _PendingPairs, gpu: int | Mapping[str, int]) -> tuple[ModelTask, ...]:
+    grid, chosen = pending.grid, pending.chosen
     tasks = []
-    for model, entries in by_model.items():
-        seconds = [entry.cost.seconds.value for entry in entries if entry.cost.seconds is not None]
-        memory = [entry.cost.memory.value for entry in entries if entry.cost.memory is not None]
+    for row in np.flatnonzero(chosen.any(axis=1)).tolist():
+        model, columns = grid.models[row], np.flatnonzero(chosen[row])
+        seconds, memory = grid.costs.seconds.value[row, columns], grid.costs.memory.value[row, columns]
         tasks.append(
             ModelTask(
                 model=model,
-                benchmarks=tuple(entry.pair.benchmark for entry in entries),
-                memory=int(max(memory)) if memory else None,
+                benchmarks=tuple(grid.benchmarks[column] for column in columns.tolist()),
+                memory=None if np.isnan(memory).all() else int(np.nanmax(memory)),
                 gpu=gpu.get(model, 0) if isinstance(gpu, Mapping) else gpu,
-                seconds=sum(seconds) if len(seconds) == len(entries) else None,
+                seconds=None if np.isnan(seconds).any() else float(seconds.sum()),
             )
         )
     # the longest first, so that no worker starts one of them after all others have finished

@@ -14,13 +14,25 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, Any, Literal
+from typing import IO, TYPE_CHECKING, Any, Literal
 
 from brainscore_core.errors import UserError
 from brainscore_core.memory import format_size
 from brainscore_core.receipts.output import Captured, unnamed_file
 
-__all__ = ["Answer", "Death", "ScoringProcess", "descendants", "end_all", "memory_of", "proportional_memory_of"]
+if TYPE_CHECKING:
+    from brainscore_core.runner.template import ForkedProcess, Template
+
+__all__ = [
+    "SCRIPT",
+    "Answer",
+    "Death",
+    "ScoringProcess",
+    "descendants",
+    "end_all",
+    "memory_of",
+    "proportional_memory_of",
+]
 
 _PRIVATE = ("RssAnon:", "VmSwap:")
 _SHARED = "RssShmem:"
@@ -136,7 +148,9 @@ def system_oom_kills() -> int:
     return next((int(line.split()[1]) for line in lines if line.startswith("oom_kill ")), 0)
 
 
-_SCRIPT = Path(__file__).with_name("_child.py")
+SCRIPT = Path(__file__).with_name("_child.py")
+"""The script of scoring processes."""
+
 _TICK = 0.05  # seconds between two checks of the process's memory
 _TREE_TICKS = 10  # checks between two searches for descendants
 _TIDY_SECONDS = 1.0
@@ -186,6 +200,8 @@ class ScoringProcess:
         Its environment variables.
     limit : int or None
         Bytes that it may hold, including its descendants.
+    template : Template, optional
+        Forks the process, if it can. Otherwise the process is started. It is given back when the process has ended.
 
     Raises
     ------
@@ -193,26 +209,40 @@ class ScoringProcess:
         If the scorer cannot be imported.
     """
 
-    def __init__(self, settings: Mapping[str, Any], *, environment: Mapping[str, str], limit: int | None) -> None:
+    def __init__(
+        self,
+        settings: Mapping[str, Any],
+        *,
+        environment: Mapping[str, str],
+        limit: int | None,
+        template: Template | None = None,
+    ) -> None:
         self.limit = limit
+        self._template = template
         self._printed = unnamed_file()  # the process empties it when it starts a pair
         self._answers: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self._oom_kills = system_oom_kills()
         self._ticks = 0
         self._others: list[int] = []
         self._counted_again = 0  # bytes of shared pages that `memory_of` counts more than once
+        forked = template.fork(self._printed) if template is not None else None
+        self._process = forked or self._started(environment)
+        if forked is None:
+            self._give_back_template()
+        threading.Thread(target=self._read_answers, args=(self._process.stdout,), daemon=True).start()
+        self._send({**settings, "path": sys.path})
+        self._ready = False
+
+    def _started(self, environment: Mapping[str, str]) -> subprocess.Popen[bytes] | ForkedProcess:
         # -P: do not import from the folder of the script
-        self._process = subprocess.Popen(  # noqa: S603 - this package's own script
-            [sys.executable, "-P", str(_SCRIPT), str(os.getpid())],
+        return subprocess.Popen(  # noqa: S603 - this package's own script
+            [sys.executable, "-P", str(SCRIPT), str(os.getpid())],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._printed,
             env=dict(environment),
             start_new_session=True,
         )
-        threading.Thread(target=self._read_answers, args=(self._process.stdout,), daemon=True).start()
-        self._send({**settings, "path": sys.path})
-        self._ready = False
 
     @property
     def pid(self) -> int:
@@ -254,7 +284,12 @@ class ScoringProcess:
         if death := self.wait_ready(stopped):
             return death
         self._send({"model": model, "benchmark": benchmark})
-        return self._wait(timeout, stopped)
+        result = self._wait(timeout, stopped)
+        if isinstance(result, Answer):
+            modules = result.content.pop("modules", ())
+            if self._template is not None:
+                self._template.learn(modules)
+        return result
 
     def finish(self) -> None:
         """Let the process end by itself; nothing remains to be scored."""
@@ -277,6 +312,12 @@ class ScoringProcess:
                 self._process.stdin.close()
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(timeout=5)
+        self._give_back_template()
+
+    def _give_back_template(self) -> None:
+        if self._template is not None:
+            self._template.give_back()
+            self._template = None
 
     def _wait(self, timeout: float | None, stopped: Callable[[], bool]) -> Answer | Death:
         start = time.monotonic()
@@ -307,7 +348,7 @@ class ScoringProcess:
 
     def _has_ended(self) -> bool:
         """Whether the process has ended; without reaping it if possible, so that its id is not reused."""
-        if hasattr(os, "waitid") and self._process.returncode is None:
+        if isinstance(self._process, subprocess.Popen) and hasattr(os, "waitid") and self._process.returncode is None:
             with contextlib.suppress(ChildProcessError):
                 flags = os.WEXITED | os.WNOHANG | os.WNOWAIT
                 return os.waitid(os.P_PID, self._process.pid, flags) is not None
@@ -330,7 +371,9 @@ class ScoringProcess:
         if thorough:
             self._others = descendants(self._process.pid)
         self._ticks += 1
-        processes = [self._process.pid, *self._others]
+        # the pages that a forked process shares with its template count once
+        template = [] if self._template is None else [self._template.pid]
+        processes = [self._process.pid, *template, *self._others]
         used = memory_of(processes)
         # the exact count is slow: use it if the limit may be exceeded, else now and then
         if used > self.limit and (thorough or used - self._counted_again > self.limit):
@@ -346,6 +389,7 @@ class ScoringProcess:
         except subprocess.TimeoutExpired:
             self._process.kill()
             code = self._process.wait()
+        self._give_back_template()
         if code == -getattr(signal, "SIGKILL", 9) and system_oom_kills() > self._oom_kills:
             message = "was killed by the system, which had no memory left"
             return Death(kind="memory", message=message, seconds=seconds, tail=self._printed_text())

@@ -19,6 +19,7 @@ from brainscore_core.receipts.receipt import BenchmarkInfo, ErrorInfo, ModelInfo
 from brainscore_core.results.store import ResultsStore
 from brainscore_core.runner.pair import run_info
 from brainscore_core.runner.process import Answer, Death, ScoringProcess
+from brainscore_core.runner.template import borrow_template
 
 __all__ = [
     "ATTEMPTS",
@@ -216,6 +217,7 @@ class _Task:
         self.limit = spec.limit if spec.limit is not None else advertised_memory(worker)
         self.bigger_exists = spec.largest is not None and self.limit is not None and spec.largest > self.limit
         self.process: ScoringProcess | None = None
+        self.remaining = list(spec.benchmarks)
         try:
             self.key: str | None = worker.get_current_task()
         except ValueError:
@@ -227,6 +229,7 @@ class _Task:
         waiting: list[str] = []
         try:
             for benchmark in self.spec.benchmarks:
+                self.remaining.remove(benchmark)
                 if benchmark in ended:
                     continue
                 outcome = self._pair(benchmark, attempts[benchmark])
@@ -264,28 +267,35 @@ class _Task:
     def _pair(self, benchmark: str, attempts: int) -> dict[str, Any]:
         if self.stopped():
             return self._outcome("stopped", benchmark)
-        claim = self.store.claim(self.spec.model, benchmark, owner=f"{OWNER}{self.spec.run}")
+        claim = self.store.claim(self.spec.model, benchmark, owner=f"{OWNER}{self.spec.run}", one_receipt=True)
         if claim is None:
             return self._outcome("claimed", benchmark, owner=self.store.owner(self.spec.model, benchmark))
         with claim:  # renewed until it is released
+            outcome = self._claimed_pair(benchmark, attempts, is_first=claim.is_first)
+            if outcome["what"] == "finished":
+                claim.finish()
+            return outcome
+
+    def _claimed_pair(self, benchmark: str, attempts: int, *, is_first: bool) -> dict[str, Any]:
+        if not is_first:
             latest = self.store.latest(self.spec.model, benchmark)
             if latest is not None and latest.created >= self.spec.since[benchmark]:
                 if latest.run is None or latest.run.id != self.spec.run:
                     return self._outcome("skipped", benchmark, reason=f"scored meanwhile by another run: {latest.id}")
                 if attempts >= ATTEMPTS or not _model_lacked_memory(latest):
                     return self._finished(benchmark, latest, 0.0)  # its worker died before it reported the receipt
-            if attempts >= ATTEMPTS:
-                return self._failed(
-                    benchmark, Death(kind="crash", message="lost its worker twice", seconds=0.0), "WorkerLost"
-                )
-            return self._score(benchmark, attempts)
+        if attempts >= ATTEMPTS:
+            return self._failed(
+                benchmark, Death(kind="crash", message="lost its worker twice", seconds=0.0), "WorkerLost"
+            )
+        return self._score(benchmark, attempts)
 
     def _score(self, benchmark: str, attempts: int) -> dict[str, Any]:
         while True:
             attempts += 1
             self._report(self._outcome("started", benchmark, attempt=attempts))
             if self.process is None:
-                self.process = self._start()
+                self.process = self._start(benchmark, attempts)
             result = self.process.score(self.spec.model, benchmark, timeout=self.spec.timeout, stopped=self.stopped)
             if isinstance(result, Answer):
                 if self.bigger_exists and attempts < ATTEMPTS and self._needs_more_memory(benchmark, result):
@@ -354,7 +364,8 @@ class _Task:
             seconds=seconds,
         )
 
-    def _start(self) -> ScoringProcess:
+    def _start(self, benchmark: str, attempts: int) -> ScoringProcess:
+        """Start a process; after a failure one without a template, which may have been the cause."""
         spec = self.spec
         settings = {
             "scorer": spec.scorer,
@@ -363,7 +374,18 @@ class _Task:
             "isolated": spec.isolated,
             "options": dict(spec.options),
         }
-        return ScoringProcess(settings, environment=scoring_environment(spec.threads, self.limit), limit=self.limit)
+        environment = scoring_environment(spec.threads, self.limit)
+        template = None
+        if attempts == 1:
+            template = borrow_template(
+                settings,
+                [benchmark, *self.remaining],
+                environment=environment,
+                limit=self.limit,
+                timeout=spec.timeout,
+                stopped=self.stopped,
+            )
+        return ScoringProcess(settings, environment=environment, limit=self.limit, template=template)
 
     def _run_info(self) -> Any:
         return run_info(self.spec.run, isolated=self.spec.isolated)

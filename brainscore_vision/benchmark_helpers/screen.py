@@ -18,6 +18,7 @@ from brainscore_core.files import PART_SUFFIX, file_digest
 from brainscore_core.paths import screen_home
 from brainscore_core.provenance import timed
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
+from brainscore_vision.videos import decode_frames, is_video, video_properties, write_video
 
 __all__ = ["ImageConverter", "place_on_screen", "screen_home", "write_png"]
 
@@ -137,7 +138,7 @@ def place_on_screen(
     Parameters
     ----------
     stimulus_set : StimulusSet
-        Images; not modified.
+        Images or videos; not modified.
     target_visual_degrees : float
         Visual angle that the screen (the model's input) spans, in degrees.
     source_visual_degrees : float, optional
@@ -163,9 +164,9 @@ def place_on_screen(
     is centred on a grey (128, 128, 128) RGB screen; transparency is dropped. r < 1: the image is cropped to its centre.
     Images are never resampled.
 
-    Files are written losslessly (PNG, whatever their suffix) below ``$BRAINSCORE_HOME/stimuli_on_screen`` (default
-    ``~/.brain-score``), under a hash of the names and bytes of all image files and of r, so that files with the same
-    names but other content are never confused.
+    Files are written losslessly (PNG or, of videos, Matroska with FFV1, whatever their suffix) below
+    ``$BRAINSCORE_HOME/stimuli_on_screen`` (default ``~/.brain-score``), under a hash of the names and bytes of all
+    files and of r, so that files with the same names but other content are never confused.
 
     Examples
     --------
@@ -348,24 +349,26 @@ def _move(placement: _Placement) -> None:
 def _place(source: Path, ratio: float, stream: IO[bytes]) -> None:
     from PIL import Image, UnidentifiedImageError
 
+    if is_video(source) and source.suffix.lower() != ".gif":
+        _place_video(source, ratio, stream)
+        return
     try:
         with Image.open(source) as image:
+            if getattr(image, "n_frames", 1) > 1 and is_video(source):
+                _place_video(source, ratio, stream)
+                return
             image.load()
     except (UnidentifiedImageError, OSError) as error:
-        raise UserError(f"{source} cannot be read: {error}", remedy="only images can be placed on a screen") from error
+        raise UserError(
+            f"{source} cannot be read: {error}", remedy="only images and videos can be placed on a screen"
+        ) from error
     if image.mode not in _SHOWN_MODES:
         raise UserError(
             f"{source} has the image mode {image.mode!r}; a screen shows only images with 8 bits per channel",
             remedy="save the image with 8 bits per channel",
         )
     size = np.array(image.size)
-    placed = np.round(ratio * size).astype(int)
-    if placed.min() < 1:
-        raise UserError(
-            f"{source} ({size[0]} × {size[1]} pixels) would be cropped to less than one pixel: the screen spans only "
-            f"{ratio:.3g} times its visual angle",
-            remedy="check the visual angles of the stimuli and the screen: they are in degrees",
-        )
+    placed = _placed_size(source, size, ratio)
     width, height = (int(length) for length in placed)
     if ratio >= 1:
         left, top = _corner(placed - size)
@@ -378,6 +381,34 @@ def _place(source: Path, ratio: float, stream: IO[bytes]) -> None:
         write_png(np.asarray(cut), stream)
     else:
         (cut if cut.mode in _PNG_MODES else cut.convert("RGB")).save(stream, format="PNG", compress_level=1)
+
+
+def _place_video(source: Path, ratio: float, stream: IO[bytes]) -> None:
+    """Place each frame of a video, as an image."""
+    rate, count, (width, height) = video_properties(source)
+    size = np.array([width, height])
+    placed = _placed_size(source, size, ratio)
+    frames = decode_frames(source, np.arange(count))
+    if ratio >= 1:
+        left, top = _corner(placed - size)
+        shown = np.full((count, placed[1], placed[0], 3), _GREY, dtype=np.uint8)
+        shown[:, top : top + height, left : left + width] = frames
+    else:
+        left, top = _corner(size - placed)
+        shown = frames[:, top : top + placed[1], left : left + placed[0]]
+    write_video(stream, shown, rate)
+
+
+def _placed_size(source: Path, size: NDArray[np.intp], ratio: float) -> NDArray[np.intp]:
+    """Width and height of the screen in pixels."""
+    placed = np.round(ratio * size).astype(np.intp)
+    if placed.min() < 1:
+        raise UserError(
+            f"{source} ({size[0]} × {size[1]} pixels) would be cropped to less than one pixel: the screen spans only "
+            f"{ratio:.3g} times its visual angle",
+            remedy="check the visual angles of the stimuli and the screen: they are in degrees",
+        )
+    return placed
 
 
 def _corner(difference: np.ndarray) -> tuple[int, int]:

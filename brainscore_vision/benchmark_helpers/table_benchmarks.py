@@ -35,7 +35,14 @@ from brainscore_vision.model_interface import BrainModel
 from brainscore_vision.registries import load_ceiling, load_dataset, load_metric, load_stimulus_set
 from brainscore_vision.utils import LazyLoad
 
-__all__ = ["ChoiceBenchmark", "constant_ceiling", "make_benchmark", "prepare_recordings"]
+__all__ = [
+    "ChoiceBenchmark",
+    "constant_ceiling",
+    "first_time_bin",
+    "make_benchmark",
+    "most_probable",
+    "prepare_recordings",
+]
 
 Prepare = Callable[[DataAssembly, BenchmarkRow], DataAssembly]
 
@@ -86,7 +93,7 @@ def make_benchmark(
 
 
 def prepare_recordings(assembly: DataAssembly, row: BenchmarkRow) -> DataAssembly:
-    """Select the row's region and its reliable neuroids, and squeeze the single time bin.
+    """Select the row's region, its reliable neuroids and the first time bin.
 
     Parameters
     ----------
@@ -103,6 +110,35 @@ def prepare_recordings(assembly: DataAssembly, row: BenchmarkRow) -> DataAssembl
     assembly = of_region(assembly, row.region)
     if row.reliability:
         assembly = filter_reliable_neuroids(assembly, row.threshold, row.reliability)
+    return first_time_bin(assembly)
+
+
+def first_time_bin(assembly: DataAssembly) -> DataAssembly:
+    """Select the time bin that is numbered 0 in ``time_bin_id``; without these numbers, there must be only one.
+
+    Parameters
+    ----------
+    assembly : NeuroidAssembly
+        Recordings.
+
+    Returns
+    -------
+    NeuroidAssembly
+        Without the dimension ``time_bin``.
+
+    Examples
+    --------
+    >>> assembly = NeuroidAssembly([[[1.0, 2.0]]], dims=["presentation", "neuroid", "time_bin"], coords={
+    ...     "stimulus_id": ("presentation", ["a"]), "repetition": ("presentation", [0]),
+    ...     "neuroid_id": ("neuroid", [0]), "region": ("neuroid", ["IT"]),
+    ...     "time_bin_id": ("time_bin", [1, 0]), "time_bin_start": ("time_bin", [170, 70])})
+    >>> first_time_bin(assembly).values.tolist()
+    [[2.0]]
+    """
+    if "time_bin" in assembly.dims and "time_bin_id" in assembly.coords:
+        attrs = dict(assembly.attrs)
+        assembly = assembly.isel(time_bin=np.flatnonzero(assembly["time_bin_id"].values == 0))
+        assembly.attrs = attrs
     return single_time_bin(assembly)
 
 
@@ -204,6 +240,7 @@ def _rsa(row: BenchmarkRow, bibtex: str | None, prepare: Prepare) -> Benchmark:
         identifier=row.identifier,
         version=row.version,
         assembly=LazyLoad(joined),  # type: ignore[arg-type] # stands for one
+        ceiler=load_ceiling(row.ceiling, rank=False),  # as published: dissimilarities are averaged as they are
         region=row.region,
         visual_degrees=_degrees(row),
         number_of_trials=row.number_of_trials,
@@ -285,6 +322,8 @@ class ChoiceBenchmark(BenchmarkBase):
         Categories to choose from; by default all values of `truth`.
     as_choices : bool
         Whether the metric compares choices; otherwise it takes probabilities.
+    translate : callable, optional
+        Function of the model's answers and the people's that returns what the metric takes instead of the former.
 
     Notes
     -----
@@ -300,11 +339,13 @@ class ChoiceBenchmark(BenchmarkBase):
         truth: str = "truth",
         choices: Sequence[str] | str | None = None,
         as_choices: bool = True,
+        translate: Callable[[DataAssembly, DataAssembly], DataAssembly] | None = None,
     ) -> None:
         self._row = row
         self._truth = truth
         self._choices = choices
         self._as_choices = as_choices
+        self._translate = translate
         self._metric: Any = LazyLoad(lambda: load_metric(row.metric))
         self._people: LazyLoad[DataAssembly] = LazyLoad(lambda: load_dataset(row.data[0]))
         super().__init__(
@@ -341,6 +382,8 @@ class ChoiceBenchmark(BenchmarkBase):
         if row.kind == "probabilities" and self._as_choices:
             answers = most_probable(answers)
         target = self._right(stimuli) if row.metric == "accuracy" else self._people.content
+        if self._translate is not None:
+            answers = self._translate(answers, target)
         return bound_score(normalise(self._metric(answers, target), self.ceiling))
 
     def _stimuli(self) -> StimulusSet:

@@ -183,6 +183,11 @@ def _changed_plugins(tree: Tree, names: list[str], top: str) -> list[str]:
 
 def _refuse_names(files: Mapping[str, str]) -> None:
     for path in files:
+        if len(path.encode(errors="replace")) > archives.LONGEST_PATH:
+            raise UserError(
+                f"the path {path[:60]!a}… is longer than {archives.LONGEST_PATH} bytes",
+                remedy="use fewer folders and shorter names",
+            )
         if not archives.is_portable(path):
             raise UserError(
                 f"{path!a} has invisible characters, or characters that some systems reject",

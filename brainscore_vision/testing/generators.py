@@ -93,6 +93,9 @@ def recordings(
     subject_coord: str = "subject",
     region_coord: bool = True,
     repetition_coord: str | None = "repetition",
+    numbered_bins: bool = False,
+    copied: Sequence[str] = (),
+    attrs: Mapping[str, Any] | None = None,
 ) -> DataAssembly:
     """Simulate recordings: random linear functions of the pictures, the same for a family of assemblies, with noise.
 
@@ -122,6 +125,12 @@ def recordings(
         Whether the regions are stated.
     repetition_coord : str or None
         Name of the coordinate of repetitions; None if there is none.
+    numbered_bins : bool
+        Whether time bins have the coordinate ``time_bin_id``.
+    copied : sequence of str
+        Columns of the stimuli that presentations have, too.
+    attrs : dict, optional
+        Attributes of the assembly.
 
     Returns
     -------
@@ -146,6 +155,8 @@ def recordings(
     }
     if repetition_coord is not None:
         coords[repetition_coord] = ("presentation", np.tile(np.arange(repetitions), len(stimuli)))
+    for column in copied:
+        coords[column] = ("presentation", np.repeat(stimuli[column].to_numpy(), repetitions))
     if region_coord:
         coords["region"] = ("neuroid", np.array([region for _, region, _ in places]))
     for coord, value in (of_neuroids or {}).items():
@@ -157,8 +168,11 @@ def recordings(
         dims.append("time_bin")
         coords["time_bin_start"] = ("time_bin", [start for start, _ in time_bins])
         coords["time_bin_end"] = ("time_bin", [end for _, end in time_bins])
-    made = NeuroidAssembly(values, coords=coords, dims=dims)
-    return resolve_assembly_class(cls)(made)
+        if numbered_bins:
+            coords["time_bin_id"] = ("time_bin", np.arange(len(time_bins)))
+    made = resolve_assembly_class(cls)(NeuroidAssembly(values, coords=coords, dims=dims))
+    made.attrs |= attrs or {}
+    return made
 
 
 def answers(

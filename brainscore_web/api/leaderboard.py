@@ -55,6 +55,7 @@ class BoardAsked(Schema):
     size_max: str = Field("", description="Maximum size of the weights in MB.")
     runnable: str = _one_of("0", "1", description="1: only models that can be loaded from published code and weights.")
     unscored: str = _one_of("0", "1", description="1: also models without a score on any of the benchmarks.")
+    states: str = _one_of("0", "1", description="1: all states of models that were scored during their training.")
     include: list[str] = _many("Benchmarks, or nodes for all benchmarks below.")
     exclude: list[str] = _many("Benchmarks, or nodes for all benchmarks below; takes precedence over include.")
     region: list[str] = _many("Benchmarks of this region.")

@@ -85,6 +85,8 @@ def create_submission(request: HttpRequest) -> Status[dict[str, Any]]:
     """Submit models, benchmarks, data or metrics: a ZIP file, a commit of a Git repository, or a pull request.
 
     The response contains the findings of the checks. If there is an error, nothing is run: fix it and send a revision.
+    If the checks take longer than two seconds, the response has no plugins and findings yet: they are there when the
+    step `check` has ended.
     """
     refuse_unknown_parameters(request)
     user = _submitter(request)
@@ -194,6 +196,8 @@ def submission_archive(request: HttpRequest, submission: uuid.UUID, query: Query
     revision = (rows.filter(number=query.revision) if query.revision else rows).first()
     if revision is None:
         raise Problem(404, f"there is no revision {query.revision}", "leave it out for the newest one")
+    if not revision.archive:
+        raise Problem(404, "the files of this revision are not examined yet", "try again when it is checked")
     headers = {
         "Content-Disposition": f'attachment; filename="{file_name(revision)}"',
         "ETag": f'"{revision.digest[:32]}"',

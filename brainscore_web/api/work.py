@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import asdict
 from typing import Any
 
@@ -12,6 +13,7 @@ from pydantic import Field
 
 from brainscore_core.errors import UserError
 from brainscore_core.formatting import size_text
+from brainscore_core.results.backend import StoreError
 from brainscore_web.accounts.models import User
 from brainscore_web.api.authentication import Access, caller_of
 from brainscore_web.api.problems import Problem, problem_responses
@@ -24,6 +26,7 @@ __all__ = ["router"]
 
 router = Router()
 
+_log = logging.getLogger(__name__)
 _WORKS = Access(scope="jobs:run")
 _TAGS = ["workers"]
 _MOST_EXCLUDED = 2000
@@ -36,6 +39,11 @@ class WorkWanted(Schema):
     version: str = Field("", max_length=100, description="Version of brainscore on the worker.")
     code: str = Field(max_length=64, description="Hash of the code of brainscore on the worker.")
     sandbox: bool = Field(False, description="Whether it can run submitted models in a sandbox.")
+    lease: str = Field(
+        "",
+        pattern="^([0-9a-f]{32})?$",
+        description="A random token for the lease. The same request with the same token returns the same pair.",
+    )
     without_models: list[str] = Field([], max_length=_MOST_EXCLUDED, description="Models that it cannot score.")
     without_benchmarks: list[str] = Field([], max_length=_MOST_EXCLUDED, description="Benchmarks that it cannot score.")
 
@@ -108,7 +116,8 @@ def take_work(request: HttpRequest, wanted: WorkWanted) -> dict[str, Any]:
     """Take the next pair of a public model and a public benchmark.
 
     Requires a token with the scope `jobs:run`, whose owner may score pairs for the site. The worker must have the code
-    of the site. It renews the lease, and uploads the result or gives the pair back.
+    of the site. It renews the lease, and uploads the result or gives the pair back. A request whose response was lost
+    can be repeated with the same `lease`: as long as the pair is leased, it is returned again.
     """
     refuse_unknown_parameters(request)
     worker = _worker(request, wanted.worker, wanted.version)
@@ -119,6 +128,7 @@ def take_work(request: HttpRequest, wanted: WorkWanted) -> dict[str, Any]:
     taken = remote.take(
         worker,
         sandbox=wanted.sandbox,
+        token=wanted.lease,
         without_models=wanted.without_models,
         without_benchmarks=wanted.without_benchmarks,
     )
@@ -179,6 +189,7 @@ def work_file(request: HttpRequest, job: int, asked: Query[FileAsked]) -> FileRe
         404,
         413,
         415,
+        503,
         answer=ResultState,
         requestBody={
             "required": True,
@@ -200,8 +211,14 @@ def post_result(request: HttpRequest, job: int, named: Query[LeaseNamed]) -> dic
         raise Problem(400, "the length of the body is not known", "send Content-Length")
     if int(length) > largest:
         raise Problem(413, f"the result is larger than {size_text(largest)}", "ask the site's administrators")
-    with remote.received(request, int(length)) as archive:
-        return {"result": remote.receive_result(worker, remote.lease_of(worker, job, named.lease), archive)}
+    try:
+        with remote.received(request, int(length)) as archive:
+            return {"result": remote.receive_result(worker, job, named.lease, archive)}
+    except ConnectionError as error:
+        raise Problem(503, "the result did not arrive completely", "send it again") from error
+    except (StoreError, OSError) as error:  # such as a full disk
+        _log.exception("The result of job %s cannot be stored", job)
+        raise Problem(503, "the site cannot store results at the moment", "try again later") from error
 
 
 def _worker(request: HttpRequest, name: str, version: str = "") -> RemoteWorker:

@@ -137,7 +137,9 @@ def compare(snapshot: Snapshot, question: Question) -> Comparison:
         return score_against_size(board_for(snapshot, question.board.changed(unscored=True)), question)
     if question.mode == "models":
         unfiltered = without_models(question)
-        return two_models(board_for(snapshot, unfiltered.board.changed(unscored=True)), unfiltered)
+        every_state = bool(question.first or question.second)
+        board = board_for(snapshot, unfiltered.board.changed(unscored=True, states=every_state))
+        return two_models(board, unfiltered)
     matrix_question = question.changed(x="", y="", first="", second="", colour="architecture")
     board = board_for(snapshot, question.board.changed(unscored=True))
     with _lock:

@@ -233,7 +233,7 @@ class Lease(Generic[M]):
 
 
 def claim(
-    queue: LeaseQueue[M], *, limit: int = 1, where: Q | None = None, worker: str = "", **values: Any
+    queue: LeaseQueue[M], *, limit: int = 1, where: Q | None = None, worker: str = "", token: str = "", **values: Any
 ) -> list[Lease[M]]:
     """Claim due rows, each by one process.
 
@@ -249,6 +249,8 @@ def claim(
         A condition of the rows.
     worker : str
         The name of the process; by default that of this one.
+    token : str
+        The token of a single claim; by default a random one.
     **values
         Further columns that the claim sets.
 
@@ -267,13 +269,13 @@ def claim(
         for key in candidates:
             if len(leases) == limit:
                 break
-            token = uuid.uuid4().hex
-            mine = {"claim": token, queue.renewed_field: timezone.now(), "attempts": F("attempts") + 1}
+            own = token or uuid.uuid4().hex
+            mine = {"claim": own, queue.renewed_field: timezone.now(), "attempts": F("attempts") + 1}
             # another process may have claimed it since: the condition is checked again with the update
             if queue.due().order_by().filter(pk=key).update(**mine, **process, **queue.on_claim, **values):
                 row = queue.model._default_manager.select_related(*queue.related).filter(pk=key).first()
                 if row is not None:  # otherwise it was deleted with its owner's account
-                    leases.append(Lease(queue, row, token))
+                    leases.append(Lease(queue, row, own))
     return leases
 
 

@@ -316,6 +316,7 @@ def board_of(snapshot: Snapshot, state: BoardState) -> Board:
     the filters; ranks are those of :func:`brainscore_core.statistics.means.rank_means`.
     """
     rows = np.array(chosen_models(snapshot.models, state), dtype=np.intp)
+    n_states = len(chosen_models(snapshot.models, state.changed(states=True))) - len(rows)
     columns = np.array(chosen_benchmarks(snapshot, state), dtype=np.intp)
     passing = kept(snapshot.exposure[np.ix_(rows, columns)], state.exposure)
     n_left_out = 0
@@ -362,6 +363,7 @@ def board_of(snapshot: Snapshot, state: BoardState) -> Board:
         is_sorted=sort_by >= 0 or state.sort.removeprefix("-") in _OTHER_SORTS,
         n_all=int(arrays.n_all[:, 0].max(initial=0)) if arrays.has_mean else 0,
         n_unlisted=n_unlisted,
+        n_states=n_states,
         not_counting=arrays.not_counting,
     )
     board = Board(
@@ -776,6 +778,8 @@ class BoardSummary(NamedTuple):
         Number of benchmarks of the mean that models are ranked by.
     n_unlisted : int
         Number of models that are not listed, since they have no score on any of the benchmarks.
+    n_states : int
+        Number of states of training that are not listed.
     not_counting : tuple of str
         Titles of the benchmarks that do not count in ranks.
     """
@@ -792,6 +796,7 @@ class BoardSummary(NamedTuple):
     is_sorted: bool
     n_all: int
     n_unlisted: int
+    n_states: int
     not_counting: tuple[str, ...]
 
 
@@ -807,6 +812,8 @@ def notes(snapshot: Snapshot, state: BoardState, summary: BoardSummary) -> tuple
 
 
 def _on_coverage(state: BoardState, summary: BoardSummary) -> Iterator[str]:
+    if n := summary.n_states:
+        yield f"{counted(n, 'other state')} of models during training {_is(n)} not listed; a filter shows all states."
     if n := summary.n_unlisted:
         yield f"{counted(n, 'model')} without a score on any of these benchmarks {_is(n)} not listed."
     if not summary.ranked_by or not len(summary.rows):

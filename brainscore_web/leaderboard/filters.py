@@ -12,6 +12,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from brainscore_core.errors import UserError
+from brainscore_core.identifiers import states_of_models
 from brainscore_core.results.aggregates import Tree
 from brainscore_web.leaderboard import search
 from brainscore_web.leaderboard.models import StoredAssessment
@@ -63,6 +64,7 @@ _LABELS = {
     "models": "model",
     "mine": "my models",
     "unscored": "with models without a score",
+    "states": "with all states of training",
     "stimuli_min": "number of stimuli from",
     "stimuli_max": "number of stimuli to",
     "common": "benchmarks in common",
@@ -222,7 +224,10 @@ _TEXTS = ("identifier", "title", "architecture", "family", "training_data")
 
 
 def chosen_models(models: Sequence[ModelRow], state: BoardState) -> list[int]:
-    """Return the rows of the models that pass; a model whose number is not known passes no limit on it."""
+    """Return the rows of the models that pass; a model whose number is not known passes no limit on it.
+
+    Of a model that was scored during its training, one state passes, unless the state asks for all or names models.
+    """
     query = search.parse(state.q)
     required = [
         (name, {text.casefold() for text in texts})
@@ -243,8 +248,12 @@ def chosen_models(models: Sequence[ModelRow], state: BoardState) -> list[int]:
     ]
 
     only = set(state.models)
+    all_states = bool(only) or state.states
+    listed = set() if all_states else set(states_of_models(model.identifier for model in models))
 
     def passes(model: ModelRow) -> bool:
+        if not all_states and model.identifier not in listed:
+            return False
         if only and model.identifier not in only:
             return False
         if state.runnable and not model.runnable:

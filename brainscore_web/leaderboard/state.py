@@ -25,7 +25,7 @@ _NUMBERS = (
     "parameters_min", "parameters_max", "size_min", "size_max", "stimuli_min", "stimuli_max", "ceiling_min", "coverage",
 )  # fmt: skip
 _LIMITS = ("parameters", "size", "stimuli")
-_SWITCHES = ("runnable", "mine", "unscored", "errors")
+_SWITCHES = ("runnable", "mine", "unscored", "states", "errors")
 COVERAGE = 50.0
 """Percentage of the selected benchmarks on which a model must have been scored to be ranked by default."""
 
@@ -69,6 +69,8 @@ class BoardState:
         Only models that can be loaded from published code and weights.
     unscored : bool
         Whether to list models without a score on any of the selected benchmarks.
+    states : bool
+        Whether to list all states of models that were scored during their training, not only the last.
     include, exclude : tuple of str
         Benchmarks, or nodes for all benchmarks below them; `exclude` takes precedence.
     region, species, task, stimuli, metric : tuple of str
@@ -120,6 +122,7 @@ class BoardState:
     size_max: float | None = None
     runnable: bool = False
     unscored: bool = False
+    states: bool = False
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     region: tuple[str, ...] = ()

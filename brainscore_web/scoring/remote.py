@@ -32,7 +32,7 @@ from brainscore_core.receipts.schema import ReceiptError
 from brainscore_core.scoring import Receipt, ResultsStore
 from brainscore_web.accounts.models import User
 from brainscore_web.jobs.leases import LEASE_DURATION, Lease, claim
-from brainscore_web.leaderboard.models import Visibility
+from brainscore_web.leaderboard.models import Score, Visibility
 from brainscore_web.scoring.claims import JOBS, release_expired_jobs, release_job
 from brainscore_web.scoring.completion import complete_job, give_up_after_attempts, run_name, usable_receipt
 from brainscore_web.scoring.live_plugins import LivePlugins, current_live_plugins
@@ -145,6 +145,7 @@ def take(
     worker: RemoteWorker,
     *,
     sandbox: bool,
+    token: str = "",
     without_models: Collection[str] = (),
     without_benchmarks: Collection[str] = (),
 ) -> Assignment | None:
@@ -156,18 +157,24 @@ def take(
         The worker.
     sandbox : bool
         Whether it can run models in a sandbox; otherwise it gets no submitted models.
+    token : str
+        The token of the lease, by default a random one. If the worker already holds a pair with this token, since it
+        did not receive the response to an earlier request, it gets this pair.
     without_models, without_benchmarks : collection of str
         Identifiers that the worker cannot score, such as benchmarks whose data it cannot read.
     """
-    release_expired_jobs()
     where = (
         Q(model__in=_public_models(without_models, submitted=sandbox))
         & Q(benchmark__in=_public_benchmarks(without_benchmarks))
         & ~Q(why=VERIFICATION)
     )
+    held = _held_with(worker, token, where) if token else None
+    if held is not None:
+        return _assignment(held, current_live_plugins())
+    release_expired_jobs()
     store = ResultsStore(settings.SUBMISSIONS["results"])
     for _ in range(_KNOWN_RECEIPTS):
-        leases = claim(JOBS, where=where, worker=f"{worker.name} (remote)")
+        leases = claim(JOBS, where=where, worker=_name_in_jobs(worker), token=token)
         if not leases:
             return None
         (lease,) = leases
@@ -178,6 +185,18 @@ def take(
             return _assignment(lease, live)
         complete_job(lease, store, known)
     return None
+
+
+def _name_in_jobs(worker: RemoteWorker) -> str:
+    return f"{worker.name} (remote)"
+
+
+def _held_with(worker: RemoteWorker, token: str, where: Q) -> Lease[Job] | None:
+    """Return the renewed lease of the pair that a worker holds with a token; None if it holds none."""
+    rows = Job.objects.select_related("model", "benchmark").filter(where, worker=_name_in_jobs(worker), claim=token)
+    row = rows.first()
+    lease = None if row is None else Lease(JOBS, row, token)
+    return lease if lease is not None and lease.renew() else None
 
 
 def _public_models(without: Collection[str], *, submitted: bool) -> Any:
@@ -233,7 +252,7 @@ def _archive_name(plugins: list[tuple[str, str, str]]) -> str:
 
 def lease_of(worker: RemoteWorker, job: int, token: str) -> Lease[Job] | None:
     """Return the lease of a worker's job; None if it is lost."""
-    row = Job.objects.select_related("model", "benchmark").filter(pk=job, worker=f"{worker.name} (remote)").first()
+    row = Job.objects.select_related("model", "benchmark").filter(pk=job, worker=_name_in_jobs(worker)).first()
     if row is None or not token:
         return None
     lease = Lease(JOBS, row, token)
@@ -278,7 +297,7 @@ def received(stream: Any, length: int) -> Iterator[BinaryIO]:
 
     Raises
     ------
-    UserError
+    ConnectionError
         If it is incomplete.
     """
     with tempfile.TemporaryFile() as file:
@@ -286,20 +305,22 @@ def received(stream: Any, length: int) -> Iterator[BinaryIO]:
             file.write(piece)
             length -= len(piece)
         if length:
-            raise UserError("the result did not arrive completely", remedy="send it again")
+            raise ConnectionResetError("the result did not arrive completely")
         file.seek(0)
         yield file
 
 
-def receive_result(worker: RemoteWorker, lease: Lease[Job] | None, archive: BinaryIO) -> str:
+def receive_result(worker: RemoteWorker, job: int, token: str, archive: BinaryIO) -> str:
     """Store the receipt of a pair, and complete its job.
 
     Parameters
     ----------
     worker : RemoteWorker
         The worker.
-    lease : Lease or None
-        Its lease; None if it is lost. A result that the site already has is confirmed nevertheless.
+    job : int
+        The job.
+    token : str
+        The token of its lease. If it is lost, a result that the site already has is confirmed nevertheless.
     archive : file
         A ZIP file: ``receipt.json``, and the attachments by their kinds.
 
@@ -315,23 +336,51 @@ def receive_result(worker: RemoteWorker, lease: Lease[Job] | None, archive: Bina
     """
     with _unpacked(archive) as files:
         receipt = _parsed(files.pop(_RECEIPT))
-        if RemoteResult.objects.filter(receipt=receipt.id, worker=worker).exists():
+        if _is_complete(worker, job, receipt):
             return "known"
+        lease = lease_of(worker, job, token)
         if lease is None:
             return "lost"
         store = ResultsStore(settings.SUBMISSIONS["results"])
         _check(receipt, lease, current_live_plugins())
         if not lease.renew():
             return "lost"
-        store.add(receipt, files)
+        _add(store, receipt, files, worker)
     with transaction.atomic():
         # a task of the site's worker reads the arrays: reading hostile ones may end a process
         stored = complete_job(lease, store, receipt, reads_influence=False)
         if stored:
             record_result(worker, lease.row, receipt)
-    if not stored:
-        store.remove(receipt)
-    return "stored" if stored else "lost"
+    if stored:
+        return "stored"
+    if _is_complete(worker, job, receipt):  # a second request with the same result was faster
+        return "known"
+    store.remove(receipt)
+    RemoteResult.objects.filter(receipt=receipt.id).delete()
+    return "lost"
+
+
+def _is_complete(worker: RemoteWorker, job: int, receipt: Receipt) -> bool:
+    """Whether a job was completed with this receipt of this worker."""
+    results = RemoteResult.objects.filter(receipt=receipt.id, worker=worker)
+    return results.exists() and Job.objects.filter(pk=job, receipt=receipt.id).exists()
+
+
+def _add(store: ResultsStore, receipt: Receipt, files: dict[str, Path], worker: RemoteWorker) -> None:
+    """Add a receipt to the store.
+
+    Who made it is recorded first: if this process is killed afterwards, another worker imports the receipt for the job,
+    and its score has the mark of a remote worker.
+    """
+    _, created = RemoteResult.objects.get_or_create(
+        receipt=receipt.id, defaults={"worker": worker, "state": RemoteResult.State.UNVERIFIED}
+    )
+    try:
+        store.add(receipt, files)
+    except Exception:
+        if created:
+            RemoteResult.objects.filter(receipt=receipt.id).delete()
+        raise
 
 
 @contextmanager
@@ -378,6 +427,8 @@ def _check(receipt: Receipt, lease: Lease[Job], live: LivePlugins) -> None:
     pair = (job.model.identifier, job.benchmark.identifier)
     if (receipt.model.identifier, receipt.benchmark.identifier) != pair:
         raise UserError(f"the receipt is not of {job}", remedy="send the receipt of the pair that was taken")
+    if Score.objects.filter(receipt=receipt.id).exists():
+        raise UserError(f"the receipt {receipt.id} is already known", remedy="score the pair again")
     if not live.made(receipt):
         raise UserError(f"the code of {job} has changed since", remedy="take the pair again")
     created = datetime.fromisoformat(receipt.created)

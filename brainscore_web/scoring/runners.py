@@ -19,6 +19,7 @@ from brainscore_core.runner import ClusterOptions, Event, PairFinished, PairRetr
 from brainscore_core.runner.pair import run_info
 from brainscore_core.runner.plan import ModelTask, Pair, Pending, Plan
 from brainscore_core.runner.process import Answer, Death, ScoringProcess
+from brainscore_core.runner.template import borrow_template, end_idle_templates
 from brainscore_core.runner.worker import error_receipt, scoring_environment
 from brainscore_core.scoring import Receipt, ResultsStore
 from brainscore_web.jobs.leases import Lease, Renewal
@@ -71,6 +72,8 @@ def clean_environment(environment: Mapping[str, str]) -> dict[str, str]:
 class LocalRunner:
     """Scores one job at a time; the process with the loaded model stays for further jobs of the model.
 
+    The processes of all models are forked from one template, which keeps the benchmarks of earlier jobs.
+
     Parameters
     ----------
     store : str
@@ -98,6 +101,7 @@ class LocalRunner:
         self._key: tuple[str, str] | None = None
         self._process: ScoringProcess | None = None
         self._cached_for = ""
+        self._benchmarks: dict[str, None] = {}  # scored so far, the last ones at the end
 
     def run(self, lease: Lease[Job]) -> None:
         """Score a claimed job, and complete or release it."""
@@ -113,7 +117,11 @@ class LocalRunner:
         self.say(f"{job}: {result}")
 
     def close(self) -> None:
-        """End the scoring process with its loaded model."""
+        """End the scoring process with its loaded model, and the template."""
+        self._end_process()
+        end_idle_templates()
+
+    def _end_process(self) -> None:
         if self._process is not None:
             self._process.finish()
         self._clear_process()
@@ -141,7 +149,7 @@ class LocalRunner:
             if isinstance(answer, Death) and answer.kind == "crash":
                 self._clear_process()
                 self.say(f"{job}: the scoring process {answer.message}; trying once more")
-                answer = self._score(lease, live, stopped)
+                answer = self._score(lease, live, stopped, first=False)
             if isinstance(answer, Answer):
                 return self._end(lease, self._receipt(lease, answer))
             self._clear_process()
@@ -158,11 +166,13 @@ class LocalRunner:
         """Clear the record of a process that has ended."""
         self._process, self._key, self.model = None, None, None
 
-    def _score(self, lease: Lease[Job], live: LivePlugins, stopped: Callable[[], bool]) -> Answer | Death:
+    def _score(
+        self, lease: Lease[Job], live: LivePlugins, stopped: Callable[[], bool], *, first: bool = True
+    ) -> Answer | Death:
         job = lease.row
         key = (str(live.folder), job.model.identifier)
         if self._process is None or self._key != key:
-            self.close()
+            self._end_process()
             options: dict[str, Any] = {}
             if live.is_submitted(job.model.identifier):
                 options |= _scorer_options(live.revision_of(job.model.identifier), self.limit)
@@ -175,8 +185,16 @@ class LocalRunner:
             }
             environment = scoring_environment(os.cpu_count() or 1, self.limit)
             environment = {**clean_environment(environment), VARIABLE: live.variable}
-            self._process = ScoringProcess(settings, environment=environment, limit=self.limit)
+            how: dict[str, Any] = {"environment": environment, "limit": self.limit}
+            if first:  # a failure may have been that of the template
+                benchmarks = [job.benchmark.identifier, *reversed(self._benchmarks)]
+                how["template"] = borrow_template(
+                    settings, list(dict.fromkeys(benchmarks)), **how, timeout=self.timeout, stopped=stopped
+                )
+            self._process = ScoringProcess(settings, **how)
             self._key, self.model = key, job.model_id
+        self._benchmarks.pop(job.benchmark.identifier, None)
+        self._benchmarks[job.benchmark.identifier] = None
         return self._process.score(
             job.model.identifier, job.benchmark.identifier, timeout=self.timeout, stopped=stopped
         )

@@ -46,7 +46,7 @@ def record_result(worker: RemoteWorker, job: Job, receipt: Receipt) -> RemoteRes
         The receipt of the pair.
     """
     state = _State.TRUSTED if worker.trusted else _State.UNVERIFIED
-    result = RemoteResult.objects.create(receipt=receipt.id, worker=worker, state=state)
+    result, _ = RemoteResult.objects.update_or_create(receipt=receipt.id, defaults={"worker": worker, "state": state})
     revision.bump()  # its score is marked
     share = settings.SUBMISSIONS["verified_share"]
     if not worker.trusted and receipt.state == "scored" and random.SystemRandom().random() < share:

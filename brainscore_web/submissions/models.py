@@ -30,6 +30,7 @@ __all__ = [
     "Revision",
     "Step",
     "Submission",
+    "UnexaminedFiles",
     "reviews_submissions",
 ]
 
@@ -182,6 +183,11 @@ class Revision(models.Model):
         return f"{self.submission} (revision {self.number})"
 
     @property
+    def is_examined(self) -> bool:
+        """Whether its files, plugins and findings are known."""
+        return not UnexaminedFiles.objects.filter(revision=self.pk).exists()
+
+    @property
     def notes(self) -> list[tuple[int, str]]:
         """Notes of the submitter on this and earlier revisions, with their numbers, the newest first."""
         rows = Revision.objects.filter(submission=self.submission_id, number__lte=self.number).exclude(note="")
@@ -191,6 +197,21 @@ class Revision(models.Model):
     def needs_review(self) -> bool:
         """Whether a reviewer must approve it: always, unless it contains only models."""
         return any(plugin["kind"] != PluginKind.MODELS for plugin in self.plugins)
+
+
+class UnexaminedFiles(models.Model):
+    """What was sent as a revision, as long as it is not examined; the check step examines it and removes this row.
+
+    Until then, the revision has no files, plugins and findings.
+    """
+
+    revision = models.OneToOneField(Revision, on_delete=models.CASCADE, primary_key=True, related_name="unexamined")
+    content = models.BinaryField(editable=False, help_text="The ZIP file; empty for a repository.")
+    name = models.TextField(help_text="Of the ZIP file; or the address of the repository.")
+    commit = models.TextField(blank=True, help_text="Of the repository, as it was requested.")
+
+    def __str__(self) -> str:
+        return f"files of {self.revision}"
 
 
 class Step(LeasedModel):

@@ -11,7 +11,7 @@ from brainscore_web.accounts.models import User
 from brainscore_web.accounts.personal_data import exported_rows
 from brainscore_web.leaderboard.models import Visibility, VisionModel
 from brainscore_web.submissions import pipeline
-from brainscore_web.submissions.models import Comment, Plugin, PluginKind, Review, Revision, Submission
+from brainscore_web.submissions.models import Comment, Plugin, PluginKind, Review, Revision, Submission, UnexaminedFiles
 
 __all__ = [
     "comments_of",
@@ -39,12 +39,17 @@ def revisions_of(user: User) -> list[dict[str, Any]]:
         {
             "submission": str(row.submission_id),
             **_exported_row(row, "submission_id", "archive"),
-            "archive": base64.b64encode(bytes(row.archive)).decode(),
+            "archive": base64.b64encode(_sent_files(row)).decode(),
             "steps": exported_rows(row.steps.all(), *hidden),
             "assessments": exported_rows(row.assessments.all(), *hidden),
         }
         for row in rows.prefetch_related("steps", "assessments").iterator(chunk_size=20)
     ]
+
+
+def _sent_files(revision: Revision) -> bytes:
+    arrived = UnexaminedFiles.objects.filter(revision=revision).first()
+    return bytes(revision.archive if arrived is None else arrived.content)
 
 
 def comments_of(user: User) -> list[dict[str, Any]]:

@@ -2,35 +2,38 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
-import logging
-import os
-import signal
-import subprocess
-import sys
-import tempfile
 import threading
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from datetime import timedelta
-from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
-from django.conf import settings
 from django.db import transaction
 from django.db.models import Count, Max, Q, Sum
 from django.utils import timezone
 
-from brainscore_core.errors import UserError
 from brainscore_core.formatting import size_text
-from brainscore_core.isolation.children import Output, end, ender, ending_text, guarded
 from brainscore_vision import submission as submitting
-from brainscore_vision.submission.repositories import LOCAL_VARIABLE
 from brainscore_web.accounts.models import User
 from brainscore_web.leaderboard.models import Visibility
 from brainscore_web.submissions import pipeline
-from brainscore_web.submissions.models import Revision, Submission
+from brainscore_web.submissions.examining import (
+    Examined,
+    Git,
+    Limits,
+    Pull,
+    Refused,
+    Source,
+    Zip,
+    examine,
+    limits,
+    source_at,
+    storable,
+    title_of,
+)
+from brainscore_web.submissions.models import Revision, Submission, UnexaminedFiles
 from brainscore_web.submissions.pipeline.checking import examine_names
 
 __all__ = [
@@ -45,7 +48,6 @@ __all__ = [
     "max_form_size",
     "receive",
     "require_room",
-    "run_examination",
     "source_at",
     "takes_revisions",
     "too_large_error",
@@ -55,81 +57,9 @@ __all__ = [
 _REVISABLE = (Submission.State.QUEUED, Submission.State.CHANGES, Submission.State.REVIEW)
 _SEVERITIES = {"error": 0, "warning": 1, "note": 2}
 _DAY = timedelta(hours=24)
-_log = logging.getLogger(__name__)
 _ENVELOPE = 65_536  # the most bytes that a form needs besides its file
-_MAX_OUTPUT = 1 << 20  # bytes that an examination may print
-_PASSED_VARIABLES = frozenset(
-    {"PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "http_proxy", "no_proxy", "NO_PROXY", LOCAL_VARIABLE}
-    | {"https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"}
-    | {"SSL_CERT_FILE", "SSL_CERT_DIR", "GIT_SSL_CAINFO", "CURL_CA_BUNDLE"}
-)
-_START_SECONDS = 10  # in which an examination has begun, on a busy machine
-_BUSY_SECONDS = 5  # after which to try again
 _counting = threading.Lock()
-_now_examining: list[str] = []  # origins of the submissions that this process has examined
-
-
-@dataclass(frozen=True)
-class Limits:
-    """Limits on submissions; sizes in bytes.
-
-    Attributes
-    ----------
-    size : int
-        The size of one submission: of the ZIP file that is sent, and of the one that is stored.
-    person : int
-        The total size of all revisions of a user's submissions.
-    open : int
-        How many submissions of a user may be open at a time.
-    day : int
-        How many revisions a user may send in 24 hours.
-    fetching : float
-        How many seconds fetching from a Git repository may take while the user waits.
-    fetches : int
-        How many repositories a server process fetches at a time.
-    examinations : int
-        How many submissions a server process examines at a time, repositories included. It must be smaller than the
-        number of threads that process requests.
-    seconds : int
-        Processor time in which a submission must be examined.
-    memory : int
-        Memory in which a submission must be examined.
-    """
-
-    size: int = 20_000_000
-    person: int = 500_000_000
-    open: int = 20
-    day: int = 50
-    fetching: float = 20.0
-    fetches: int = 2
-    examinations: int = 3
-    seconds: int = 15
-    memory: int = 1_000_000_000
-
-
-def limits() -> Limits:
-    """Return the limits in the settings, with the defaults above."""
-    known = {field.name for field in fields(Limits)}
-    return Limits(**{name: value for name, value in settings.SUBMISSIONS.items() if name in known})
-
-
-class Refused(UserError):
-    """A submission is refused.
-
-    Parameters
-    ----------
-    message, remedy : str
-        The reason, and what to do.
-    status : int
-        HTTP status of the response.
-    retry_after : int
-        Seconds after which to try again, if `status` is 429 or 503.
-    """
-
-    def __init__(self, message: str, remedy: str, *, status: int = 400, retry_after: int = 60) -> None:
-        super().__init__(message, remedy)
-        self.status = status
-        self.retry_after = retry_after
+_waiting: list[Source] = []  # sources for whose examination a thread of this process waits
 
 
 @dataclass(frozen=True)
@@ -201,50 +131,6 @@ def require_room(user: User, *, new: bool, size: int = 0) -> None:
         )
 
 
-@dataclass(frozen=True)
-class Zip:
-    """An uploaded ZIP file."""
-
-    content: bytes | Path | BinaryIO
-    name: str = ""
-
-
-@dataclass(frozen=True)
-class Git:
-    """A Git repository at a commit, branch or tag; by default at its newest commit."""
-
-    address: str
-    commit: str
-
-
-@dataclass(frozen=True)
-class Pull:
-    """A pull request on GitHub."""
-
-    address: str
-
-
-Source = Zip | Git | Pull
-
-
-def source_at(address: str, commit: str = "") -> Git | Pull:
-    """Return the source at an address: a pull request, or a repository at a commit, branch or tag.
-
-    Raises
-    ------
-    Refused
-        If it is neither.
-    """
-    address = address.strip()
-    if submitting.is_pull(address):
-        return Pull(address)
-    if not address.startswith(("https://", "file://")):
-        raise Refused(
-            f"{address or 'the address'} does not begin with https://", "give the address that you would clone"
-        )
-    return Git(address, commit.strip())
-
-
 def takes_revisions(submission: Submission) -> bool:
     """Whether a new revision may be sent: not during publication or scoring, nor after its end."""
     return submission.state in _REVISABLE
@@ -276,7 +162,8 @@ def receive(
     Returns
     -------
     Revision
-        The revision with its findings. One with errors is stored as well, but none of its code runs.
+        The revision with its findings. One with errors is stored as well, but none of its code runs. What is not
+        examined within a short time is stored as it arrived, and the check step examines it.
 
     Raises
     ------
@@ -286,28 +173,29 @@ def receive(
     require_room(user, new=submission is None)
     if submission is not None:
         _require_revisable(submission)
-    examined = _examine(source)
-    names = examine_names(examined.plugins, owner=user, submission=submission)
-    findings = _in_order((*examined.findings, *names))
-    described: dict[str, Any] = {
-        "by": user,
-        "origin": _origin(source),
-        "address": _storable(source.name if isinstance(source, Zip) else examined.address or source.address)[-500:],
-        "commit": _storable(examined.commit)[:64],
-        "note": _storable(note)[:10_000],
-        "archive": examined.archive,
-        "digest": examined.digest,
-        "size": len(examined.archive),
-        "plugins": _storable([one.as_dict() for one in examined.plugins]),
-        "findings": _storable([one.as_dict() for one in findings]),
-    }
-    title = _title(examined.plugins)
+    if isinstance(source, Zip):
+        source = replace(source, content=source.read())
+    examined = _examined_while_waiting(source)
+    address = source.name if isinstance(source, Zip) else source.address
+    described: dict[str, Any] = {"by": user, "origin": source.origin, "note": storable(note)[:10_000]}
+    unexamined: dict[str, Any] | None = None
+    if examined is None:
+        unexamined = _unexamined(source)
+        described |= {"address": storable(address)[-500:], "digest": _digest(unexamined), "archive": b""}
+        described["size"] = len(unexamined["content"])
+        title = storable(address)[-300:] or "submission"
+    else:
+        names = examine_names(examined.plugins, owner=user, submission=submission)
+        described |= examined.columns(_in_order((*examined.findings, *names)))
+        described["address"] = storable(examined.address or address)[-500:]
+        title = title_of(examined.plugins)
+    has_errors = any(one["severity"] == "error" for one in described.get("findings", ()))
     with transaction.atomic():
         # a weak lock: others may still refer to this user, but cannot count its submissions meanwhile
         owner = User.objects.select_for_update(no_key=True).get(pk=user.pk)
         if submission is None:
-            _require_news(owner, examined.digest)
-        require_room(owner, new=submission is None, size=len(examined.archive))
+            _require_news(owner, described["digest"])
+        require_room(owner, new=submission is None, size=described["size"])
         if submission is None:
             row = Submission.objects.create(owner=owner, title=title, visibility=visibility)
         else:
@@ -317,7 +205,9 @@ def receive(
             row.save(update_fields=["title", "changed"])
         last = row.revisions.aggregate(number=Max("number"))["number"] or 0
         revision = Revision.objects.create(submission=row, number=last + 1, **described)
-        pipeline.start(revision, has_errors=any(one.severity == "error" for one in findings))
+        if unexamined is not None:
+            UnexaminedFiles.objects.create(revision=revision, **unexamined)
+        pipeline.start(revision, has_errors=has_errors)
     return revision
 
 
@@ -357,140 +247,34 @@ def _require_news(owner: User, digest: str) -> None:
         )
 
 
-@dataclass(frozen=True)
-class _Examined:
-    """A submission that was read and examined."""
-
-    archive: bytes
-    digest: str
-    address: str
-    commit: str
-    plugins: tuple[submitting.SubmittedPlugin, ...]
-    findings: tuple[submitting.Finding, ...]
-
-
-def _examine(source: Source) -> _Examined:
-    """Read and examine a submission in another process, which has limits on time and memory.
-
-    Raises
-    ------
-    Refused
-        If it cannot be read, or exceeds a limit, or if too many are being examined.
-    """
-    limit, origin = limits(), _origin(source)
-    request = {
-        "origin": origin,
-        "name": source.name if isinstance(source, Zip) else "",
-        "address": "" if isinstance(source, Zip) else source.address,
-        "commit": source.commit if isinstance(source, Git) else "",
-        "limits": {"size": limit.size, "seconds": limit.fetching},
-        "seconds": limit.seconds,
-        "memory": limit.memory,
-    }
-    timeout = _START_SECONDS + 2 * limit.seconds + (0 if origin == "zip" else limit.fetching)
-    with _examination_slot(origin), tempfile.TemporaryDirectory(prefix="brainscore-examination-") as name:
-        folder = Path(name)
-        if isinstance(source, Zip):
-            _write_upload(source, folder / "upload")
-        (folder / "request.json").write_text(json.dumps(request))
-        answer = run_examination(folder, timeout=timeout)
-        if "error" in answer:
-            raise Refused(_storable(answer["error"]), _storable(answer["remedy"]))
-        if exceeded := answer.get("exceeded"):
-            amount = size_text(limit.memory) + " of memory" if exceeded == "memory" else f"{limit.seconds} s"
-            raise Refused(
-                f"the submission could not be examined within {amount}",
-                "divide it into several submissions, with smaller files",
-            )
-        return _Examined(
-            archive=(folder / "archive").read_bytes(),
-            digest=answer["digest"],
-            address=answer["address"],
-            commit=answer["commit"],
-            plugins=tuple(map(submitting.SubmittedPlugin.from_dict, answer["plugins"])),
-            findings=tuple(map(submitting.Finding.from_dict, answer["findings"])),
-        )
-
-
-def run_examination(folder: Path, *, timeout: float) -> dict[str, Any]:
-    """Run `examination_process` on a folder, and return its answer; ``{"exceeded": …}`` if it exceeded a limit.
-
-    Raises
-    ------
-    Refused
-        If the process took too long, or ended unexpectedly: the site may be busy.
-    """
-    kept = {name: value for name, value in os.environ.items() if name in _PASSED_VARIABLES}
-    command = [sys.executable, "-P", "-m", "brainscore_web.submissions.examination_process", str(folder)]
-    folders = {"HOME": str(folder), "TMPDIR": str(folder)}  # removed by the caller even if the process is killed
-    process = guarded(command, environment={**kept, **folders, "LC_ALL": "C.UTF-8"})
-    assert process.stdout is not None
-    output = Output(os.dup(process.stdout.fileno()), limit=_MAX_OUTPUT, on_flood=ender(process))
-    process.stdout.close()
-    try:
-        process.wait(timeout)
-    except subprocess.TimeoutExpired:
-        _log.warning("the examination of a submission took longer than %s s, and was ended", timeout)
-        raise Refused(
-            f"the submission could not be examined within {timeout:g} s", "try again in a minute", status=503
-        ) from None
-    finally:
-        status = end(process, os.getpid())
-        output.finish(1.0)
-    if status == -signal.SIGXCPU:
-        return {"exceeded": "time"}
-    try:
-        answer: dict[str, Any] = json.loads((folder / "answer.json").read_bytes())
-    except (OSError, ValueError):
-        if "MemoryError" in output.text:  # it had no memory left to write the answer
-            return {"exceeded": "memory"}
-        _log.error("the examination of a submission %s: %s", ending_text(status), output.text[-2_000:])
-        raise Refused(
-            "the examination of the submission ended unexpectedly", "try again in a minute", status=503
-        ) from None
-    return answer
-
-
-def _write_upload(source: Zip, target: Path) -> None:
-    most = submitting.Limits(size=limits().size).archive + 1  # one more shows that it is too large
-    if isinstance(source.content, bytes):
-        content = source.content
-    elif isinstance(source.content, Path):
-        with source.content.open("rb") as stream:
-            content = stream.read(most)
-    else:
-        content = source.content.read(most)
-    target.write_bytes(content)
-
-
-@contextmanager
-def _examination_slot(origin: str) -> Iterator[None]:
-    """Limit how many submissions are examined at a time, since each occupies a thread of the server."""
+def _examined_while_waiting(source: Source) -> Examined | None:
+    """Examine a submission for a short time; None if it takes longer, or if enough other requests wait already."""
     with _counting:
-        if origin != "zip" and sum(one != "zip" for one in _now_examining) >= limits().fetches:
-            raise Refused("the site is busy fetching other repositories", "try again in a minute", status=503)
-        if len(_now_examining) >= limits().examinations:
-            raise Refused(
-                "the site is busy examining other submissions",
-                f"try again in {_BUSY_SECONDS} seconds",
-                status=503,
-                retry_after=_BUSY_SECONDS,
-            )
-        _now_examining.append(origin)
+        if len(_waiting) >= limits().examinations:
+            return None
+        _waiting.append(source)
     try:
-        yield
+        return examine(source, timeout=limits().waiting)
     finally:
         with _counting:
-            _now_examining.remove(origin)
+            _waiting.remove(source)
 
 
-def _origin(source: Source) -> str:
-    return {Zip: "zip", Git: "git", Pull: "pull"}[type(source)]
+def _unexamined(source: Source) -> dict[str, Any]:
+    """Return the columns of files that the check step examines."""
+    if isinstance(source, Zip):
+        content = source.read()
+        if len(content) > submitting.Limits(size=limits().size).archive:
+            raise too_large_error()
+        return {"content": content, "name": storable(source.name)[-500:], "commit": ""}
+    commit = source.commit if isinstance(source, Git) else ""
+    return {"content": b"", "name": storable(source.address), "commit": storable(commit)}
 
 
-def _title(plugins: Iterable[submitting.SubmittedPlugin]) -> str:
-    names = _storable(", ".join(dict.fromkeys(plugin.name for plugin in plugins))) or "nothing yet"
-    return names if len(names) <= 300 else f"{names[:299]}…"
+def _digest(unexamined: dict[str, Any]) -> str:
+    """Return a hash of files that are not examined, by which a form that is sent twice is recognised."""
+    named = [] if unexamined["content"] else [unexamined["name"], unexamined["commit"]]
+    return hashlib.sha256(unexamined["content"] or json.dumps(named).encode()).hexdigest()
 
 
 def _in_order(findings: Iterable[submitting.Finding]) -> list[submitting.Finding]:
@@ -499,14 +283,3 @@ def _in_order(findings: Iterable[submitting.Finding]) -> list[submitting.Finding
         dict.fromkeys(findings),
         key=lambda finding: (_SEVERITIES[finding.severity], finding.file, finding.line or 0, finding.message),
     )
-
-
-def _storable(value: Any) -> Any:
-    """Replace characters that some databases cannot store: NUL, and invalid Unicode."""
-    if isinstance(value, str):
-        return value.replace("\0", "\N{SYMBOL FOR NULL}").encode(errors="replace").decode()
-    if isinstance(value, dict):
-        return {_storable(name): _storable(item) for name, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_storable(item) for item in value]
-    return value

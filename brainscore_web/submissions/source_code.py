@@ -14,6 +14,7 @@ import json
 import logging
 import subprocess
 import sys
+import threading
 import unicodedata
 import zipfile
 import zlib
@@ -146,10 +147,12 @@ def escape_invisible(text: str) -> str:
 _LOG = logging.getLogger(__name__)
 _LANGUAGES = {".py": "python", ".json": "json", ".yml": "yaml", ".yaml": "yaml", ".toml": "toml", ".md": "markdown"}
 _MAX_HIGHLIGHTED = 60_000  # characters of a file; longer files stay plain
-_HIGHLIGHT_SECONDS = 2  # of CPU time, for all uncached files of a page
-_PROCESS_TIMEOUT = 10  # seconds until the page is shown without highlighting or changes
-_PLAIN = "plain"
+_HIGHLIGHT_SECONDS = 1  # of CPU time, for all uncached files of a page
+_PROCESS_TIMEOUT = 2.5  # seconds until the page is shown without highlighting or changes
+_SLOT_SECONDS = 0.5  # until it is shown without them because another page's process runs
+_UNFINISHED = "unfinished"
 _PROCESS = Path(__file__).with_name("highlighting_process.py")
+_slot = threading.Lock()  # of this server process, so that its other threads answer requests meanwhile
 
 
 def highlighted(files: Mapping[str, Sequence[str]]) -> dict[str, list[SafeString]]:
@@ -167,45 +170,45 @@ def highlighted(files: Mapping[str, Sequence[str]]) -> dict[str, list[SafeString
         HTML of each line by path.
     """
     texts = {path: "\n".join(lines) for path, lines in files.items()}
-    keys = {path: key for path, text in texts.items() if (key := _cache_key(path, text))}
-    cache = caches["highlighting"]
-    results: dict[str, list[str] | str] = cache.get_many(set(keys.values()))
-    missing = {
-        key: [_LANGUAGES[Path(path).suffix.lower()], texts[path]] for path, key in keys.items() if key not in results
-    }
-    if missing:
-        made = _run_highlighter(missing)
-        cache.set_many(made)
-        results |= made
-    return {path: _html_lines(lines, results.get(keys.get(path, ""), _PLAIN)) for path, lines in files.items()}
+    known = {path: language for path in files if (language := _LANGUAGES.get(Path(path).suffix.lower()))}
+    items = {path: [known[path], texts[path]] for path in known if len(texts[path]) <= _MAX_HIGHLIGHTED}
+    results = _results(_PROCESS, items, seconds=_HIGHLIGHT_SECONDS)
+    return {path: _html_lines(lines, results.get(path)) for path, lines in files.items()}
 
 
-def _cache_key(path: str, text: str) -> str | None:
-    """Return the cache key of a file, or None if it cannot be highlighted."""
-    suffix = Path(path).suffix.lower()
-    if suffix not in _LANGUAGES or len(text) > _MAX_HIGHLIGHTED:
-        return None
-    return hashlib.sha256(f"{_LANGUAGES[suffix]}\0{text}".encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _html_lines(lines: Sequence[str], result: list[str] | str) -> list[SafeString]:
-    if isinstance(result, list) and len(result) == len(lines):  # a lexer may know more line ends than we do
+def _html_lines(lines: Sequence[str], result: list[str] | None) -> list[SafeString]:
+    if result is not None and len(result) == len(lines):  # a lexer may know more line ends than we do
         return [mark_safe(line) for line in result]  # noqa: S308 # Pygments escapes
     return [SafeString(escape(line)) for line in lines]
 
 
-def _run_highlighter(missing: Mapping[str, Sequence[str]]) -> dict[str, list[str] | str]:
-    """Highlight texts in another process; a text that it does not finish is shown as plain text from then on."""
-    made: dict[str, list[str] | str] = {**_run_process(_PROCESS, missing, seconds=_HIGHLIGHT_SECONDS)}
-    culprit = next((key for key in missing if key not in made), None)
-    if culprit is not None:
-        made[culprit] = _PLAIN
-        _LOG.info("a file is shown without highlighting: it takes more than %s s", _HIGHLIGHT_SECONDS)
-    return made
+def _results(program: Path, items: Mapping[str, Sequence[Any]], *, seconds: int) -> dict[str, Any]:
+    """Return the results of a program with limits by key, from the cache if possible.
+
+    Items that it does not finish are missing; the first of them, which took too long, is not tried again.
+    """
+    names = {key: _cache_key(program, values) for key, values in items.items()}
+    cache = caches["highlighting"]
+    results: dict[str, Any] = cache.get_many(set(names.values()))
+    missing = {names[key]: values for key, values in items.items() if names[key] not in results}
+    if missing and (made := _run_process(program, missing, seconds=seconds)) is not None:
+        culprit = next((name for name in missing if name not in made), None)
+        if culprit is not None:
+            made[culprit] = _UNFINISHED
+            _LOG.info("a file is shown without highlighting or changes: %s takes too long", program.stem)
+        cache.set_many(made)
+        results |= made
+    return {key: results[name] for key, name in names.items() if results.get(name, _UNFINISHED) != _UNFINISHED}
 
 
-def _run_process(program: Path, items: Mapping[str, Sequence[Any]], *, seconds: int) -> dict[str, Any]:
+def _cache_key(program: Path, values: Sequence[Any]) -> str:
+    return hashlib.sha256(json.dumps([program.stem, *values]).encode()).hexdigest()
+
+
+def _run_process(program: Path, items: Mapping[str, Sequence[Any]], *, seconds: int) -> dict[str, Any] | None:
     """Send ``[key, *item]`` line by line to a program with limits; return its answers until the first unfinished one.
+
+    None if the program runs for another page.
 
     Parameters
     ----------
@@ -217,6 +220,8 @@ def _run_process(program: Path, items: Mapping[str, Sequence[Any]], *, seconds: 
         Its processor time.
     """
     request = "".join(json.dumps([key, *item]) + "\n" for key, item in items.items())
+    if not _slot.acquire(timeout=_SLOT_SECONDS):
+        return None
     try:
         output = subprocess.run(  # noqa: S603 # our own file
             [sys.executable, "-I", str(program), str(seconds)],
@@ -227,12 +232,14 @@ def _run_process(program: Path, items: Mapping[str, Sequence[Any]], *, seconds: 
         ).stdout
     except subprocess.TimeoutExpired as error:
         output = error.stdout or b""
+    finally:
+        _slot.release()
     lines = output.splitlines(keepends=True)
     return dict(json.loads(line) for line in lines if line.endswith(b"\n"))  # the process may end within a line
 
 
 _COMPARISON = Path(__file__).with_name("comparison_process.py")
-_COMPARISON_SECONDS = 4  # of CPU time, for all files of a page
+_COMPARISON_SECONDS = 1  # of CPU time, for all files of a page
 _MAX_COMPARED_LINES = 2_000  # largest number of lines of a compared file, which takes up to a second
 _MAX_COMPARED_TOTAL = 10_000  # largest number of lines of all compared files, old and new
 _MAX_SEARCHED_LINES = (
@@ -330,7 +337,7 @@ def _equal_blocks(pairs: Mapping[str, tuple[_Lines, _Lines]]) -> dict[str, _Bloc
         return {}
     return {
         key: [(start, there, length) for start, there, length in blocks]
-        for key, blocks in _run_process(_COMPARISON, pairs, seconds=_COMPARISON_SECONDS).items()
+        for key, blocks in _results(_COMPARISON, pairs, seconds=_COMPARISON_SECONDS).items()
     }
 
 

@@ -106,7 +106,10 @@ def show(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
 def progress(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
     """Return the progress as HTML for pages that poll it; status 204 if nothing has changed."""
     submission = visible_submission(request, key)
-    context = _progress(request, submission, revision_of(submission))
+    revision = revision_of(submission)
+    if request.GET.get("unexamined") and revision.is_examined:
+        return HttpResponse(headers={"HX-Refresh": "true"})  # the page shows its files and findings
+    context = _progress(request, submission, revision)
     if request.GET.get("seen") == context["seen"] and context["status"].seconds:
         return HttpResponse(status=204)
     return render(request, "submissions/_progress.html", context)
@@ -137,6 +140,8 @@ def code(request: HttpRequest, key: uuid.UUID, number: int) -> HttpResponse:
 def archive(request: HttpRequest, key: uuid.UUID, number: int) -> HttpResponse:
     """Download the files of a revision as a ZIP file."""
     revision = revision_of(visible_submission(request, key), number, files=True)
+    if not revision.archive:
+        raise Http404("the files of this revision are not examined yet")
     response = HttpResponse(bytes(revision.archive), content_type="application/zip")
     response["Content-Disposition"] = f'attachment; filename="{file_name(revision)}"'
     return response
@@ -224,6 +229,7 @@ def _progress(request: HttpRequest, submission: Submission, revision: Revision) 
         "may_revise": own and takes_revisions(submission),
         "may_withdraw": own and (takes_revisions(submission) or submission.state == _STATES.PUBLISHING),
         "may_cancel": own and submission.state in (_STATES.QUEUED, _STATES.SCORING),
+        "examined": revision.is_examined,
         "poll_url": reverse("submissions:progress", args=[submission.pk]),
     }
     if is_latest and submission.state in (_STATES.SCORING, _STATES.DONE):

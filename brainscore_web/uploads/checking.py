@@ -133,7 +133,7 @@ CHECKS = LeaseQueue(
 
 
 def begin_checks(upload: Upload) -> None:
-    """Accept no more files and check those received: now if they are small, otherwise in a worker.
+    """Accept no more files, and let a worker check those received.
 
     Raises
     ------
@@ -157,10 +157,7 @@ def begin_checks(upload: Upload) -> None:
         row.state, row.changed = _State.CHECKING, timezone.now()
         row.save(update_fields=["state", "changed"])
         row.files.filter(size=None).delete()
-    if sum(file.size or 0 for file in files.values()) <= limits().inline:
-        check(upload.pk)
-    else:
-        _check_in_worker(upload.pk)
+    _check_in_worker(upload.pk)
 
 
 def resume(upload: Upload) -> None:

@@ -62,8 +62,6 @@ class Limits:
         Memory that the checks of an upload may use.
     seconds : int
         Time that the checks of an upload may take.
-    inline : int
-        The largest size of an upload that is checked while the user waits.
     members : int
         How many files an archive may have.
     unpacked, ratio : int
@@ -78,7 +76,6 @@ class Limits:
     drafts: int = 20
     memory: int = 8_000_000_000
     seconds: int = 3600
-    inline: int = 10_000_000
     members: int = 200_000
     unpacked: int = 20_000_000_000
     ratio: int = 200

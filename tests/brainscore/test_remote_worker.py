@@ -1,6 +1,7 @@
 """The folder and the decisions of a remote worker; tests/web/scoring runs one against a site."""
 
 import sys
+import time
 import zipfile
 
 import pytest
@@ -11,6 +12,7 @@ from brainscore.cli import app
 from brainscore.client.work import Pair
 from brainscore.remote_worker import RemoteWorker, WorkerFolder
 from brainscore_core.errors import DataUnavailable, UserError
+from brainscore_core.runner.process import Death
 from brainscore_core.scoring import BenchmarkInfo, ErrorInfo, Estimate, ModelInfo, Receipt
 
 
@@ -21,13 +23,20 @@ class Site:
         self.connection, self.worker = self, "lab"
         self.site = "https://score.example.org"
         self.waiting, self.held, self.down = pair, held, down
-        self.sent, self.released = [], []
+        self.lost, self.refuses = 0, False
+        self.sent, self.released, self.leases = [], [], []
 
-    def take(self, **asked):
-        taken, self.waiting = self.waiting, None
-        return taken
+    def take(self, *, lease, **asked):
+        """Return the pair for each request with the lease of the first one, of which `lost` responses are lost."""
+        self.leases.append(lease)
+        if self.lost:
+            self.lost -= 1
+            raise DataUnavailable("the response is lost")
+        return self.waiting if lease == self.leases[0] else None
 
     def renew(self, pair):
+        if self.refuses:
+            raise UserError("the token is not valid")
         return self.held, False
 
     def release(self, pair, *, wait=0.0):
@@ -103,6 +112,40 @@ def test_a_pair_without_result_is_scored_again_if_its_lease_is_held(tmp_path, wo
         assert any("lost" in line for line in said) is not held
 
 
+def test_a_pair_whose_response_was_lost_is_taken_with_the_same_lease(work, tmp_path):
+    site = Site(pair())
+    site.lost = 2
+    work(site, receipt())
+    assert len(site.sent) == 1
+    first, *others, last = site.leases
+    assert others == [first] * 2  # until the response arrives
+    assert last != first
+    folder = WorkerFolder("https://score.example.org", tmp_path / "remote-worker")
+    assert folder.next_lease() == last  # also by the next process
+    folder.close()
+
+
+def test_a_worker_ends_when_its_token_is_revoked_and_keeps_its_pair(tmp_path, monkeypatch):
+    monkeypatch.setenv("BRAINSCORE_HOME", str(tmp_path))
+    site = Site(pair(lease_seconds=0.01))
+    site.refuses = True
+    worker = RemoteWorker(site, "lab", say=list, until_idle=True)
+    worker.work = site
+
+    def answer(pair, folder, plugins, files, stopped):
+        while not stopped():
+            time.sleep(0.01)
+        return Death(kind="stopped", message="the run was stopped", seconds=1.0)
+
+    monkeypatch.setattr(worker, "_answer", answer)
+    with pytest.raises(UserError, match="the token is not valid"):
+        worker.run()
+    assert not site.released
+    folder = WorkerFolder("https://score.example.org", tmp_path / "remote-worker")
+    assert folder.pair == site.waiting
+    folder.close()
+
+
 @pytest.mark.parametrize("kind", ["DataUnavailable", "OutOfMemory"])
 def test_what_cannot_be_scored_here_is_given_back(work, kind):
     site = Site(pair())
@@ -153,6 +196,16 @@ def test_wrong_options_are_explained(options, message, monkeypatch, tmp_path):
     done = CliRunner().invoke(app, ["worker", *options])
     assert done.exit_code == 2
     assert message in done.output
+
+
+def test_the_environment_with_the_token_is_hidden_while_it_works(monkeypatch, tmp_path):
+    """`hide_environment` is tested with the site's processes."""
+    hidden = []
+    monkeypatch.setattr("brainscore_core.isolation.children.hide_environment", lambda: hidden.append("hidden"))
+    monkeypatch.setattr(RemoteWorker, "run", lambda self: hidden.append("works"))
+    monkeypatch.setenv("BRAINSCORE_HOME", str(tmp_path))
+    done = CliRunner().invoke(app, ["worker", "--site", "https://a.example.org", "--token", "bs_x", "--once"])
+    assert (done.exit_code, hidden) == (0, ["hidden", "works"])
 
 
 def test_a_system_without_locks_is_refused(tmp_path, monkeypatch):

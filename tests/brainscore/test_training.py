@@ -72,10 +72,12 @@ def test_a_loop_scores_every_few_epochs_and_gives_a_trajectory(network, tmp_path
     assert list(zip(frame.seed, frame.epoch, frame.score.round(3), strict=True)) == [
         (0, 0, 0.1), (0, 2, 0.3), (1, 0, 0.1), (1, 2, 0.4),
     ]  # fmt: skip
-    svg = plot_trajectory(frame, tmp_path / "net.svg")
-    assert svg.count("<circle") >= 2
-    assert "Bias2026-mean, seed 1" in svg
+    plot = plot_trajectory(frame, tmp_path / "net.svg")
+    assert plot.svg.count("<circle") >= 2
+    assert "seed 1" in plot.svg
     assert (tmp_path / "net.svg").read_text().startswith("<")
+    with pytest.raises(UserError, match=r"'net\.gif'"):
+        plot_trajectory(frame, tmp_path / "net.gif")
     receipt = ResultsStore(tmp_path).latest("net@seed1@epoch2", "Bias2026-mean")
     assert any("normalised by ImageNet's mean" in note for note in receipt.notes)
     assert receipt.model.plugin is None  # the code of the network is in no file of its own
@@ -143,6 +145,21 @@ def test_loggers_get_names_that_they_accept(monkeypatch):
     monkeypatch.setitem(sys.modules, "mlflow", None)
     with pytest.raises(UserError, match="mlflow is not installed"):
         EpochScorer("net", "Bias2026-mean", loggers=["mlflow"])
+
+
+@pytest.mark.slow(reason="imports TensorBoard")
+def test_tensorboard_reads_what_is_logged(network, tmp_path, monkeypatch):
+    pytest.importorskip("tensorboard")
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    monkeypatch.chdir(tmp_path)
+    scorer = EpochScorer("net", "Bias2026-mean", every=2, results=tmp_path / "results", loggers=["tensorboard"])
+    list(train(scorer, network, [0.25, 0.3, 0.5]))
+    (folder,) = (tmp_path / "runs").iterdir()
+    events = EventAccumulator(str(folder)).Reload()
+    logged = [(event.step, event.value) for event in events.Scalars("brainscore/Bias2026-mean")]
+    assert logged == [(0, 0.25), (2, 0.5)]
+    assert [event.value for event in events.Scalars("brainscore/Bias2026-mean/low")] == pytest.approx([0.15, 0.4])
 
 
 @pytest.mark.slow(reason="imports Lightning")

@@ -267,7 +267,7 @@ def test_a_busy_site_is_asked_again(server):
 def test_patience_ends(server):
     problem = json.dumps({"message": "too many requests", "remedy": "try again in 9 s"}).encode()
     url = server([(429, {"Retry-After": "0"}, problem)])
-    with pytest.raises(UserError, match="too many requests"):
+    with pytest.raises(DataUnavailable, match="too many requests"):
         list(Client(url).models())
     assert len(server.asked) == 5
 

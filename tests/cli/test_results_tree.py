@@ -225,3 +225,31 @@ def test_unreadable_receipts_are_named(store, few):
     result = run(store, "--json")
     assert "broken.json" in result.stderr
     assert len(nodes(result)) == 2
+
+
+def test_a_model_with_several_states_is_shown_once(store, write):
+    for state in ("net@epoch0", "net@epoch10", "net@epoch5", "other"):
+        write(state, "ImageNet-top1", 0.5)
+    every = run(store)
+    assert [line for line in every.stdout.splitlines() if line in ("net@epoch0", "net@epoch5", "net@epoch10")] == [
+        "net@epoch10"
+    ]
+    assert "net@epoch10 is one of 3 states of net: brainscore results trajectory net" in every.stderr
+    assert list(nodes(run(store, "--model", "net", "--json"))) == ["net@epoch10"]
+    assert list(nodes(run(store, "--model", "net@epoch0", "--json"))) == ["net@epoch0"]
+
+
+def test_trajectory(store, write, tmp_path):
+    for epoch, value in ((10, 0.5), (0, 0.25)):
+        write(f"net@seed2@epoch{epoch}", "ImageNet-top1", value)
+    write("other", "ImageNet-top1", 0.9)
+    command_line = ["trajectory", "net", "--results", str(store.folder), "--plot", str(tmp_path / "net.svg")]
+    shown = CliRunner().invoke(command, command_line, catch_exceptions=False)
+    rows = [line.split() for line in shown.stdout.splitlines()[1:3]]
+    assert rows == [["ImageNet-top1", "2", "0", "0.250"], ["ImageNet-top1", "2", "10", "0.500"]]
+    assert (tmp_path / "net.svg").read_text().count("<circle") == 2
+    document = json.loads(CliRunner().invoke(command, [*command_line, "--json"]).stdout)
+    assert [row["score"] for row in document["scores"]] == [0.25, 0.5]
+    assert document["scores"][0]["low"] is None
+    with pytest.raises(UserError, match="'nte' has no scores"):
+        CliRunner().invoke(command, ["trajectory", "nte", "--results", str(store.folder)], catch_exceptions=False)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from brainscore_core.identifiers import MAX_LENGTH, confusable_form, identifier_problem
+from brainscore_core.identifiers import MAX_LENGTH, confusable_form, identifier_problem, states_of_models
 
 
 @pytest.mark.parametrize("identifier", ["pixels", "ViT_L_32", "timm:lab/net.v2@main", "Kar2019-ost", "net+1", "7T"])
@@ -56,3 +56,21 @@ def test_what_looks_alike(other):
 def test_what_does_not():
     names = ["pixels", "pixels-2", "pixel", "resnet-18", "resnet_18", "resnet-50", "vit_b", "vit_l", "alexnet"]
     assert len({confusable_form(name) for name in names}) == len(names)
+
+
+@pytest.mark.parametrize(
+    ("states", "listed"),
+    [
+        (["net@epoch9", "net@epoch10", "net@epoch0"], "net@epoch10"),  # by number, not by text
+        (["net@epoch10", "net"], "net"),  # the finished model
+        (["net@seed2", "net@seed1@epoch3", "net@seed1@epoch5"], "net@seed1@epoch5"),
+        (["net@seed10", "net@seed9"], "net@seed9"),
+        (["net@seed1", "net@epoch2"], "net@epoch2"),
+        (["net@epoch1@seed1"], "net@epoch1@seed1"),  # not of this form
+    ],
+)
+def test_the_state_by_which_a_model_is_listed(states, listed):
+    for order in (states, states[::-1]):
+        ((found, every),) = states_of_models([*order, *order]).items()
+        assert found == listed
+        assert sorted(every) == sorted(states)

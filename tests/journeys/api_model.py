@@ -28,7 +28,7 @@ threading.Thread(target=server.serve_forever, daemon=True).start()
 URL = f"http://127.0.0.1:{server.server_port}"
 
 
-# what a user writes begins here
+# written by the user
 def embeddings(images):
     features = []
     for image in images:

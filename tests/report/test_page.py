@@ -8,7 +8,7 @@ import pytest
 
 from brainscore.report import render_report, report_of, view_of
 from brainscore.report._page import payload_of
-from brainscore.report._plots import heat_figure, scores_figure
+from brainscore.report._plots import heat_figure, scores_figure, training_figures
 from brainscore.report._tables import table_text
 from brainscore_core.results.aggregates import Tree
 from brainscore_core.scoring import CeilingEstimate, ErrorInfo, Estimate, Problem
@@ -341,3 +341,28 @@ def test_every_colour_of_the_heat_map_can_be_read_on():
     brightness = [contrast(colour, "#000000") for colour in HEAT]
     assert brightness == sorted(brightness, reverse=True)
     assert all(contrast(colour, "#000000" if dark_text(colour) else "#ffffff") >= 4.5 for colour in HEAT)
+
+
+def test_states_of_a_model_are_one_row_and_a_trajectory(simulated):
+    states = [f"net@seed{seed}@epoch{epoch}" for seed in (1, 2) for epoch in (0, 5)]
+    receipts = [
+        simulated.receipt(model=model, benchmark=benchmark)
+        for model in (*states, "other")
+        for benchmark in ("Doe2026-pls", "Roe2026-pls")
+    ]
+    report = report_of(receipts)
+    assert set(report.board.models) == {"net@seed1@epoch5", "other"}
+    assert report.view.models == ("net@seed1@epoch5", "other")
+    page = render_report(report)
+    assert "net has 4 states, of epochs or seeds of its training. It is listed as net@seed1@epoch5" in page
+    text = Page(page).text
+    assert text.count("During training") == 1
+    cards = {card.model: card for card in report.cards}
+    assert not cards["other"].states
+    drawn = list(training_figures(cards["net@seed1@epoch5"].states, identifier="x"))
+    assert [benchmark for benchmark, _, _ in drawn] == ["Doe2026-pls", "Roe2026-pls"]
+    for _, figure, shown in drawn:
+        assert [receipt.model.identifier for receipt in shown] == states
+        assert "seed 1" in figure
+        assert "seed 2" in figure
+    assert all(state in text for state in states)

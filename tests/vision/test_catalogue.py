@@ -108,7 +108,7 @@ def test_plain_values(known):
     by_name = {entry["identifier"]: entry for entry in plain["benchmarks"]}
     assert by_name["Papale2025.V4-ridge"]["metadata"]["data"]["regions"] == ["V4"]
     assert by_name["Papale2025.V4-ridge"]["metadata"]["data"]["n_neuroids"] == 315
-    assert plain["models"][0]["identifier"] == "CORnet-S"
+    assert "CORnet-S" in {entry["identifier"] for entry in plain["models"]}
 
 
 def test_a_choice_and_unknown_names():

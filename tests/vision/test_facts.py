@@ -1,7 +1,8 @@
 """Registrations against the tables of what is published, row by row.
 
-The tables (`data_registrations.csv`, `benchmarks.csv`) lie in the folder that `BRAINSCORE_FACTS` names. Nothing is
-fetched: loaders are stopped where they would, and benchmarks are run on stand-ins up to the model's first look.
+The tables (`data_registrations.csv`, `benchmarks.csv`, `models.csv`) lie in the folder that `BRAINSCORE_FACTS` names.
+Nothing is fetched: loaders are stopped where they would, benchmarks are run on stand-ins up to the model's first look,
+and of models only their rows are read.
 """
 
 import ast
@@ -10,13 +11,16 @@ import csv
 import importlib
 import json
 import os
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+import brainscore_vision.benchmarks
 from brainscore_core.errors import DataUnavailable
 from brainscore_core.plugins import Registry
+from brainscore_core.plugins.tables import table_row
 from brainscore_core.provenance import recording
 from brainscore_core.supported_data_standards.brainio import remote_files, s3
 from brainscore_core.supported_data_standards.brainio.assemblies import ASSEMBLY_CLASSES, NeuroidAssembly
@@ -25,9 +29,14 @@ from brainscore_vision import (
     data_registry,
     load_benchmark,
     metric_registry,
+    model_registry,
     stimulus_set_registry,
 )
+from brainscore_vision.benchmark_helpers.tables import TABLE
+from brainscore_vision.benchmark_helpers.tables import rows_of as rows_of_table
+from brainscore_vision.benchmarks.laion_fmri.benchmark import SUBJECTS
 from brainscore_vision.metrics.regression_correlation.metric import ALPHA_LIST
+from brainscore_vision.model_helpers.tables import TABLE, ModelRow, table_metadata
 from brainscore_vision.model_interface import BrainModel
 from brainscore_vision.testing import list_stand_ins
 
@@ -40,6 +49,29 @@ OTHER_ARGUMENTS = {"Malania2007.vernieracuity-threshold": {"independent_variable
 IMAGES_NEEDED = {"ImageNet-top1"}  # there are no stand-ins of its images
 FROM_A_FOLDER = {"Zerbe2026_fmri_stim_full", "Zerbe2026_fmri_persubject_stim_full"}  # pictures that nobody may pass on
 DEGREES = 7.77  # of the model's screen; no experiment has it
+OTHER_METRIC = {  # names here of what the published benchmarks build from classes
+    "RDM+RDMSimilarity (rdm plugin classes)": "rdm",
+    "CrossRegressedCorrelation(dual_ridge_cv_regression) (built in plugin)": "dual_ridgecv",
+    "2AFC accuracy of StandardScaler+RidgeClassifierCV (in plugin)": "accuracy",
+}
+OTHER_CEILING = {
+    "median over voxels of sqrt(nc_12rep/100)": "noise ceiling",
+    "mean over voxels of sqrt(nc_12rep/100)": "noise ceiling",
+    "pairwise inter-subject CKA (mean over subject pairs, error = SEM)": "inter-subject",
+    "median over neuroids of reliability_window": "reliability coordinate",
+    "SplitHalfPredictorConsistency (predictor_consistency)": "predictor_consistency",
+    "accuracy_distance": "metric",
+    "error_consistency": "metric",
+}
+STEPS = {  # columns of plugins' own, and where the table of what is published states them
+    "lapse_rate": r"lapse_rate=([\d.]+)",
+    "human_integral_error": r"human_integral_error=([\d.]+)",
+    "split": r"split (\w+) \(",
+}
+DERIVED = {"0.253/sqrt(0.479)", "0.37787/sqrt(0.479)", "0.3638/sqrt(0.479)"}  # from values that are tested
+
+
+BENCHMARKS = Path(brainscore_vision.benchmarks.__file__).parent
 
 
 def rows_of(name):
@@ -55,6 +87,7 @@ def rows_of(name):
 
 
 DATA_ROWS, BENCHMARK_ROWS = rows_of("data_registrations.csv"), rows_of("benchmarks.csv")
+MODEL_ROWS = rows_of("models.csv")
 
 
 @pytest.fixture(autouse=True)
@@ -233,6 +266,57 @@ def test_benchmark(row, metrics):
                 assert given[name] == (constants()["alpha_lists"][value] if name == "alphas" else value)
 
 
+def in_a_table(row):
+    return row is None or (BENCHMARKS / row["plugin_dir"] / TABLE).is_file()
+
+
+@pytest.mark.parametrize("row", [one for one in BENCHMARK_ROWS if in_a_table(one.values[0])])
+def test_row_of_a_table(row):
+    """The cells, all of which are compared here: a benchmark need not be made for that."""
+    key, steps = row["registry_key"], row["special_steps"]
+    (own,) = (one for one in rows_of_table(str(BENCHMARKS / row["plugin_dir"] / "__init__.py")) if one.benchmark == key)
+    assert own.identifier == row["benchmark_identifier"]
+    assert (str(own.version), str(own.parent), own.region) == (row["version"], row["parent"], row["region"])
+    data = ";".join(own.data)
+    if row["plugin_dir"] == "laion_fmri":  # an assembly for each subject
+        data = ";".join(f"{data}_{subject}" for subject in SUBJECTS)
+    assert data == row["dataset_keys"]
+    assert own.stimuli in ("", row["stimulus_set_keys"])
+    assert own.fitting_stimuli == row["fitting_stimulus_set_keys"]
+    assert own.metric == OTHER_METRIC.get(row["metric_id"], row["metric_id"])
+    if row["ceiling_constant"]:
+        assert float(own.ceiling) == published_ceiling(row["ceiling_constant"])
+    else:
+        assert own.ceiling == (OTHER_CEILING.get(row["ceiling_id"], row["ceiling_id"]) or "1")
+    assert own.visual_degrees == (float(row["visual_degrees"]) if row["visual_degrees"] else None)
+    assert str(own.number_of_trials) == row["number_of_trials"].removesuffix(" (default)")
+    stratification = row["stratification_coord"]
+    assert (own.stratification or "") == ("" if stratification.startswith("None") else stratification)
+    if reliable := re.search(r"keep neuroids (\S+) > ([\d.]+)", steps):
+        assert (own.reliability, own.threshold) == (reliable[1], float(reliable[2]))
+    for name, pattern in STEPS.items():
+        if found := re.search(pattern, steps):
+            assert own.further[name] == found[1]
+    if "factor" in own.further:
+        assert own.further["factor"] == json.loads(row["metric_kwargs"])["factor"]
+    if "ceiling_error" in own.further:
+        assert float(own.further["ceiling_error"]) == json.loads(row["ceiling_constant"])["error"]
+
+
+@pytest.mark.parametrize("row", BENCHMARK_ROWS)
+def test_published_values_are_tested(row):
+    """Each published number is in the tests of the benchmark's plugin, which may need its data."""
+    folder = BENCHMARKS / row["plugin_dir"]
+    numbers = {
+        float(node.value)
+        for file in folder.glob("test*.py")
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, int | float)
+    }
+    published = [one for one in json.loads(row["published_values"] or "[]") if one.get("expression") not in DERIVED]
+    assert {float(one["value"]) for one in published if one["value"] != "nan"} <= numbers
+
+
 def published_ceiling(text):
     """A number, perhaps with its error: ``1 (error nan)`` or ``{"center": .9, "error": .1}``."""
     return json.loads(text)["center"] if text.startswith("{") else float(text.partition(" (")[0])
@@ -248,6 +332,11 @@ def noted(record):
 
 def check_what_the_model_was_asked_for(row, witness):
     stimuli, trials = witness.looks[0]
+    if row["fitting_stimulus_set_keys"]:
+        assert witness.tasks[0][1].identifier.partition("--")[0] in row["fitting_stimulus_set_keys"].split(";")
+    if ";" not in row["stimulus_set_keys"] and row["stimulus_set_keys"]:
+        shown = stimuli.partition("--")[0]
+        assert shown == row["stimulus_set_keys"] or row["plugin_dir"] == "laion_fmri"  # a part, named by subject
     if row["task"].startswith("passive"):
         region, time_bins = witness.recordings[0]
         assert region == row["region"]
@@ -264,3 +353,101 @@ def check_what_the_model_was_asked_for(row, witness):
         assert "--target" not in stimuli
     elif row["visual_degrees"].replace(".", "", 1).isdigit():
         assert f"--target{DEGREES:.2f}--source{float(row['visual_degrees']):.2f}" in stimuli
+
+
+NOT_HERE = {  # docs/reference_models.md says why
+    *("VOneCORnet-S", "vonealexnet", "voneresnet-50", "voneresnet-50-robust"),
+    *("grcnn_109", "vonegrcnn_47e", "vonegrcnn_52e_full", "vonegrcnn_62e_nobn"),
+    *("dinov2_vitg14_lc", "dinov2_vitg14_reg_lc", "dinov2_vitl14_lc", "dinov2_vitl14_lc_res336"),
+    *("dinov2_vitl14_reg_lc", "dinov2_vitl14_reg_lc_featread", "vitb14_dinov2_imagenet1k"),
+    *("omnivore_swinB", "omnivore_swinS", "compact_cornets_IT", "compact_cornets_V4", "resnet-18_test_m"),
+}
+TIMM_NAMES = {  # names that timm has given up, or without the name of the weights
+    "tf_efficientnet_b1_ns": "tf_efficientnet_b1.ns_jft_in1k",
+    "resnet50": "resnet50.a1_in1k",
+    "crossvit_18_dagger_408": "crossvit_18_dagger_408.in1k",
+    "inception_v3": "inception_v3.tv_in1k",
+}
+OTHER_CITATION = {"grcnn"}  # the published one is of other networks with this abbreviation
+OTHER_LAYERS = {"vgg_19"}  # the published layers of regions do not exist in the network
+OTHER_SIZE = {"convnext_tiny_imagenet1K_torchvisionV1": (236, 224)}  # left out in the table
+
+
+def test_models():
+    published = {param.values[0]["identifier"] for param in MODEL_ROWS}
+    assert published - set(model_registry) == NOT_HERE
+    page = (Path(__file__).parents[2] / "docs" / "reference_models.md").read_text(encoding="utf-8")
+    assert [name for name in sorted(NOT_HERE) if f"`{name}`" not in page] == []
+
+
+@pytest.mark.parametrize("row", MODEL_ROWS)
+def test_model(row):
+    name = row["identifier"]
+    if name in NOT_HERE:
+        return
+    file = str(model_registry.location(name).folder / "__init__.py")
+    if not Path(file).with_name(TABLE).is_file():
+        return  # its plugin compares it
+    ours = ModelRow.of(table_row(file, TABLE, name))
+    assert ours.layers == tuple(dict.fromkeys(json.loads(row["candidate_layers"])))
+    assert ours.behavior == row["behavioral_readout_layer"]
+    regions = {} if name in OTHER_LAYERS else json.loads(row["region_layer_map"] or "{}")
+    assert ours.regions == {
+        region: [layers] if isinstance(layers, str) else layers for region, layers in regions.items()
+    }
+    assert ours.visual_degrees == float(row["visual_degrees"])
+    times = json.loads(row["time_mapping_ms"] or "{}")
+    assert json.loads(json.dumps(ours.time_mapping or {})) == times
+    check_architecture(ours, row)
+    check_weights(ours, json.loads(row["weights"] or "[]"))
+    check_preprocessing(ours, row)
+    if row["bibtex_key"] and name not in OTHER_CITATION:
+        assert row["bibtex_key"] in bibtex_keys(table_metadata(file)[name].bibtex)
+
+
+def check_architecture(ours, row):
+    (call,) = json.loads(row["architecture_call"])
+    called = call["callable"].rpartition(".")[2]
+    if ours.library == "timm":
+        assert ours.architecture == TIMM_NAMES.get(call["args"][0], call["args"][0])
+    elif ours.library == "torchvision":
+        assert ours.architecture == ("googlenet" if "googlenet" in call["args"] else called)
+    elif ours.library == "transformers":
+        assert f"transformers.{ours.architecture}.from_pretrained" == call["callable"]
+    elif ours.library == "efficientnet_pytorch":
+        assert (ours.architecture, list(ours.arguments.values())) == (":EfficientNet.from_name", call["args"])
+    else:
+        assert ours.architecture.rpartition(":")[2] == called.replace("_", "")
+
+
+def check_weights(ours, published):
+    if not published:
+        assert ours.weights == ""
+        return
+    last = published[-1]
+    if "bucket" in last:
+        file = ours.weight_file
+        assert (file.bucket, file.key, file.version_id, file.sha1) == tuple(
+            last[name] for name in ("bucket", "key", "version_id", "sha1")
+        )
+    elif "tag" in last or "hub" in last:
+        assert ours.weights == ("IMAGENET1K_V2" if "V2" in last.get("tag", "") else "IMAGENET1K_V1")
+    elif "advprop" in last:
+        assert "/adv-" in ours.weights
+        assert last["efficientnet_pytorch"] in ours.weights
+    else:
+        assert ours.weights == last.get("url", last.get("hf", "timm"))
+
+
+def check_preprocessing(ours, row):
+    published = json.loads(row["preprocessing_kwargs"] or "{}")
+    sizes = (published.get("resize"), published.get("crop"))
+    sizes = tuple(tuple(size) if isinstance(size, list) else size for size in sizes)
+    assert (ours.resize, ours.crop) == OTHER_SIZE.get(row["identifier"], sizes)
+    if not published:
+        assert "resolve_model_data_config" in row["preprocessing"]
+        return
+    normal = [list(ours.mean or (0.485, 0.456, 0.406)), list(ours.std or (0.229, 0.224, 0.225))]
+    assert normal == [published["mean"], published["std"]]
+    linear = "linear" if "albumentations" in row["preprocessing"] else "bilinear"
+    assert ours.interpolation == published.get("interpolation", linear)

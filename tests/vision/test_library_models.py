@@ -184,6 +184,26 @@ def _unreachable(*_args, **_options):
     raise OSError("no network")
 
 
+@pytest.mark.parametrize(
+    ("network", "layers"),
+    [
+        ("MobileNetV2Model", [f"layer.{number}" for number in range(16)]),  # not the convolutions of the stem
+        ("RegNetModel", [f"encoder.stages.{number}" for number in range(4)]),  # nor attention to channels in blocks
+        ("PvtModel", [f"encoder.block.{stage}.{block}" for stage in range(4) for block in range(2)]),
+    ],
+)
+def test_blocks_or_stages_of_a_family(network, layers):
+    transformers = pytest.importorskip("transformers")
+    import torch
+
+    from brainscore_vision.model_helpers.brain_transformation.layers import repeated_layers
+
+    made = getattr(transformers, network)
+    with torch.device("meta"):
+        found, _ = repeated_layers(made(made.config_class()).eval(), torch.zeros(1, 3, 224, 224))
+    assert found == layers
+
+
 def test_published_layers_exist_in_the_networks():
     pytest.importorskip("timm")
     import timm
@@ -258,6 +278,21 @@ class TestHuggingFace:
         assert load_model(f"huggingface:lab/small-vit@{COMMIT}-untrained").identifier.endswith("-untrained")
         with pytest.raises(UserError, match="cannot load 'lab/small-vit@v9'"):
             load_model("huggingface:lab/small-vit@v9")
+
+    def test_weights_that_the_repository_lacks(self, cached_repository, tmp_path):
+        from transformers import ViTForImageClassification
+
+        (snapshot,) = tmp_path.glob("*/snapshots/*")
+        classifier = ViTForImageClassification(cached_repository.config)  # without the pooling layer of ViTModel
+        classifier.save_pretrained(snapshot)
+        model = load_model("huggingface:lab/small-vit")
+        assert not any(layer.startswith("pooler") for layer in model.activations_model.layers())
+        kept = {name: value for name, value in classifier.state_dict().items() if "layers.0" not in name}
+        classifier.save_pretrained(snapshot, state_dict=kept)
+        model, again = load_model("huggingface:lab/small-vit"), load_model("huggingface:lab/small-vit")
+        assert "not among them, and initialised with seed 0: layers.0" in model.remarks[0]
+        weights = again.activations_model.model.state_dict()
+        assert all(value.equal(weights[name]) for name, value in model.activations_model.model.state_dict().items())
 
     def test_what_is_not_cached(self, cached_repository):
         with pytest.raises(UserError, match=r"huggingface cannot load 'lab/other'(.|\n)*\$HF_HOME"):

@@ -7,11 +7,9 @@ import numpy as np
 import pytest
 
 import brainscore_vision
-from brainscore_core.plugins import Registry
-from brainscore_vision import data_registry, load_benchmark
+from brainscore_vision import load_benchmark
 from brainscore_vision.benchmark_helpers.tables import rows_of
-from brainscore_vision.testing import small_labeller, small_models, stand_in
-from brainscore_vision.testing.generators import recordings
+from brainscore_vision.testing import small_labeller, small_models
 
 FOLDERS = sorted(
     file.parent for file in (Path(brainscore_vision.__file__).parent / "benchmarks").glob("*/benchmarks.csv")
@@ -45,27 +43,10 @@ def channels():
     return ModelCommitment("small-channels", wrapper, layers=["0"], region_layer_map={"V1": "0"}, visual_degrees=2)
 
 
-@pytest.fixture
-def more_neuroids(stand_ins, monkeypatch):
-    """As many as reverse regression has components: the stand-in of these recordings has fewer."""
-    make = Registry.make
-
-    def made(self, key, *args, **kwargs):
-        if self is not data_registry or key != "MajajHong2015.public":
-            return make(self, key, *args, **kwargs)
-        stimuli = stand_in("hvm-public")
-        assembly = recordings(stimuli, name=key, subjects=("animal",), regions=("V4", "IT"), neuroids=30, repetitions=2)
-        assembly["object_name"] = "presentation", np.repeat(stimuli["object_name"].to_numpy(), 2)
-        assembly.attrs["stimulus_set"] = stimuli
-        return assembly
-
-    monkeypatch.setattr(Registry, "make", made)
-
-
 @pytest.mark.sampled(5)
 @pytest.mark.parametrize("key", ROWS)
 @pytest.mark.filterwarnings("ignore")
-def test_scores_a_model_on_its_stand_in(key, more_neuroids):
+def test_scores_a_model_on_its_stand_in(key, stand_ins):
     row = ROWS[key]
     benchmark = load_benchmark(key)
     assert (benchmark.identifier, benchmark.version, benchmark.parent) == (row.identifier, row.version, row.parent)

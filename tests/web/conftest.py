@@ -27,12 +27,24 @@ def _nothing_remembered():
 @pytest.fixture(autouse=True)
 def _examined_in_this_process(monkeypatch):
     """Submissions are examined without starting a process for each; `submissions/test_examination.py` starts it."""
-    from brainscore_web.submissions import examination_process, receiving
+    from brainscore_web.submissions import examination_process, examining
 
     def run(folder, *, timeout):
         return examination_process.answer(json.loads((folder / "request.json").read_text()), folder)
 
-    monkeypatch.setattr(receiving, "run_examination", run)
+    monkeypatch.setattr(examining, "run_examination", run)
+
+
+@pytest.fixture(autouse=True)
+def _uploads_checked_at_once(monkeypatch):
+    """Uploads are checked when their sender asks for it, without a worker; `uploads/test_faults.py` runs one."""
+    from brainscore_web.uploads import checking, views
+
+    def begin(upload):
+        checking.begin_checks(upload)
+        checking.check(upload.pk)
+
+    monkeypatch.setattr(views, "begin_checks", begin)
 
 
 PASSWORD = "correct horse battery"

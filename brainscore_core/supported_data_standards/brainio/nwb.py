@@ -70,7 +70,7 @@ def from_nwb(
         Name of the table of trials, one of the file's time intervals.
     region : str, optional
         Column with the brain region, of the units or of their electrodes; becomes ``region``. By default the
-        electrodes' ``location``, if units name electrodes.
+        electrodes' ``location``, if units name electrodes, or that of their ``electrode_group``.
     values : {'rate', 'count'}, default 'rate'
         Whether values are spikes per second or numbers of spikes; ``attrs['unit']`` says which.
     keep : sequence of str
@@ -103,6 +103,12 @@ def from_nwb(
     -----
     ValidationWarning
         If trials or units are dropped.
+
+    Examples
+    --------
+    >>> rates = from_nwb("session.nwb", stimulus="image", time_bins=[(70, 170)])  # doctest: +SKIP
+    >>> rates.dims  # doctest: +SKIP
+    ('presentation', 'neuroid', 'time_bin')
     """
     bins = _checked_bins(time_bins)
     if values not in _UNITS:
@@ -229,9 +235,21 @@ class _Units:
             raise UserError(f"{source} has no units with spike times", remedy="pass a file with sorted spikes")
         used = ("spike_times", "electrodes", "obs_intervals")
         columns = _scalar_columns(table, "unit column", notes, used=used)
-        spikes = [np.sort(np.asarray(table["spike_times"][row], dtype=np.float64)) for row in range(len(table))]
+        times = [np.sort(np.asarray(table["spike_times"][row], dtype=np.float64)) for row in range(len(table))]
+        spikes = [each[np.isfinite(each)] for each in times]
+        lost = {
+            row: len(times[row]) - len(spikes[row]) for row in range(len(times)) if len(times[row]) > len(spikes[row])
+        }
+        if lost:
+            of_units = f"of {first_names(table.id[row] for row in lost)}"
+            notes.changes.append(
+                ImportChange("dropped", "spike", of_units, sum(lost.values()), "the time is not a finite number")
+            )
         kept = [row for row, times in enumerate(spikes) if len(times)]
         ids = [str(one) for one in table.id[:]]
+        if len(set(ids)) < len(ids):
+            notes.add("converted", "unit", ids, "ids are not unique, so units are numbered by their rows")
+            ids = [str(row) for row in range(len(ids))]
         if len(kept) < len(ids):
             notes.add("dropped", "unit", [ids[row] for row in range(len(ids)) if row not in set(kept)], "no spikes")
         if not kept:
@@ -348,6 +366,9 @@ def _regions(
     electrodes = file.electrodes
     has_electrodes = electrodes is not None and "electrodes" in file.units.colnames
     known = list(electrodes.colnames) if has_electrodes else []
+    if region is None and not has_electrodes and "region" not in columns and "electrode_group" in file.units.colnames:
+        notes.add("added", "coordinate", ["region"], "the location of the electrode_group")
+        return np.array([_text(one.location) or "" for one in file.units["electrode_group"][:]], dtype=object)
     if region is None and (not has_electrodes or "region" in columns):
         if "region" not in columns:
             notes.add("noticed", "coordinate", ["region"], "unknown, as units do not name electrodes; name a column")
@@ -363,6 +384,9 @@ def _regions(
         if len(names) > 1:
             several.append(unit)
         found.append("/".join(names))
+    nowhere = [unit for unit, name in zip(file.units.id[:], found, strict=True) if not name]
+    if nowhere:
+        notes.add("noticed", "unit", nowhere, "no electrodes, so the region is ''")
     if several:
         notes.add("noticed", "unit", several, f"its electrodes differ in {name}; the names are joined by '/'")
     notes.add("added", "coordinate", ["region"], f"the electrodes' {name}")

@@ -80,9 +80,11 @@ class FetchRequest:
     s3: S3Object | None = None
 
     def __post_init__(self) -> None:
-        if not _is_fetchable(self.url):
+        if not isinstance(self.url, str) or not _is_fetchable(self.url):
             raise UserError(
-                f"cannot fetch {self.url!r}", remedy="use a URL that starts with https://, http:// or file://"
+                f"cannot fetch {self.url!r}",
+                remedy="use a URL that starts with https://, http:// or file://; of a file on this machine, "
+                "Path('…').absolute().as_uri()",
             )
         if not self.digests and not (self.first_use and not self.url.startswith("file:")):
             raise UserError(
@@ -489,12 +491,14 @@ def _hash_mismatch_error(request: FetchRequest, path: Path, difference: tuple[Di
         start = stream.read(512).lstrip().lower()
     if start.startswith((b"<!doctype html", b"<html")):
         hint = "The server returned a web page, perhaps a login page or one of a proxy: open the URL in a browser."
+    elif request.url.startswith("file:"):
+        hint = "If you changed the file, register its new hash, which `sha256sum FILE` prints, or package it again."
     else:
         hint = "If the owner of the data replaced the file, ask for the new hash or the old version."
     address = redacted_url(request.address)
     return HashMismatch(
         f"{address} is not the registered file: expected {expected}, found {found} ({path.stat().st_size} bytes)",
-        remedy=f"{hint} The download was discarded.",
+        remedy=hint if request.url.startswith("file:") else f"{hint} The download was discarded.",
         url=address,
         expected=str(expected),
         found=str(found),

@@ -1,5 +1,6 @@
 """Import behavioural trials from a table with one row per trial."""
 
+import re
 import warnings
 from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
@@ -27,9 +28,13 @@ from brainscore_core.supported_data_standards.brainio.stimuli import EXACT_FLOAT
 
 __all__ = ["from_trials"]
 
+_NOTICED = ("noticed", "column")
 _IMAGES = ("image_1", "image_2", "image_3")
-_MISSING = ["", "NA", "NaN", "nan"]
-_SUFFIXES = {".csv": ",", ".tsv": "\t", ".txt": "\t"}
+_MISSING = ["", "NA", "N/A", "#N/A", "NaN", "nan"]
+_SEPARATORS = {".csv": ",;\t", ".tsv": "\t,;", ".txt": "\t,;"}  # the first one wins ties
+_UNNAMED = "Unnamed: "  # as pandas calls columns without a name
+_DECIMAL_COMMA = re.compile(r"[+-]?(\d+|\d*,\d+)([eE][+-]?\d+)?")
+_NAMES = {",": "commas", ";": "semicolons", "\t": "tabs"}
 
 
 def from_trials(
@@ -54,8 +59,10 @@ def from_trials(
     Parameters
     ----------
     trials : path or DataFrame
-        A CSV file (``.tsv``: separated by tabs) in UTF-8, or a table. In files, empty cells, ``NA`` and ``NaN`` are
-        missing values, except in the columns with ids of stimuli, where only empty cells are.
+        A CSV file in UTF-8 (``.tsv``, ``.txt``: separated by tabs), or a table. In files, empty cells, ``NA``, ``N/A``,
+        ``#N/A`` and ``NaN`` are missing values, except in the columns with ids of stimuli, where only empty cells are.
+        Semicolons as separators and commas in decimal numbers, as spreadsheets write them in many languages, are
+        recognised and reported. Spaces after a separator are ignored.
     stimulus_id : str, default 'stimulus_id'
         Column with the stimulus that was shown. Ids become text.
     response : str or sequence of str, default 'response'
@@ -142,7 +149,7 @@ class _Import:
         self.responses = [response] if isinstance(response, str) else list(response)
         self.has_choices = not isinstance(response, str)
         self.changes: list[ImportChange] = []
-        self.table = _read(trials, ids)
+        self.table = self._read(trials, ids)
         self.rows_read = len(self.table)
         if not self.responses:
             raise UserError("response names no column", remedy="pass the column with the answers")
@@ -201,9 +208,82 @@ class _Import:
             assembly.attrs["stimulus_set_identifier"] = getattr(stimulus_set, "identifier", None) or identifier
         report = ImportReport(self.source, {"row": (self.rows_read, len(self.table))}, tuple(self.changes))
         assembly.attrs[IMPORT_REPORT] = report
-        if notable := [str(change) for change in report.changes if change.what == "row"]:
-            warnings.warn(f"{self.source}: {'; '.join(notable)}", ValidationWarning, stacklevel=3)
+        notable = [each for each in report.changes if each.what == "row" or (each.action, each.what) == _NOTICED]
+        if notable:
+            warnings.warn(f"{self.source}: {'; '.join(map(str, notable))}", ValidationWarning, stacklevel=3)
         return assembly
+
+    def _read(self, trials: str | Path | pd.DataFrame, ids: Sequence[str]) -> pd.DataFrame:
+        """Return the table with names of columns as text and rows numbered from 1, as in a file without its header."""
+        table = trials.copy() if isinstance(trials, pd.DataFrame) else self._read_file(Path(trials), ids)
+        table = pd.DataFrame(table)
+        table.columns = table.columns.map(str)
+        if not table.columns.is_unique:
+            repeated = table.columns[table.columns.duplicated()].unique()
+            raise UserError(f"several columns have the name {format_values(repeated)}", remedy="rename or remove them")
+        if table.empty:
+            raise UserError("the table of trials has no rows", remedy="pass a table with one row per trial")
+        table.index = pd.RangeIndex(1, len(table) + 1)
+        for name in table.columns:
+            if isinstance(table[name].dtype, pd.api.extensions.ExtensionDtype):
+                table[name] = _plain(table[name])
+        if not isinstance(trials, pd.DataFrame):
+            self._convert_decimal_commas(table, ids)
+        return table
+
+    def _read_file(self, path: Path, ids: Sequence[str]) -> pd.DataFrame:
+        separators = _SEPARATORS.get(path.suffix.lower())
+        if separators is None:
+            raise UserError(f"{path.name} is not a CSV file", remedy="pass a .csv or .tsv file, or a DataFrame")
+        try:
+            headers = {each: _header(path, each) for each in separators}
+            separator = max(separators, key=lambda each: len(headers[each]))
+            names = headers[separator]
+            if separator != separators[0]:
+                self._note("noticed", "file", [path.name], f"its columns are separated by {_NAMES[separator]}")
+            if repeated := {name for name in names if name and names.count(name) > 1}:
+                raise UserError(
+                    f"several columns of {path} have the name {format_values(sorted(repeated))}", remedy="rename them"
+                )
+            read = [name or f"{_UNNAMED}{place}" for place, name in enumerate(names)]
+            with warnings.catch_warnings():
+                # of rows with more fields than the header
+                warnings.simplefilter("error", pd.errors.ParserWarning)
+                return pd.read_csv(
+                    path,
+                    sep=separator,
+                    header=0,
+                    names=read,
+                    dtype=dict.fromkeys([name for name in ids if name in read], object),
+                    keep_default_na=False,
+                    na_values={name: [""] if name in ids else _MISSING for name in read},
+                    skipinitialspace=True,
+                    low_memory=False,
+                    index_col=False,
+                    **EXACT_FLOATS,
+                )
+        except pd.errors.EmptyDataError as error:
+            raise UserError(f"{path} is empty", remedy="pass a file with one row per trial") from error
+        except pd.errors.ParserWarning as error:
+            raise UserError(
+                f"rows of {path} have more fields than its header",
+                remedy="put texts that contain separators in quotes, and remove lines above the names of the columns",
+            ) from error
+        except UnicodeDecodeError as error:
+            raise UserError(f"{path} is not in UTF-8: {error}", remedy="save it as CSV in UTF-8") from error
+        except (OSError, ValueError) as error:
+            raise UserError(
+                f"cannot read the trials in {path}: {str(error).strip()}", remedy="check the path and the file"
+            ) from error
+
+    def _convert_decimal_commas(self, table: pd.DataFrame, ids: Sequence[str]) -> None:
+        for name in table.columns:
+            if name in ids or table[name].dtype != object:
+                continue
+            present = table[name].dropna().astype(str)
+            if present.str.fullmatch(_DECIMAL_COMMA).all() and present.str.contains(",").any():
+                table[name] = table[name].str.replace(",", ".").astype(np.float64)
+                self._note("converted", "column", [name], "decimal commas are points")
 
     def _note(self, action: str, what: str, names: Sequence[Any], reason: str) -> None:
         self.changes.append(ImportChange(action, what, first_names(names), len(names), reason))
@@ -234,7 +314,7 @@ class _Import:
             column = self.table[name]
             if name in needed:
                 continue
-            if name.startswith("Unnamed: ") or not name.strip():
+            if name.startswith(_UNNAMED) or not name.strip():
                 reasons[name] = "it has no name; DataFrame.to_csv writes such row numbers unless index=False"
             elif column.isna().all():
                 reasons[name] = "all of its values are missing"
@@ -288,6 +368,12 @@ class _Import:
                 others = column[~numbers & column.notna()].unique()
                 if len(others):
                     reason = f"most of its values are numbers, but not {format_values(others)}, so all are text"
+                    self._note("noticed", "column", [name], reason)
+            if "text" in kinds:
+                texts = pd.Series(column[column.notna()].unique()).astype(str)
+                padded = texts[(texts != texts.str.strip()) & texts.str.strip().isin(texts)]
+                if len(padded):
+                    reason = f"{format_values(padded)} and the same without spaces around are different values"
                     self._note("noticed", "column", [name], reason)
 
     def _drop_rows(self, columns: Sequence[str], reason: str) -> None:
@@ -417,25 +503,6 @@ class _Import:
         return BehavioralAssembly(values, coords=coords, dims=["presentation", "choice"])
 
 
-def _read(trials: str | Path | pd.DataFrame, ids: Sequence[str]) -> pd.DataFrame:
-    """Return the table with names of columns as text and rows numbered from 1, as in a file without its header."""
-    if isinstance(trials, pd.DataFrame):
-        table = pd.DataFrame(trials).copy()
-    else:
-        table = _read_file(Path(trials), ids)
-    table.columns = table.columns.map(str)
-    if not table.columns.is_unique:
-        repeated = table.columns[table.columns.duplicated()].unique()
-        raise UserError(f"several columns have the name {format_values(repeated)}", remedy="rename or remove them")
-    if table.empty:
-        raise UserError("the table of trials has no rows", remedy="pass a table with one row per trial")
-    table.index = pd.RangeIndex(1, len(table) + 1)
-    for name in table.columns:
-        if isinstance(table[name].dtype, pd.api.extensions.ExtensionDtype):
-            table[name] = _plain(table[name])
-    return table
-
-
 def _plain(column: pd.Series) -> pd.Series:
     """A column of one of NumPy's types: categories, nullable numbers and strings become what they hold."""
     if isinstance(column.dtype, pd.CategoricalDtype):
@@ -447,37 +514,10 @@ def _plain(column: pd.Series) -> pd.Series:
     return column.astype(object) if not isinstance(column.dtype, pd.DatetimeTZDtype) else column.dt.tz_convert(None)
 
 
-def _read_file(path: Path, ids: Sequence[str]) -> pd.DataFrame:
-    separator = _SUFFIXES.get(path.suffix.lower())
-    if separator is None:
-        raise UserError(f"{path.name} is not a CSV file", remedy="pass a .csv or .tsv file, or a DataFrame")
-    try:
-        header = pd.read_csv(path, sep=separator, nrows=0)
-        text = [name for name in ids if name in header.columns]
-        missing = {name: [""] if name in text else _MISSING for name in header.columns}
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", pd.errors.DtypeWarning)
-            table = pd.read_csv(
-                path,
-                sep=separator,
-                dtype=dict.fromkeys(text, object),
-                keep_default_na=False,
-                na_values=missing,
-                low_memory=False,
-                index_col=False,
-                **EXACT_FLOATS,
-            )
-    except pd.errors.EmptyDataError as error:
-        raise UserError(f"{path} is empty", remedy="pass a file with one row per trial") from error
-    except UnicodeDecodeError as error:
-        raise UserError(f"{path} is not in UTF-8: {error}", remedy="save it as CSV in UTF-8") from error
-    except (OSError, ValueError) as error:
-        raise UserError(f"cannot read the trials in {path}: {error}", remedy="check the path and the file") from error
-    first = pd.read_csv(path, sep=separator, nrows=1, header=None, dtype=str, keep_default_na=False).iloc[0]
-    if first[first != ""].duplicated().any():  # pandas numbers the second one
-        names = first[first.duplicated()].unique()
-        raise UserError(f"several columns of {path} have the name {format_values(names)}", remedy="rename them")
-    return table
+def _header(path: Path, separator: str) -> list[str]:
+    """Names of the columns as they are written in a file, without spaces around."""
+    first = pd.read_csv(path, sep=separator, nrows=1, header=None, dtype=str, keep_default_na=False)
+    return [str(name).strip() for name in first.iloc[0]]
 
 
 def _usable(name: str) -> str:

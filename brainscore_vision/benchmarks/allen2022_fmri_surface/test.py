@@ -37,4 +37,5 @@ def test_simulated_data(stand_ins, identifier):
 @pytest.mark.parametrize("identifier", OF_ALEXNET)
 def test_published_score_of_alexnet(identifier):
     score = load_benchmark(identifier)(load_model("alexnet"))
-    assert float(score) == pytest.approx(OF_ALEXNET[identifier], abs=0.01)
+    tolerance = 0.01 if identifier.endswith("IT-ridge") else 0.005
+    assert float(score) == pytest.approx(OF_ALEXNET[identifier], abs=tolerance)

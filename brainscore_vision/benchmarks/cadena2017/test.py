@@ -2,6 +2,7 @@ import pytest
 
 from brainscore_vision import load_benchmark
 from brainscore_vision.benchmark_helpers import PrecomputedFeatures
+from brainscore_vision.benchmark_helpers.test_helper import VisualDegreesTests
 from brainscore_vision.testing import small_models
 
 SIMULATED = {
@@ -29,3 +30,16 @@ def test_published_score_of_the_recordings(identifier):
     benchmark = load_benchmark(identifier)
     model = PrecomputedFeatures(benchmark._assembly.content, visual_degrees=benchmark._visual_degrees)
     assert float(benchmark(model).attrs["raw"]) == pytest.approx(OF_ITSELF[identifier], abs=0.005)
+
+
+@pytest.mark.private_access
+def test_published_size():
+    sizes = load_benchmark("Cadena2017-pls")._assembly.content.sizes
+    assert (sizes["presentation"], sizes["neuroid"]) == (6249, 166)
+
+
+@pytest.mark.private_access
+@pytest.mark.parametrize(("degrees", "grey"), [(14, 0.32655), (6, 0.29641)])
+def test_published_share_of_grey(degrees, grey):
+    image = "0fe27ddd5b9ea701e380063dc09b91234eba3551"
+    VisualDegreesTests().amount_gray_test("Cadena2017-pls", degrees, image, pytest.approx(grey, abs=0.0001))

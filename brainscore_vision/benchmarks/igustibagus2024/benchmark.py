@@ -11,9 +11,9 @@ from brainscore_core.supported_data_standards.brainio.assemblies import DataAsse
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision import load_ceiling, load_stimulus_set
 from brainscore_vision.benchmark_helpers.aggregation import mean_of_sampled
-from brainscore_vision.benchmark_helpers.measurements import of_region, single_time_bin, without_single_time_bin
+from brainscore_vision.benchmark_helpers.measurements import average_repetition, of_region, without_single_time_bin
 from brainscore_vision.benchmark_helpers.screen import place_on_screen
-from brainscore_vision.benchmark_helpers.table_benchmarks import constant_ceiling, make_benchmark
+from brainscore_vision.benchmark_helpers.table_benchmarks import constant_ceiling, first_time_bin, make_benchmark
 from brainscore_vision.benchmark_helpers.tables import BenchmarkRow
 from brainscore_vision.benchmarks import igustibagus2024
 from brainscore_vision.model_interface import BrainModel
@@ -59,7 +59,9 @@ def make(benchmark: str) -> Benchmark:
 
 
 def reliable_of_styles(assembly: DataAssembly, row: BenchmarkRow) -> DataAssembly:
-    """Presentations of the compared styles, and neuroids whose reliability on them exceeds the row's threshold.
+    """Presentations of the compared styles, and neuroids whose reliability over all styles exceeds the row's threshold.
+
+    Neuroids that were not recorded on every stimulus are left out: one of the animals did not see all styles.
 
     Parameters
     ----------
@@ -72,15 +74,16 @@ def reliable_of_styles(assembly: DataAssembly, row: BenchmarkRow) -> DataAssembl
     -------
     NeuroidAssembly, presentation × neuroid
     """
-    assembly = single_time_bin(of_region(assembly, row.region))
+    assembly = first_time_bin(of_region(assembly, row.region))
+    consistency = load_ceiling("internal_consistency")(assembly).attrs["raw"].mean("split").values
+    recorded = average_repetition(assembly).notnull().all("presentation").values
     kept = np.isin(assembly["stimulus_source"].values, SOURCES) & np.isin(assembly["object_style"].values, STYLES)
-    attrs, stimuli = dict(assembly.attrs), assembly.attrs["stimulus_set"]
-    assembly = assembly.isel(presentation=np.flatnonzero(kept))
-    remaining = stimuli[stimuli["stimulus_id"].isin(assembly["stimulus_id"].values)].reset_index(drop=True)
-    assembly.attrs = {**attrs, "stimulus_set": remaining}
-    consistency = load_ceiling("internal_consistency")(assembly).attrs["raw"].mean("split")
-    selected = assembly.isel(neuroid=np.flatnonzero(consistency.values > row.threshold))
-    selected.attrs = dict(assembly.attrs)
+    selected = assembly.isel(
+        presentation=np.flatnonzero(kept), neuroid=np.flatnonzero(recorded & (consistency > row.threshold))
+    ).dropna("presentation", how="all")
+    stimuli = assembly.attrs["stimulus_set"]
+    remaining = stimuli[stimuli["stimulus_id"].isin(selected["stimulus_id"].values)].reset_index(drop=True)
+    selected.attrs = {**assembly.attrs, "stimulus_set": remaining}
     return selected
 
 

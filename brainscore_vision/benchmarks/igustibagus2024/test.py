@@ -34,6 +34,21 @@ def test_published_score_of_the_recordings(identifier):
     assert float(benchmark(model).attrs["raw"]) == pytest.approx(OF_ITSELF[identifier], abs=0.005)
 
 
+@pytest.mark.private_access
+def test_published_size():
+    recordings = load_benchmark("Igustibagus2024-ridge")._assembly.content
+    assert (recordings.sizes["presentation"], recordings.sizes["neuroid"]) == (780, 110)
+
+
+def test_reliability_is_that_of_all_styles_on_all_stimuli(stand_ins):
+    """The first neuroid is unreliable on a style that is not compared; the second animal did not see another one."""
+    recordings = load_benchmark("Igustibagus2024-ridge")._assembly.content
+    assert set(recordings["animal"].values) == {"Pico"}
+    assert 0 not in recordings["neuroid_id"].values
+    assert recordings.sizes["neuroid"] == 5
+    assert not np.isnan(recordings.values).any()
+
+
 def random_features(stimuli):
     """300 units that know nothing about the stimuli."""
     return NeuroidAssembly(

@@ -24,9 +24,9 @@ BIBTEX = """@article{li2026triplen,
 
 
 def _make(benchmark: str) -> Benchmark:
-    from brainscore_vision.benchmark_helpers.table_benchmarks import make_benchmark
+    from brainscore_vision.benchmarks.li2026.benchmark import make
 
-    return make_benchmark(__file__, benchmark, bibtex=BIBTEX)
+    return make(benchmark)
 
 
 for _key in table_keys(__file__, "benchmarks.csv"):

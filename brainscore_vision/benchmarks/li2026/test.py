@@ -1,3 +1,4 @@
+import numpy as np
 import pytest
 
 from brainscore_vision import load_benchmark
@@ -18,3 +19,20 @@ def test_simulated_data(stand_ins, identifier):
     score = benchmark(small_models(visual_degrees=11)[0])
     assert float(score.attrs["raw"]) == pytest.approx(SIMULATED[identifier], abs=1e-3)
     assert 0 < float(benchmark.ceiling) <= 1
+
+
+@pytest.mark.private_access
+@pytest.mark.parametrize(("region", "fewest"), [("V1", 2000), ("V2", 2200), ("V4", 3000), ("IT", 20000)])
+def test_published_size(region, fewest):
+    recordings = load_benchmark(f"Li2026.{region}-ridgecv")._assembly.content
+    assert recordings.sizes["presentation"] == 1000
+    assert recordings.sizes["neuroid"] >= fewest
+    compared = load_benchmark(f"Li2026.{region}-rdm")._assembly.content
+    assert compared.sizes == recordings.sizes
+
+
+@pytest.mark.private_access
+@pytest.mark.parametrize(("region", "animals"), [("V1", 2), ("V2", 2), ("V4", 2), ("IT", 5)])
+def test_published_number_of_animals(region, animals):
+    recordings = load_benchmark(f"Li2026.{region}-rdm")._assembly.content
+    assert len(np.unique(recordings["subject"].values)) == animals

@@ -25,9 +25,9 @@ BIBTEX = """@article{Maniquet2024.04.02.587669,
 
 
 def _make(benchmark: str) -> Benchmark:
-    from brainscore_vision.benchmark_helpers.table_benchmarks import make_benchmark
+    from brainscore_vision.benchmarks.maniquet2024.benchmark import make
 
-    return make_benchmark(__file__, benchmark, bibtex=BIBTEX, truth="image_label", as_choices=False)
+    return make(benchmark)
 
 
 for _key in table_keys(__file__, "benchmarks.csv"):

@@ -171,8 +171,8 @@ class ErrorConsistency(Metric):
     def ceiling(self, assembly: DataAssembly) -> Score:
         """Error consistency between subjects.
 
-        Absolute value of the mean over conditions of the mean over pairs of subjects, each pair on the images that both
-        saw.
+        Absolute value of the mean over pairs of subjects of the mean over conditions, each pair on the images that both
+        saw. A condition in which a pair's κ is undefined is left out of the pair's mean.
 
         Parameters
         ----------
@@ -254,7 +254,7 @@ class ErrorConsistency(Metric):
 
 def _mean_of_pairs(values: NDArray[np.float64], subjects: NDArray[np.intp]) -> float:
     rows, columns = np.triu_indices(len(subjects), k=1)
-    return float(mean(mean(values[:, subjects[rows], subjects[columns]], axis=1), axis=0))
+    return float(mean(mean(values[:, subjects[rows], subjects[columns]], axis=0), axis=0))
 
 
 def _unsigned(interval: Interval, signed: float) -> Interval:

@@ -404,7 +404,7 @@ class ActivationsExtractorHelper:
             shown,
             str(self.identifier),
             batch_size=self._batch_size,
-            input_bytes=getattr(image, "nbytes", 0),
+            input_bytes=_bytes_of(image),
             together=together,
             max_memory=self._max_memory,
             store=None if key_parts is None else store,
@@ -487,6 +487,13 @@ def flatten(layer_output: NDArray[Any], return_index: bool = False) -> Any:
         return rows
     shape = layer_output.shape[1:]
     return rows, np.indices(shape).reshape(len(shape), -1).T
+
+
+def _bytes_of(images: Any) -> int:
+    """Size of preprocessed inputs, an array, a tensor or a list of them."""
+    if isinstance(images, list | tuple):
+        return sum(map(_bytes_of, images))
+    return int(getattr(images, "nbytes", 0))
 
 
 def _note_model(identifier: str, fingerprint: Mapping[str, Any]) -> None:

@@ -3,6 +3,7 @@
 Preprocessing of other libraries is read from its settings if possible, so that these libraries need not run it.
 """
 
+import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brainscore_core.errors import UserError
+from brainscore_vision.videos import is_video
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -33,6 +35,7 @@ IMAGENET_STD = (0.229, 0.224, 0.225)
 _HALF = (0.5, 0.5, 0.5)
 _DEEP_MODES = ("I", "F")  # levels that are not 0 to 255
 FILTERS = {"nearest": 0, "lanczos": 1, "bilinear": 2, "bicubic": 3, "box": 4, "hamming": 5}  # Pillow's numbers
+_LINEAR = "linear"  # of OpenCV
 
 
 @dataclass(frozen=True)
@@ -45,8 +48,9 @@ class ImagePreprocessing:
         Length of the shorter side (the aspect ratio is kept), or height and width. By default images keep their size.
     crop : int or (int, int), optional
         Height and width of the centre that is cropped afterwards.
-    interpolation : {'bilinear', 'bicubic', 'nearest', 'lanczos', 'box', 'hamming'}
-        Antialiased, as Pillow does it.
+    interpolation : {'bilinear', 'bicubic', 'nearest', 'lanczos', 'box', 'hamming', 'linear'}
+        Antialiased, as Pillow does it. ``'linear'``: as Albumentations resizes and crops by default, with OpenCV, which
+        interpolates between the four nearest pixels, not antialiased.
     mean, std : tuple of float
         Red, green and blue in [0, 1] are normalised as (value − mean) / std.
 
@@ -65,8 +69,8 @@ class ImagePreprocessing:
     std: tuple[float, ...] = IMAGENET_STD
 
     def __post_init__(self) -> None:
-        if self.interpolation not in FILTERS:
-            raise ValueError(f"interpolation is {self.interpolation!r}, not one of {', '.join(FILTERS)}")
+        if self.interpolation not in (*FILTERS, _LINEAR):
+            raise ValueError(f"interpolation is {self.interpolation!r}, not one of {', '.join((*FILTERS, _LINEAR))}")
         if len(self.mean) != 3 or len(self.std) != 3 or min(self.std) <= 0:
             raise ValueError(f"mean {self.mean} and std {self.std} must be three numbers each, std above 0")
 
@@ -108,11 +112,15 @@ class ImagePreprocessing:
 
     def _levels(self, image: "Image") -> NDArray[np.uint8]:
         if self.resize is not None:
-            width, height = _resized(image.size, self.resize)
-            image = image.resize((width, height), FILTERS[self.interpolation])
+            size = _resized(image.size, self.resize)
+            if self.interpolation == _LINEAR:
+                image = _linearly_resized(image, size)
+            else:
+                image = image.resize(size, FILTERS[self.interpolation])
         if self.crop is not None:
             height, width = _pair(self.crop)
-            left, top = (round((now - then) / 2.0) for now, then in zip(image.size, (width, height), strict=True))
+            margins = ((now - then) / 2 for now, then in zip(image.size, (width, height), strict=True))
+            left, top = map(math.floor if self.interpolation == _LINEAR else round, margins)
             image = image.crop((left, top, left + width, top + height))
         return np.asarray(image)
 
@@ -191,7 +199,9 @@ def load_image(image_filepath: str | os.PathLike[str]) -> "Image":
     except (OSError, Image.DecompressionBombError) as error:
         raise UserError(
             f"the stimulus {os.fspath(image_filepath)} cannot be read as an image: {error}",
-            remedy="check that the file exists and is complete",
+            remedy="show videos to a network that takes clips (frame_rate of brainscore.wrap_model)"
+            if is_video(image_filepath)
+            else "check that the file exists and is complete",
         ) from error
     raise UserError(
         f"the stimulus {os.fspath(image_filepath)} has pixels of mode {mode!r}, not of 8 bits per channel",
@@ -252,6 +262,27 @@ def _resized(size: tuple[int, int], to: int | tuple[int, int]) -> tuple[int, int
     short, long = min(size), max(size)
     longer = int(to * long / short)
     return (to, longer) if width <= height else (longer, to)
+
+
+def _linearly_resized(image: "Image", size: tuple[int, int]) -> "Image":
+    """Resize to width and height with the integers that OpenCV computes with: weights of 11 bits, sums of 15 bits."""
+    from PIL import Image
+
+    levels = np.asarray(image, dtype=np.int32)
+    first, second, near, far = _neighbours(levels.shape[1], size[0])
+    rows = (levels[:, first] * near[:, np.newaxis] + levels[:, second] * far[:, np.newaxis]) >> 4
+    first, second, near, far = (values.reshape(-1, 1, 1) for values in _neighbours(levels.shape[0], size[1]))
+    upper, lower = rows[first[:, 0, 0]] * near >> 16, rows[second[:, 0, 0]] * far >> 16
+    return Image.fromarray(((upper + lower + 2) >> 2).astype(np.uint8))
+
+
+def _neighbours(now: int, then: int) -> tuple[NDArray[np.int32], ...]:
+    """Two pixels for each pixel of the result, and their weights."""
+    places = np.float32((np.arange(then) + 0.5) * (now / then) - 0.5)
+    first = np.floor(places).astype(np.int32)
+    share = np.where((first < 0) | (first >= now - 1), np.float32(0), places - first.astype(np.float32))
+    near, far = (np.rint(part * np.float32(2048)).astype(np.int32) for part in (1 - share, share))
+    return np.clip(first, 0, now - 1), np.clip(first + 1, 0, now - 1), near, far
 
 
 def _stacked(arrays: list[NDArray[np.float32]]) -> NDArray[np.float32]:

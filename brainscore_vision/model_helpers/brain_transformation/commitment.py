@@ -98,7 +98,8 @@ class ModelCommitment(BrainModel):
 
     *Time.* Without a time course, all time bins have the same response; it is not copied, so do not write to it. A time
     course of the activations is averaged into the time bins (weights: the share of each source bin). A single time bin
-    is squeezed.
+    is squeezed. An activations model with ``set_recorded_time((start, end))``, such as one of a network that takes
+    clips, is told the time that the bins span.
 
     *Selection.* The layer with the highest score on the selection benchmark of the region. Measurements of the stimuli
     that are being shown are never used: if the benchmark has these stimuli, the next benchmark is used. A warning names
@@ -154,6 +155,7 @@ class ModelCommitment(BrainModel):
         self._look: Look | None = None
         self._expected: tuple[str, ...] = ()
         self._recorded_together: set[tuple[Any, ...]] = set()
+        self._warned_of: set[int] = set()  # numbers of steps that are fewer than time bins
 
     @property
     def identifier(self) -> str:
@@ -303,18 +305,29 @@ class ModelCommitment(BrainModel):
         )
 
     def _activations(
-        self, stimuli: StimulusSet, layers: Sequence[str], *, number_of_trials: int = 1, require_variance: bool = False
+        self,
+        stimuli: StimulusSet,
+        layers: Sequence[str],
+        *,
+        number_of_trials: int = 1,
+        require_variance: bool = False,
+        time_bins: Sequence[tuple[float, float]] | None = None,
     ) -> NeuroidAssembly:
-        self._prepare()
+        self._prepare(time_bins)
         return self.activations_model(
             stimuli, layers=list(layers), number_of_trials=number_of_trials, require_variance=require_variance
         )
 
-    def _prepare(self) -> None:
+    def _prepare(self, time_bins: Sequence[tuple[float, float]] | None = None) -> None:
         # before each call, since several models with different visual angles may share a network
         set_degrees = getattr(self.activations_model, "set_visual_degrees", None)
         if callable(set_degrees):
             set_degrees(self._visual_degrees)
+        set_time = getattr(self.activations_model, "set_recorded_time", None)  # of networks that take clips
+        if callable(set_time):
+            set_time(
+                None if time_bins is None else (min(start for start, _ in time_bins), max(e for _, e in time_bins))
+            )
 
     def _recordings(
         self,
@@ -329,10 +342,15 @@ class ModelCommitment(BrainModel):
         steps = [] if when is None else steps_for(when, time_bins)
         if when is not None:
             layers = [layer for layer in layers if _step_of(layer) in steps]
-        self._record_together(stimuli, layers, number_of_trials, require_variance)
+        self._record_together(stimuli, layers, time_bins, number_of_trials, require_variance)
         responses = self._activations(
-            stimuli, layers, number_of_trials=number_of_trials, require_variance=require_variance
+            stimuli,
+            layers,
+            number_of_trials=number_of_trials,
+            require_variance=require_variance,
+            time_bins=time_bins,
         )
+        self._warn_of_equal_bins(responses, time_bins)
         if when is None:
             result = in_time_bins(responses, time_bins)
         else:
@@ -343,18 +361,38 @@ class ModelCommitment(BrainModel):
         note_features(result, region)
         return result
 
-    def _record_together(self, stimuli: StimulusSet, layers: Sequence[str], trials: int, vary: bool) -> None:
+    def _warn_of_equal_bins(self, responses: NeuroidAssembly, time_bins: Sequence[tuple[float, float]] | None) -> None:
+        frames = responses.sizes.get("time_bin")
+        if frames is None or time_bins is None or frames >= len(time_bins) or frames in self._warned_of:
+            return
+        self._warned_of.add(frames)
+        _logger.warning(
+            "%s: %d time bins are recorded from %d steps of the network, so that neighbouring time bins have equal "
+            "responses; a network with a higher frame rate would distinguish them",
+            self.identifier,
+            len(time_bins),
+            frames,
+        )
+
+    def _record_together(
+        self,
+        stimuli: StimulusSet,
+        layers: Sequence[str],
+        time_bins: Sequence[tuple[float, float]] | None,
+        trials: int,
+        vary: bool,
+    ) -> None:
         """Store these layers and those of the expected regions, from one pass."""
         mapped = self.region_layer_map.known_layers(self._expected)
         others = [layer for layer in mapped if layer not in layers]
         # for the same stimuli, everything is stored already
-        key = (stimuli.identifier, len(stimuli), trials, vary, *others)
+        key = (stimuli.identifier, len(stimuli), None if time_bins is None else tuple(time_bins), trials, vary, *others)
         if not others or key in self._recorded_together:
             return
         keeps = getattr(self.activations_model, "keeps_activations", None)
         if keeps is None or not keeps():
             return
-        self._prepare()
+        self._prepare(time_bins)
         try:
             self.activations_model.by_layer(  # type: ignore[attr-defined] # exists if there is keeps_activations
                 stimuli, [*layers, *others], number_of_trials=trials, require_variance=vary

@@ -18,6 +18,7 @@ from brainscore_core.files import replacing
 from brainscore_core.formatting import estimate_text
 from brainscore_core.paths import layer_profiles_home
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
+from brainscore_vision.model_helpers.brain_transformation.temporal import in_time_bins
 
 if TYPE_CHECKING:
     from brainscore_core.figures import Plot, Svg
@@ -298,6 +299,7 @@ def _response_scorer(benchmark: Any) -> tuple[NDArray[Any], PartScorer]:
     shown = measured["stimulus_id"].values
 
     def score(recordings: NeuroidAssembly, stimuli: NDArray[Any]) -> float:
+        recordings = in_time_bins(recordings, benchmark.timebins)
         recorded_part = recordings.isel(presentation=np.flatnonzero(np.isin(recordings["stimulus_id"].values, stimuli)))
         measured_part = measured.isel(presentation=np.flatnonzero(np.isin(shown, stimuli)))
         return float(benchmark._similarity_metric(recorded_part, measured_part))
@@ -308,14 +310,17 @@ def _response_scorer(benchmark: Any) -> tuple[NDArray[Any], PartScorer]:
 def _dissimilarity_scorer(benchmark: Any) -> tuple[NDArray[Any], PartScorer]:
     from brainscore_core.numerics import compare_rdms, rdm
     from brainscore_core.numerics.dissimilarity import condensed, expanded
-    from brainscore_vision.benchmarks.kriegeskorte2008.benchmark import subject_rdms
+    from brainscore_vision.benchmarks.kriegeskorte2008 import benchmark as kriegeskorte2008
 
     assembly = benchmark._assembly.content
     shown = assembly.attrs["stimulus_set"]["stimulus_id"].to_numpy()
-    measured = subject_rdms(assembly)[1] if "subject" in assembly.coords else assembly.values[:1]
+    measured = kriegeskorte2008.subject_rdms(assembly)[1] if "subject" in assembly.coords else assembly.values[:1]
     squares = [expanded(vector) for vector in measured]
+    human = isinstance(benchmark, kriegeskorte2008.Kriegeskorte2008HumanRDM)
+    time_bins = [kriegeskorte2008.HUMAN_TIME_BIN if human else kriegeskorte2008.MONKEY_TIME_BIN]
 
     def score(recordings: NeuroidAssembly, stimuli: NDArray[Any]) -> float:
+        recordings = in_time_bins(recordings, time_bins)
         rows = {name: row for row, name in enumerate(recordings["stimulus_id"].values)}
         part = np.flatnonzero(np.isin(shown, stimuli))
         patterns = recordings.transpose("presentation", "neuroid").values[[rows[name] for name in shown[part]]]

@@ -46,7 +46,8 @@ Select = Callable[[str, StimulusSet | None], tuple[list[str], str]]
 class ActivationsModel(Protocol):
     """Returns activations: presentation × neuroid, presentations in the order of the stimuli.
 
-    It may also have ``layers()`` (names of all layers, in order), ``set_visual_degrees(degrees)``, ``identifier``.
+    It may also have ``layers()`` (names of all layers, in order), ``set_visual_degrees(degrees)``, ``identifier``,
+    ``set_recorded_time((start, end))``: milliseconds in which responses are needed.
     """
 
     def __call__(
@@ -408,19 +409,25 @@ def repeated_layers(model: torch.nn.Module, inputs: Any, *, limit: int = 24) -> 
 
 
 def _blocks_or_stages(model: torch.nn.Module) -> set[str]:
-    """Names of the outermost repeated modules."""
+    """Names of the outermost repeated modules; of several groups, those with most parameters, such as not the stem."""
     level = [("", model)]
     while level:
+        groups = []
         for prefix, parent in level:
             parts = [(f"{prefix}{name}", part) for name, part in parent.named_children() if _has_parts(part)]
-            repeated = _repeated(parts)
-            if not repeated:
-                continue
+            if repeated := _repeated(parts):
+                groups.append((sum(_size(part) for name, part in parts if name in repeated), repeated, parts))
+        if groups:
+            _, repeated, parts = max(groups, key=lambda group: group[0])
             until = max(index for index, (name, _) in enumerate(parts) if name in repeated)
             inner = [name for name, part in parts if name in repeated for name in _attention_blocks(name, part)]
             return set(inner) if len(inner) > len(repeated) else {name for name, _ in parts[: until + 1]}
         level = [(f"{prefix}{name}.", part) for prefix, parent in level for name, part in parent.named_children()]
     return set()
+
+
+def _size(module: torch.nn.Module) -> int:
+    return sum(parameter.numel() for parameter in module.parameters())
 
 
 def _repeated(parts: Sequence[tuple[str, torch.nn.Module]]) -> set[str]:
@@ -440,9 +447,8 @@ def _attention_blocks(name: str, stage: torch.nn.Module) -> list[str]:
 
 
 def _is_attention_block(module: torch.nn.Module) -> bool:
-    return _has_parts(module) and any(
-        "attn" in name.lower() or "attention" in name.lower() for name, _ in module.named_children()
-    )
+    parts = [name.lower() for name, _ in module.named_children()]
+    return len(parts) > 2 and any("attn" in name or "attention" in name for name in parts)
 
 
 def _has_parts(module: torch.nn.Module) -> bool:
@@ -541,8 +547,10 @@ def _call(model: torch.nn.Module, inputs: Any) -> None:
         shape = " × ".join(map(str, getattr(inputs, "shape", ())))
         raise UserError(
             f"{type(model).__name__} fails on an input of {shape}: {type(error).__name__}: {error}",
-            remedy="it must take images, stimuli × channels × height × width; "
-            "for another size or preprocessing wrap it in PytorchWrapper and ModelCommitment",
+            remedy="check the number of frames and the size of images, which preprocessing determines"
+            if getattr(inputs, "ndim", 4) == 5
+            else "it must take images, stimuli × channels × height × width, or clips, for which frames and frame_rate "
+            "are passed; for another size or preprocessing wrap it in PytorchWrapper and ModelCommitment",
         ) from error
 
 

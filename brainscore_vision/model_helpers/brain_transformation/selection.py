@@ -161,7 +161,7 @@ def _measured(region: str, stimuli: "StimulusSet") -> "NeuroidAssembly":
 _CHUNK = 1 << 26  # bytes that are hashed together
 _ROWS = 256  # rows that are reduced together
 
-Key = tuple[str, int, bool]
+Key = tuple[str, int, bool, tuple[float, float] | None]
 
 
 class RecordingDone(BrainScoreError):
@@ -200,6 +200,7 @@ class SinglePassActivations:
         self._components = components
         self._avoid = avoid
         self._seen: dict[Key, dict[str, NeuroidAssembly]] = {}
+        self._time: tuple[float, float] | None = None
         self.contents: frozenset[str] = frozenset()
         self.features: dict[str, int] = {}
         self.digests: dict[str, str] = {}
@@ -214,6 +215,13 @@ class SinglePassActivations:
         set_degrees = getattr(self._activations_model, "set_visual_degrees", None)
         if callable(set_degrees):
             set_degrees(visual_degrees)
+
+    def set_recorded_time(self, time: tuple[float, float] | None) -> None:
+        """Set the time in which responses are needed, in milliseconds after the onset of a stimulus."""
+        set_time = getattr(self._activations_model, "set_recorded_time", None)
+        if callable(set_time):
+            set_time(time)
+            self._time = time
 
     def __call__(
         self, stimuli: StimulusSet, layers: Sequence[str], *, number_of_trials: int = 1, require_variance: bool = False
@@ -231,7 +239,7 @@ class SinglePassActivations:
         if not self._avoid.isdisjoint(contents):
             raise ShowsScoredStimuli(f"{stimuli.identifier!r} has stimuli that are being scored")
         self.contents |= contents
-        key = (_key_of(stimuli), number_of_trials if require_variance else 1, require_variance)
+        key = (_key_of(stimuli), number_of_trials if require_variance else 1, require_variance, self._time)
         if key not in self._seen:
             self._seen[key] = self._run(stimuli, number_of_trials, require_variance)
         if self.record_only:
@@ -300,17 +308,22 @@ def _reduced(activations: NeuroidAssembly, layer: str, components: int) -> Neuro
     from brainscore_core.supported_data_standards.brainio.assemblies import coords_for_dim
     from brainscore_vision.model_helpers.activations.reduction import IncrementalPCA
 
-    values = activations.transpose("presentation", "neuroid").values
+    dims = ["presentation", *(["time_bin"] if "time_bin" in activations.dims else []), "neuroid"]
+    shown = activations.transpose(*dims).values
+    values = shown.reshape(-1, shown.shape[-1])
     pca = IncrementalPCA(components)
     parts = [slice(start, start + _ROWS) for start in range(0, len(values), _ROWS)]
     for part in parts:
         pca.fit_batch(values[part])
     reduced = np.concatenate([pca.transform(values[part]) for part in parts])
-    coords: dict[str, Any] = dict(coords_for_dim(activations, "presentation"))
+    coords: dict[str, Any] = {}
+    for dim in dims[:-1]:
+        coords |= dict(coords_for_dim(activations, dim))
     coords["neuroid_num"] = ("neuroid", np.arange(reduced.shape[1]))
     coords["layer"] = ("neuroid", np.full(reduced.shape[1], layer, dtype=object))
     coords["neuroid_id"] = ("neuroid", [f"{layer}.pc{number}" for number in range(reduced.shape[1])])
-    return NeuroidAssembly(reduced, coords=coords, dims=["presentation", "neuroid"], attrs=activations.attrs)
+    reduced = reduced.reshape(*shown.shape[:-1], reduced.shape[1])
+    return NeuroidAssembly(reduced, coords=coords, dims=dims, attrs=activations.attrs)
 
 
 COMPONENTS = 1000

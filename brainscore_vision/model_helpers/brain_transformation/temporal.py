@@ -174,7 +174,8 @@ def assembly_time_align(source: AssemblyT, target_time_bins: TimeBins, mode: Mod
         raise UserError(
             f"the time bins {', '.join(map(_shown, map(tuple, bins.tolist())))} do not cover "
             f"{', '.join(map(_shown, uncovered))}",
-            remedy="request time bins within them",
+            remedy="request time bins within them; a network that takes clips is recorded for longer with a larger "
+            "duration (img_duration of PytorchWrapper)",
         )
     source = source.transpose(..., "time_bin")
     values = source.values

@@ -22,6 +22,7 @@ _OBJECTS = {
 _PICTURES = 10  # of each object
 _REPETITIONS = 4
 _NEUROIDS = {"V4": 5, "IT": 7}
+_MANY_NEUROIDS = {"V4": 30, "IT": 32}  # reverse regressions have 25 components
 _NOISE = 1.0  # standard deviation; that of the signal is about 1
 _STATIC = ((70, 170),)
 _TWENTY = tuple((start, start + 20) for start in range(-20, 120, 20))
@@ -53,9 +54,11 @@ def _stimuli(variations: tuple[int, ...], seed: int, folder: Path) -> StimulusSe
     return stimuli
 
 
-def _recordings(time_bins: tuple[tuple[int, int], ...], seed: int, stimuli: StimulusSet) -> NeuronRecordingAssembly:
+def _recordings(
+    time_bins: tuple[tuple[int, int], ...], seed: int, stimuli: StimulusSet, neuroids: dict[str, int] = _NEUROIDS
+) -> NeuronRecordingAssembly:
     rng = np.random.default_rng(seed)
-    regions = [region for region, count in _NEUROIDS.items() for _ in range(count)]
+    regions = [region for region, count in neuroids.items() for _ in range(count)]
     signal = expected_responses(stimuli, len(regions), seed=seed)
     starts, ends = np.array(time_bins).T
     course = np.ones(1) if len(time_bins) == 1 else np.clip((starts - 30) / 40, 0, 1)  # 30 ms until responses begin
@@ -93,7 +96,7 @@ STIMULUS_SETS = {
 }
 ASSEMBLIES = {
     "MajajHong2015": ("hvm", partial(_recordings, _STATIC, 10)),
-    "MajajHong2015.public": ("hvm-public", partial(_recordings, _STATIC, 11)),
+    "MajajHong2015.public": ("hvm-public", partial(_recordings, _STATIC, 11, neuroids=_MANY_NEUROIDS)),
     "MajajHong2015.private": ("hvm-private", partial(_recordings, _STATIC, 12)),
     "MajajHong2015.temporal": ("hvm", partial(_recordings, _TWENTY, 13)),
     "MajajHong2015.temporal.public": ("hvm-public", partial(_recordings, _TWENTY, 14)),

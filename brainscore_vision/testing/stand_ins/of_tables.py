@@ -1,6 +1,7 @@
 """Stand-ins of the data that are registered as rows of tables: for each family, what its generator needs to know.
 
-All are simulated. Identifiers, classes and stimulus sets are those of the families' tables.
+All are simulated. Identifiers, classes and stimulus sets are those of the families' tables of data. Recordings have the
+regions, the reliabilities and, unless a family states it, the repetitions that the rows of benchmarks name.
 """
 
 from collections.abc import Callable, Iterable
@@ -11,13 +12,16 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
+import brainscore_vision.benchmarks
 import brainscore_vision.data
 from brainscore_core.plugins.tables import read_table
 from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly, DataAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
+from brainscore_vision.benchmark_helpers.tables import TABLE, BenchmarkRow, rows_of
 from brainscore_vision.testing.generators import answers, columns, pictures, recordings, seed_of
 
 _DATA: Final = Path(str(brainscore_vision.data.__file__)).parent
+_BENCHMARKS: Final = Path(str(brainscore_vision.benchmarks.__file__)).parent
 STIMULUS_SETS: Final[dict[str, Callable[[Path], StimulusSet]]] = {}
 ASSEMBLIES: Final[dict[str, tuple[str, Callable[[StimulusSet], DataAssembly]]]] = {}
 
@@ -32,18 +36,37 @@ def _stimuli(name: str, count: int, *, kind: str | None = None, **of_stimuli: An
     STIMULUS_SETS[name] = partial(pictures, table=table, name=name, kind=kind)
 
 
+def _benchmarks(family: str) -> list[BenchmarkRow]:
+    folder = _BENCHMARKS / family
+    return rows_of(str(folder / "__init__.py")) if (folder / TABLE).is_file() else []
+
+
+def _of_benchmarks(family: str, data: str) -> dict[str, Any]:
+    """What the benchmarks of some recordings need: options of the generator."""
+    rows = [row for row in _benchmarks(family) if any(data.startswith(name) for name in row.data)]
+    reliable = {row.reliability: row.threshold for row in rows if row.reliability}
+    options: dict[str, Any] = {}
+    if rows:
+        options = {
+            "regions": list(dict.fromkeys(row.region for row in rows)),
+            "repetitions": max(row.number_of_trials for row in rows),
+        }
+    if reliable:
+        options["of_neuroids"] = {name: 2 * threshold for name, threshold in reliable.items()}
+        options["unreliable"] = min(reliable.values()) / 2
+    return options
+
+
 def _recorded(family: str, *, names: Iterable[str] | None = None, same: str | None = None, **options: Any) -> None:
     """Register recordings of a family's assemblies; those with the same `same` have the same neuroids."""
     for row in _rows(family):
-        if names is None or row["identifier"] in names:
-            ASSEMBLIES[row["identifier"]] = (
-                row["stimulus_set"],
-                partial(recordings, name=same or row["identifier"], cls=row["class"], **options),
-            )
+        data = row["identifier"]
+        if names is None or data in names:
+            made = _of_benchmarks(family, data) | options
+            ASSEMBLIES[data] = (row["stimulus_set"], partial(recordings, name=same or data, cls=row["class"], **made))
 
 
-# functional magnetic resonance imaging with training and test stimuli; percent of variance that can be explained
-_PERCENT: Final[dict[str, Any]] = {"of_neuroids": {"nc_testset": 60.0}, "unreliable": 10.0}
+# functional magnetic resonance imaging with training and test stimuli
 _FOUR: Final = tuple(f"subject{k}" for k in range(1, 5))
 for _version, _people in (("", (*_FOUR, "subject5", "subject6", "subject7", "subject8")), ("_4subj", _FOUR)):
     _stimuli(f"Allen2022_fmri{_version}_stim_train", 40)
@@ -58,7 +81,6 @@ for _version, _people in (("", (*_FOUR, "subject5", "subject6", "subject7", "sub
                 subjects=_people,
                 neuroids=4,
                 repetitions=_repetitions,
-                **_PERCENT,
             )
 for _split, _count, _repetitions in (("train", 40, 1), ("test", 16, 4)):
     _stimuli(f"Hebart2023_fmri_stim_{_split}", _count)
@@ -68,7 +90,6 @@ for _split, _count, _repetitions in (("train", 40, 1), ("test", 16, 4)):
         same="Hebart2023_fmri",
         subjects=_FOUR[:3],
         repetitions=_repetitions,
-        **_PERCENT,
     )
 
 # electroencephalography: bins of 10 ms, in seconds, which begin before the stimulus
@@ -87,16 +108,22 @@ for _split, _count, _repetitions in (("train", 40, 2), ("test", 16, 4)):
     )
 
 # scenes that each of several animals saw, averaged over repetitions
-_stimuli("Li2026", 60)
-_RELIABLE: Final[dict[str, Any]] = {"of_neuroids": {"reliability": 0.8, "reliability_window": 0.8}, "unreliable": 0.2}
-_recorded("li2026", names=["Li2026"], repetition_coord=None, subjects=_FOUR[:3], **_RELIABLE)
-_recorded(
-    "li2026",
-    names=["Li2026.temporal"],
-    repetition_coord=None,
-    time_bins=[(start, start + 20) for start in range(0, 200, 40)],
-    **_RELIABLE,
-)
+_stimuli("Li2026", 60, nsd_id=range(60))
+for _name, _bins in (
+    ("Li2026", [(70, 170)]),
+    ("Li2026.temporal", [(start, start + 10) for start in range(0, 300, 10)]),
+):
+    _recorded(
+        "li2026",
+        names=[_name],
+        repetitions=1,
+        repetition_coord=None,
+        subjects=("animal1", "animal2", "animal3"),
+        subject_coord="animal",
+        copied=("nsd_id",),
+        time_bins=_bins,
+        of_neuroids={"reliability": 0.8, "reliability_window": 0.8},
+    )
 
 
 # one assembly a subject; each picture is for training or for testing
@@ -105,6 +132,9 @@ def _split_recordings(stimuli: StimulusSet, **options: Any) -> DataAssembly:
     for split, part in (("tau", 5), ("ood", 4)):
         rows = np.arange(assembly.sizes["presentation"]) // options["repetitions"]
         assembly[f"split_{split}"] = "presentation", np.where(rows % part == 0, "test", "train")
+    if "persubject" not in options["name"]:
+        (subject,) = options["subjects"]
+        assembly["subject_id_pres"] = "presentation", [subject] * assembly.sizes["presentation"]
     return assembly
 
 
@@ -117,21 +147,27 @@ for _row in _rows("laion_fmri"):
         partial(
             _split_recordings,
             name=_row["identifier"],
-            subjects=(_subject,),
-            repetitions=2,
-            time_bins=None,
-            subject_coord="subject_id",
-            of_neuroids={"nc_12rep": 60.0},
-            unreliable=10.0,
+            **_of_benchmarks("laion_fmri", _row["identifier"])
+            | {"subjects": (_subject,), "repetitions": 2, "time_bins": None, "subject_coord": "subject_id"},
         ),
     )
 
 # recordings from macaques, some with repetitions
 for _name, _count in (("BOLD5000", 40), ("THINGS1", 40), ("THINGS2", 40), ("Rust2012", 40), ("Rajalingham2020", 40)):
     _stimuli(_name, _count)
-for _family in ("sanghavi2020", "rust2012", "seibert2019"):
+for _row in _rows("sanghavi2020"):
+    _degrees = {row.visual_degrees for row in _benchmarks("sanghavi2020") if _row["identifier"].startswith(row.data[0])}
+    _recorded(
+        "sanghavi2020",
+        names=[_row["identifier"]],
+        subjects=("animal1", "animal2"),
+        time_bins=[(70, 170), (170, 270)],
+        numbered_bins=True,
+        attrs={"image_size_degree": _degrees.pop()},
+    )
+for _family in ("rust2012", "seibert2019"):
     _recorded(_family, regions=("V4", "IT"), repetitions=3, subjects=("animal1", "animal2"))
-_recorded("rajalingham2020", regions=("IT",), repetitions=3, subjects=("animal1",), neuroids=5)
+_recorded("rajalingham2020", subjects=("animal1",), neuroids=5)
 for _name in ("BashivanKar2019.naturalistic", "BashivanKar2019.synthetic", "Kar2018cocogray"):
     _stimuli(_name, 30)
 _recorded("bashivankar2019", regions=("V4",), repetitions=3, subjects=("animal1",))
@@ -195,7 +231,32 @@ def _styles(folder: Path) -> StimulusSet:
 
 
 STIMULUS_SETS["Igustibagus2024"] = _styles
-_recorded("igustibagus2024", regions=("IT",), subjects=("animal1",), repetitions=4, neuroids=6)
+
+
+def _one_saw_less(stimuli: StimulusSet, **options: Any) -> DataAssembly:
+    """The second animal did not see sketches, and the first neuroid responds to skeletons with noise."""
+    assembly = recordings(stimuli, **options)
+    values = assembly.values.copy()
+    style = np.repeat(stimuli["object_style"].to_numpy(), options["repetitions"])
+    second = assembly["animal"].values == options["subjects"][1]
+    values[np.ix_(style == "sketch", second)] = np.nan
+    skeletons = np.flatnonzero(style == "skeleton")
+    values[skeletons, 0] = np.random.default_rng(1).normal(scale=8, size=(len(skeletons), values.shape[2]))
+    return assembly.copy(data=values)
+
+
+ASSEMBLIES["Igustibagus2024"] = (
+    "Igustibagus2024",
+    partial(
+        _one_saw_less,
+        name="Igustibagus2024",
+        cls=_rows("igustibagus2024")[0]["class"],
+        **_of_benchmarks("igustibagus2024", "Igustibagus2024")
+        | {"subjects": ("Pico", "Oleo"), "subject_coord": "animal", "repetitions": 4, "neuroids": 6},
+        time_bins=[(70, 170), (170, 270)],
+        numbered_bins=True,
+    ),
+)
 
 # naming by people
 _DRAWN: Final = ("banana", "beanie", "binoculars", "boot", "bowl", "cup", "glasses", "lamp")
@@ -217,15 +278,31 @@ for _row in _rows("lonnqvist2024"):
         _row["stimulus_set"],
         partial(answers, name=_row["identifier"], copied=("truth",)),
     )
-_TASKS: Final = ("clutter_phase", "control", "few_large", "many_small")
-for _name, _count in (("Maniquet2024", 64), ("Maniquet2024-test", 64), ("Maniquet2024-train", 48)):
+# people do tasks, some of which use the same pictures: occluders are blobs, deletions or a view through holes
+_PICTURED: Final = (
+    *(("control", "control"), ("clutter", "heavy"), ("clutter", "light")),
+    *(("phasescrambling", "highpass"), ("phasescrambling", "lowpass")),
+    *(("occluder", f"{size}-{amount}") for size in ("fewlarge", "manysmall") for amount in ("high", "low")),
+)
+_TASKS: Final = (
+    *("control", "clutter_heavy", "clutter_light", "scrambling_highpass", "scrambling_lowpass"),
+    *("occlusion_few_large_blobs_high", "occlusion_many_small_blobs_low"),
+    *("occlusion_few_large_deletion_high", "occlusion_many_small_partial_viewing_low"),
+)
+for _name, _count in (("Maniquet2024", 72), ("Maniquet2024-test", 72), ("Maniquet2024-train", 48)):
     _stimuli(
-        _name, _count, kind="image_label", image_label=_DRAWN, task=[task for task in _TASKS for _ in range(8)]
-    )  # fmt: skip
+        _name,
+        _count,
+        kind="image_label",
+        image_label=_DRAWN,
+        manipulation=[manipulation for manipulation, _ in _PICTURED for _ in range(8)],
+        manipulation_details=[details for _, details in _PICTURED for _ in range(8)],
+    )
 
 
 def _namings(stimuli: StimulusSet) -> BehavioralAssembly:
-    assembly = answers(stimuli, name="Maniquet2024", truth="image_label", subjects=6, copied=("image_label", "task"))
+    assembly = answers(stimuli, name="Maniquet2024", truth="image_label", subjects=6, copied=("image_label",))
+    assembly["task"] = "presentation", np.tile(np.repeat(_TASKS, 8), 6)
     assembly["prediction"] = "presentation", assembly.values
     assembly["subject_id"] = "presentation", assembly["subject"].values
     return assembly
@@ -240,7 +317,6 @@ def _search(folder: Path, *, name: str) -> StimulusSet:
     table = columns(name.replace("_", ""), len(numbers))
     table["image_number"] = numbers
     table["block"] = np.repeat(["first", "second"], 24)
-    table["distractor_nums"] = np.choose(numbers // 2 % 3, ["1.0", "5.0", "11.0"])
     table["kind"] = [f"{number % 2}" for number in numbers]
     return pictures(folder, table=table, name=name, kind="kind")
 
@@ -248,14 +324,14 @@ def _search(folder: Path, *, name: str) -> StimulusSet:
 def _found(stimuli: StimulusSet, *, name: str) -> BehavioralAssembly:
     rng = np.random.default_rng(seed_of(name))
     people, trials = 5, len(stimuli)
-    difficulty = stimuli["distractor_nums"].astype(float).to_numpy() * np.where(
-        stimuli["block"] == "first", 0.03, 0.015
-    )
+    distractors = np.choose(stimuli["image_number"].to_numpy() // 2 % 3, ["1.0", "5.0", "11.0"])
+    difficulty = distractors.astype(float) * np.where(stimuli["block"] == "first", 0.03, 0.015)
     correct = rng.uniform(size=people * trials) < np.tile(0.95 - difficulty, people)
     coords = {
         "stimulus_id": np.tile(stimuli["stimulus_id"].to_numpy(), people),
         "participant_id": np.repeat([f"person{k}" for k in range(people)], trials),
         "trial_type": np.full(people * trials, "normal"),
+        "distractor_nums": np.tile(distractors, people),
         "correct": correct,
     }
     return BehavioralAssembly(

@@ -9,9 +9,13 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Any, NamedTuple
+from urllib.parse import quote
+
+import numpy as np
 
 from brainscore_core.errors import nearest
-from brainscore_core.figures import Lines, Series, Svg, lines
+from brainscore_core.figures import Lines, Series, StateScore, Svg, lines, training_plot
+from brainscore_core.identifiers import series_point, states_of_models
 from brainscore_vision.training_data import Training
 from brainscore_web.leaderboard.board import Board
 from brainscore_web.leaderboard.cards.facts import (
@@ -54,19 +58,26 @@ from brainscore_web.leaderboard.models import (
     Visitor,
 )
 from brainscore_web.leaderboard.simulation import is_simulated
+from brainscore_web.leaderboard.snapshot import Snapshot
 from brainscore_web.leaderboard.withheld import withheld_reason
 
 __all__ = [
     "ModelCard",
     "ModelData",
     "ProfileView",
+    "TrainingLine",
+    "TrainingStates",
     "find_model",
     "model_card",
     "model_data",
     "near_models",
     "profile_chart",
     "rank_days",
+    "training_of",
 ]
+
+_MOST_TRAINING = 24
+"""Maximum number of benchmarks whose scores during training are drawn."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -376,6 +387,63 @@ def model_data(model: VisionModel, visitor: Visitor) -> ModelData:
         profiles=list(profiles),
         packaged=model.identifier in installed("model"),
     )
+
+
+class TrainingLine(NamedTuple):
+    """Scores of all states of a model on one benchmark: title, figure, and (state, score) as text."""
+
+    benchmark: str
+    chart: Svg
+    states: tuple[tuple[str, str], ...]
+
+
+class TrainingStates(NamedTuple):
+    """States of a model that was scored during its training."""
+
+    model: str
+    listed: str
+    lines: tuple[TrainingLine, ...]
+
+
+def training_of(snapshot: Snapshot, identifier: str, address: str) -> TrainingStates | None:
+    """Return the states of a model during its training that the visitor may see; None if there is only one.
+
+    Parameters
+    ----------
+    snapshot : Snapshot
+        What the visitor may see.
+    identifier : str
+        One of the states.
+    address : str
+        Address of cards of models; points lead to those of the states.
+    """
+    model = series_point(identifier).model
+    alike = [row.identifier for row in snapshot.models if series_point(row.identifier).model == model]
+    if len(alike) < 2:
+        return None
+    ((listed, states),) = states_of_models(alike).items()
+    rows = [snapshot.model_index[state] for state in states]
+    value, low, high = (array[rows] for array in (snapshot.value, snapshot.low, snapshot.high))
+    lines = []
+    for column in np.flatnonzero(np.isfinite(value).sum(axis=0) > 1)[:_MOST_TRAINING].tolist():
+        benchmark = snapshot.benchmarks[column]
+        scores = [
+            StateScore(
+                benchmark.title or benchmark.identifier,
+                state,
+                float(value[place, column]),
+                finite(low[place, column]),
+                finite(high[place, column]),
+                href=f"{address}{quote(state)}/",
+            )
+            for place, state in enumerate(states)
+            if np.isfinite(value[place, column])
+        ]
+        chart = training_plot(scores, identifier=f"training-{column}")
+        if chart is not None:
+            texts = tuple((one.identifier, estimate(one.value, None, one.low, one.high)) for one in scores)
+            lines.append(TrainingLine(scores[0].benchmark, chart, texts))
+    return TrainingStates(model, listed, tuple(lines))
 
 
 def model_card(model: VisionModel, board: Board, data: ModelData, opened: Collection[str] | None = None) -> ModelCard:

@@ -41,6 +41,7 @@ from brainscore_web.leaderboard.cards.model import (
     near_models,
     profile_chart,
     rank_days,
+    training_of,
 )
 from brainscore_web.leaderboard.cards.rank_history import CAUSES, rank_steps
 from brainscore_web.leaderboard.cards.receipts import public_document, receipt_card
@@ -101,12 +102,16 @@ def model(request: HttpRequest, identifier: str) -> HttpResponse:
     if request.GET.get("download") == "bibtex":
         return _bibtex(request, row.bibtex, identifier)
     data = model_data(row, request.user)
-    by_rank = opened.get("history") == "rank" and identifier in snapshot.model_index
+    training = training_of(snapshot, identifier, _addresses()["model"])
+    unlisted = training is not None and identifier != training.listed
+    by_rank = opened.get("history") == "rank" and identifier in snapshot.model_index and not unlisted
     shown = None if "open" not in opened else frozenset(filter(None, opened.getlist("open")))
 
     def make() -> HttpResponse:
-        card = model_card(row, board_for(snapshot, _EVERYTHING), data, shown)
+        card = model_card(row, board_for(snapshot, _EVERYTHING.changed(states=unlisted)), data, shown)
         context = {
+            "training": training,
+            "unlisted": unlisted,
             "to": _addresses(),
             "card": card,
             "axis": card.axis.texts,

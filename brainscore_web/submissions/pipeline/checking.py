@@ -1,8 +1,8 @@
 """The check step: examine code, fetch declared files, install requirements; no submitted code runs.
 
-A submission is examined when it arrives, in this step, and again before it is published, since its identifiers and
-plugin names may be taken meanwhile: by the platform, live plugins, models and benchmarks of the leaderboard, or open
-submissions.
+A submission is examined when it arrives; if that takes long, at the beginning of this step instead. It is examined
+again in this step and before it is published, since its identifiers and plugin names may be taken meanwhile: by the
+platform, live plugins, models and benchmarks of the leaderboard, or open submissions.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from django.db import transaction
 from django.db.models import Q
 
 import brainscore_vision
@@ -36,7 +37,8 @@ from brainscore_web.accounts.models import User
 from brainscore_web.jobs.leases import Lease
 from brainscore_web.leaderboard.models import Benchmark, VisionModel
 from brainscore_web.submissions.declared_files import FetchedFile, fetch_declared_files, package_of
-from brainscore_web.submissions.models import Plugin, Revision, Step, Submission
+from brainscore_web.submissions.examining import Git, Pull, Refused, Source, Zip, examine, storable, title_of
+from brainscore_web.submissions.models import Plugin, Revision, Step, Submission, UnexaminedFiles
 from brainscore_web.submissions.plugin_folders import unpacked
 from brainscore_web.submissions.steps import Outcome, StepLog, StepUnavailable
 
@@ -91,6 +93,11 @@ def check(lease: Lease[Step]) -> Outcome | None:
         The lease of the step.
     """
     revision = lease.row.revision
+    try:
+        _examine_arrived(lease)
+    except Refused as error:
+        finding = Finding("error", "examination", "", None, error.message, error.remedy or "send it again")
+        return Outcome(passed=False, reason="it could not be examined", findings=[finding.as_dict()])
     submission, package, log = revision.submission, package_of(revision), StepLog(lease)
     found = examine_submission(package, owner=submission.owner, submission=submission)
     # findings on arrival, such as files left out, cannot be found again in the archive
@@ -107,6 +114,47 @@ def check(lease: Lease[Step]) -> Outcome | None:
     errors = len(_errors([*kept, *found]))
     reason = f"{errors} {'errors' if errors > 1 else 'error'} found" if errors else ""
     return Outcome(passed=not errors, reason=reason, log=log.text, result=result, findings=findings)
+
+
+def _examine_arrived(lease: Lease[Step]) -> None:
+    """Examine the files of a revision for which its request did not wait, and store what was found.
+
+    Raises
+    ------
+    Refused
+        If they cannot be read, or exceed a limit.
+    """
+    revision = lease.row.revision
+    arrived = UnexaminedFiles.objects.filter(revision=revision).first()
+    if arrived is None:
+        return
+    source = _source_of(arrived)
+    try:
+        examined = examine(source)
+    except Refused as error:
+        if error.status == 503:
+            raise StepUnavailable(error.message, internal=error.message) from error
+        raise
+    if examined is None:
+        raise StepUnavailable("the submission could not be examined in time", internal="the site may be overloaded")
+    values = {**examined.columns(sort_findings(examined.findings)), "address": storable(examined.address)[-500:]}
+    for name, value in values.items():
+        if name != "address" or value:
+            setattr(revision, name, value)
+    with transaction.atomic():
+        if not lease.rows().select_for_update().exists():
+            return
+        revision.save(update_fields=list(values))
+        Submission.objects.filter(pk=revision.submission_id).update(title=title_of(examined.plugins))
+        if revision.needs_review:
+            revision.steps.filter(kind=Step.Kind.REVIEW, state=Step.State.SKIPPED).update(state=Step.State.WAITING)
+        arrived.delete()
+
+
+def _source_of(arrived: UnexaminedFiles) -> Source:
+    if arrived.revision.origin == Submission.Origin.ZIP:
+        return Zip(bytes(arrived.content), arrived.name)
+    return Git(arrived.name, arrived.commit) if arrived.revision.origin == Submission.Origin.GIT else Pull(arrived.name)
 
 
 def _errors(found: list[Finding]) -> list[Finding]:

@@ -15,7 +15,15 @@ from brainscore_web.leaderboard.models import Benchmark
 from brainscore_web.submissions.assessments import ShownAssessment, assessments_of
 from brainscore_web.submissions.models import PluginKind, Revision, Step
 from brainscore_web.submissions.review.comments import anchor_of
-from brainscore_web.submissions.review.plugin_code import Call, DataSet, PluginCode, Test, named_uploads, read_plugin
+from brainscore_web.submissions.review.plugin_code import (
+    Call,
+    DataSet,
+    PluginCode,
+    Test,
+    files_left_out,
+    named_uploads,
+    read_plugin,
+)
 from brainscore_web.submissions.source_code import FileText, texts_of
 
 __all__ = ["Item", "Material", "checklist_of", "compute_checklist", "material_of"]
@@ -351,6 +359,7 @@ def _comments(material: Material) -> list[Evidence]:
     codes = [*material.benchmarks.values(), *material.data.values()]
     functions, documented = sum(code.functions for code in codes), sum(code.documented for code in codes)
     found = [needs_judgement(f"{documented} of {functions} classes and functions have a docstring")]
+    found += [needs_judgement(f"{path} is too long to be analysed here") for code in codes for path in code.left_out]
     return found + [
         evidence_against(f"{path} cannot be parsed as Python", path) for code in codes for path in code.unread
     ]
@@ -539,10 +548,11 @@ class Material:
 def material_of(revision: Revision, reader: User, texts: Mapping[str, FileText] | None = None) -> Material:
     """Collect the input of a revision's checklist; only uploads that the reader may see are named."""
     texts = texts_of(revision) if texts is None else texts
+    left_out = files_left_out(texts)
 
     def code(kind: str) -> dict[str, PluginCode]:
         names = [plugin["name"] for plugin in revision.plugins if plugin["kind"] == kind]
-        return {name: read_plugin(f"{kind}/{name}/", texts) for name in names}
+        return {name: read_plugin(f"{kind}/{name}/", texts, left_out) for name in names}
 
     return Material(
         texts=texts,

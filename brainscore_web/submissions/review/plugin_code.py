@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,11 +17,13 @@ from brainscore_web.submissions.models import Revision
 from brainscore_web.submissions.source_code import FileText
 from brainscore_web.uploads.models import Upload, UploadedFile
 
-__all__ = ["Call", "DataSet", "PluginCode", "Test", "named_uploads", "read_plugin"]
+__all__ = ["Call", "DataSet", "PluginCode", "Test", "files_left_out", "named_uploads", "read_plugin"]
 
 _HASH = re.compile(r"\b(?:[0-9a-f]{40}|[0-9a-f]{64})\b")
 _VERSION = re.compile(r"version_id\s*=\s*[\"']([^\"'\n]{1,200})[\"']")
 _MOST_HASHES = 300
+_WORD_OR_SIGN = re.compile(r"\w+|[^\s\w]")
+_MOST_WORDS = 60_000  # words and signs of all files that are analysed, which takes up to 0.6 s in the web process
 
 
 @dataclass(frozen=True)
@@ -62,11 +64,24 @@ class PluginCode:
     constants: dict[str, tuple[Any, str, int]] = field(default_factory=dict)
     tests: list[Test] = field(default_factory=list)
     unread: list[str] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
     documented: int = 0
     functions: int = 0
 
 
-def read_plugin(folder: str, texts: Mapping[str, FileText]) -> PluginCode:
+def files_left_out(texts: Mapping[str, FileText]) -> set[str]:
+    """Return the Python files that are not analysed, since all together would take long: the longest ones."""
+    files = sorted((file for path, file in texts.items() if path.endswith(".py")), key=lambda file: len(file.source))
+    words = 0
+    left_out = set()
+    for file in files:
+        words += sum(1 for _ in _WORD_OR_SIGN.finditer(file.source))
+        if words > _MOST_WORDS:
+            left_out.add(file.path)
+    return left_out
+
+
+def read_plugin(folder: str, texts: Mapping[str, FileText], left_out: Collection[str] = ()) -> PluginCode:
     """Read the Python files of a plugin.
 
     Parameters
@@ -75,10 +90,15 @@ def read_plugin(folder: str, texts: Mapping[str, FileText]) -> PluginCode:
         The plugin's folder, such as ``'benchmarks/mine/'``.
     texts : mapping of str to FileText
         Files of the revision.
+    left_out : collection of str
+        Paths that are not analysed, see `files_left_out`.
     """
     found = PluginCode()
     for path, file in texts.items():
         if not path.startswith(folder) or not path.endswith(".py"):
+            continue
+        if path in left_out:
+            found.left_out.append(path)
             continue
         try:
             with warnings.catch_warnings():

@@ -159,6 +159,36 @@ class TestImport:
         assert np.array_equal(np.isnan(found.values[:, 1, 0]), late)
         assert "not observed" in found.attrs["nan_allowed"]
 
+    def test_irregular_units_are_reported(self, recording, tmp_path):
+        file = pynwb.NWBFile("test", "a-file", datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC))
+        group = file.create_electrode_group("group", description="d", location="V4", device=file.create_device("array"))
+        file.add_electrode(location="V4", group=group)
+        file.add_trial_column("image", "the stimulus")
+        file.add_trial(start_time=1.0, stop_time=2.0, image="a")
+        file.add_unit(id=3, spike_times=np.array([1.3, np.nan, 1.1]), electrodes=[0])  # not sorted
+        file.add_unit(id=3, spike_times=[1.1], electrodes=[])
+        with pynwb.NWBHDF5IO(tmp_path / "a.nwb", "w") as output:
+            output.write(file)
+        counts = from_nwb(tmp_path / "a.nwb", stimulus="image", time_bins=[(0, 200), (200, 400)], values="count")
+        assert counts.values[0].tolist() == [[1, 1], [1, 0]]
+        assert counts["neuroid_id"].values.tolist() == ["a-file-0", "a-file-1"]
+        assert counts["region"].values.tolist() == ["V4", ""]
+        report = str(counts.attrs["import_report"])
+        assert "dropped 1 spike (of 3): the time is not a finite number" in report
+        assert "converted 2 units (3, 3): ids are not unique" in report
+        assert "noticed 1 unit (3): no electrodes" in report
+
+    def test_region_of_units_that_name_a_group_of_electrodes(self, tmp_path):
+        file = pynwb.NWBFile("test", "a-file", datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC))
+        group = file.create_electrode_group("group", description="d", location="V4", device=file.create_device("array"))
+        file.add_trial_column("image", "the stimulus")
+        file.add_trial(start_time=1.0, stop_time=2.0, image="a")
+        file.add_unit(spike_times=[1.1], electrode_group=group)
+        with pynwb.NWBHDF5IO(tmp_path / "a.nwb", "w") as output:
+            output.write(file)
+        found = from_nwb(tmp_path / "a.nwb", stimulus="image", time_bins=[(0, 200)])
+        assert found["region"].values.tolist() == ["V4"]
+
     def test_region_from_a_column_of_units(self, path):
         assert set(from_nwb(path, **NAMED, region="quality")["region"].values) == {"good"}
 

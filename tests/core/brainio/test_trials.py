@@ -164,6 +164,8 @@ def test_faulty_tables(change, arguments, message):
         ("a.csv", "image,answer\na,\xfc".encode("latin-1"), "not in UTF-8"),
         ("a.csv", b"image,answer,answer\na,b,c\n", "several columns of .* 'answer'"),
         ("a.xlsx", b"PK", "not a CSV file"),
+        ("a.csv", b"image,answer\na,b,c\n", "more fields than its header"),
+        ("a.csv", b"# made by a lab\nimage,answer\na,b\n", "remove lines above the names of the columns"),
         ("b.csv", None, "cannot read the trials"),
     ],
 )
@@ -172,6 +174,33 @@ def test_faulty_files(tmp_path, name, content, message):
         (tmp_path / name).write_bytes(content)
     with pytest.raises(UserError, match=message):
         from_trials(tmp_path / name, stimulus_id="image", response="answer")
+
+
+def test_files_of_spreadsheets_in_other_languages(tmp_path):
+    (tmp_path / "a.csv").write_text(
+        "\ufeffimage;answer;rt;level;text\n001;a, b;0,41;1,5e-3;1,5\n002;c;;2;2,x\n003;;0,5;2;x\n", encoding="utf-8"
+    )
+    with pytest.warns(ValidationWarning, match=r"row \(3\)") as caught:
+        choices = from_trials(tmp_path / "a.csv", stimulus_id="image", response="answer")
+    assert len(caught) == 1
+    assert choices.values.tolist() == ["a, b", "c"]
+    assert choices["stimulus_id"].values.tolist() == ["001", "002"]
+    assert np.array_equal(choices["rt"].values, [0.41, np.nan], equal_nan=True)
+    assert choices["level"].values.tolist() == [0.0015, 2]
+    assert choices["text"].values.tolist() == ["1,5", "2,x"]
+    report = str(choices.attrs["import_report"])
+    assert "separated by semicolons" in report
+    assert "converted 1 column (rt): decimal commas are points" in report
+
+
+def test_spaces_around_names_and_values(tmp_path):
+    (tmp_path / "a.csv").write_text("image, answer ,rt, mask\n 001, cat,0.5, N/A\n002,cat , #N/A,grid\n")
+    with pytest.warns(ValidationWarning, match=r"\(answer\): 'cat ' and the same without spaces"):
+        choices = from_trials(tmp_path / "a.csv", stimulus_id="image", response="answer")
+    assert choices["stimulus_id"].values.tolist() == ["001", "002"]
+    assert choices.values.tolist() == ["cat", "cat "]
+    assert pd.isna(choices["rt"].values[1])
+    assert pd.isna(choices["mask"].values[0])
 
 
 def test_texts_that_look_missing_or_numeric(tmp_path):

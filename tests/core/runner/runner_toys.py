@@ -15,7 +15,7 @@ from brainscore_core.scoring import BenchmarkInfo, Estimate, ModelInfo, Receipt
 def score(model, benchmark, *, store, run, isolated, folder):
     """Write down that it was begun, do what the name says, write a receipt."""
     with (Path(folder) / "begun.txt").open("a") as file:
-        file.write(f"{model} {benchmark} {os.getpid()} {os.getppid()}\n")
+        file.write(f"{model} {benchmark} {os.getpid()} {worker()}\n")
     deed, _, argument = benchmark.partition("-")
     globals().get(f"_{deed}", lambda *arguments: None)(argument, Path(folder) / f"{model} {benchmark}")
     receipt = Receipt(
@@ -27,6 +27,15 @@ def score(model, benchmark, *, store, run, isolated, folder):
         run=run,
     )
     return store.write(receipt)
+
+
+def worker():
+    """The process that asked for the pair: the parent, or the parent of the template that was forked."""
+    parent = os.getppid()
+    command = Path(f"/proc/{parent}/cmdline")
+    if not command.exists() or b"\0template\0" not in command.read_bytes():
+        return parent
+    return int(Path(f"/proc/{parent}/stat").read_text().rpartition(")")[2].split()[1])
 
 
 def number(model, benchmark):

@@ -16,6 +16,7 @@ from brainscore_core.errors import UserError
 from brainscore_core.paths import screen_home
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision.benchmark_helpers.screen import identifier_before_screen, place_on_screen
+from brainscore_vision.videos import decode_frames, video_properties, write_video
 
 
 @pytest.fixture(autouse=True)
@@ -292,3 +293,32 @@ def test_killed_in_the_middle(tmp_path, home):
     placed = place_on_screen(stimuli, 16, 8)
     for number in (0, 14, 29):
         np.testing.assert_array_equal(shown(placed, f"im{number}"), on_grey(images[number], 2))
+
+
+@pytest.mark.parametrize("target", [12, 6])
+def test_frames_of_videos_are_placed_as_images_are(tmp_path, target):
+    pytest.importorskip("av")
+    frames = [pixels_of(9, 14, seed=number) for number in range(4)]
+    images = stimuli_of(frames, tmp_path / "frames")
+    video = StimulusSet({"stimulus_id": ["noise"]})
+    video.stimulus_paths, video.identifier = {"noise": tmp_path / "noise.mp4"}, "videos"
+    write_video(tmp_path / "noise.mp4", frames, 10)
+    placed = [np.asarray(Image.open(path)) for path in place_on_screen(images, target, 8).stimulus_paths.values()]
+    path = place_on_screen(video, target, 8).get_stimulus("noise")
+    assert video_properties(path) == (10, 4, placed[0].shape[1::-1])
+    np.testing.assert_array_equal(decode_frames(path, np.arange(4)), placed)
+
+
+def test_animated_images_are_videos(tmp_path):
+    pytest.importorskip("av")
+    grey = [Image.fromarray(np.full((8, 8, 3), level, dtype=np.uint8)) for level in (0, 128, 255)]
+    for count in (1, 3):
+        path = tmp_path / f"gif{count}.gif"
+        grey[0].save(path, save_all=True, append_images=grey[1:count], duration=100)
+        stimuli = StimulusSet({"stimulus_id": ["gif"]})
+        stimuli.stimulus_paths, stimuli.identifier = {"gif": path}, "gif"
+        placed = place_on_screen(stimuli, 16, 8).get_stimulus("gif")
+        if count == 1:
+            assert Image.open(placed).size == (16, 16)
+        else:
+            assert decode_frames(placed, np.arange(3))[:, 8, 8, 0].tolist() == [0, 128, 255]

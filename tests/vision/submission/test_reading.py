@@ -268,6 +268,12 @@ def test_a_file_of_too_many_tokens_is_not_parsed(zipped, model, monkeypatch):
     assert "too long for a Python file" in finding.message
 
 
+def test_paths_are_limited(zipped, model):
+    """Python's own functions fail on a path of 2,000 folders."""
+    with pytest.raises(UserError, match=r"the path 'models/mine/a/a/.*'… is longer than 400 bytes"):
+        read_zip(zipped({**model, "models/mine/" + "a/" * 2000 + "x.py": ""}))
+
+
 def test_files_and_identifiers_are_limited(zipped, model):
     (start,) = [path for path in model if path.endswith("__init__.py")]
     with pytest.raises(UserError, match=r"its plugins hold \d+ files; 1 are allowed"):

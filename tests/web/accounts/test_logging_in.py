@@ -1,6 +1,7 @@
 """Log in and out."""
 
 import time
+from datetime import timedelta
 from types import SimpleNamespace
 
 import pytest
@@ -9,6 +10,7 @@ from allauth.core.internal import ratelimit
 from django.core.cache import cache, caches
 from django.core.cache.backends.db import DatabaseCache
 from django.test import Client
+from django.utils import timezone
 
 from brainscore_web.accounts.models import SharedCacheRow, User
 
@@ -54,6 +56,15 @@ def test_the_session_ends_with_the_browser_unless_asked(client, known, log_in):
     other = Client()
     log_in(other, remember="on")
     assert not other.session.get_expire_at_browser_close()
+
+
+@pytest.mark.parametrize(("days", "stays"), [(1, True), (-1, True), (13, True), (15, False)])
+def test_a_clock_that_is_set_ends_sessions_after_two_weeks(client, known, log_in, monkeypatch, days, stays):
+    known()
+    log_in(client, remember="on")
+    now = timezone.now
+    monkeypatch.setattr("django.utils.timezone.now", lambda: now() + timedelta(days=days))
+    assert (client.get("/accounts/profile/").status_code == 200) is stays
 
 
 def test_wrong_passwords_and_unknown_addresses_look_alike(client, known, log_in, same):

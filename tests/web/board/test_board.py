@@ -679,3 +679,18 @@ def test_arrays_cannot_be_written_to(snapshot):
     for name in ("values", "errors", "states", "rank", "n_all", "shade", "node_best"):
         with pytest.raises(ValueError, match="read-only"):
             getattr(board, name)[...] = 0
+
+
+def test_a_model_is_listed_by_its_last_state(board, member):
+    states = [f"net@epoch{epoch}" for epoch in (0, 5, 10)]
+    for name, state in zip(board.models, states, strict=False):
+        VisionModel.objects.filter(identifier=name).update(identifier=state, title="")
+    snapshot = snapshot_for(member)
+    listed = board_for(snapshot, BoardState())
+    names = {model.identifier for model in listed.models}
+    assert set(states) & names == {"net@epoch10"}
+    assert "2 other states of models during training are not listed" in " ".join(listed.notes)
+    everything = board_for(snapshot, BoardState.from_query({"states": "1"}))
+    assert {model.identifier for model in everything.models} == {*names, *states}
+    named = board_for(snapshot, BoardState(models=("net@epoch5",)))
+    assert [model.identifier for model in named.models] == ["net@epoch5"]

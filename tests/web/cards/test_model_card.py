@@ -1,9 +1,11 @@
 """What a model's card shows, against what is computed here from the database."""
 
 import re
+from urllib.parse import quote
 
 import numpy as np
 import pytest
+from django.urls import reverse
 
 from brainscore_web.leaderboard.board import BoardNode, board_for
 from brainscore_web.leaderboard.cards.model import find_model, model_card, model_data
@@ -317,3 +319,18 @@ def test_ceilings_are_drawn_where_there_is_one(board, card_of, member):
     without = {board.benchmarks[0], "V1", "neural_vision", "average_vision"}
     drawn = {name for name, row in rows.items() if "bar-ceiling" in row.bar}
     assert drawn == set(rows) - without
+
+
+def test_scores_during_training_are_on_the_cards_of_all_states(board, member, get, read):
+    states = ["lab/net@epoch0", "lab/net@epoch5", "lab/net@epoch10"]
+    for name, state in zip(board.models, states, strict=False):
+        VisionModel.objects.filter(identifier=name).update(identifier=state, title="")
+    last = get(reverse("cards:model", args=[states[2]]))
+    assert "During training" in read(last)
+    assert all(f"/model/{quote(state)}/" in last.content.decode() for state in states[:2])
+    one = snapshot_for(member)
+    column = int(np.flatnonzero(np.isfinite(one.value[[one.model_index[state] for state in states]]).all(axis=0))[0])
+    assert f"{one.value[one.model_index[states[0]], column]:.3f}" in read(last)
+    first = read(get(reverse("cards:model", args=[states[0]]) + "?history=rank"))
+    assert "This is a state of lab/net during its training. The leaderboard lists lab/net@epoch10" in first
+    assert "During training" not in read(get(reverse("cards:model", args=[board.models[4]])))

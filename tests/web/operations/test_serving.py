@@ -47,7 +47,7 @@ def test_a_database_that_is_away_lets_a_process_start(monkeypatch, caplog, kind)
 
 READS_ENVIRONMENT = """
 import ctypes, os, time
-from brainscore_web.serving import hide_environment
+from brainscore_core.isolation.children import hide_environment
 
 def start(action):
     ready, done = os.pipe()

@@ -60,6 +60,18 @@ def test_everything_is_there(people):
     assert {item.state for item in found.values() if item.group == "Data"} == {"none"}
 
 
+def test_long_files_are_not_analysed(people):
+    """Analysing as much code as is accepted takes seconds, and a page of a reviewer waits for it."""
+    calls = "\n".join(f"f(a(b(c({number}))))" for number in range(6_000)) + "\n"
+    long = {f"benchmarks/author2026/part_{number}.py": calls for number in range(4)}
+    found = states(people, {**benchmark_files(), **long})
+    evidence = [one.text for one in item_of(found, "well-commented").evidence]
+    assert {one for one in evidence if "too long to be analysed" in one} == {
+        f"{path} is too long to be analysed here" for path in long
+    }
+    assert item_of(found, "Inherits").state == "passed"
+
+
 CHANGES = [
     # what is looked for, file, old, new, what then
     ("Inherits", CODE, "(NeuralBenchmark)", "", "failed"),

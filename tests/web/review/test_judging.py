@@ -181,7 +181,7 @@ def test_two_at_once(transactional_db, people, verdicts):
         finally:
             connection.close()
 
-    threads = [threading.Thread(target=run, args=one) for one in zip(("rita", "rob"), verdicts, strict=True)]
+    threads = [threading.Thread(target=run, args=one) for one in zip(("rita", "admin"), verdicts, strict=True)]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -4,6 +4,7 @@ import re
 import time
 
 import pytest
+from django.core.cache import caches
 
 from brainscore_web.submissions import source_code
 from brainscore_web.submissions.models import Plugin, Submission
@@ -345,15 +346,19 @@ def slow_pair():
     return [decoded("a.py", "\n".join(text).encode()) for text in lines]
 
 
-def test_files_are_compared_by_another_process():
+def test_files_are_compared_by_another_process_once(monkeypatch):
+    monkeypatch.setattr(source_code, "_PROCESS_TIMEOUT", 60)
     old, new = slow_pair()
     before = time.process_time()
     (found,) = file_diffs({"a.py": old}, {"a.py": new})
     assert time.process_time() - before < 0.4  # 0.8 s in the process
     assert (found.added, found.removed) == (990, 990)
+    monkeypatch.setattr(source_code, "_run_process", lambda *_, **__: pytest.fail("it is in the cache"))
+    assert file_diffs({"a.py": old}, {"a.py": new}) == [found]
 
 
 def test_a_comparison_that_takes_too_long(monkeypatch):
+    caches["highlighting"].clear()
     monkeypatch.setattr(source_code, "_COMPARISON_SECONDS", 0)  # the second that the process has already begun
     old, new = slow_pair()
     texts = [dict.fromkeys(("a.py", "b.py", "c.py"), text) for text in (old, new)]

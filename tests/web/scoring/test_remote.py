@@ -1,5 +1,6 @@
 """Remote workers: which pairs they get, what they may upload, and how their results are verified."""
 
+import errno
 import io
 import json
 import zipfile
@@ -13,9 +14,10 @@ from django.core.cache import caches
 from django.utils import timezone
 
 from brainscore_core.receipts.environment import platform_code
-from brainscore_core.scoring import BenchmarkInfo, Estimate, ModelInfo, Receipt, ResultsStore
+from brainscore_core.scoring import BenchmarkInfo, ErrorInfo, Estimate, ModelInfo, Receipt, ResultsStore
 from brainscore_web.accounts.models import ApiToken, User
 from brainscore_web.leaderboard.models import Benchmark, Score, VisionModel
+from brainscore_web.scoring import remote
 from brainscore_web.scoring.models import Job, RemoteResult, RemoteWorker
 from brainscore_web.scoring.services import plan
 from brainscore_web.scoring.verification import VERIFICATION
@@ -134,6 +136,90 @@ def test_an_expired_lease_is_lost_and_its_result_is_not_stored(ask, planned):
     assert result(ask, pair, scored(pair)[1]) == (200, {"result": "lost"})
     assert not Score.objects.exists()
     assert not ResultsStore(django_settings.SUBMISSIONS["results"]).listing().receipts
+
+
+def test_a_request_whose_response_was_lost_returns_the_same_pair(ask, planned):
+    lease = "0123456789abcdef" * 2
+    pair = take(ask, lease=lease)
+    Job.objects.filter(pk=pair["id"]).update(claimed=timezone.now() - timedelta(minutes=5))
+    assert take(ask, lease=lease) == pair
+    assert Job.objects.get(pk=pair["id"]).claimed > timezone.now() - timedelta(minutes=1)
+    assert take(ask, lease=lease, worker="second")["id"] != pair["id"]
+    result(ask, pair, scored(pair)[1])
+    assert take(ask, lease=lease) is None
+    assert set(planned.values_list("attempts", flat=True)) == {1}
+    assert ask("work", code=platform_code(), lease="short")[0] == 400
+
+
+def test_a_result_that_is_received_twice_at_once_is_stored(ask, planned, monkeypatch):
+    pair = take(ask)
+    receipt, content = scored(pair)
+    complete_job, second = remote.complete_job, []
+
+    def complete(*arguments, **options):
+        if not second:
+            second.append(None)
+            second.append(result(ask, pair, content))
+        return complete_job(*arguments, **options)
+
+    monkeypatch.setattr(remote, "complete_job", complete)
+    assert result(ask, pair, content) == (200, {"result": "known"})
+    assert second[1] == (200, {"result": "stored"})
+    stored = ResultsStore(django_settings.SUBMISSIONS["results"]).listing().receipts
+    assert [one.id for one in stored] == [receipt.id] == [RemoteResult.objects.get().receipt]
+
+
+def test_a_result_keeps_its_mark_if_the_server_is_killed_before_the_job_is_complete(ask, planned, monkeypatch):
+    pair = take(ask)
+    error = ErrorInfo(type="ValueError", message="no tiles", traceback="")
+    receipt, content = scored(pair, state="failed", score=None, reason="no tiles", error=error)
+
+    def complete(*_, **__):
+        raise SystemExit
+
+    with monkeypatch.context() as patch:
+        patch.setattr(remote, "complete_job", complete)
+        with pytest.raises(SystemExit):
+            result(ask, pair, content)
+    Job.objects.filter(pk=pair["id"]).update(claimed=timezone.now() - timedelta(minutes=5))
+    assert take(ask, without_benchmarks=[SIMULATED[0]], worker="second") is None  # the receipt is imported
+    job = Job.objects.get(pk=pair["id"])
+    assert (job.state, job.receipt) == ("failed", receipt.id)
+    assert RemoteResult.objects.get(receipt=receipt.id).state == "not verified"
+    assert result(ask, pair, content) == (200, {"result": "known"})
+    plan([job.model_id], [job.benchmark_id], why="asked for")
+    again = take(ask, without_benchmarks=[SIMULATED[0]])
+    status, answer = result(ask, again, content)
+    assert (status, "already known" in answer["message"]) == (400, True)
+
+
+def test_a_result_that_breaks_off_is_sent_again(ask, planned, monkeypatch):
+    pair = take(ask)
+    _, content = scored(pair)
+    received = remote.received
+    with monkeypatch.context() as patch:
+        patch.setattr(remote, "received", lambda stream, length: received(io.BytesIO(content[:100]), length))
+        assert result(ask, pair, content)[0] == 503  # a worker tries again after 503
+    assert not RemoteResult.objects.exists()
+    assert result(ask, pair, content) == (200, {"result": "stored"})
+
+
+def test_a_full_disk_of_the_site_loses_no_result(ask, planned, monkeypatch):
+    pair = take(ask)
+    receipt, content = scored(pair)
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device", "/srv/results")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("brainscore_core.results.folder._sync", full)
+        status, answer = result(ask, pair, content)
+    assert (status, answer["message"]) == (503, "the site cannot store results at the moment")  # without the path
+    assert not RemoteResult.objects.exists()
+    assert not ResultsStore(django_settings.SUBMISSIONS["results"]).listing().receipts
+    assert ask(f"work/{pair['id']}/renew", lease=pair["lease"])[1]["held"]
+    assert result(ask, pair, content) == (200, {"result": "stored"})
+    assert Job.objects.get(pk=pair["id"]).receipt == receipt.id
 
 
 def test_private_pairs_stay_on_the_site(ask, planned, owner):

@@ -1,5 +1,6 @@
 """Submissions are examined by a process with limits; the server's own process does nothing that takes long."""
 
+import base64
 import io
 import json
 import os
@@ -11,10 +12,12 @@ import zipfile
 
 import pytest
 
-from brainscore_web.submissions import receiving
+from brainscore_web.submissions import examining, receiving
 from brainscore_web.submissions.models import Revision
+from brainscore_web.submissions.personal_data import revisions_of
+from brainscore_web.submissions.pipeline.runner import run_next_step
 from brainscore_web.submissions.receiving import Refused, Zip
-from tests.web._plugins import model_files, zipped
+from tests.web._plugins import benchmark_files, model_files, zipped
 
 _TUPLE = "x = (" + "1," * 480_000 + ")\n"  # 1 MB
 _LITERALS = "\n".join(f"x{number} = '/home/{number}'" for number in range(9_900)) + "\n"
@@ -49,8 +52,8 @@ def bomb():
 
 @pytest.fixture(autouse=True)
 def _examined_in_this_process(_small_site, settings):
-    """Replaces the fixture of that name: here the process is the subject."""
-    settings.SUBMISSIONS = {**settings.SUBMISSIONS, "size": 20_000_000, "person": 100_000_000}
+    """Replaces the fixture of that name: here the process is the subject. Requests wait until it has ended."""
+    settings.SUBMISSIONS = {**settings.SUBMISSIONS, "size": 20_000_000, "person": 100_000_000, "waiting": 60.0}
 
 
 def own_seconds():
@@ -153,7 +156,7 @@ def test_a_process_that_is_killed(submitter, send, monkeypatch, caplog):
     assert answer["Retry-After"] == "60"
     assert "ended unexpectedly" in answer.content.decode()
     assert "signal 9" in caplog.text
-    assert not receiving._now_examining
+    assert not receiving._waiting
     assert send(model_files()).status_code == 302
 
 
@@ -161,33 +164,69 @@ def test_a_process_that_takes_too_long(tmp_path, monkeypatch):
     request = {"origin": "zip", "name": "x", "limits": {}, "seconds": 10, "memory": 1_000_000_000}
     (tmp_path / "request.json").write_text(json.dumps(request))
     (tmp_path / "upload").write_bytes(worst())
-    with pytest.raises(Refused, match=r"within 0\.5 s") as caught:
-        receiving.run_examination(tmp_path, timeout=0.5)
-    assert caught.value.status == 503
+    assert examining.run_examination(tmp_path, timeout=0.5) is None
     assert not [pid for pid, environment in children() if str(tmp_path).encode() in environment]
 
 
-@pytest.mark.django_db
-def test_many_at_once(submitter, send, ask, token_of, monkeypatch, settings):
-    token = token_of(submitter, "submit")
-    monkeypatch.setattr(receiving, "_now_examining", ["zip"] * 3)
-    answer = send(model_files())
-    assert answer.status_code == 503
-    assert "The site is busy examining other submissions" in answer.content.decode()
-    assert answer["Retry-After"] == "5"
-    archive = io.BytesIO(zipped(model_files()))
-    archive.name = "x.zip"
-    told = ask("POST", "submissions", token=token, data={"archive": archive})
-    assert (told.status_code, told.headers["Retry-After"]) == (503, "5")
-    monkeypatch.setattr(receiving, "_now_examining", ["git"] * 2)
-    told = ask("POST", "submissions", token=token, data={"url": "https://example.org/a"})
-    assert (told.status_code, told.headers["Retry-After"]) == (503, "60")
-    assert send(model_files()).status_code == 302  # archives have room
-    assert receiving._now_examining == ["git"] * 2
+def test_what_takes_long_is_pending_until_the_check_step(submitter, send, ask, token_of, client, settings):
+    settings.SUBMISSIONS = {**settings.SUBMISSIONS, "waiting": 0.0}
+    files = {**model_files(), **benchmark_files(), "models/tiles_8/data.py": _TUPLE}
+    began = time.monotonic()
+    assert send(files).status_code == 302
+    assert time.monotonic() - began < 5
+    revision = Revision.objects.get()
+    assert (revision.submission.state, revision.submission.title) == ("queued", "mine.zip")
+    address = f"/submissions/{revision.submission_id}/"
+    page = client.get(address).content.decode()
+    assert "Pending: the files are being examined" in page
+    assert "&unexamined=1" in page
+    assert client.get(f"{address}1/archive.zip").status_code == 404
+    assert client.get(f"{address}1/code/").status_code == 200
+    assert "HX-Refresh" not in client.get(f"{address}progress/?unexamined=1")
+    token = token_of(submitter, "submit", "read")
+    card = ask("GET", f"submissions/{revision.submission_id}", token=token).json()
+    assert [(one["plugins"], one["findings"]) for one in card["revisions"]] == [([], [])]
+    assert ask("GET", f"submissions/{revision.submission_id}/archive", token=token).status_code == 404
+    assert base64.b64encode(zipped(files)).decode() == revisions_of(submitter)[0]["archive"]
+    assert send(files).status_code == 409  # the same form again
+
+    assert run_next_step()
+    revision = Revision.objects.get()
+    assert revision.is_examined
+    assert (revision.submission.state, revision.submission.title) == ("changes", "author2026, tiles_8")
+    assert {one["name"] for one in revision.plugins} == {"author2026", "tiles_8"}
+    assert {one["file"] for one in revision.findings if one["severity"] == "error"} == {"models/tiles_8/data.py"}
+    assert revision.steps.get(kind="review").state == "waiting"
+    assert client.get(f"{address}progress/?unexamined=1")["HX-Refresh"] == "true"
+    assert client.get(f"{address}1/archive.zip").status_code == 200
 
 
-def test_as_many_as_allowed(monkeypatch):
-    """Four at the same time, of which three are examined."""
+@pytest.mark.parametrize(("answer", "state"), [({"error": "x", "remedy": "y"}, "changes"), (None, "queued")])
+def test_the_check_step_refuses_or_tries_again(submitter, send, settings, monkeypatch, answer, state):
+    settings.SUBMISSIONS = {**settings.SUBMISSIONS, "waiting": 0.0}
+    send(model_files())
+    monkeypatch.setattr(examining, "run_examination", lambda folder, *, timeout: answer)
+    assert run_next_step()
+    revision = Revision.objects.get()
+    assert (revision.submission.state, revision.is_examined) == (state, False)
+    assert [(one["message"], one["remedy"]) for one in revision.findings] == ([("x", "y")] if answer else [])
+
+
+def test_a_repository_that_answers_slowly_is_pending(submitter, ask, token_of, settings, monkeypatch):
+    settings.SUBMISSIONS = {**settings.SUBMISSIONS, "waiting": 0.0}
+    told = ask("POST", "submissions", token=token_of(submitter, "submit"), data={"url": "https://example.org/a"})
+    assert (told.status_code, told.json()["title"]) == (201, "https://example.org/a")
+    seen = []
+    monkeypatch.setattr(
+        examining,
+        "run_examination",
+        lambda folder, *, timeout: seen.append(json.loads((folder / "request.json").read_text())),
+    )
+    assert run_next_step()
+    assert [(one["origin"], one["address"]) for one in seen] == [("git", "https://example.org/a")]
+
+
+def test_at_most_two_requests_wait_at_a_time(submitter, send, monkeypatch):
     started, go = threading.Semaphore(0), threading.Event()
 
     def wait(folder, *, timeout):
@@ -195,23 +234,24 @@ def test_as_many_as_allowed(monkeypatch):
         assert go.wait(20)
         return {"error": "x", "remedy": "y"}
 
-    monkeypatch.setattr(receiving, "run_examination", wait)
+    monkeypatch.setattr(examining, "run_examination", wait)
     refused = []
 
     def examine():
         try:
-            receiving._examine(Zip(b"PK"))
+            receiving._examined_while_waiting(Zip(b"PK"))
         except Refused as error:
             refused.append(error.status)
 
-    threads = [threading.Thread(target=examine) for _ in range(3)]
+    threads = [threading.Thread(target=examine) for _ in range(2)]
     for thread in threads:
         thread.start()
     for _ in threads:
         assert started.acquire(timeout=20)
-    examine()
-    assert refused == [503]
+    assert send(model_files()).status_code == 302  # pending at once
+    assert not Revision.objects.get().is_examined
     go.set()
     for thread in threads:
         thread.join()
-    assert refused == [503, 400, 400, 400]
+    assert refused == [400, 400]
+    assert not receiving._waiting

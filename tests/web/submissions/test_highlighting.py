@@ -10,8 +10,10 @@ SLOW = ("a " * 500,) * 50  # minutes for the lexer of Java
 
 
 @pytest.fixture(autouse=True)
-def _empty_cache():
+def _patient(monkeypatch):
+    """Nothing is cached, and a loaded machine has time enough."""
     caches["highlighting"].clear()
+    monkeypatch.setattr(source_code, "_PROCESS_TIMEOUT", 60)
 
 
 def test_languages_of_plugins_are_highlighted():
@@ -34,11 +36,18 @@ def test_what_takes_too_long_stays_plain_and_is_not_tried_again(monkeypatch):
     assert first["slow.java"] == list(SLOW)
     assert first["z.py"] == ["y = 1"]  # its turn did not come
     assert "<span" in highlighted(files)["z.py"][0]
-    monkeypatch.setattr(source_code, "_run_highlighter", lambda missing: pytest.fail("everything is in the cache"))
+    monkeypatch.setattr(source_code, "_run_process", lambda *_, **__: pytest.fail("everything is in the cache"))
     assert highlighted(files)["slow.java"] == list(SLOW)
 
 
+def test_one_process_runs_at_a_time(monkeypatch):
+    monkeypatch.setattr(source_code, "_SLOT_SECONDS", 0.01)
+    with source_code._slot:
+        assert highlighted({"a.py": ("x = 1",)})["a.py"] == ["x = 1"]
+    assert "<span" in highlighted({"a.py": ("x = 1",)})["a.py"][0]  # later it is tried again
+
+
 def test_large_files_stay_plain(monkeypatch):
-    monkeypatch.setattr(source_code, "_run_highlighter", lambda missing: pytest.fail("no process is needed"))
+    monkeypatch.setattr(source_code, "_run_process", lambda *_, **__: pytest.fail("no process is needed"))
     lines = ["x = 1"] * 20_000
     assert highlighted({"a.py": lines})["a.py"] == lines

@@ -272,15 +272,6 @@ def test_a_repository(submitter, client, tmp_path, monkeypatch):
         assert "→" in answer.content.decode()
 
 
-def test_few_repositories_are_fetched_at_a_time(submitter, client, settings):
-    settings.SUBMISSIONS = {**settings.SUBMISSIONS, "fetches": 0}
-    answer = client.post(
-        "/submissions/new/", {"address": "https://example.org/x.git", "commit": "f" * 40, "visibility": "public"}
-    )
-    assert answer.status_code == 503
-    assert "try again in a minute" in answer.content.decode()
-
-
 def test_only_members_with_a_confirmed_address(owner, send, ask, submitted):
     from brainscore_web.accounts.models import ApiToken
 

@@ -418,13 +418,13 @@ def test_leftovers_are_swept(start, send, root, packages, uploader, django_captu
     assert not UploadedFile.objects.exclude(claim="").exists()
 
 
-def test_large_ones_are_checked_beside(start, send, client, settings, packages, monkeypatch):
-    """The sender does not wait; the page says how it stands, and begins anew where the checker was killed."""
-    from brainscore_web.uploads import checking
+def test_the_sender_does_not_wait_for_the_checks(start, send, client, packages, monkeypatch):
+    """The page says how it stands, and begins anew where the checker was killed."""
+    from brainscore_web.uploads import checking, views
 
     begun = []
     monkeypatch.setattr(checking, "_check_in_worker", begun.append)
-    settings.UPLOADS["inline"] = 10
+    monkeypatch.setattr(views, "begin_checks", checking.begin_checks)
     upload = start()
     send(upload, "csv", packages.csv)
     send(upload, "zip", packages.zip)
@@ -442,9 +442,10 @@ def test_large_ones_are_checked_beside(start, send, client, settings, packages, 
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_worker_checks(start, send, client, settings):
-    """Large uploads are checked by the worker of tasks."""
-    settings.UPLOADS["inline"] = 10
+def test_a_worker_checks(start, send, client, monkeypatch):
+    from brainscore_web.uploads import checking, views
+
+    monkeypatch.setattr(views, "begin_checks", checking.begin_checks)
     upload = start()
     send(upload, "csv", b"stimulus_id\na\n")
     client.post(f"/uploads/{upload.pk}/check/")

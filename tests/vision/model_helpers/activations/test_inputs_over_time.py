@@ -5,8 +5,15 @@ import pytest
 from PIL import Image as Pillow
 
 from brainscore_core.errors import UserError
+from brainscore_vision import videos
 from brainscore_vision.model_helpers.activations.temporal import inputs
-from brainscore_vision.model_helpers.activations.temporal.inputs import Image, Stimulus, Video, batch_2d_resize
+from brainscore_vision.model_helpers.activations.temporal.inputs import (
+    Image,
+    Stimulus,
+    Video,
+    batch_2d_resize,
+)
+from brainscore_vision.videos import write_video
 
 
 @pytest.fixture(scope="module")
@@ -71,13 +78,13 @@ def test_resizing_is_that_of_opencv():
 def test_what_cannot_be_decoded_is_named(tmp_path, monkeypatch):
     path = tmp_path / "text.mp4"
     path.write_text("no film")
-    if inputs.find_spec("av"):
+    if videos.find_spec("av"):
         with pytest.raises(UserError, match=r"text\.mp4 is not a video"):
             Video.from_path(path)
-    monkeypatch.setattr(inputs, "find_spec", lambda name: None)
+    monkeypatch.setattr(videos, "find_spec", lambda name: None)
     with pytest.raises(UserError, match="neither PyAV nor decord") as error:
         Video.from_path(path)
-    assert error.value.remedy == "pip install av"
+    assert error.value.remedy == "pip install 'brainscore[video]'"
 
 
 def test_a_network_is_shown_films_as_they_are(film, tmp_path):
@@ -95,3 +102,40 @@ def test_a_network_is_shown_films_as_they_are(film, tmp_path):
     np.testing.assert_allclose(found.values.ravel(), [0, 50, 100, 150], atol=5)  # lossy
     with pytest.raises(UserError, match="lasts 1000 ms, not 2000 ms"):
         wrapper(2000)([film], layers=["0"])
+
+
+def test_frames_are_written_without_loss(tmp_path):
+    pytest.importorskip("av")
+    frames = np.random.default_rng(0).integers(0, 256, (7, 9, 13, 3), dtype=np.uint8)
+    write_video(tmp_path / "noise.mkv", list(frames), 12.5)
+    video = Video.from_path(tmp_path / "noise.mkv")
+    assert (video.fps, video.num_frames, video.frame_size) == (12.5, 7, (13, 9))
+    np.testing.assert_array_equal(video.to_numpy(), frames)
+    with pytest.raises(UserError, match="have the shapes"):
+        write_video(tmp_path / "none.mkv", [], 12.5)
+    with pytest.raises(UserError, match="have the shapes"):
+        write_video(tmp_path / "none.mkv", [frames[0], frames[0, :4]], 12.5)
+    assert [path.name for path in tmp_path.iterdir()] == ["noise.mkv"]
+
+
+def test_a_grey_screen_before_the_beginning(film, tmp_path):
+    video = Video.from_path(film)
+    grey = video.set_window(-100, 100, padding="grey")
+    assert _levels(grey) == [13, 13, 0, 1]  # the level is 128
+    assert [frame[0, 0].tolist() for frame in grey.to_frames()[:2]] == [[128] * 3] * 2
+    assert _levels(video.set_window(-100, -50, padding="grey")) == [13]
+    # moments that are not whole numbers in floating-point arithmetic
+    sampled = Video(film, 24, -125, 0, (48, 32)).set_window(125, 1125)
+    assert _levels(sampled) == [int(frame * 20 / 24) for frame in range(24)]
+
+
+def test_a_file_that_is_cut_short_is_named(tmp_path):
+    pytest.importorskip("av")
+    frames = np.random.default_rng(0).integers(0, 256, (30, 32, 32, 3), dtype=np.uint8)
+    path = tmp_path / "short.mkv"
+    write_video(path, frames, 10)
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    video = Video(path, 10, 0, 3000, (32, 32))
+    video._known = inputs._Original(10, 30, (32, 32))  # as containers state it
+    with pytest.raises(UserError, match=r"short\.mkv has no frame 29: only 1\d frames could be decoded"):
+        video.to_numpy()

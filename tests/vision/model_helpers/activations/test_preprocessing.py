@@ -87,6 +87,40 @@ def test_pixels_are_those_of_torchvision(mode, size, tmp_path, torchvision):
     np.testing.assert_allclose(found, inception(pasted(path)).numpy(), atol=1e-6)
 
 
+def test_levels_of_opencv(tmp_path):
+    """The levels are those of cv2.resize (5.0)."""
+    image = Image.fromarray((np.arange(35).reshape(5, 7) * 37 % 256).astype(np.uint8))
+    image.save(tmp_path / "image.png")
+    options = {"interpolation": "linear", "mean": (0, 0, 0), "std": (1, 1, 1)}
+
+    def levels(**sizes):
+        return np.rint(255 * ImagePreprocessing(**sizes, **options)([tmp_path / "image.png"])[0, 1]).tolist()
+
+    smaller = [
+        [3, 46, 90, 133, 176, 219],
+        [7, 50, 94, 136, 180, 223],
+        [11, 54, 97, 140, 183, 227],
+        [15, 58, 101, 144, 187, 230],
+    ]
+    wider = [
+        [1, 25, 54, 83, 112, 141, 169, 198, 223],
+        [6, 31, 59, 88, 117, 146, 175, 203, 228],
+        [11, 35, 64, 93, 122, 151, 179, 208, 233],
+    ]
+    assert levels(resize=(4, 6)) == smaller
+    assert levels(resize=(3, 9)) == wider
+    assert levels(resize=(3, 9), crop=(2, 6)) == [row[1:7] for row in wider[:2]]  # margins are rounded down
+
+
+def test_linear_interpolation_is_that_of_torch(tmp_path):
+    torch = pytest.importorskip("torch")
+    path = saved(picture("RGB", (70, 45)), tmp_path)
+    pixels = torch.from_numpy(np.asarray(Image.open(path))).permute(2, 0, 1)[None].float()
+    wanted = torch.nn.functional.interpolate(pixels, size=(33, 150), mode="bilinear", align_corners=False)[0].numpy()
+    found = ImagePreprocessing(resize=(33, 150), interpolation="linear", mean=(0, 0, 0), std=(1, 1, 1))([path])[0]
+    np.testing.assert_allclose(255 * found, wanted, atol=1)
+
+
 def test_other_means(tmp_path):
     path = saved(picture("RGB", (8, 8)), tmp_path)
     found = load_preprocess_images([path], image_size=8, normalize_mean=(0, 0, 0), normalize_std=(1, 1, 1))

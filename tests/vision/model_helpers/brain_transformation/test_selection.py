@@ -280,6 +280,27 @@ def test_more_stimuli_than_components_reduce_layers(network, benchmark_of):
     assert profile.scores[1].score < whole.scores[1].score
 
 
+def test_responses_over_time_are_averaged_into_the_time_bin(network, network_of, benchmark_of, features, ids):
+    rng = np.random.default_rng(4)
+    tables = {}
+    for layer, values in features.items():  # 3 tenths of the first step and 7 of the second are the features
+        change = rng.standard_normal(values.shape)
+        steps = np.stack([values + change, values - 3 / 7 * change], axis=-1)
+        tables[layer] = dict(zip(ids, steps, strict=True))
+    over_time = network_of(tables, times=[(0, 100), (100, 200)])
+    over_time.recorded = []
+    over_time.set_recorded_time = over_time.recorded.append
+    profile = selection_of(over_time).profile(benchmark_of(), halves=1)
+    static = selection_of(network).profile(benchmark_of(), halves=1)
+    assert set(over_time.recorded) == {(70, 170)}
+    for score, expected in zip(profile.scores, static.scores, strict=True):
+        assert score.score == pytest.approx(expected.score)
+        np.testing.assert_allclose(score.halves, expected.halves)
+    reduced = selection_of(over_time, components=5).profile(benchmark_of(), halves=1)
+    assert (reduced.best, reduced.components) == ("middle", 5)
+    assert np.isfinite(reduced.scores[1].halves).all()
+
+
 def test_a_layer_that_the_metric_cannot_score(network, benchmark_of, ids):
     rng = np.random.default_rng(2)
     benchmark = benchmark_of()

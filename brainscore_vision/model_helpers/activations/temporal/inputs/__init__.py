@@ -1,26 +1,39 @@
 """Inputs of networks that take clips: images and videos, at a frame rate and of a size.
 
-Videos are decoded by PyAV if it is installed, else by decord.
+`brainscore_vision.videos` reads the files.
 """
 
 import copy
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from brainscore_core.errors import UserError
-from brainscore_vision.model_helpers.activations.preprocessing import load_image
+from brainscore_vision.model_helpers.activations.preprocessing import AppliedTransform, ImagePreprocessing, load_image
+from brainscore_vision.videos import VIDEO_SUFFIXES, decode_frames, is_video, video_properties
 
 if TYPE_CHECKING:
     from PIL.Image import Image as PillowImage
 
-__all__ = ["Clip", "Image", "Stimulus", "Video", "VideoFromImage", "batch_2d_resize", "image_size"]
+__all__ = [
+    "GREY",
+    "Clip",
+    "FramePreprocessing",
+    "Image",
+    "Stimulus",
+    "TorchvisionPreprocessing",
+    "Video",
+    "VideoFromImage",
+    "batch_2d_resize",
+    "image_size",
+]
+
+GREY = 128  # level of the screen before a stimulus, and around it
 
 
 def batch_2d_resize(arr: NDArray[Any], size: tuple[int, int], mode: Literal["bilinear", "pool"]) -> NDArray[Any]:
@@ -77,86 +90,7 @@ def _areas(old: int, new: int) -> NDArray[np.float64]:
     return np.clip(np.minimum(ends, pixels + 1) - np.maximum(starts, pixels), 0, None) * new / old
 
 
-VideoPath = str | os.PathLike[str]
-
-
-def video_properties(path: VideoPath) -> tuple[float, int, tuple[int, int]]:
-    """Frames per second, number of frames, width and height of a video.
-
-    Raises
-    ------
-    UserError
-        If the file is not a video, or no decoder of videos is installed.
-    """
-    return _av_properties(path) if _decoder(path) == "av" else _decord_properties(path)
-
-
-def decode_frames(path: VideoPath, indices: NDArray[np.intp]) -> NDArray[np.uint8]:
-    """Frames of a video by their number, in any order, frames × height × width × 3."""
-    if _decoder(path) == "av":
-        return _av_frames(path, indices)
-    from decord import VideoReader
-
-    return np.asarray(VideoReader(os.fspath(path)).get_batch(indices.tolist()).asnumpy())
-
-
-def _decoder(path: VideoPath) -> str:
-    for name in ("av", "decord"):
-        if find_spec(name) is not None:
-            return name
-    raise UserError(f"{path} cannot be decoded: neither PyAV nor decord is installed", remedy="pip install av")
-
-
-def _av_properties(path: VideoPath) -> tuple[float, int, tuple[int, int]]:
-    import av
-
-    try:
-        with av.open(os.fspath(path)) as container:
-            stream = container.streams.video[0]
-            # some containers do not state their number of frames
-            frames = stream.frames or sum(1 for _ in container.decode(stream))
-            size = stream.codec_context.width, stream.codec_context.height
-            if not stream.average_rate or not frames:
-                raise UserError(f"{path} has no frames", remedy="pass the path of a video")
-            return float(stream.average_rate), frames, size
-    except (av.FFmpegError, IndexError) as error:
-        raise UserError(f"{path} is not a video that can be decoded: {error}", remedy="check the file") from error
-
-
-def _av_frames(path: VideoPath, indices: NDArray[np.intp]) -> NDArray[np.uint8]:
-    import av
-
-    wanted, places = np.unique(indices, return_inverse=True)
-    missing = set(wanted.tolist())
-    frames: list[NDArray[np.uint8]] = []
-    with av.open(os.fspath(path)) as container:
-        stream = container.streams.video[0]
-        stream.thread_type = "AUTO"
-        for number, frame in enumerate(container.decode(stream)):
-            if number in missing:
-                frames.append(np.asarray(frame.to_ndarray(format="rgb24"), dtype=np.uint8))
-                missing.discard(number)
-                if not missing:
-                    break
-    if not frames:
-        raise UserError(f"{path} has no frame {wanted.tolist()}", remedy="check the file")
-    # the container may have stated too many frames: the last frame is repeated
-    frames += [frames[-1]] * (len(wanted) - len(frames))
-    return np.stack(frames)[places]
-
-
-def _decord_properties(path: VideoPath) -> tuple[float, int, tuple[int, int]]:
-    from decord import DECORDError, VideoReader
-
-    try:
-        reader = VideoReader(os.fspath(path))
-        height, width, _ = reader[0].shape
-    except (DECORDError, IndexError) as error:
-        raise UserError(f"{path} is not a video that can be decoded: {error}", remedy="check the file") from error
-    return float(reader.get_avg_fps()), len(reader), (width, height)
-
-
-_VIDEOS = {".mp4", ".avi", ".mov", ".flv", ".wmv", ".webm", ".mkv", ".gif"}
+Before = Literal["repeat", "grey"]
 _IMAGES = {".jpg", ".jpeg", ".png", ".bmp", ".tiff"}
 
 
@@ -172,7 +106,7 @@ class Stimulus:
         >>> Stimulus.is_video_path("waves.mp4"), Stimulus.is_video_path("waves.png")
         (True, False)
         """
-        return Path(path).suffix.lower() in _VIDEOS
+        return is_video(path)
 
     @staticmethod
     def is_image_path(path: str | os.PathLike[str]) -> bool:
@@ -228,11 +162,23 @@ class Image(Stimulus):
 
 
 def image_size(path: str | os.PathLike[str]) -> tuple[int, int]:
-    """Width and height of an image file."""
-    from PIL.Image import open as open_image
+    """Width and height of an image file.
 
-    with open_image(path) as image:
-        return image.size
+    Raises
+    ------
+    UserError
+        If the file cannot be read as an image.
+    """
+    from PIL import Image as Pillow
+
+    try:
+        with Pillow.open(path) as image:
+            return image.size
+    except (OSError, Pillow.DecompressionBombError) as error:
+        raise UserError(
+            f"the stimulus {os.fspath(path)} is neither an image nor a video: {error}",
+            remedy=f"check the file; names of videos end in {', '.join(sorted(VIDEO_SUFFIXES))}",
+        ) from error
 
 
 _ROUNDING = 1e-9  # of milliseconds to frames
@@ -260,7 +206,7 @@ class Video(Stimulus):
         Frames per second.
     start, end : float
         The part to show, in milliseconds. Before the beginning and after the end of the file, its first and last frame
-        are repeated.
+        are repeated; :meth:`set_window` can show a grey screen before the beginning instead.
     size : (int, int)
         Width and height of the frames.
 
@@ -279,6 +225,7 @@ class Video(Stimulus):
         self._start = start
         self._end = end
         self._size = (int(size[0]), int(size[1]))
+        self._before: Before = "repeat"
         self._known: _Original | None = None
 
     @classmethod
@@ -363,13 +310,17 @@ class Video(Stimulus):
         """Resize to this width and height, bilinearly."""
         return self._with(_size=(int(size[0]), int(size[1])))
 
-    def set_window(self, start: float, end: float, padding: Literal["repeat"] = "repeat") -> Self:
-        """Show the part between two times of this video, in milliseconds; see :class:`Video`."""
+    def set_window(self, start: float, end: float, padding: Before = "repeat") -> Self:
+        """Show the part between two times of this video, in milliseconds.
+
+        `padding`: what is shown before the beginning of the file, its first frame (``'repeat'``) or a grey screen of
+        level 128 (``'grey'``).
+        """
         if end < start:
             raise ValueError(f"the window ends at {end} ms, before it starts at {start} ms")
-        if padding != "repeat":
-            raise ValueError(f"padding is {padding!r}; known: 'repeat'")
-        return self._with(_start=self._start + start, _end=self._start + end)
+        if padding not in get_args(Before):
+            raise ValueError(f"padding is {padding!r}; known: 'repeat', 'grey'")
+        return self._with(_start=self._start + start, _end=self._start + end, _before=padding)
 
     def get_frames(self, indices: Sequence[int] | NDArray[np.integer]) -> NDArray[np.uint8]:
         """Frames of the file by their number, frames × height × width × 3."""
@@ -377,16 +328,27 @@ class Video(Stimulus):
 
     def to_numpy(self) -> NDArray[np.uint8]:
         """Frames × height × width × 3."""
-        rate = self.original_fps
-        moments = np.arange(self._start * rate / 1000, self._end * rate / 1000 - _ROUNDING, rate / self._fps)
-        frames = self.get_frames(np.clip(moments.astype(np.intp), 0, self.original_num_frames - 1))
-        if frames.shape[2:0:-1] != self._size:
-            frames = batch_2d_resize(frames, self._size, "bilinear")
-        return frames
+        before, frames = self._shown()
+        if not before:
+            return frames
+        return np.concatenate([np.full((before, *frames.shape[1:]), GREY, dtype=np.uint8), frames])
 
     def to_frames(self) -> list[NDArray[np.uint8]]:
-        """Frames as arrays, height × width × 3."""
-        return list(self.to_numpy())
+        """Frames as arrays, height × width × 3; equal frames may share their memory."""
+        before, frames = self._shown()
+        return [np.full(frames.shape[1:], GREY, dtype=np.uint8)] * before + list(frames)
+
+    def _shown(self) -> tuple[int, NDArray[np.uint8]]:
+        """The number of grey frames before the beginning, and the frames of the file that follow."""
+        rate = self.original_fps
+        moments = np.arange(self._start * rate / 1000, self._end * rate / 1000 - _ROUNDING, rate / self._fps)
+        numbers = np.floor(moments + _ROUNDING).astype(np.intp)  # the frame that is on the screen at each moment
+        before = int((numbers < 0).sum()) if self._before == "grey" else 0
+        shown = np.clip(numbers[before:], 0, self.original_num_frames - 1)
+        frames = self.get_frames(shown) if len(shown) else np.empty((0, *self._size[::-1], 3), dtype=np.uint8)
+        if frames.shape[2:0:-1] != self._size:
+            frames = batch_2d_resize(frames, self._size, "bilinear")
+        return before, frames
 
     def to_pil_imgs(self) -> "list[PillowImage]":
         """Frames as Pillow images."""
@@ -452,3 +414,62 @@ class Clip(VideoFromImage):
         frame_size: tuple[int, int] | None = None,
     ) -> None:
         super().__init__(path, fps, 0, duration, image_size(path) if frame_size is None else frame_size)
+
+
+@dataclass(frozen=True)
+class FramePreprocessing:
+    """Preprocesses each frame of a video as an image.
+
+    Parameters
+    ----------
+    frame : ImagePreprocessing or AppliedTransform
+        Preprocessing of a frame.
+    channels_first : bool
+        Whether channels come before frames, as in networks of torchvision; otherwise frames come first, as in networks
+        of transformers.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from PIL import Image as Pillow
+    >>> path = Path(tempfile.mkdtemp()) / "wide.png"
+    >>> Pillow.new("RGB", (6, 2)).save(path)
+    >>> preprocessing = FramePreprocessing(ImagePreprocessing(resize=(4, 4)), channels_first=True)
+    >>> preprocessing(Video.from_img_path(path, duration=300, fps=10)).shape
+    (3, 3, 4, 4)
+    """
+
+    frame: ImagePreprocessing | AppliedTransform
+    channels_first: bool
+
+    def __call__(self, video: Video) -> NDArray[np.float32]:
+        """Frames and channels, × height × width."""
+        from PIL.Image import fromarray
+
+        prepare = self.frame.image if isinstance(self.frame, ImagePreprocessing) else self.frame.transform
+        frames: list[NDArray[np.float32]] = []
+        before = None
+        for frame in video.to_frames():
+            same = before is not None and np.array_equal(frame, before)
+            frames.append(frames[-1] if same else np.asarray(prepare(fromarray(frame)), dtype=np.float32))
+            before = frame
+        return np.stack(frames, axis=1 if self.channels_first else 0)
+
+
+@dataclass(frozen=True)
+class TorchvisionPreprocessing:
+    """Prepares videos by the transforms of torchvision's video networks: ``R3D_18_Weights.DEFAULT.transforms()``.
+
+    Parameters
+    ----------
+    transforms : callable
+        Tensor of frames × channels × height × width → channels × frames × height × width.
+    """
+
+    transforms: Any
+
+    def __call__(self, video: Video) -> Any:
+        """Channels × frames × height × width."""
+        import torch
+
+        return self.transforms(torch.from_numpy(video.to_numpy().copy()).permute(0, 3, 1, 2).contiguous())

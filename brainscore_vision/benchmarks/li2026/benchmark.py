@@ -1,0 +1,34 @@
+"""Predictivity of and similarity to neurons of several macaques (Li et al. 2026)."""
+
+from brainscore_core.benchmarks import Benchmark
+from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
+from brainscore_vision.benchmark_helpers.table_benchmarks import make_benchmark, prepare_recordings
+from brainscore_vision.benchmark_helpers.tables import BenchmarkRow
+from brainscore_vision.benchmarks import li2026
+
+__all__ = ["make", "prepare"]
+
+
+def make(benchmark: str) -> Benchmark:
+    """Make a benchmark of the table."""
+    return make_benchmark(li2026.__file__, benchmark, bibtex=li2026.BIBTEX, prepare=prepare)
+
+
+def prepare(assembly: DataAssembly, row: BenchmarkRow) -> DataAssembly:
+    """Select the row's reliable neurons; each animal is a subject.
+
+    Parameters
+    ----------
+    assembly : NeuroidAssembly
+        Recordings with ``animal`` on ``neuroid``.
+    row : BenchmarkRow
+        Region, reliability and threshold.
+
+    Returns
+    -------
+    NeuroidAssembly, presentation × neuroid
+        With ``subject`` on ``neuroid``.
+    """
+    selected = prepare_recordings(assembly, row)
+    selected["subject"] = "neuroid", selected["animal"].values
+    return selected

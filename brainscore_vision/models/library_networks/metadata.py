@@ -1,0 +1,7 @@
+"""What the models are, and their citations."""
+
+from brainscore_vision.model_helpers.tables import table_metadata
+
+__all__ = ["METADATA"]
+
+METADATA = table_metadata(__file__)

@@ -1,0 +1,310 @@
+"""Examination of submissions in processes with limits on time and memory.
+
+`receive` examines what arrives while the request waits, for a short time; the check step examines what takes longer.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from django.conf import settings
+
+from brainscore_core.errors import UserError
+from brainscore_core.formatting import size_text
+from brainscore_core.isolation.children import Output, end, ender, ending_text, guarded
+from brainscore_vision import submission as submitting
+from brainscore_vision.submission.repositories import LOCAL_VARIABLE
+
+__all__ = [
+    "Examined",
+    "Git",
+    "Limits",
+    "Pull",
+    "Refused",
+    "Source",
+    "Zip",
+    "examine",
+    "limits",
+    "run_examination",
+    "source_at",
+    "storable",
+    "title_of",
+]
+
+_log = logging.getLogger(__name__)
+_MAX_OUTPUT = 1 << 20  # bytes that an examination may print
+_PASSED_VARIABLES = frozenset(
+    {"PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "http_proxy", "no_proxy", "NO_PROXY", LOCAL_VARIABLE}
+    | {"https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"}
+    | {"SSL_CERT_FILE", "SSL_CERT_DIR", "GIT_SSL_CAINFO", "CURL_CA_BUNDLE"}
+)
+_START_SECONDS = 10  # in which an examination has begun, on a busy machine
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Limits on submissions; sizes in bytes.
+
+    Attributes
+    ----------
+    size : int
+        The size of one submission: of the ZIP file that is sent, and of the one that is stored.
+    person : int
+        The total size of all revisions of a user's submissions.
+    open : int
+        How many submissions of a user may be open at a time.
+    day : int
+        How many revisions a user may send in 24 hours.
+    fetching : float
+        How many seconds fetching from a Git repository may take.
+    waiting : float
+        How many seconds a request waits for the examination of what it sends.
+    examinations : int
+        How many requests of a server process wait for examinations at a time. It must be smaller than the number of
+        threads that process requests.
+    seconds : int
+        Processor time in which a submission must be examined.
+    memory : int
+        Memory in which a submission must be examined.
+    """
+
+    size: int = 20_000_000
+    person: int = 500_000_000
+    open: int = 20
+    day: int = 50
+    fetching: float = 20.0
+    waiting: float = 2.0
+    examinations: int = 2
+    seconds: int = 15
+    memory: int = 1_000_000_000
+
+
+def limits() -> Limits:
+    """Return the limits in the settings, with the defaults above."""
+    known = {field.name for field in fields(Limits)}
+    return Limits(**{name: value for name, value in settings.SUBMISSIONS.items() if name in known})
+
+
+class Refused(UserError):
+    """A submission is refused.
+
+    Parameters
+    ----------
+    message, remedy : str
+        The reason, and what to do.
+    status : int
+        HTTP status of the response.
+    """
+
+    retry_after = 60
+    """Seconds after which to try again, if `status` is 429 or 503."""
+
+    def __init__(self, message: str, remedy: str, *, status: int = 400) -> None:
+        super().__init__(message, remedy)
+        self.status = status
+
+
+@dataclass(frozen=True)
+class Zip:
+    """An uploaded ZIP file."""
+
+    content: bytes | Path | BinaryIO
+    name: str = ""
+
+    origin = "zip"
+
+    def read(self) -> bytes:
+        """Return its content; of a file that is too large, as much as shows this."""
+        most = submitting.Limits(size=limits().size).archive + 1
+        if isinstance(self.content, bytes):
+            return self.content
+        if isinstance(self.content, Path):
+            with self.content.open("rb") as stream:
+                return stream.read(most)
+        return self.content.read(most)
+
+
+@dataclass(frozen=True)
+class Git:
+    """A Git repository at a commit, branch or tag; by default at its newest commit."""
+
+    address: str
+    commit: str
+
+    origin = "git"
+
+
+@dataclass(frozen=True)
+class Pull:
+    """A pull request on GitHub."""
+
+    address: str
+
+    origin = "pull"
+
+
+Source = Zip | Git | Pull
+
+
+def source_at(address: str, commit: str = "") -> Git | Pull:
+    """Return the source at an address: a pull request, or a repository at a commit, branch or tag.
+
+    Raises
+    ------
+    Refused
+        If it is neither.
+    """
+    address = address.strip()
+    if submitting.is_pull(address):
+        return Pull(address)
+    if not address.startswith(("https://", "file://")):
+        raise Refused(
+            f"{address or 'the address'} does not begin with https://", "give the address that you would clone"
+        )
+    return Git(address, commit.strip())
+
+
+@dataclass(frozen=True)
+class Examined:
+    """A submission that was read and examined."""
+
+    archive: bytes
+    digest: str
+    address: str
+    commit: str
+    plugins: tuple[submitting.SubmittedPlugin, ...]
+    findings: tuple[submitting.Finding, ...]
+
+    def columns(self, findings: Iterable[submitting.Finding]) -> dict[str, Any]:
+        """Return the columns of a revision, with these findings."""
+        return {
+            "archive": self.archive,
+            "digest": self.digest,
+            "size": len(self.archive),
+            "commit": storable(self.commit)[:64],
+            "plugins": storable([one.as_dict() for one in self.plugins]),
+            "findings": storable([one.as_dict() for one in findings]),
+        }
+
+
+def examine(source: Source, *, timeout: float | None = None) -> Examined | None:
+    """Read and examine a submission in another process, which has limits on time and memory.
+
+    Parameters
+    ----------
+    source : Zip, Git or Pull
+        The source of the plugins.
+    timeout : float, optional
+        Seconds after which the process is ended; by default as long as its limits allow.
+
+    Returns
+    -------
+    Examined or None
+        None if it was not finished.
+
+    Raises
+    ------
+    Refused
+        If it cannot be read, or exceeds a limit.
+    """
+    limit, origin = limits(), source.origin
+    request = {
+        "origin": origin,
+        "name": source.name if isinstance(source, Zip) else "",
+        "address": "" if isinstance(source, Zip) else source.address,
+        "commit": source.commit if isinstance(source, Git) else "",
+        "limits": {"size": limit.size, "seconds": limit.fetching},
+        "seconds": limit.seconds,
+        "memory": limit.memory,
+    }
+    if timeout is None:
+        timeout = _START_SECONDS + 2 * limit.seconds + (0 if origin == "zip" else limit.fetching)
+    with tempfile.TemporaryDirectory(prefix="brainscore-examination-") as name:
+        folder = Path(name)
+        if isinstance(source, Zip):
+            (folder / "upload").write_bytes(source.read())
+        (folder / "request.json").write_text(json.dumps(request))
+        answer = run_examination(folder, timeout=timeout)
+        if answer is None:
+            return None
+        if "error" in answer:
+            raise Refused(storable(answer["error"]), storable(answer["remedy"]))
+        if exceeded := answer.get("exceeded"):
+            amount = size_text(limit.memory) + " of memory" if exceeded == "memory" else f"{limit.seconds} s"
+            raise Refused(
+                f"the submission could not be examined within {amount}",
+                "divide it into several submissions, with smaller files",
+            )
+        return Examined(
+            archive=(folder / "archive").read_bytes(),
+            digest=answer["digest"],
+            address=answer["address"],
+            commit=answer["commit"],
+            plugins=tuple(map(submitting.SubmittedPlugin.from_dict, answer["plugins"])),
+            findings=tuple(map(submitting.Finding.from_dict, answer["findings"])),
+        )
+
+
+def run_examination(folder: Path, *, timeout: float) -> dict[str, Any] | None:
+    """Run `examination_process` on a folder, and return its answer; None if it took longer than `timeout`.
+
+    The answer is ``{"exceeded": …}`` if the process exceeded a limit.
+
+    Raises
+    ------
+    Refused
+        If the process ended unexpectedly.
+    """
+    kept = {name: value for name, value in os.environ.items() if name in _PASSED_VARIABLES}
+    command = [sys.executable, "-P", "-m", "brainscore_web.submissions.examination_process", str(folder)]
+    folders = {"HOME": str(folder), "TMPDIR": str(folder)}  # removed by the caller even if the process is killed
+    process = guarded(command, environment={**kept, **folders, "LC_ALL": "C.UTF-8"})
+    assert process.stdout is not None
+    output = Output(os.dup(process.stdout.fileno()), limit=_MAX_OUTPUT, on_flood=ender(process))
+    process.stdout.close()
+    try:
+        process.wait(timeout)
+    except subprocess.TimeoutExpired:
+        return None
+    finally:
+        status = end(process, os.getpid())
+        output.finish(1.0)
+    if status == -signal.SIGXCPU:
+        return {"exceeded": "time"}
+    try:
+        answer: dict[str, Any] = json.loads((folder / "answer.json").read_bytes())
+    except (OSError, ValueError):
+        if "MemoryError" in output.text:  # it had no memory left to write the answer
+            return {"exceeded": "memory"}
+        _log.error("the examination of a submission %s: %s", ending_text(status), output.text[-2_000:])
+        raise Refused(
+            "the examination of the submission ended unexpectedly", "try again in a minute", status=503
+        ) from None
+    return answer
+
+
+def title_of(plugins: Iterable[submitting.SubmittedPlugin]) -> str:
+    """Return the title of a submission: the names of its plugins."""
+    names = storable(", ".join(dict.fromkeys(plugin.name for plugin in plugins))) or "nothing yet"
+    return names if len(names) <= 300 else f"{names[:299]}…"
+
+
+def storable(value: Any) -> Any:
+    """Replace characters that some databases cannot store: NUL, and invalid Unicode."""
+    if isinstance(value, str):
+        return value.replace("\0", "\N{SYMBOL FOR NULL}").encode(errors="replace").decode()
+    if isinstance(value, dict):
+        return {storable(name): storable(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [storable(item) for item in value]
+    return value

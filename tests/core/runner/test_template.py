@@ -1,0 +1,199 @@
+"""Scoring processes that are forked from a template: what they share, and that they are as separate as started ones."""
+
+import os
+import signal
+import sys
+import time
+
+import pytest
+
+from brainscore_core.receipts.output import unnamed_file
+from brainscore_core.runner import template as template_module
+from brainscore_core.runner.process import Answer, Death, ScoringProcess
+from brainscore_core.runner.template import Template, TemplateEnded, borrow_template, end_idle_templates
+
+psutil = pytest.importorskip("psutil")
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="templates need Linux")
+
+SCORER = """
+import atexit, os, sys, threading, time
+from pathlib import Path
+from types import SimpleNamespace
+
+kept = {}
+
+def keep_benchmark(benchmark, *, folder):
+    if benchmark == "absent":
+        raise LookupError("no such benchmark")
+    if benchmark == "hang":
+        time.sleep(60)
+    if benchmark == "die":
+        os.abort()
+    if benchmark == "thread":
+        threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
+    version = Path(folder, "version").read_text()
+    if benchmark in kept:
+        return True if kept[benchmark][0] == version else None
+    kept[benchmark] = (version, bytearray(os.urandom(1_000_000) * (90 if benchmark == "large" else 1)))
+    return True
+
+def forget_benchmark(benchmark):
+    kept.pop(benchmark, None)
+
+def score(model, benchmark, *, store, run, isolated, folder):
+    if benchmark == "crash":
+        os.abort()
+    if benchmark == "eat":
+        eaten = bytearray(os.urandom(1_000_000) * 600)
+        time.sleep(30)
+    if benchmark == "change":
+        sys.path.append("changed")
+        kept.clear()
+    if benchmark == "exit":
+        atexit.register(Path(folder, "left").touch)
+    print("printed by", model)
+    reason = f"{os.getpid()} {os.getppid()} {sorted(kept)} {'changed' in sys.path}"
+    return SimpleNamespace(id="r", state="scored", score=None, reason=reason)
+"""
+
+
+@pytest.fixture
+def borrow(tmp_path, monkeypatch):
+    """``borrow(*benchmarks)`` is a template that keeps them, or None."""
+    (tmp_path / "template_scorer.py").write_text(SCORER)
+    (tmp_path / "version").write_text("1")
+    monkeypatch.setattr(sys, "path", [*sys.path, str(tmp_path)])
+    settings = {
+        "scorer": "template_scorer:score",
+        "store": str(tmp_path / "results"),
+        "run": "r",
+        "isolated": False,
+        "options": {"folder": str(tmp_path)},
+    }
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "FOLDER": str(tmp_path)}
+
+    def lend(*benchmarks, limit=800_000_000, timeout=60, stopped=lambda: False):
+        how = {"environment": environment, "limit": limit}
+        return borrow_template(settings, benchmarks, **how, timeout=timeout, stopped=stopped)
+
+    lend.process = lambda template, limit=800_000_000: ScoringProcess(
+        settings, environment=environment, limit=limit, template=template
+    )
+    yield lend
+    end_idle_templates()
+
+
+def scored(process, benchmark, model="m"):
+    """Process, its parent, kept benchmarks, whether another model changed it."""
+    answer = process.score(model, benchmark, timeout=60, stopped=lambda: False)
+    assert isinstance(answer, Answer), answer
+    pid, parent, rest = answer.content["reason"].split(" ", 2)
+    return int(pid), int(parent), rest
+
+
+def test_models_share_what_is_kept_and_nothing_else(borrow, tmp_path):
+    template = borrow("a", "b", "absent")
+    first = borrow.process(template)
+    pid, parent, rest = scored(first, "change")
+    assert (parent, rest) == (template.pid, "[] True")
+    scored(first, "exit")
+    first.finish()
+    assert (tmp_path / "left").exists()  # it ended as a started process does
+    assert not psutil.pid_exists(pid)
+    assert borrow("b", "a") is template
+    second = borrow.process(template)
+    assert scored(second, "a") == (second.pid, template.pid, "['a', 'b'] False")
+    second.finish()
+
+
+@pytest.mark.parametrize("how", ["crash", "eat"])
+def test_a_process_that_dies_leaves_the_template(borrow, how):
+    template = borrow("a")
+    process = borrow.process(template, limit=500_000_000)
+    death = process.score("m", how, timeout=60, stopped=lambda: False)
+    assert isinstance(death, Death)
+    assert death.kind == {"crash": "crash", "eat": "memory"}[how]
+    assert template.running
+    assert borrow("a") is template
+    template.give_back()
+
+
+def test_a_template_that_dies_takes_its_process_along(borrow):
+    template = borrow("a")
+    process = borrow.process(template)
+    pid, _, _ = scored(process, "a")
+    os.kill(template.pid, signal.SIGKILL)
+    death = process.score("m", "a", timeout=60, stopped=lambda: False)
+    assert (death.kind, death.message) == ("crash", "died with signal 9 (SIGKILL)")
+    assert not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+    assert borrow("a").pid != template.pid
+
+
+def test_changed_code_is_not_used(borrow, tmp_path):
+    template = borrow("a")
+    template.give_back()
+    (tmp_path / "version").write_text("2")
+    another = borrow("a")
+    assert another is not template
+    assert not template.running
+    another.give_back()
+
+
+@pytest.mark.parametrize(("benchmark", "timeout"), [("die", 60), ("hang", 1)])
+def test_without_a_template_processes_are_started(borrow, benchmark, timeout):
+    assert borrow("a", benchmark, timeout=timeout) is None
+    assert borrow("a") is None  # nor later, since the next model would wait for the same failure
+    process = borrow.process(None)
+    assert scored(process, "a")[1:] == (os.getpid(), "[] False")
+    process.finish()
+
+
+def test_a_template_with_threads_does_not_fork(borrow):
+    template = borrow("thread")
+    process = borrow.process(template)
+    assert scored(process, "a")[1:] == (os.getpid(), "[] False")
+    assert not template.running
+    process.finish()
+
+
+def test_a_run_that_stops_ends_the_template_and_prevents_no_later_one(borrow):
+    assert borrow("hang", stopped=lambda: True) is None
+    template = borrow("a")
+    assert template is not None
+    template.give_back()
+
+
+def test_kept_benchmarks_take_a_quarter_of_the_memory(borrow):
+    template = borrow("a", "large", "b", limit=340_000_000)
+    assert list(template._kept) == ["a", "b"]
+    template.give_back()
+    more = borrow("large", limit=4_000_000_000)
+    assert list(more._kept) == ["large"]
+    more.give_back()
+
+
+def test_idle_templates_end(borrow, monkeypatch):
+    monkeypatch.setattr(template_module, "_IDLE_SECONDS", -0.9)
+    template = borrow("a")
+    template.give_back()
+    end = time.monotonic() + 10
+    while template.running and time.monotonic() < end:
+        time.sleep(0.02)
+    assert not template.running
+    with pytest.raises(TemplateEnded):
+        template.prepare(["a"], options={}, timeout=None, stopped=lambda: False)
+    with unnamed_file() as file:
+        assert template.fork(file) is None
+
+
+def test_the_output_is_that_of_the_pair(borrow):
+    process = borrow.process(borrow("a"))
+    scored(process, "a", model="mine")
+    assert "printed by mine" in process._printed_text()
+    process.finish()
+
+
+def test_a_template_that_cannot_start(monkeypatch, tmp_path):
+    monkeypatch.setattr(template_module, "SCRIPT", tmp_path / "missing.py")
+    with pytest.raises(TemplateEnded):
+        Template("a:b", environment=dict(os.environ), limit=None)
