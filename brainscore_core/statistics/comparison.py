@@ -188,7 +188,7 @@ class Comparisons(Sequence[Comparison]):
         rows = []
         for item in self.items:
             low, high = item.ci or (None, None)
-            row = {"benchmark": item.benchmark, "first": item.first, "second": item.second}
+            row: dict[str, object] = {"benchmark": item.benchmark, "first": item.first, "second": item.second}
             row |= {"first_score": item.scores[0], "second_score": item.scores[1], "difference": item.difference}
             row |= {"ci_low": low, "ci_high": high, "p": item.p, "p_corrected": item.p_corrected}
             rows.append(row | {"verdict": item.verdict, "units": item.units, "reason": item.reason})
