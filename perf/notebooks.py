@@ -3,7 +3,7 @@
     python perf/notebooks.py [docs/notebooks/score_your_model.ipynb …]
 
 Without names, all of docs/notebooks. Each runs in an empty folder. What a cell writes to the standard error stream, as
-progress is, is not stored. An error ends the run and leaves the file as it was.
+progress is, is not stored, nor what an object shows only after a click. An error ends the run and leaves the file as it was.
 """
 
 import argparse
@@ -20,6 +20,7 @@ VARYING = "output-varies"  # the tag of cells whose text differs from run to run
 TIMEOUT = 600  # seconds for a cell, also on a loaded machine
 
 _WIDGET = "application/vnd.jupyter.widget-view+json"
+_FOLDED = re.compile(r"<details>.*?</details>", re.DOTALL)  # has other identifiers in each run
 _NUMBER = re.compile(r"(?<![\w.])[-−+]?\d+(?:,\d{3})*(?:\.\d+)?(?:e[-+]?\d+)?(?![\w])")
 
 
@@ -35,7 +36,7 @@ def execute(notebook: dict) -> dict:
         client.execute(env={**os.environ, "PYTHONPATH": _python_path(), "BRAINSCORE_PROGRESS": "off"})  # has seconds
     made = json.loads(nbformat.writes(parsed))
     cells = [cell | {"metadata": old["metadata"]} for cell, old in zip(made["cells"], notebook["cells"], strict=True)]
-    return notebook | {"cells": [_without_progress(cell) if "outputs" in cell else cell for cell in cells]}
+    return notebook | {"cells": [_what_is_kept(cell) if "outputs" in cell else cell for cell in cells]}
 
 
 def _python_path() -> str:
@@ -43,11 +44,14 @@ def _python_path() -> str:
     return os.pathsep.join([str(NOTEBOOKS.parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])])
 
 
-def _without_progress(cell: dict) -> dict:
+def _what_is_kept(cell: dict) -> dict:
     kept, number = [], cell["execution_count"]
     for output in cell["outputs"]:
         if output.get("name") == "stderr" or _WIDGET in output.get("data", {}):
             continue
+        if "text/html" in output.get("data", {}):
+            html = _FOLDED.sub("", "".join(output["data"]["text/html"]))
+            output = output | {"data": output["data"] | {"text/html": html.splitlines(keepends=True)}}
         previous = kept[-1] if kept else {}
         if output["output_type"] == previous.get("output_type") == "stream":  # printed in two pieces
             previous["text"] = [*previous["text"], *output["text"]]
@@ -89,7 +93,8 @@ def _texts(cell: dict) -> list[str]:
     for output in cell["outputs"]:
         parts = {"": output["text"]} if "text" in output else output.get("data", {})
         texts += ["".join(text) for kind, text in sorted(parts.items()) if kind in ("", "text/plain", "text/html")]
-    return [re.sub(r"0x[0-9a-f]+", "0x", text) for text in texts]  # addresses of objects
+    # addresses of objects, and pictures of stimuli
+    return [re.sub(r'0x[0-9a-f]+|(?<=src=")data:[^"]*', "", text) for text in texts]
 
 
 def _alike(stored: str, made: str, tolerance: float) -> bool:

@@ -15,6 +15,7 @@ import click
 
 from brainscore_core.errors import UserError, nearest
 from brainscore_core.plugins import PluginWarning
+from brainscore_core.progress import stage
 
 __all__ = ["CommandGroup", "app"]
 
@@ -40,7 +41,8 @@ class CommandGroup(click.Group):
         """Import a command."""
         if cmd_name not in self.list_commands(ctx):
             return None
-        module = importlib.import_module(f"brainscore.cli.{cmd_name.replace('-', '_')}")
+        with stage("starting"):  # the imports of some take a second
+            module = importlib.import_module(f"brainscore.cli.{cmd_name.replace('-', '_')}")
         command: click.Command = module.command
         return command
 

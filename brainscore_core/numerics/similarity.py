@@ -96,7 +96,7 @@ def compare_rdms(a: ArrayLike, b: ArrayLike) -> Similarity:
     first, second, n = _pair(a, b)
     for which, values in (("first", first), ("second", second)):
         if np.isnan(values).any():
-            return Similarity(np.nan, np.full(n, np.nan), f"the {which} RDM holds NaN")
+            return Similarity(np.nan, np.full(n, np.nan), _with_nan(which))
         if len(values) < 2 or (values == values[0]).all():
             return Similarity(np.nan, np.full(n, np.nan), f"all dissimilarities of the {which} RDM are equal")
     value, influence = _spearman(rank_observations(first), rank_observations(second))
@@ -148,7 +148,7 @@ def compare_rdms_whitened(a: ArrayLike, b: ArrayLike) -> Similarity:
         raise ValueError(f"{n} stimuli: a comparison of RDMs requires at least 3")
     for which, values in (("first", first), ("second", second)):
         if np.isnan(values).any():
-            return Similarity(np.nan, np.full(n, np.nan), f"the {which} RDM holds NaN")
+            return Similarity(np.nan, np.full(n, np.nan), _with_nan(which))
         if not values.any():
             return Similarity(np.nan, np.full(n, np.nan), f"all dissimilarities of the {which} RDM are 0")
     return compare_kernels(*(expanded(values * -0.5) for values in (first, second)), unbiased=False)
@@ -197,6 +197,10 @@ def noise_ceiling(rdms: ArrayLike, *, rank: bool = True) -> NoiseCeiling:
     upper = spearman(stack, np.broadcast_to(total, stack.shape), axis=1)
     lower = spearman(stack, total - ordered, axis=1)
     return NoiseCeiling(float(lower.mean()), float(upper.mean()), lower, upper)
+
+
+def _with_nan(which: str) -> str:
+    return f"the {which} RDM holds NaN: the responses to a stimulus are missing, or all equal"
 
 
 def _pair(a: ArrayLike, b: ArrayLike) -> tuple[Array, Array, int]:
