@@ -92,8 +92,8 @@ def measure(folder, limit, count, channels, metrics):
 
     import numpy as np
 
-    from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
     from brainscore_core.metrics import Score
+    from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
     from brainscore_vision import load_metric
     from brainscore_vision.assessment.controls import score_controls
     from brainscore_vision.benchmark_helpers.neural_common import NeuralBenchmark
