@@ -3,7 +3,8 @@
     python perf/notebooks.py [docs/notebooks/score_your_model.ipynb …]
 
 Without names, all of docs/notebooks. Each runs in an empty folder. What a cell writes to the standard error stream, as
-progress is, is not stored, nor what an object shows only after a click. An error ends the run and leaves the file as it was.
+progress is, is not stored, nor what an object shows only after a click. An error ends the run and leaves the file as it
+was.
 """
 
 import argparse
