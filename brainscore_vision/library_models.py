@@ -424,7 +424,7 @@ def _from_hub(repository: str, revision: str | None, architecture: str, *, train
     transformers = _imported("huggingface", repository)
     from huggingface_hub import hf_hub_download
 
-    from brainscore_vision.model_helpers.reference_models import seeded
+    from brainscore_vision.model_helpers.weights import seeded
 
     # the repository may change in the meantime; the folder of a commit has its name
     commit = Path(hf_hub_download(repository, "config.json", revision=revision)).parent.name

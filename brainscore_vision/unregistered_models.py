@@ -131,7 +131,7 @@ def load_library_model(identifier: str) -> BrainModel:
     >>> load_library_model("timm:resnet18-untrained").identifier  # doctest: +SKIP
     'timm:resnet18-untrained'
     """
-    from brainscore_vision.model_helpers.reference_models import seeded
+    from brainscore_vision.model_helpers.weights import seeded
 
     seed = parse_library_model(identifier).seed
     with nullcontext() if seed is None else seeded(seed):

@@ -1,11 +1,11 @@
-"""Extraction of activations on two interpreters, alternately: seconds, and whether the values agree.
+"""Extraction of activations on several interpreters, in turns: seconds, and whether the values agree.
 
-    python perf/extraction.py PEER_PYTHON OUR_PYTHON [--runs 5] [--write] [CASE ...]
+    python perf/extraction.py PEER_PYTHON THINGSVISION_PYTHON OUR_PYTHON [--runs 5] [--write] [CASE ...]
 
-192 images of 256 × 256 pixels go through a network of three convolutions and two fully connected layers; five of its
-layers are recorded. `floor` is the same network on images that were decoded by one thread a core, without any
-recording: what no extraction can do without. Each run is a process of its own; times are medians. The peer needs
-torchvision and OpenCV beside it.
+Images of 256 × 256 pixels go through a network of three convolutions and two fully connected layers, or through a small
+vision transformer (ViT-Ti/16); five of its layers are recorded. `floor` is the same network on images that were decoded
+by one thread a core, without any recording: what no extraction can do without. Each run is a process of its own; times
+are medians. The peer needs torchvision and OpenCV beside it, thingsvision torchvision and TensorFlow.
 """
 
 import argparse
@@ -24,24 +24,31 @@ from _tables import table, write_section
 
 LAYERS = ["2", "5", "7", "10", "12"]
 IMAGES = 192
+MANY = 5000
+SIZE = 224
+AT_ONCE = 16  # images that pass a network together in `floor`; more are slower on a CPU
+MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 
 
-def images(folder):
-    """Smooth colour noise."""
+def write_images(folder, count=IMAGES):
+    """Smooth colour noise; the files' names are in order."""
     import numpy as np
     from PIL import Image
 
+    rng = np.random.default_rng(0)
+    for number in range(count):
+        path = os.path.join(folder, f"i{number:05d}.png")
+        small = Image.fromarray(rng.integers(0, 255, (32, 32, 3), dtype=np.uint8))
+        small.resize((256, 256), Image.Resampling.BICUBIC).save(path, compress_level=1)
+        os.utime(path, (0, 0))  # stimuli are older than the run that reads them
+
+
+def stimulus_set(folder):
+    """The images of a folder as stimuli."""
     from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 
-    rng = np.random.default_rng(0)
-    rows, paths = [], {}
-    for number in range(IMAGES):
-        name = f"i{number}"
-        small = Image.fromarray(rng.integers(0, 255, (32, 32, 3), dtype=np.uint8))
-        paths[name] = os.path.join(folder, f"{name}.png")
-        small.resize((256, 256), Image.Resampling.BICUBIC).save(paths[name])
-        os.utime(paths[name], (0, 0))  # stimuli are older than the run that reads them
-        rows.append({"stimulus_id": name, "object_name": f"o{number % 8}"})
+    paths = {path.stem: str(path) for path in sorted(Path(folder).glob("*.png"))}
+    rows = [{"stimulus_id": name, "object_name": f"o{number % 8}"} for number, name in enumerate(paths)]
     stimuli = StimulusSet(rows)
     stimuli.stimulus_paths = paths
     stimuli.identifier = "extraction"
@@ -49,7 +56,14 @@ def images(folder):
     return stimuli
 
 
+def images(folder):
+    """Make images in a folder, and return them as stimuli."""
+    write_images(folder)
+    return stimulus_set(folder)
+
+
 def network():
+    """Convolutional network with the sizes of AlexNet's first layers."""
     import torch
     from torch import nn
 
@@ -62,14 +76,51 @@ def network():
     ).eval()
 
 
-def wrapper():
+def transformer():
+    """Vision transformer of the size ViT-Ti/16."""
+    import torch
+    from torchvision.models import VisionTransformer
+
+    torch.manual_seed(0)
+    return VisionTransformer(
+        image_size=SIZE, patch_size=16, num_layers=12, num_heads=3, hidden_dim=192, mlp_dim=768
+    ).eval()
+
+
+BLOCKS = [f"encoder.layers.encoder_layer_{number}" for number in (1, 4, 7, 10)]
+NETWORKS = {"CNN": (network, LAYERS), "ViT-Ti": (transformer, [*BLOCKS, "encoder.ln"])}
+
+
+def wrapper(name="CNN", **options):
     from brainscore_vision.model_helpers.activations.pytorch import PytorchWrapper, load_preprocess_images
 
-    preprocessing = functools.partial(load_preprocess_images, image_size=224)
-    return PytorchWrapper(identifier="extraction", model=network(), preprocessing=preprocessing)
+    preprocessing = functools.partial(load_preprocess_images, image_size=SIZE)
+    return PytorchWrapper(
+        identifier=f"extraction-{name}", model=NETWORKS[name][0](), preprocessing=preprocessing, **options
+    )
 
 
-def floor(stimuli):
+def places(units):
+    """The image and the unit of the values that are compared."""
+    import numpy as np
+
+    rng = np.random.default_rng(0)
+    return rng.integers(0, IMAGES, 500), rng.integers(0, units, 500)
+
+
+def sample(activations):
+    """Some values of each layer of an assembly."""
+    import numpy as np
+
+    names, found = activations["layer"].values, []
+    for name in dict.fromkeys(names):
+        columns = np.flatnonzero(names == name)
+        rows, units = places(len(columns))
+        found.append(activations.values[rows, columns[units]].astype(float).tolist())
+    return found
+
+
+def floor(stimuli, name="CNN"):
     """Forward pass and decoding alone."""
     from concurrent.futures import ThreadPoolExecutor
 
@@ -77,31 +128,80 @@ def floor(stimuli):
 
     from brainscore_vision.model_helpers.activations.pytorch import load_preprocess_images
 
-    paths = [stimuli.get_stimulus(name) for name in stimuli["stimulus_id"]]
-    model = network()
-    start = time.perf_counter()
+    paths = [stimuli.get_stimulus(identifier) for identifier in stimuli["stimulus_id"]]
+    model = NETWORKS[name][0]()
+    seconds = 0.0
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool, torch.inference_mode():
-        decoded = list(pool.map(lambda path: load_preprocess_images([path], image_size=224), paths))
-        for first in range(0, IMAGES, 64):
-            output = model(torch.cat([torch.as_tensor(one) for one in decoded[first : first + 64]]))
-    return time.perf_counter() - start, float(output.mean())
+        for first in range(0, len(paths), IMAGES):  # all decoded images of a large set would not fit into memory
+            start = time.perf_counter()
+            part = paths[first : first + IMAGES]
+            decoded = list(pool.map(lambda path: load_preprocess_images([path], image_size=SIZE), part))
+            for row in range(0, len(part), AT_ONCE):
+                model(torch.cat([torch.as_tensor(one) for one in decoded[row : row + AT_ONCE]]))
+            seconds += time.perf_counter() - start
+    return seconds, None
 
 
-def extract(stimuli):
-    """Five layers, nothing stored before."""
-    model = wrapper()
+def extract(stimuli, name="CNN"):
+    """Five layers, none of which is in the store, where they are written."""
+    model = wrapper(name)
     start = time.perf_counter()
-    activations = model(stimuli, layers=LAYERS)
-    return time.perf_counter() - start, float(activations.values.mean())
+    activations = model(stimuli, layers=NETWORKS[name][1])
+    return time.perf_counter() - start, sample(activations)
 
 
-def cached(stimuli):
-    """One layer of five that are stored."""
-    model = wrapper()
-    model(stimuli, layers=LAYERS)
+def extract_into_memory(stimuli, name="CNN"):
+    """Five layers, without a store."""
+    model = wrapper(name, store=None)
     start = time.perf_counter()
-    activations = model(stimuli, layers=["7"])
-    return time.perf_counter() - start, float(activations.values.mean())
+    activations = model(stimuli, layers=NETWORKS[name][1])
+    return time.perf_counter() - start, sample(activations)
+
+
+def thingsvision(folder, name="CNN"):
+    """Five layers by thingsvision, which keeps them in memory."""
+    from thingsvision import get_extractor_from_model
+    from thingsvision.utils.data import DataLoader, ImageDataset
+    from torchvision import transforms
+
+    model, layers = NETWORKS[name]
+    steps = [transforms.Resize((SIZE, SIZE)), transforms.ToTensor(), transforms.Normalize(MEAN, STD)]
+    extractor = get_extractor_from_model(model=model(), device="cpu", backend="pt")
+    with tempfile.TemporaryDirectory() as order:
+        dataset = ImageDataset(root=folder, out_path=order, backend="pt", transforms=transforms.Compose(steps))
+        batches = DataLoader(dataset=dataset, batch_size=32, backend="pt")
+        start = time.perf_counter()
+        features = extractor.extract_features(batches=batches, module_names=layers, flatten_acts=True)
+        seconds = time.perf_counter() - start
+    found = []
+    for layer in layers:
+        rows, units = places(features[layer].shape[1])
+        found.append(features[layer][rows, units].astype(float).tolist())
+    return seconds, found
+
+
+def cached(stimuli, name="CNN"):
+    """One layer of five that are stored, with its values."""
+    model = wrapper(name)
+    model(stimuli, layers=NETWORKS[name][1])
+    start = time.perf_counter()
+    activations = model(stimuli, layers=NETWORKS[name][1][2:3])
+    activations.values.sum()
+    return time.perf_counter() - start, sample(activations)
+
+
+def read(stimuli, name="CNN"):
+    """The file of one layer, read by NumPy."""
+    import numpy as np
+
+    layer = NETWORKS[name][1][2:3]
+    activations = wrapper(name, store=None)(stimuli, layers=layer)
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "layer.npy")
+        np.save(path, activations.values)
+        start = time.perf_counter()
+        np.load(path).sum()
+        return time.perf_counter() - start, sample(activations)
 
 
 def on_screen(stimuli):
@@ -110,66 +210,122 @@ def on_screen(stimuli):
 
     start = time.perf_counter()
     placed = place_on_screen(stimuli, target_visual_degrees=8, source_visual_degrees=6)
-    return time.perf_counter() - start, len(placed)
+    return time.perf_counter() - start, [[len(placed)]]
 
 
-CASES = {case.__name__: case for case in (floor, extract, cached, on_screen)}
+PARTS = {part.__name__: part for part in (floor, extract, extract_into_memory, thingsvision, cached, read, on_screen)}
+CASES = {name: PARTS[name] for name in ("extract", "cached", "on_screen")}  # those of regressions.py
 
 
 def prepare():
     """Import what each case needs, so that no case is measured with it."""
     import torch
-    import xarray as xr
 
-    xr.DataArray([0.0])  # the first one imports dask, where that is installed
     for operator in ("nms", "qnms"):  # what torchvision lacks beside a torch for which it was not built
         torch.library.define(f"torchvision::{operator}", "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
+    try:
+        import xarray as xr
+    except ImportError:  # thingsvision does not need it
+        return
+    xr.DataArray([0.0])  # the first one imports dask, where that is installed
 
 
-def child(case):
-    """Run one case in this process."""
+def child(part, folder, name):
+    """Run one part in this process."""
     prepare()
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as home:
         for variable in ("BRAINSCORE_HOME", "RESULTCACHING_HOME", "BRAINIO_HOME"):
-            os.environ[variable] = os.path.join(folder, variable.lower())
-        seconds, value = CASES[case](images(folder))
-    print(json.dumps({"seconds": seconds, "value": value}))
+            os.environ[variable] = os.path.join(home, variable.lower())
+        given = folder if part == "thingsvision" else stimulus_set(folder)
+        busy = time.process_time()
+        seconds, values = PARTS[part](given) if part == "on_screen" else PARTS[part](given, name)
+        busy = time.process_time() - busy
+    print(json.dumps({"seconds": seconds, "cpu": busy, "values": values}))
 
 
-def run(python, case):
-    environment = {**os.environ, "BS_INSTALL_DEPENDENCIES": "no"}
-    command = [python, "-P", os.path.abspath(__file__), "--child", case]
+def run(python, part, folder, name="CNN"):
+    environment = {**os.environ, "BS_INSTALL_DEPENDENCIES": "no", "TF_CPP_MIN_LOG_LEVEL": "3"}
+    command = [python, "-P", os.path.abspath(__file__), "--child", part, str(folder), name]
     done = subprocess.run(command, capture_output=True, text=True, env=environment)
     if done.returncode:
-        raise SystemExit(f"{case} on {python} failed:\n{done.stderr[-2000:]}")
+        raise SystemExit(f"{part} on {python} failed:\n{done.stderr[-2000:]}")
     return json.loads(done.stdout.splitlines()[-1])
+
+
+def difference(found, reference):
+    """Largest difference of the compared values of a layer, relative to its largest value."""
+    pairs = zip(found, reference, strict=True)
+    return max(max(abs(a - b) for a, b in zip(*pair, strict=True)) / max(map(abs, pair[1])) for pair in pairs)
+
+
+def measure(columns, folder, runs, name="CNN"):
+    """Medians and values of `columns`, a mapping from a name to interpreter and part, which run in turns."""
+    found = {column: [] for column in columns}
+    for _ in range(runs):
+        for column, (python, part) in columns.items():
+            found[column].append(run(python, part, folder, name))
+    seconds = {column: statistics.median(one["seconds"] for one in results) for column, results in found.items()}
+    return seconds, {column: results[0]["values"] for column, results in found.items()}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("pythons", nargs="*", help="the peer's interpreter, then ours; then cases")
+    parser.add_argument("pythons", nargs="*", help="the peer's interpreter, thingsvision's and ours; then cases")
     parser.add_argument("--runs", type=int, default=5)
-    parser.add_argument("--write", action="store_true", help="write the table into docs/performance.md")
-    parser.add_argument("--child", choices=list(CASES))
+    parser.add_argument("--write", action="store_true", help="write the tables into docs/performance.md")
+    parser.add_argument("--child", nargs=3, help=argparse.SUPPRESS)
     arguments = parser.parse_intermixed_args()
     if arguments.child:
-        child(arguments.child)
+        child(*arguments.child)
         return
-    peer, ours, *cases = arguments.pythons
-    if arguments.write and cases:
+    peer, things, ours, *wanted = arguments.pythons
+    if arguments.write and wanted:
         parser.error("--write needs all cases; name none")
+    folders = {}
+
+    def folder(count):
+        if count not in folders:
+            folders[count] = tempfile.TemporaryDirectory()
+            write_images(folders[count].name, count)
+        return folders[count].name
+
     rows = []
-    for case in cases or CASES:
-        pairs = [(None if case == "floor" else run(peer, case), run(ours, case)) for _ in range(arguments.runs)]
-        here = statistics.median(second["seconds"] for _, second in pairs)
-        if case == "floor":
-            rows.append([case, "", f"{here:.3f}", "", ""])
-        else:
-            there = statistics.median(first["seconds"] for first, _ in pairs)
-            difference = abs(pairs[0][0]["value"] - pairs[0][1]["value"]) / abs(pairs[0][0]["value"])
-            rows.append([case, f"{there:.3f}", f"{here:.3f}", f"{there / here:.1f}", f"{difference:.0e}"])
+    for name, count in (("CNN", IMAGES), ("ViT-Ti", IMAGES), ("CNN", MANY)):
+        case = f"{name}, {count:,} images"
+        if wanted and case not in wanted:
+            continue
+        columns = {"floor": (ours, "floor"), "thingsvision": (things, "thingsvision")}
+        columns |= {"stored": (ours, "extract"), "memory": (ours, "extract_into_memory")}
+        if count == IMAGES:
+            columns["peer"] = (peer, "extract")
+        runs = arguments.runs if count == IMAGES else max(1, arguments.runs // 2)
+        seconds, values = measure(columns, folder(count), runs, name)
+        differences = [difference(values["stored"], values[other]) for other in columns if other not in ("floor",)]
+        rows.append([
+            case, f"{seconds['floor']:.2f}", f"{seconds['peer']:.2f}" if "peer" in seconds else "",
+            *(f"{seconds[column]:.2f}" for column in ("thingsvision", "stored", "memory")),
+            *(f"{seconds[column] / seconds['floor']:.2f}" for column in ("thingsvision", "stored", "memory")),
+            f"{max(differences):.0e}",
+        ])  # fmt: skip
         print(*rows[-1], flush=True)
-    text = table(["case", "peer, s", "here, s", "ratio", "values differ by"], rows)
+    head = [
+        "case", "floor, s", "peer, s", "thingsvision, s", "here, stored, s", "here, in memory, s",
+        "thingsvision / floor", "stored / floor", "in memory / floor", "values differ by",
+    ]  # fmt: skip
+    text = table(head, rows)
+    rows = []
+    for case in ("cached", "on_screen"):
+        if wanted and case not in wanted:
+            continue
+        columns = {"peer": (peer, case), "here": (ours, case)} | ({"read": (ours, "read")} if case == "cached" else {})
+        seconds, values = measure(columns, folder(IMAGES), arguments.runs)
+        rows.append([
+            case, *(f"{seconds[column]:.3f}" for column in ("peer", "here")),
+            f"{seconds['peer'] / seconds['here']:.1f}", f"{seconds['read']:.3f}" if "read" in seconds else "",
+            f"{difference(values['here'], values['peer']):.0e}",
+        ])  # fmt: skip
+        print(*rows[-1], flush=True)
+    text += "\n\n" + table(["case", "peer, s", "here, s", "ratio", "file read by NumPy, s", "values differ by"], rows)
     print(text)
     if arguments.write:
         write_section("extraction", text)

@@ -1,11 +1,12 @@
 """Peak memory of extracting and scoring layers that together hold ten times the memory limit.
 
-    python perf/memory.py [--limit 700MB] [--stimuli 2000] [--layers 5] [--times 10] [--metric ridge] [--write]
+    python perf/memory.py [--limit 700MB] [--stimuli 2000] [--times 10] [--write] [METRIC ...]
 
-A convolutional network records all layers in one pass into the activation store; then each is scored, through
-`ModelCommitment` and `load_metric`, against random responses in another order of stimuli. All of it runs in one
-process, whose memory is read every 2 ms: what no file backs (RssAnon) and what is shared (RssShmem). The disk needs
-room for twice the layers.
+A convolutional network with one layer for each metric records all layers in one pass into the activation store; then
+each layer is scored by its metric, with the interval, through `ModelCommitment` and a benchmark with random responses
+in another order of stimuli. At last the controls of the benchmark of the first metric are scored, with an untrained
+twin of the network. All of it runs in one process, whose memory is read every 2 ms: what no file backs (RssAnon) and
+what is shared (RssShmem). The disk needs room for three times the layers.
 """
 
 import argparse
@@ -22,6 +23,7 @@ from _tables import run, table, write_section
 
 SIDE = 128  # pixels; every layer has (SIDE / 2)² places
 NEUROIDS = 168
+METRICS = ["ridge", "pls", "ridgecv", "cka", "rdm"]
 
 
 def allocated():
@@ -82,7 +84,7 @@ def network(layers, channels):
     return nn.Sequential(*convolutions).eval()
 
 
-def measure(folder, limit, count, layers, channels, metric_name):
+def measure(folder, limit, count, channels, metrics):
     """Extract and score in this process and print what it took as JSON."""
     os.environ["BRAINSCORE_MAX_MEMORY"] = str(limit)
     watch = Watch()
@@ -90,8 +92,11 @@ def measure(folder, limit, count, layers, channels, metric_name):
 
     import numpy as np
 
+    from brainscore_core.metrics import Score
     from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
     from brainscore_vision import load_metric
+    from brainscore_vision.assessment.controls import score_controls
+    from brainscore_vision.benchmark_helpers.neural_common import NeuralBenchmark
     from brainscore_vision.model_helpers.activations.memory_plan import plan
     from brainscore_vision.model_helpers.activations.pytorch import PytorchWrapper, load_preprocess_images
     from brainscore_vision.model_helpers.activations.store import default_store
@@ -109,6 +114,7 @@ def measure(folder, limit, count, layers, channels, metric_name):
         dims=["presentation", "neuroid"],
     )
     preprocessing = functools.partial(load_preprocess_images, image_size=SIDE)
+    layers = len(metrics)
     wrapper = watch.step("libraries and network", lambda: PytorchWrapper(network(layers, channels), preprocessing, "m"))
     names = wrapper.layers()
     shapes = dict.fromkeys(names, (channels, SIDE // 2, SIDE // 2))
@@ -116,18 +122,25 @@ def measure(folder, limit, count, layers, channels, metric_name):
     extracted = watch.step(
         f"extraction of {layers} layers", lambda: {k: v.nbytes for k, v in wrapper.by_layer(stimuli, names).items()}
     )
-    model = ModelCommitment("m", wrapper, layers=names, region_layer_map={f"region{n}": n for n in names})
+    model = ModelCommitment(
+        "m", wrapper, layers=names, region_layer_map={f"region{n}": n for n in names}, visual_degrees=8
+    )
 
-    def score(name):
-        model.start_recording(f"region{name}", time_bins=[(70, 170)])
-        activations = model.look_at(stimuli)
-        if "time_bin" in activations.dims:
-            activations = activations.isel(time_bin=0, drop=True)
-        return float(load_metric(metric_name)(activations, responses))
+    def benchmark(metric, layer):
+        assembly = responses.assign_coords(region=("neuroid", [f"region{layer}"] * NEUROIDS))
+        assembly.attrs["stimulus_set"] = stimuli
+        return NeuralBenchmark(
+            identifier=f"Memory.{metric}", version=1, assembly=assembly, similarity_metric=load_metric(metric),
+            visual_degrees=8, number_of_trials=1, ceiling_func=lambda: Score(1.0), timebins=[(70, 170)],
+        )  # fmt: skip
 
-    for name in names:
-        value = watch.step(f"{metric_name}, layer {name}", lambda name=name: score(name))
-        assert np.isfinite(value)
+    for metric, name in zip(metrics, names, strict=True):
+        score = watch.step(f"{metric}, layer {name}", lambda metric=metric, name=name: benchmark(metric, name)(model))
+        if not np.isfinite(float(score.raw)):
+            sys.exit(f"{metric} has no value: {score.attrs}")
+    watch.step(
+        f"controls, {metrics[0]}", lambda: score_controls(benchmark(metrics[0], names[0]), model=model, seeds=(0,))
+    )
     watch.stop()
     found = {"steps": watch.steps, "planned": planned.predicted_peak, "layers": sum(extracted.values())}
     print(json.dumps(found))
@@ -137,29 +150,28 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--limit", default="700MB")
     parser.add_argument("--stimuli", type=int, default=2000)
-    parser.add_argument("--layers", type=int, default=5)
     parser.add_argument("--times", type=float, default=10, help="how many times the limit the layers hold")
-    parser.add_argument("--metric", default="ridge", choices=["ridge", "pls"])
+    parser.add_argument("metrics", nargs="*", metavar="METRIC", help=f"by default {' '.join(METRICS)}")
     parser.add_argument("--write", action="store_true", help="write the table into docs/performance.md")
-    parser.add_argument("--measure", nargs=6, help=argparse.SUPPRESS)
+    parser.add_argument("--measure", nargs=4, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.measure:
-        folder, *numbers, metric = arguments.measure
-        measure(folder, *map(int, numbers), metric)
+        folder, *numbers = arguments.measure
+        measure(folder, *map(int, numbers), arguments.metrics)
         return
     from brainscore_core.memory import format_size, parse_size
 
-    limit, count = parse_size(arguments.limit), arguments.stimuli
+    limit, count, metrics = parse_size(arguments.limit), arguments.stimuli, arguments.metrics or METRICS
     places = (SIDE // 2) ** 2
-    channels = -int(-arguments.times * limit // (4 * places * count * arguments.layers))
+    channels = -int(-arguments.times * limit // (4 * places * count * len(metrics)))
     with tempfile.TemporaryDirectory() as folder:
-        numbers = [str(number) for number in (limit, count, arguments.layers, channels)]
-        found = run(sys.executable, __file__, "--measure", folder, *numbers, arguments.metric)
+        numbers = [str(number) for number in (limit, count, channels)]
+        found = run(sys.executable, __file__, "--measure", folder, *numbers, "--", *metrics)
     peak = max(step["peak"] for step in found["steps"])
     rows = [[step["step"], f"{step['seconds']:.1f}", f"{step['peak'] / 1e6:.0f}"] for step in found["steps"]]
     rows.append(["all", f"{sum(step['seconds'] for step in found['steps']):.1f}", f"{peak / 1e6:.0f}"])
     text = (
-        f"{count} stimuli × {arguments.layers} layers of {channels * places:,} features: "
+        f"{count} stimuli × {len(metrics)} layers of {channels * places:,} features: "
         f"{format_size(found['layers'])}, {found['layers'] / limit:.1f} × the limit of {format_size(limit)}; planned "
         f"{format_size(found['planned'])}, measured {format_size(peak)}.\n\n{table(['step', 's', 'peak, MB'], rows)}"
     )

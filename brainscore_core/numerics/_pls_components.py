@@ -48,15 +48,13 @@ def dominant_vectors(M: Any, xp: Any) -> Any:
         return xp.linalg.eigh(M)[1][..., -1]
     trace = xp.einsum("sii->s", M)
     power = M / _or_one(trace, xp)[:, None, None]
-    mixed = np.flatnonzero(to_numpy(trace) > 0)
+    square = xp.empty_like(power)
     for _ in range(_SQUARINGS):
-        part = power[mixed]
-        part = part @ part.mT  # the transpose tells NumPy that the product is symmetric
-        purity = xp.einsum("sii->s", part)  # the eigenvalues summed to 1 before squaring
-        part /= purity[:, None, None]
-        power[mixed] = part
-        mixed = mixed[to_numpy(purity) < _PURE]
-        if not len(mixed):
+        xp.matmul(power, power.mT, out=square)  # the transpose tells NumPy that the product is symmetric
+        purity = xp.einsum("sii->s", square)  # the eigenvalues summed to 1 before squaring
+        square /= _or_one(purity, xp)[:, None, None]
+        power, square = square, power
+        if bool(((purity >= _PURE) | (purity == 0)).all()):
             break
     largest = xp.einsum("sii->si", power).argmax(-1)
     x = power[xp.arange(len(power)), largest][..., None]

@@ -1,12 +1,15 @@
 """Partial least squares regression (PLS2), in a dual form (stimuli) and a primal form (features)."""
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from functools import lru_cache
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from threadpoolctl import ThreadpoolController
 
 from brainscore_core.numerics._arrays import (
     FLAT,
@@ -242,6 +245,10 @@ class PrimalForm:
 _GROUP_BYTES = 2**27
 """Memory in bytes of the training sets that are processed together."""
 
+_FEW_STIMULI = 400
+"""Number of stimuli below which Python takes most of the time, so that several threads wait for each other."""
+
+Result = TypeVar("Result")
 Splits = Sequence[tuple[NDArray[np.intp], NDArray[np.intp]]]
 
 
@@ -386,11 +393,15 @@ class _Dual:
         self, trains: list[NDArray[np.intp]], n_components: int
     ) -> Iterator[tuple[Components, Any, Any, int]]:
         n, q = self._Y.shape
-        for weights in _groups(trains, n, n * (2 * n_components + 8) + 3 * min(q, FORMED) ** 2):
+
+        def fitted(weights: Array) -> tuple[DualForm, Components]:
             form = DualForm(self._xp, self._K, self._Y, weights)
-            found = extract(form, n_components)
-            rotation = self._rotation
-            for s in range(len(weights)):
+            return form, extract(form, n_components)
+
+        rotation = self._rotation
+        size = n * (2 * n_components + 8) + 3 * min(q, FORMED) ** 2
+        for form, found in _in_groups(fitted, trains, n, size, parallel=self._xp is np):
+            for s in range(form.shape[0]):
                 loadings, y_mean = found.loadings[s], form.y_mean[s]
                 if rotation is not None:
                     loadings, y_mean = loadings @ rotation.T, y_mean @ rotation.T
@@ -434,11 +445,15 @@ class _Primal:
         p, q = self._B.shape
         held = max((len(self._X) - len(train) for train in trains), default=0)
         width = held if 2 * held < p else p
-        for weights in _groups(trains, len(self._X), p * (2 * n_components + 8 + q + width) + 3 * min(q, FORMED) ** 2):
+
+        def extracted(weights: Array) -> tuple[PrimalForm, Components]:
             form = PrimalForm(self._xp, *self._data, self._x_scale, self._Y, self._C, self._B, weights)
-            found = extract(form, n_components)
+            return form, extract(form, n_components)
+
+        size = p * (2 * n_components + 8 + q + width) + 3 * min(q, FORMED) ** 2
+        for form, found in _in_groups(extracted, trains, len(self._X), size, parallel=self._xp is np):
             loadings = form.restored(found.loadings)
-            for s in range(len(weights)):
+            for s in range(form.shape[0]):
                 fitted = to_numpy(found.directions[s].T @ loadings[s]) * (self._y_scale / self._x_scale)
                 x_mean = self._x_mean + form.x_mean[s] * self._x_scale
                 y_mean = self._offset + form.y_mean[s] * self._y_scale
@@ -456,8 +471,40 @@ def _centred(Y: Array) -> tuple[Array, float, Array]:
     return mean, size, centred
 
 
-def _groups(trains: list[NDArray[np.intp]], n: int, numbers: int) -> Iterator[Array]:
-    """How often each training set contains each stimulus, in groups of sets that fit into the working memory."""
-    step = max(1, _GROUP_BYTES // (8 * numbers))
-    for start in range(0, len(trains), step):
-        yield np.stack([np.bincount(train, minlength=n) for train in trains[start : start + step]]).astype(np.float64)
+def _in_groups(
+    function: Callable[[Array], Result],
+    trains: list[NDArray[np.intp]],
+    n: int,
+    numbers: int,
+    *,
+    parallel: bool,
+) -> Iterator[Result]:
+    """Results of a function of how often each training set contains each stimulus (sets × n), group by group.
+
+    Groups of sets fit into the working memory; `numbers` is the size of a set. Groups are processed at the same time,
+    each with one thread of BLAS, since many products are too small for several threads.
+    """
+    blas = _blas()
+    threads = max((library["num_threads"] for library in blas.info()), default=1)
+    if not parallel or n < _FEW_STIMULI:
+        threads = 1
+    step = min(max(1, _GROUP_BYTES // (8 * numbers * threads)), -(-len(trains) // threads))
+    starts = range(0, len(trains), step)
+
+    def result(start: int) -> Result:
+        counts = [np.bincount(train, minlength=n) for train in trains[start : start + step]]
+        return function(np.stack(counts).astype(np.float64))
+
+    if threads == 1 or len(starts) == 1:
+        yield from map(result, starts)
+        return
+    for first in range(0, len(starts), threads):
+        with blas.limit(limits=1), ThreadPoolExecutor(threads) as pool:
+            results = list(pool.map(result, starts[first : first + threads]))
+        yield from results
+
+
+@lru_cache(maxsize=1)
+def _blas() -> ThreadpoolController:
+    """The libraries of NumPy and SciPy for products of matrices."""
+    return ThreadpoolController().select(user_api="blas")

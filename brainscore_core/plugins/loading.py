@@ -101,7 +101,7 @@ def variable_roots(variable: str, *, package: str, kinds: Sequence[str], problem
 def entry_point_roots(group: str, *, problems: list[str]) -> list[Root]:
     """Roots that installed distributions declare, found without importing them."""
     roots = []
-    for point in importlib.metadata.entry_points(group=group):
+    for point in _entry_points(group, _path_stamps()):
         distribution = point.dist.name if point.dist is not None else point.name
         spec = _find_spec(point.module)
         if spec is None:
@@ -117,6 +117,21 @@ def entry_point_roots(group: str, *, problems: list[str]) -> list[Root]:
             continue
         roots += [Root(Path(folder), point.module, distribution, itself) for folder in spec.submodule_search_locations]
     return roots
+
+
+def _path_stamps() -> tuple[tuple[str, int], ...]:
+    """Folders of the path with the times of their last change: installing a distribution changes one of them."""
+    stamps = []
+    for entry in sys.path:
+        with suppress(OSError):
+            stamps.append((entry, Path(entry or ".").stat().st_mtime_ns))
+    return tuple(stamps)
+
+
+@lru_cache(maxsize=8)
+def _entry_points(group: str, path: tuple[tuple[str, int], ...]) -> tuple[importlib.metadata.EntryPoint, ...]:
+    """Entry points of all distributions, which are read again when the path or one of its folders changes."""
+    return tuple(importlib.metadata.entry_points(group=group))
 
 
 def distribution_of(location: Path) -> tuple[str | None, str | None]:

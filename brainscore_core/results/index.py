@@ -75,7 +75,8 @@ class _Builder:
     def __init__(self, texts: Sequence[str] = ()) -> None:
         self.positions = {text: number for number, text in enumerate(texts)}
         self.ids = bytearray()
-        self.columns = {name: array("i") for name in ("folder", *_TEXTS)} | {name: array("d") for name in _NUMBERS}
+        self.columns: dict[str, array[Any]] = {name: array("i") for name in ("folder", *_TEXTS)}
+        self.columns |= {name: array("d") for name in _NUMBERS}
 
     def text(self, value: str) -> int:
         return self.positions.setdefault(value, len(self.positions))
@@ -214,7 +215,8 @@ class _Index:
         file = io.BytesIO()
         ends = np.cumsum([len(text) for text in self.texts], dtype=np.int64)
         text = np.frombuffer("".join(self.texts).encode("utf-8", "surrogatepass"), np.uint8)
-        np.savez(file, index_version=_VERSION, text=text, text_ends=ends, folders=self.folders, **self.columns)
+        parts: dict[str, Any] = {"index_version": _VERSION, "text": text, "text_ends": ends, "folders": self.folders}
+        np.savez(file, **parts, **self.columns)
         try:
             backend.write_index(INDEX, file.getbuffer())
         except (StoreError, OSError):

@@ -64,7 +64,7 @@ class Template:
         with other:
             self._process = subprocess.Popen(  # noqa: S603 - this package's own script
                 [sys.executable, "-P", str(SCRIPT), str(os.getpid()), "template"],
-                stdin=other,
+                stdin=other.fileno(),
                 stdout=subprocess.DEVNULL,
                 stderr=self._printed,
                 env=dict(environment),

@@ -26,7 +26,7 @@ def network_of(model: Any, name: str) -> "torch.nn.Module":
 
 def initial_weights(network: "torch.nn.Module", name: str, seed: int) -> Mapping[str, Any]:
     """Weights before training: of the registered reference model, else as its modules draw them."""
-    from brainscore_vision.model_helpers.reference_models import seeded
+    from brainscore_vision.model_helpers.weights import seeded
 
     untrained = import_module("brainscore_vision.models.untrained")
     if name.removesuffix("-untrained") in untrained.TRAINED and name.endswith("-untrained"):

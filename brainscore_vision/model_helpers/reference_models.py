@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +14,7 @@ from brainscore_vision.model_helpers.brain_transformation import ModelCommitment
 from brainscore_vision.model_helpers.brain_transformation.layers import load_region_layer_map
 from brainscore_vision.model_helpers.hub import HubFile, read_weights
 from brainscore_vision.model_helpers.libraries import library
-from brainscore_vision.model_helpers.weights import WeightFile, load_state_dict, load_weights
+from brainscore_vision.model_helpers.weights import WeightFile, load_state_dict, load_weights, seeded
 
 if TYPE_CHECKING:
     import torch
@@ -135,25 +134,6 @@ def regions_of(path: Path, identifier: str) -> dict[str, str | list[str]] | None
     finds the file, and notes it with its recordings.
     """
     return None if path.stem == identifier else load_region_layer_map(path)
-
-
-@contextmanager
-def seeded(seed: int) -> Iterator[None]:
-    """Draw torch's random numbers from `seed`; afterwards, the caller's generator continues unchanged.
-
-    Examples
-    --------
-    >>> import torch
-    >>> with seeded(0):
-    ...     first = torch.rand(3)
-    >>> with seeded(0):
-    ...     assert torch.equal(torch.rand(3), first)
-    """
-    import torch
-
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        yield
 
 
 def torchvision_network(name: str, *, needed_by: str) -> Any:

@@ -229,7 +229,7 @@ class ModelRow:
         file = self.weight_file
         if file is None and self.weights:
             return _OF_LIBRARY[self.library](self)
-        from brainscore_vision.model_helpers.reference_models import seeded
+        from brainscore_vision.model_helpers.weights import seeded
 
         with seeded(0):
             network = self.network()

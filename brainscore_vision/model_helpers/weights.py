@@ -1,11 +1,12 @@
-"""Weights of networks: fetched, verified, and loaded into modules."""
+"""Weights of networks: drawn at random, or fetched, verified, and loaded into modules."""
 
 from __future__ import annotations
 
 import os
 import pickle
 import urllib.parse
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,12 +19,39 @@ from brainscore_core.supported_data_standards.brainio.s3 import load_file_from_s
 if TYPE_CHECKING:
     import torch
 
-__all__ = ["FOLDER_VARIABLE", "WeightFile", "load_state_dict", "load_weights", "read_checkpoint", "state_dict_of"]
+__all__ = [
+    "FOLDER_VARIABLE",
+    "WeightFile",
+    "load_state_dict",
+    "load_weights",
+    "read_checkpoint",
+    "seeded",
+    "state_dict_of",
+]
 
 FOLDER_VARIABLE = "BRAINSCORE_WEIGHTS"
 """Environment variable that names a folder of manually placed weight files."""
 
 _SHOWN = 5  # names listed in a message
+
+
+@contextmanager
+def seeded(seed: int) -> Iterator[None]:
+    """Draw torch's random numbers from `seed`; afterwards, the caller's generator continues unchanged.
+
+    Examples
+    --------
+    >>> import torch
+    >>> with seeded(0):
+    ...     first = torch.rand(3)
+    >>> with seeded(0):
+    ...     assert torch.equal(torch.rand(3), first)
+    """
+    import torch
+
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        yield
 
 
 @dataclass(frozen=True, kw_only=True)

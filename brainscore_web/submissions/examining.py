@@ -12,7 +12,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -24,6 +24,8 @@ from brainscore_core.formatting import size_text
 from brainscore_core.isolation.children import Output, end, ender, ending_text, guarded
 from brainscore_vision import submission as submitting
 from brainscore_vision.submission.repositories import LOCAL_VARIABLE
+from brainscore_web.accounts.models import User
+from brainscore_web.submissions.models import Submission
 
 __all__ = [
     "Examined",
@@ -35,6 +37,7 @@ __all__ = [
     "Zip",
     "examine",
     "limits",
+    "require_news",
     "run_examination",
     "source_at",
     "storable",
@@ -172,6 +175,34 @@ def source_at(address: str, commit: str = "") -> Git | Pull:
             f"{address or 'the address'} does not begin with https://", "give the address that you would clone"
         )
     return Git(address, commit.strip())
+
+
+def require_news(owner: User | None, digests: Collection[str], *, but: Submission | None = None) -> None:
+    """Refuse files that are already in an open submission, so that a form sent twice creates one submission.
+
+    Parameters
+    ----------
+    owner : User or None
+        The submitter.
+    digests : collection of str
+        Hashes of the files; empty ones do not count.
+    but : Submission, optional
+        A submission that may have them.
+
+    Raises
+    ------
+    Refused
+        If there is such a submission.
+    """
+    known = set(filter(None, digests))
+    rows = Submission.objects.filter(owner=owner, revisions__digest__in=known).exclude(state__in=Submission.CLOSED)
+    same = rows.exclude(pk=None if but is None else but.pk).first()
+    if same is not None:
+        raise Refused(
+            f"you have already sent exactly these files: {same}",
+            f"see submission {same.pk}; withdraw it if you want to send them again",
+            status=409,
+        )
 
 
 @dataclass(frozen=True)

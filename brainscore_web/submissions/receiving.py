@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import threading
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -29,6 +28,7 @@ from brainscore_web.submissions.examining import (
     Zip,
     examine,
     limits,
+    require_news,
     source_at,
     storable,
     title_of,
@@ -178,9 +178,8 @@ def receive(
     examined = _examined_while_waiting(source)
     address = source.name if isinstance(source, Zip) else source.address
     described: dict[str, Any] = {"by": user, "origin": source.origin, "note": storable(note)[:10_000]}
-    unexamined: dict[str, Any] | None = None
+    unexamined = _unexamined(source)
     if examined is None:
-        unexamined = _unexamined(source)
         described |= {"address": storable(address)[-500:], "digest": _digest(unexamined), "archive": b""}
         described["size"] = len(unexamined["content"])
         title = storable(address)[-300:] or "submission"
@@ -194,7 +193,7 @@ def receive(
         # a weak lock: others may still refer to this user, but cannot count its submissions meanwhile
         owner = User.objects.select_for_update(no_key=True).get(pk=user.pk)
         if submission is None:
-            _require_news(owner, described["digest"])
+            require_news(owner, {described["digest"], _digest(unexamined)})
         require_room(owner, new=submission is None, size=described["size"])
         if submission is None:
             row = Submission.objects.create(owner=owner, title=title, visibility=visibility)
@@ -205,7 +204,7 @@ def receive(
             row.save(update_fields=["title", "changed"])
         last = row.revisions.aggregate(number=Max("number"))["number"] or 0
         revision = Revision.objects.create(submission=row, number=last + 1, **described)
-        if unexamined is not None:
+        if examined is None:
             UnexaminedFiles.objects.create(revision=revision, **unexamined)
         pipeline.start(revision, has_errors=has_errors)
     return revision
@@ -236,17 +235,6 @@ def _require_revisable(submission: Submission) -> None:
     )
 
 
-def _require_news(owner: User, digest: str) -> None:
-    """Refuse files that are already in an open submission, so that a form sent twice creates one submission."""
-    same = Submission.objects.filter(owner=owner, revisions__digest=digest).exclude(state__in=Submission.CLOSED).first()
-    if same is not None:
-        raise Refused(
-            f"you have already sent exactly these files: {same}",
-            f"see submission {same.pk}; withdraw it if you want to send them again",
-            status=409,
-        )
-
-
 def _examined_while_waiting(source: Source) -> Examined | None:
     """Examine a submission for a short time; None if it takes longer, or if enough other requests wait already."""
     with _counting:
@@ -272,9 +260,8 @@ def _unexamined(source: Source) -> dict[str, Any]:
 
 
 def _digest(unexamined: dict[str, Any]) -> str:
-    """Return a hash of files that are not examined, by which a form that is sent twice is recognised."""
-    named = [] if unexamined["content"] else [unexamined["name"], unexamined["commit"]]
-    return hashlib.sha256(unexamined["content"] or json.dumps(named).encode()).hexdigest()
+    """Return the hash of a ZIP file, by which one that is sent twice is recognised; empty for a repository."""
+    return hashlib.sha256(unexamined["content"]).hexdigest() if unexamined["content"] else ""
 
 
 def _in_order(findings: Iterable[submitting.Finding]) -> list[submitting.Finding]:

@@ -9,12 +9,16 @@ from PIL import Image
 
 import brainscore
 from brainscore_core.errors import UserError
+from brainscore_core.metrics import Score
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
+from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision import load_benchmark, load_dataset, load_metric
 from brainscore_vision.benchmark_helpers import PrecomputedFeatures
+from brainscore_vision.benchmark_helpers.neural_common import NeuralBenchmark, place_on_screen
 from brainscore_vision.model_helpers.activations.preprocessing import ImagePreprocessing
 from brainscore_vision.model_helpers.brain_transformation import ModelCommitment
 from brainscore_vision.model_helpers.static_features import CallableWrapper
+from brainscore_vision.videos import write_video
 from tests.optional import declare_operators
 
 torch = pytest.importorskip("torch")
@@ -101,6 +105,8 @@ def test_benchmarks_of_recordings(stand_ins, identifier):
     benchmark._visual_degrees = 8  # images fill the input
     if "reverse" in identifier:  # there are fewer neuroids than published components
         benchmark._similarity_metric = load_metric("reverse_pls", regression_kwargs={"n_components": 5})
+    if "temporal" in identifier:  # four of the time bins, of which one is in two frames
+        benchmark._assembly = benchmark._assembly.isel(time_bin=slice(5, 9))
     model = wrapped(network, region_layer_map={benchmark.region: "relu"})
     stimuli, bins = benchmark._assembly.stimulus_set, benchmark.timebins
     expected = averaged(courses(network, stimuli, "relu"), bins)
@@ -131,10 +137,10 @@ def test_object_solution_times(stand_ins):
     model = wrapped(network, region_layer_map={"IT": "relu"})
     stimuli, bins = benchmark._assembly.stimulus_set, benchmark._time_bins
     expected = averaged(courses(network, stimuli, "relu"), bins)
-    benchmark._time_bins = bins[::6]
+    benchmark._time_bins = bins[::9]
     score = benchmark(model)
     assert float(score.attrs["raw"]) == pytest.approx(
-        float(benchmark(features(expected[..., ::6], stimuli, bins[::6])).attrs["raw"]), abs=0.02
+        float(benchmark(features(expected[..., ::9], stimuli, bins[::9])).attrs["raw"]), abs=0.02
     )
 
 
@@ -246,3 +252,44 @@ def test_wrong_arguments(tmp_path):
         brainscore.wrap_model(ready.activations_model, frames=3)
     with pytest.raises(UserError, match="frame_rate cannot be given for a function of images"):
         brainscore.wrap_model(lambda images: images, frame_rate=3)
+
+
+def test_videos_as_stimuli(tmp_path, monkeypatch):
+    """Videos that spanned 4° on a screen of 8°, with a score of what the network itself responds."""
+    pytest.importorskip("av")
+    monkeypatch.setenv("BRAINSCORE_HOME", str(tmp_path / "home"))
+    rng, network, bins = np.random.default_rng(0), Network(), [(0, 60), (50, 110)]
+    videos = rng.integers(0, 256, (30, 4, SIZE, SIZE, 3), dtype=np.uint8)
+    stimuli = StimulusSet({"stimulus_id": [f"v{number:02d}" for number in range(len(videos))]})
+    stimuli.stimulus_paths = {name: tmp_path / f"{name}.mkv" for name in stimuli["stimulus_id"]}
+    stimuli.identifier = "videos"
+    grey, expected = np.full((2 * SIZE, 2 * SIZE, 3), 128, dtype=np.uint8), []
+    prepare = ImagePreprocessing((SIZE, SIZE), mean=MEAN, std=STD)
+    for path, video in zip(stimuli.stimulus_paths.values(), videos, strict=True):
+        write_video(path, video, RATE)
+        frames = np.stack([grey] * (FRAMES - 1 + len(video)))
+        frames[FRAMES - 1 :, SIZE // 2 : -SIZE // 2, SIZE // 2 : -SIZE // 2] = video
+        clip = torch.tensor(np.stack([prepare.image(Image.fromarray(frame)) for frame in frames], axis=1))
+        with torch.inference_mode():
+            windows = [network.relu(network.conv(clip[None, :, end - FRAMES : end])) for end in range(FRAMES, 10)]
+        expected.append(torch.stack([window.flatten() for window in windows], dim=-1).numpy())
+    expected = averaged(np.stack(expected), bins)
+    model = wrapped(network, region_layer_map={"IT": "relu"}, duration=120)
+    model.start_recording("IT", time_bins=bins)
+    np.testing.assert_allclose(model.look_at(place_on_screen(stimuli, 8, 4)).values, expected, rtol=1e-3, atol=1e-4)
+    varied = expected[..., 1].std(axis=0).argsort()[-5:]
+    recordings = NeuroidAssembly(
+        expected[:, varied, 1:],
+        coords={
+            "stimulus_id": ("presentation", stimuli["stimulus_id"].to_numpy()),
+            "neuroid_id": ("neuroid", np.arange(5)),
+            "region": ("neuroid", ["IT"] * 5),
+            "time_bin_start": ("time_bin", [50]),
+            "time_bin_end": ("time_bin", [110]),
+        },
+        dims=["presentation", "neuroid", "time_bin"],
+        attrs={"stimulus_set": stimuli},
+    )
+    ceiling = Score(1.0)
+    benchmark = NeuralBenchmark("Videos2026.IT", recordings, load_metric("ridge"), 4, 1, lambda: ceiling, version=1)
+    assert float(benchmark(model).attrs["raw"]) > 0.9

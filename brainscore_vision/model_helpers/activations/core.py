@@ -101,8 +101,8 @@ class LayerReader:
         Name → the name under which a layer with several names is stored.
     at_once : int or None
         Largest number of stimuli of a batch that pass the model together. By default the whole batch.
-    pin_memory : bool
-        Whether stimuli are read into page-locked memory, from which a GPU copies faster.
+    device : torch.device or None
+        GPU to which batches of images are copied while the stimuli after them are read.
     by_path : bool
         Whether the model sees the file names, so that files of equal content may differ.
     """
@@ -112,7 +112,7 @@ class LayerReader:
     resolve: Callable[[Sequence[str]], list[str]] | None = None
     canonical: Callable[[str], str] = str
     at_once: int | None = None
-    pin_memory: bool = False
+    device: Any = None
     by_path: bool = False
 
 
@@ -201,7 +201,7 @@ class ActivationsExtractorHelper:
         self._reduction = reduction
         self._max_memory = max_memory
         self._variance = variance
-        self._loader = Loader(self.preprocess, workers=workers, kind=loader, pin=self.reader.pin_memory)
+        self._loader = Loader(self.preprocess, workers=workers, kind=loader, device=self.reader.device)
         self._plugin = calling_plugin()
         self._visual_degrees: float | None = None
         self._stimulus_set_hooks: dict[int, Callable[[Any], Any]] = {}

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from brainscore_core.errors import UserError
 from brainscore_core.progress import stage
 from brainscore_vision.model_helpers.activations.microsaccades import Shifts, shift_images
-from brainscore_vision.model_helpers.activations.preprocessing import ImagePreprocessing, as_image_preprocessing
+from brainscore_vision.model_helpers.activations.preprocessing import as_image_preprocessing
 from brainscore_vision.model_helpers.activations.reduction import Pooling
 
 __all__ = [
@@ -74,8 +74,9 @@ class Loader:
     kind : {'threads', 'processes'}
         Threads start immediately and share memory; reading and resizing with Pillow runs in parallel in them.
         Processes are for preprocessing that is mostly Python; `preprocess` must then be picklable.
-    pin : bool
-        Use page-locked memory, from which a GPU copies faster.
+    device : torch.device, optional
+        GPU on which batches are needed: images are copied to it as levels of 8 bits, from page-locked memory, and
+        normalised there. By default batches stay where `preprocess` puts them.
     """
 
     def __init__(
@@ -84,7 +85,7 @@ class Loader:
         *,
         workers: int | None = None,
         kind: Workers = "threads",
-        pin: bool = False,
+        device: Any = None,
     ) -> None:
         if kind not in ("threads", "processes"):
             raise ValueError(f"loader is {kind!r}, not 'threads' or 'processes'")
@@ -94,7 +95,7 @@ class Loader:
         self._images = as_image_preprocessing(preprocess)
         self._workers = min(_MAX_WORKERS, _cores()) if workers is None else workers
         self._kind = kind
-        self._pin = pin
+        self._device = device
 
     def batches(self, paths: Sequence[Any], batches: Sequence[slice]) -> Iterator[tuple[slice, Any]]:
         """The slice of `paths` of each batch, and its preprocessed inputs."""
@@ -133,12 +134,16 @@ class Loader:
     def _submit(self, pool: ThreadPoolExecutor | ProcessPoolExecutor, paths: Sequence[Any]) -> "_PendingBatch":
         size = max(1, -(-len(paths) // (2 * self._workers)))  # two parts per worker balance the load
         chunks = [slice(start, min(start + size, len(paths))) for start in range(0, len(paths), size)]
-        if self._images is not None and self._images.shape is not None and self._kind == "threads":
-            out = _buffer((len(paths), *self._images.shape), pin=self._pin)
-            array = out if isinstance(out, np.ndarray) else out.numpy()
-            jobs = [pool.submit(_fill, self._images, paths[chunk], array[chunk]) for chunk in chunks]
-            return _PendingBatch(jobs, out)
-        return _PendingBatch([pool.submit(self._preprocess, paths[chunk]) for chunk in chunks], None)
+        images = self._images
+        if images is None or images.shape is None or self._kind != "threads":
+            return _PendingBatch([pool.submit(self._preprocess, paths[chunk]) for chunk in chunks], _joined)
+        if self._device is None:
+            batch = np.empty((len(paths), *images.shape), dtype=np.float32)
+            jobs = [pool.submit(_fill, images.into, paths[chunk], batch[chunk]) for chunk in chunks]
+            return _PendingBatch(jobs, lambda _: batch)
+        levels = _levels_buffer((len(paths), *images.shape[1:], 3), self._device)
+        jobs = [pool.submit(_fill, images.levels_into, paths[chunk], levels.numpy()[chunk]) for chunk in chunks]
+        return _PendingBatch(jobs, lambda _: images.normalised(levels.to(self._device, non_blocking=True)))
 
     def _checked(self, images: Any, expected: int) -> Any:
         if len(images) != expected:
@@ -150,24 +155,23 @@ class Loader:
 
 
 class _PendingBatch:
-    """A batch that is being read in parts."""
+    """A batch that is being read in parts, and the function that makes it from the results."""
 
-    def __init__(self, jobs: list[Future[Any]], out: Any) -> None:
+    def __init__(self, jobs: list[Future[Any]], join: Callable[[list[Any]], Any]) -> None:
         self._jobs = jobs
-        self._out = out
+        self._join = join
 
     def joined(self) -> Any:
-        parts = [job.result() for job in self._jobs]
-        return _joined(parts) if self._out is None else self._out
+        return self._join([job.result() for job in self._jobs])
 
     def cancel(self) -> None:
         for job in self._jobs:
             job.cancel()
 
 
-def _fill(images: ImagePreprocessing, paths: Sequence[Any], out: np.ndarray) -> None:
+def _fill(into: Callable[[Any, np.ndarray], None], paths: Sequence[Any], out: np.ndarray) -> None:
     for path, row in zip(paths, out, strict=True):
-        images.into(path, row)
+        into(path, row)
 
 
 def _joined(parts: list[Any]) -> Any:
@@ -182,12 +186,10 @@ def _joined(parts: list[Any]) -> Any:
     return [item for part in parts for item in part]
 
 
-def _buffer(shape: tuple[int, ...], *, pin: bool) -> Any:
-    if not pin:
-        return np.empty(shape, dtype=np.float32)
+def _levels_buffer(shape: tuple[int, ...], device: Any) -> Any:
     import torch
 
-    return torch.empty(shape, dtype=torch.float32, pin_memory=True)
+    return torch.empty(shape, dtype=torch.uint8, pin_memory=device.type == "cuda")
 
 
 def _cores() -> int:

@@ -17,6 +17,7 @@ from brainscore_core.errors import UserError
 from brainscore_vision.videos import is_video
 
 if TYPE_CHECKING:
+    import torch
     from PIL.Image import Image
 
 __all__ = [
@@ -109,6 +110,21 @@ class ImagePreprocessing:
     def into(self, path: str | os.PathLike[str], out: NDArray[np.float32]) -> None:
         """Write the array of an image file into `out`, of shape :attr:`shape`."""
         self._normalise(self._levels(load_image(path)), out)
+
+    def levels_into(self, path: str | os.PathLike[str], out: NDArray[np.uint8]) -> None:
+        """Write the levels of an image file before normalisation into `out`, height × width × 3."""
+        out[...] = self._levels(load_image(path))
+
+    def normalised(self, levels: "torch.Tensor") -> "torch.Tensor":
+        """Arrays of images from their levels, images × height × width × 3, on the device of the levels.
+
+        They are those of :meth:`into`, since both look values up in the same table.
+        """
+        import torch
+
+        tables = torch.from_numpy(self._tables).to(levels.device)
+        channels = [table[levels[..., number].int()] for number, table in enumerate(tables)]
+        return torch.stack(channels, dim=1)
 
     def _levels(self, image: "Image") -> NDArray[np.uint8]:
         if self.resize is not None:

@@ -138,11 +138,11 @@ class PytorchWrapper:
         )
 
     def _reader(self) -> LayerReader:
-        device = self._devices[0].type
+        device = self._devices[0]
         reader = LayerReader(
             fingerprint=self._fingerprint,
-            at_once=_AT_ONCE_ON_CPU * len(self._devices) if device == "cpu" else None,
-            pin_memory=device == "cuda",
+            at_once=_AT_ONCE_ON_CPU * len(self._devices) if device.type == "cpu" else None,
+            device=device if device.type == "cuda" else None,
         )
         if self._reads_layers_itself():
             return reader

@@ -37,7 +37,17 @@ from brainscore_web.accounts.models import User
 from brainscore_web.jobs.leases import Lease
 from brainscore_web.leaderboard.models import Benchmark, VisionModel
 from brainscore_web.submissions.declared_files import FetchedFile, fetch_declared_files, package_of
-from brainscore_web.submissions.examining import Git, Pull, Refused, Source, Zip, examine, storable, title_of
+from brainscore_web.submissions.examining import (
+    Git,
+    Pull,
+    Refused,
+    Source,
+    Zip,
+    examine,
+    require_news,
+    storable,
+    title_of,
+)
 from brainscore_web.submissions.models import Plugin, Revision, Step, Submission, UnexaminedFiles
 from brainscore_web.submissions.plugin_folders import unpacked
 from brainscore_web.submissions.steps import Outcome, StepLog, StepUnavailable
@@ -137,6 +147,8 @@ def _examine_arrived(lease: Lease[Step]) -> None:
         raise
     if examined is None:
         raise StepUnavailable("the submission could not be examined in time", internal="the site may be overloaded")
+    if revision.number == 1:
+        require_news(revision.submission.owner, {examined.digest}, but=revision.submission)
     values = {**examined.columns(sort_findings(examined.findings)), "address": storable(examined.address)[-500:]}
     for name, value in values.items():
         if name != "address" or value:

@@ -7,9 +7,10 @@ import warnings
 import numpy as np
 import pytest
 from sklearn.cross_decomposition import PLSRegression
+from threadpoolctl import threadpool_limits
 
 from brainscore_core.errors import UserError
-from brainscore_core.numerics import PLS, _arrays, _pls_components, pls
+from brainscore_core.numerics import PLS, Ridge, RidgeCV, _arrays, _pls_components, linear_kernel, pls
 from brainscore_core.numerics import _arrays as arrays
 from brainscore_core.numerics._arrays import centred_gram
 
@@ -240,6 +241,51 @@ def test_gram_of_a_memory_map_is_read_in_chunks(tmp_path, monkeypatch):
     Y = X[:, :3].astype(np.float64)
     splits = [(np.arange(50), np.arange(50, 60))]
     np.testing.assert_array_equal(*(next(PLS(5).cross_predict(values, Y, splits)) for values in (mapped, X)))
+
+
+def test_metrics_of_one_file_read_it_once(tmp_path, monkeypatch):
+    X, Y = _data(60, 200, 3)
+    file = tmp_path / "X.npy"
+    np.save(file, X)
+    read = []
+    products = arrays._row_products
+    monkeypatch.setattr(arrays, "_row_products", lambda X, prepare: read.append(X.shape) or products(X, prepare))
+    splits = _splits(60)[:3]
+
+    def results(features):
+        for method in (PLS(4), Ridge(2.0), RidgeCV([1.0, 10.0], cv=3)):
+            yield np.concatenate(list(method.cross_predict(features, Y, splits)))
+        yield linear_kernel(features)
+
+    mapped = np.load(file, mmap_mode="r")
+    found = list(results(mapped))
+    assert read == [(60, 200)]
+    for values, expected in zip(found, results(X), strict=True):
+        np.testing.assert_array_equal(values, expected)
+    for other in (mapped[1:], mapped[:, 1:], mapped[::-1]):
+        np.testing.assert_array_equal(linear_kernel(other), linear_kernel(np.array(other)))
+    linear_kernel(mapped)
+    np.save(file, 2 * X)
+    again = np.load(file, mmap_mode="r")
+    np.testing.assert_array_equal(linear_kernel(again), linear_kernel(2 * X))
+    monkeypatch.setattr(arrays, "memory_limit", lambda: 60**2)  # too little to keep the products
+    del read[:]
+    for _ in range(2):
+        linear_kernel(np.load(file, mmap_mode="r")[:50])
+    assert read == [(50, 200)] * 2
+
+
+@pytest.mark.parametrize("p", [150, 60])
+def test_splits_in_several_threads(p, monkeypatch):
+    X, Y = _data(90, p, 30)
+    monkeypatch.setattr(pls, "_FEW_STIMULI", 0)
+    with threadpool_limits(1):
+        alone = list(PLS(6).cross_predict(X, Y, _splits(90)))
+    with threadpool_limits(3):
+        together = list(PLS(6).cross_predict(X, Y, _splits(90)))
+        assert {library["num_threads"] for library in pls._blas().info()} == {3}  # as before
+    for found, expected in zip(together, alone, strict=True):
+        np.testing.assert_allclose(found, expected, atol=1e-11)
 
 
 def test_gram_on_a_device(monkeypatch):

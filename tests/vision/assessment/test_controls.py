@@ -239,7 +239,7 @@ def test_labels_of_fixed_training_and_test_stimuli(tmp_path):
 @pytest.fixture
 def network():
     torch = pytest.importorskip("torch")
-    from brainscore_vision.model_helpers.reference_models import seeded
+    from brainscore_vision.model_helpers.weights import seeded
 
     with seeded(11):
         return torch.nn.Sequential(
@@ -258,7 +258,7 @@ def _commitment(network, name="small"):
 
 
 def test_untrained_twins_are_the_network_with_other_weights(stimuli, network):
-    from brainscore_vision.model_helpers.reference_models import seeded
+    from brainscore_vision.model_helpers.weights import seeded
 
     benchmark = _benchmark(np.random.default_rng(8).standard_normal((STIMULI, NEUROIDS)), stimuli)
     before = {name: value.clone() for name, value in network.state_dict().items()}

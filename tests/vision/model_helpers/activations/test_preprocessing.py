@@ -152,6 +152,16 @@ def test_reading_ahead_gives_the_same(tmp_path):
     assert as_image_preprocessing(partial) == ImagePreprocessing(resize=(12, 12))
 
 
+def test_images_that_are_normalised_on_a_device_are_the_same(tmp_path):
+    torch = pytest.importorskip("torch")
+    paths = [saved(picture("RGB", (20 + number, 30)), tmp_path) for number in range(5)]
+    preprocess = ImagePreprocessing(resize=16, crop=(10, 12))
+    loader = Loader(preprocess, workers=2, device=torch.device("cpu"))
+    batches = [images for _, images in loader.batches(paths, [slice(0, 3), slice(3, 5)])]
+    assert all(isinstance(images, torch.Tensor) for images in batches)
+    np.testing.assert_array_equal(torch.cat(batches).numpy(), preprocess(paths))
+
+
 def test_preprocessing_must_give_one_entry_a_path(tmp_path):
     with pytest.raises(UserError, match="1 inputs of 2 stimuli"):
         list(Loader(lambda paths: [0], workers=0).batches(["a", "b"], [slice(0, 2)]))

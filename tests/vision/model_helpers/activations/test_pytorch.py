@@ -236,6 +236,16 @@ def test_several_devices_share_each_batch(network, preprocessing, wrapper, stimu
     np.testing.assert_allclose(found.values, wanted.values, rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device; none is here")
+def test_on_a_gpu_values_are_those_on_the_cpu(network, preprocessing, stimuli):
+    layers = ["conv", "block-t1", "logits"]
+    on_gpu, on_cpu = (
+        PytorchWrapper(network, preprocessing, store=None, device=device, batch_size=3)(stimuli, layers).values
+        for device in ("cuda", "cpu")
+    )
+    assert np.abs(on_gpu - on_cpu).max() <= 1e-5 * np.abs(on_cpu).max()
+
+
 @pytest.mark.slow(reason="compiles a network")
 def test_compiled(network, preprocessing, wrapper, stimuli):
     compiled = PytorchWrapper(network, preprocessing, store=None, compile="eager", batch_size=3)
