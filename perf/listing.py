@@ -1,4 +1,4 @@
-"""How long it takes to import the package, to list everything registered, and to list 1,000 plugins, in fresh processes.
+"""How long importing the package, listing everything registered and listing 1,000 plugins take, in fresh processes.
 
 Run with ``python perf/listing.py``; prints the median of each step in seconds.
 """
