@@ -32,11 +32,12 @@ from brainscore_vision import (
     model_registry,
     stimulus_set_registry,
 )
-from brainscore_vision.benchmark_helpers.tables import TABLE
+from brainscore_vision.benchmark_helpers.tables import TABLE as BENCHMARK_TABLE
 from brainscore_vision.benchmark_helpers.tables import rows_of as rows_of_table
 from brainscore_vision.benchmarks.laion_fmri.benchmark import SUBJECTS
 from brainscore_vision.metrics.regression_correlation.metric import ALPHA_LIST
-from brainscore_vision.model_helpers.tables import TABLE, ModelRow, table_metadata
+from brainscore_vision.model_helpers.tables import TABLE as MODEL_TABLE
+from brainscore_vision.model_helpers.tables import ModelRow, table_metadata
 from brainscore_vision.model_interface import BrainModel
 from brainscore_vision.testing import list_stand_ins
 
@@ -267,7 +268,7 @@ def test_benchmark(row, metrics):
 
 
 def in_a_table(row):
-    return row is None or (BENCHMARKS / row["plugin_dir"] / TABLE).is_file()
+    return row is None or (BENCHMARKS / row["plugin_dir"] / BENCHMARK_TABLE).is_file()
 
 
 @pytest.mark.parametrize("row", [one for one in BENCHMARK_ROWS if in_a_table(one.values[0])])
@@ -386,9 +387,9 @@ def test_model(row):
     if name in NOT_HERE:
         return
     file = str(model_registry.location(name).folder / "__init__.py")
-    if not Path(file).with_name(TABLE).is_file():
+    if not Path(file).with_name(MODEL_TABLE).is_file():
         return  # its plugin compares it
-    ours = ModelRow.of(table_row(file, TABLE, name))
+    ours = ModelRow.of(table_row(file, MODEL_TABLE, name))
     assert ours.layers == tuple(dict.fromkeys(json.loads(row["candidate_layers"])))
     assert ours.behavior == row["behavioral_readout_layer"]
     regions = {} if name in OTHER_LAYERS else json.loads(row["region_layer_map"] or "{}")
