@@ -160,7 +160,8 @@ def packaged_models() -> Mapping[str, Stated]:
     """Return what is known of the models of this package, by identifier."""
     return {
         row["model"]: Stated(
-            None if row["trained_on"] == "unknown" else _names(row["trained_on"]), row["fine_tuned_from"] or None
+            {"unknown": None, "none": ()}.get(row["trained_on"], _names(row["trained_on"])),
+            row["fine_tuned_from"] or None,
         )
         for row in _rows("models.csv")
     }
