@@ -7,13 +7,15 @@ The table is ``benchmarks.csv`` in the plugin's folder; its columns are those of
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from brainscore_core.benchmarks import Benchmark, BenchmarkBase, bound_score, normalise
-from brainscore_core.errors import UserError
+from brainscore_core.errors import UserError, nearest
 from brainscore_core.metrics import Score, declare_no_error
 from brainscore_core.plugins.tables import table_row
 from brainscore_core.supported_data_standards.brainio.assemblies import (
@@ -32,7 +34,7 @@ from brainscore_vision.benchmark_helpers.neural_common import NeuralBenchmark, R
 from brainscore_vision.benchmark_helpers.screen import place_on_screen
 from brainscore_vision.benchmark_helpers.tables import TABLE, BenchmarkRow
 from brainscore_vision.model_interface import BrainModel
-from brainscore_vision.registries import load_ceiling, load_dataset, load_metric, load_stimulus_set
+from brainscore_vision.registries import load_ceiling, load_dataset, load_metric, load_stimulus_set, metric_registry
 from brainscore_vision.utils import LazyLoad
 
 __all__ = [
@@ -83,13 +85,40 @@ def make_benchmark(
     UserError
         If the row names an unknown kind or ceiling, or a cell is malformed.
     """
-    row = BenchmarkRow.of(table_row(plugin_file, TABLE, benchmark))
-    if row.kind in (kinds or {}):
-        return (kinds or {})[row.kind](row, bibtex)
+    cells = table_row(plugin_file, TABLE, benchmark)
+    try:
+        row = BenchmarkRow.of(cells)
+        if row.kind in (kinds or {}):
+            return (kinds or {})[row.kind](row, bibtex)
+        _check(row, [*_KINDS, *(kinds or {})])
+        return _KINDS[row.kind](row, bibtex, prepare or prepare_recordings, **options)
+    except UserError as error:
+        file = Path(plugin_file).parent / TABLE
+        raise UserError(f"row {benchmark!r} of {file}: {error.message}", remedy=error.remedy) from error
+
+
+def _check(row: BenchmarkRow, kinds: Sequence[str]) -> None:
+    """Raise an error for names that are unknown, before data are loaded."""
     if row.kind not in _KINDS:
-        known = ", ".join([*_KINDS, *(kinds or {})])
-        raise UserError(f"{benchmark!r} has the kind {row.kind!r}", remedy=f"the kinds are {known}")
-    return _KINDS[row.kind](row, bibtex, prepare or prepare_recordings, **options)
+        raise UserError(f"it has the kind {row.kind!r}", remedy=f"the kinds are {', '.join(kinds)}")
+    if row.further:
+        name = next(iter(row.further))
+        columns = [one.name for one in fields(BenchmarkRow) if one.name != "further"]
+        near = nearest(name, columns, limit=1)
+        raise UserError(
+            f"the kind {row.kind!r} does not use the column {name!r}",
+            remedy=f"rename it to {near[0]!r}" if near else f"the columns are {', '.join(columns)}",
+        )
+    ceilings = ("metric", "reliability coordinate")
+    named = {"metric": row.metric, "ceiling": row.ceiling}
+    for column, name in named.items():
+        known = name in metric_registry or (column == "ceiling" and (name in ceilings or _is_number(name)))
+        if not known:
+            near = nearest(name, list(metric_registry), limit=3)
+            raise UserError(
+                f"its {column} {name!r} is not registered",
+                remedy=f"did you mean {' or '.join(near)}?" if near else "see brainscore list metrics",
+            )
 
 
 def prepare_recordings(assembly: DataAssembly, row: BenchmarkRow) -> DataAssembly:
@@ -251,7 +280,7 @@ def _rsa(row: BenchmarkRow, bibtex: str | None, prepare: Prepare) -> Benchmark:
 
 def _degrees(row: BenchmarkRow) -> float:
     if row.visual_degrees is None:
-        raise UserError(f"{row.benchmark!r} has no visual_degrees", remedy=f"add them to {TABLE}")
+        raise UserError("it has no visual_degrees", remedy="add them to the row")
     return row.visual_degrees
 
 

@@ -98,7 +98,7 @@ class BenchmarkRow:
                     values[name] = convert.get(name, str)(text)
                 except ValueError as error:
                     raise UserError(
-                        f"{name} of {cells['benchmark']!r} is {text!r}, not a number", remedy=f"correct it in {TABLE}"
+                        f"{name} of {cells['benchmark']!r} is {text!r}, not a number", remedy="correct the cell"
                     ) from error
         return cls(**values, further={name: text for name, text in cells.items() if name not in own})
 

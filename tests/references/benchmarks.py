@@ -319,9 +319,15 @@ def change_benchmark(benchmark):
     from brainscore_vision import load_dataset
 
     fit_to_stand_in(benchmark)
-    if benchmark.identifier == "Igustibagus2024-ridge":  # rows of the recordings are left out of the model's there
+    # rows of the recordings are left out of the model's there, and rows of the model are divided
+    if benchmark.identifier == "Igustibagus2024-ridge" or benchmark.identifier.endswith("reverse_pls"):
         compare = benchmark._similarity_metric
-        benchmark._similarity_metric = lambda ours, recorded: compare(ours.sortby("stimulus_id"), recorded)
+
+        def in_order(ours, recorded):
+            rows = {name: k for k, name in enumerate(ours["stimulus_id"].values)}
+            return compare(ours.isel(presentation=[rows[name] for name in recorded["stimulus_id"].values]), recorded)
+
+        benchmark._similarity_metric = in_order
     if "Islam2021" in benchmark.identifier:  # neuroids are expected before presentations there
         pairs_of = benchmark.get_assembly_sets
         benchmark.get_assembly_sets = lambda found: pairs_of(found.squeeze("time_bin").transpose())

@@ -23,7 +23,7 @@ def _describe(row: BenchmarkRow) -> BenchmarkMetadata:
             regions=(row.region,),
             task="passive viewing",
             method="electrophysiology",
-            n_subjects=None,
+            n_subjects=5 if row.region == "IT" else 2,
             access="private",
             preprocessing="activity 70–170 ms after onset, averaged over repetitions",
             notes=("Neurons of a reliability above .4.",),

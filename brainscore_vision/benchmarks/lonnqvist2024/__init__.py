@@ -11,7 +11,14 @@ from brainscore_vision import benchmark_registry
 if TYPE_CHECKING:
     from brainscore_core.benchmarks import Benchmark
 
-BIBTEX = None  # no citation has been published with these data
+BIBTEX = """@inproceedings{lonnqvist2025contour,
+  title = {Contour Integration Underlies Human-Like Vision},
+  author = {Lonnqvist, Ben and Scialom, Elsa and Gokce, Abdulkadir and Merchant, Zehra and Herzog, Michael H. and
+    Schrimpf, Martin},
+  booktitle = {International Conference on Machine Learning},
+  year = {2025},
+  url = {https://arxiv.org/abs/2504.05253}
+}"""
 
 
 def _make(benchmark: str) -> Benchmark:

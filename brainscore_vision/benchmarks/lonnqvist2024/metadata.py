@@ -16,12 +16,13 @@ def _describe(row: BenchmarkRow) -> BenchmarkMetadata:
             "Models learn to judge fragmented contours, and judge new ones. "
             + ("How often are they right?" if accuracy else f"Are they right as often as each person ({asked})?")
         ),
-        stimuli=StimuliMetadata(kind="contours"),
+        stimuli=StimuliMetadata(n=380, kind="contours"),
         data=DataMetadata(
             kind="behavioural",
             species="human",
             task="choice",
             method="behaviour",
+            n_subjects=92 if "online" in row.data[0] else 10,
             access="private",
             notes=("Judged by the truth alone.",) if accuracy else (),
         ),

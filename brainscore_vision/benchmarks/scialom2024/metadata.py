@@ -23,14 +23,17 @@ def _describe(row: BenchmarkRow) -> BenchmarkMetadata:
     return BenchmarkMetadata(
         title=f"{measure[row.metric]}: objects as {how}",
         description=f"Objects, drawn as {how}, are named with one of 12 words. {_ASKED[row.metric]}",
-        stimuli=StimuliMetadata(kind="photographs of things" if drawn == "rgb" else "outlines"),
+        stimuli=StimuliMetadata(
+            n=528 if share == "all" else 48, kind="photographs of things" if drawn == "rgb" else "outlines"
+        ),
         data=DataMetadata(
             kind="behavioural" if people else "engineering",
             species="human" if people else None,
             task="naming",
             method="behaviour" if people else None,
             access="private",
-            notes=("12 objects to choose from.", "No citation has been published with these data."),
+            n_subjects=(50 if drawn in ("rgb", "contours") else 25) if people else None,
+            notes=("12 objects to choose from.",),
         ),
     )
 

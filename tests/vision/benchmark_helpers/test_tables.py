@@ -99,14 +99,30 @@ def test_choices_of_people(stand_ins, share):
 @pytest.mark.parametrize(
     ("cells", "message"),
     [
-        ("X2026-x,8,mystery", "has the kind 'mystery'(.|\n)*train-test"),
-        ("X2026-x,eight,rsa", "visual_degrees of 'X2026-x' is 'eight', not a number"),
-        ("X2026-x,,rsa", "has no visual_degrees"),
+        ("8,mystery,rdm,rsa_ceiling", "has the kind 'mystery'(.|\n)*train-test"),
+        ("eight,rsa,rdm,rsa_ceiling", "visual_degrees of 'X2026-x' is 'eight', not a number"),
+        (",rsa,rdm,rsa_ceiling", "has no visual_degrees"),
+        ("8,cross-validated,plss,internal_consistency", r"metric 'plss' is not registered(.|\n)*did you mean pls"),
+        ("8,label,accuracy_distanc,metric", "metric 'accuracy_distanc' is not registered(.|\n)*accuracy_distance"),
+        ("8,cross-validated,pls,internal_consistancy", "ceiling 'internal_consistancy' is not reg(.|\n)*consistency"),
     ],
 )
 def test_a_malformed_row_is_named(tmp_path, cells, message):
-    (tmp_path / "benchmarks.csv").write_text(f"benchmark,visual_degrees,kind\n{cells}\n")
-    with pytest.raises(UserError, match=message):
+    file = tmp_path / "benchmarks.csv"
+    file.write_text(f"benchmark,visual_degrees,kind,metric,ceiling\nX2026-x,{cells}\n")
+    with pytest.raises(UserError, match=f"row 'X2026-x' of {file}: .*{message}"):
+        make_benchmark(str(tmp_path / "__init__.py"), "X2026-x", bibtex=None)
+
+
+def test_a_misspelt_column_is_named(tmp_path):
+    (tmp_path / "benchmarks.csv").write_text("benchmark,visual_degree,kind,metric,ceiling\nX2026-x,8,rsa,rdm,1\n")
+    with pytest.raises(UserError, match="does not use the column 'visual_degree'(.|\n)*rename it to 'visual_degrees'"):
+        make_benchmark(str(tmp_path / "__init__.py"), "X2026-x", bibtex=None)
+
+
+def test_a_repeated_row_is_named(tmp_path):
+    (tmp_path / "benchmarks.csv").write_text("benchmark,kind\nX2026-x,rsa\nX2026-x,rsa\n")
+    with pytest.raises(UserError, match=r"benchmarks\.csv cannot be read: row 3 has the identifier 'X2026-x'"):
         make_benchmark(str(tmp_path / "__init__.py"), "X2026-x", bibtex=None)
 
 
