@@ -68,6 +68,7 @@ DIFFERENCES = {
     **dict.fromkeys(
         (
             *("Allen2022_fmri_4subj.V4-rdm", "Maniquet2024-confusion_similarity", "Maniquet2024-tasks_consistency"),
+            "Allen2022_fmri_surface_4subj.V1-rdm",
             "Scialom2024_phosphenes-allBehavioralErrorConsistency",
             "Scialom2024_segments-allBehavioralErrorConsistency",
         ),

@@ -215,6 +215,34 @@ def test_published_decisions_on_edges(mirror):
     assert float(metric.ceiling(_trials(frame))) == pytest.approx(0.31844, abs=5e-6)
 
 
+def test_ceiling_averages_conditions_before_pairs_as_published():
+    """The third person is always right in condition 1, as the second one is: their kappa is undefined there."""
+    right = {0: ["1100", "1000", "1110"], 1: ["1101", "1111", "1111"]}
+    rows = [
+        {
+            "stimulus_id": f"{condition}{image}",
+            "condition": condition,
+            "subject": subject,
+            "truth": "cat",
+            "choice": "cat" if answer == "1" else "dog",
+        }
+        for condition, people in right.items()
+        for subject, answers in enumerate(people)
+        for image, answer in enumerate(answers)
+    ]
+    frame = pd.DataFrame(rows)
+    trials = BehavioralAssembly(
+        frame["choice"].to_numpy(),
+        coords={name: ("presentation", frame[name].to_numpy()) for name in frame if name != "choice"},
+        dims=["presentation"],
+    )
+    ceiling = load_metric("error_consistency").ceiling(trials)
+    pairs = ceiling.attrs["raw"].values[:, [0, 0, 1], [1, 2, 2]]
+    assert np.isnan(pairs[1, 2])
+    assert float(ceiling) == pytest.approx(abs(np.nanmean(np.nanmean(pairs, axis=0))))
+    assert float(ceiling) != pytest.approx(abs(np.nanmean(np.nanmean(pairs, axis=1))))
+
+
 def test_ceiling_is_an_absolute_value_as_published():
     """Two subjects who err on different images."""
     rows = [

@@ -116,7 +116,7 @@ def test_a_malformed_row_is_named(tmp_path, cells, message):
 
 def test_a_misspelt_column_is_named(tmp_path):
     (tmp_path / "benchmarks.csv").write_text("benchmark,visual_degree,kind,metric,ceiling\nX2026-x,8,rsa,rdm,1\n")
-    with pytest.raises(UserError, match="does not use the column 'visual_degree'(.|\n)*rename it to 'visual_degrees'"):
+    with pytest.raises(UserError, match=r"does not use the column 'visual_degree'(.|\n)*rename it to 'visual_degrees'"):
         make_benchmark(str(tmp_path / "__init__.py"), "X2026-x", bibtex=None)
 
 
