@@ -86,13 +86,13 @@ package: $(VENV)/.lint ## build wheel and source archive, check them, install ea
 docs: $(VENV)/.docs ## build the documentation in ./site
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
-perf: $(VENV)/.test ## measure: PEER=python FIELD=python (perf/README.md says how to make the two environments)
-	@test -x "$(PEER)" && test -x "$(FIELD)" || { \
-		echo "Name two interpreters: make perf PEER=/path/to/python FIELD=/path/to/python"; \
+perf: $(VENV)/.test ## measure: PEER=python FIELD=python THINGSVISION=python (perf/README.md says how to make them)
+	@test -x "$(PEER)" && test -x "$(FIELD)" && test -x "$(THINGSVISION)" || { \
+		echo "Name three interpreters: make perf PEER=/path/to/python FIELD=/path/to/python THINGSVISION=/path/to/python"; \
 		echo "perf/README.md has the commands that make their environments."; exit 1; }
 	$(BIN)/python perf/side_by_side.py $(PEER) $(BIN)/python --write
 	$(BIN)/python perf/field.py $(FIELD) $(BIN)/python --write
-	$(BIN)/python perf/extraction.py $(PEER) $(BIN)/python --write
+	$(BIN)/python perf/extraction.py $(PEER) $(THINGSVISION) $(BIN)/python --write
 	$(BIN)/python perf/growth.py --write
 	$(BIN)/python perf/memory.py --write
 

@@ -45,6 +45,7 @@ class Watch:
         result = function()
         seconds = time.perf_counter() - start
         self.steps.append({"step": name, "seconds": seconds, "peak": max(self._peak, allocated())})
+        print(self.steps[-1], file=sys.stderr, flush=True)
         return result
 
     def _watch(self):

@@ -7,6 +7,7 @@ are medians over the runs. Without CASE all cases run; the widest take minutes o
 """
 
 import argparse
+import importlib.util
 import json
 import resource
 import statistics
@@ -128,12 +129,55 @@ OPERATIONS = {
 }
 
 
+def _kernels(X, Y):
+    from brainscore_core.numerics import compare_kernels, linear_kernel
+
+    return compare_kernels(linear_kernel(X), linear_kernel(Y))
+
+
+def _rdms(X, Y):
+    from brainscore_core.numerics import compare_rdms, rdm
+
+    return compare_rdms(rdm(X), rdm(Y))
+
+
+def _predictions(method):
+    def run(X, Y):
+        import numpy as np
+
+        from brainscore_core import numerics
+
+        orders = [np.random.default_rng(seed).permutation(len(X)) for seed in range(10)]
+        tests = len(X) // 10
+        model = getattr(numerics, method)()
+        return list(model.cross_predict(X, Y, [(order[tests:], order[:tests]) for order in orders]))
+
+    return run
+
+
+# what a metric needs for its value; the rest of its time is its interval, and the order of stimuli
+VALUES = {"pls": _predictions("PLS"), "ridge": _predictions("Ridge"), "cka": _kernels, "rdm": _rdms}
+
+
+def value_alone(case: str) -> float | None:
+    """Seconds of the value without the interval, on arrays; None on the other platform, and for other metrics."""
+    name, _, size = case.partition("_")
+    if name not in VALUES or importlib.util.find_spec("brainscore_core.numerics") is None:
+        return None
+    stimuli, features = map(int, size.split("x")[:2])
+    X, Y = (assembly.values for assembly in neural(stimuli=stimuli, features=features))
+    start = time.perf_counter()
+    VALUES[name](X, Y)
+    return time.perf_counter() - start
+
+
 def measure(case: str) -> None:
     """Run one case in this process and print it as JSON."""
     warnings.filterwarnings("ignore")
     seconds, busy, value = CASES[case]()
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
-    print(json.dumps({"seconds": seconds, "cpu": busy, "value": value, "peak_mb": peak}))
+    alone = value_alone(case)
+    print(json.dumps({"seconds": seconds, "cpu": busy, "value": value, "peak_mb": peak, "alone": alone}))
 
 
 def compare(case: str, pythons: list[str], runs: int, rate: float) -> list[str]:
@@ -148,9 +192,12 @@ def compare(case: str, pythons: list[str], runs: int, rate: float) -> list[str]:
     busy = statistics.median(result["cpu"] for result in results[1])
     memory = [max(result["peak_mb"] for result in found) for found in results]
     difference = abs(results[0][-1]["value"] - results[1][-1]["value"])
-    share = f"{OPERATIONS[case] / here / rate:.0%}" if case in OPERATIONS else ""
+    shares = [f"{OPERATIONS[case] / here / rate:.0%}" if case in OPERATIONS else "", "", ""]
+    if results[1][0]["alone"] is not None:
+        alone = statistics.median(result["alone"] for result in results[1])
+        shares[1:] = [f"{alone:.3f}", f"{OPERATIONS[case] / alone / rate:.0%}"]
     return [
-        case, f"{peer:.3f}", f"{here:.3f}", f"{busy:.3f}", f"{peer / here:.1f}", share, *map(str, memory),
+        case, f"{peer:.3f}", f"{here:.3f}", f"{busy:.3f}", f"{peer / here:.1f}", *shares, *map(str, memory),
         f"{difference:.0e}",
     ]  # fmt: skip
 
@@ -177,7 +224,10 @@ def main() -> None:
     for case in arguments.words[2:] or CASES:
         rows.append(compare(case, pythons, arguments.runs, rate["float64"]))
         print("\t".join(rows[-1]), flush=True)
-    head = ["case", "peer, s", "here, s", "CPU, s", "ratio", "of product rate", "peer, MB", "here, MB", "differ by"]
+    head = [
+        "case", "peer, s", "here, s", "CPU, s", "ratio", "of product rate", "value alone, s", "of product rate",
+        "peer, MB", "here, MB", "differ by",
+    ]  # fmt: skip
     text = (
         f"{table(head, rows)}\n\nMedians of {arguments.runs} alternating runs. Product of two 2560 × 2560 matrices in "
         f"the same run: {rate['float64'] / 1e9:.0f} GFLOP/s in float64, {rate['float32'] / 1e9:.0f} in float32."

@@ -45,11 +45,13 @@ class Ranks:
         """For each observation: the sum of `values` over the observations above it and half of its ties, over n."""
         n = len(values)
         below = np.zeros(n + 1)
-        np.cumsum(values[self.order], out=below[1:])
+        np.take(values, self.order, out=below[1:], mode="clip")  # without a mode, NumPy makes a copy
+        np.cumsum(below[1:], out=below[1:])
         starts, ends = (slice(0, -1), slice(1, None)) if self.ties is None else self.ties
         from_here = below[starts] + below[ends]
         from_here *= -0.5 / n
         from_here += below[-1] / n
+        del below  # arrays of all pairs of stimuli are large
         result = np.empty(n)
         result[self.order] = from_here if self.ties is None else np.repeat(from_here, self.ties[1] - self.ties[0])
         return result

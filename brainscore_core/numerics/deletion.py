@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from brainscore_core.numerics._arrays import Array, as_matrix, chunk_columns
+from brainscore_core.numerics._arrays import Array, as_matrix, chunk_columns, chunks
 from brainscore_core.numerics.correlation import Ranks, mean_ranks, rank_observations, spearman, standardised
 from brainscore_core.numerics.dissimilarity import Dissimilarity, expanded, number_of_stimuli, rdm
 from brainscore_core.numerics.similarity import centred_kernel
@@ -400,15 +400,19 @@ def _slopes(x: Ranks, y: Ranks, values: Array) -> Array:
     """Derivative of Spearman's rho by each of y's values."""
     n = len(values)
     spread_x, spread_y = (float(side.cdf @ side.cdf) / n - 0.25 for side in (x, y))
-    ranks = (x.cdf[y.order] - 0.5) / np.sqrt(spread_x * spread_y)
+    ranks = x.cdf[y.order]
+    ranks -= 0.5
+    ranks /= np.sqrt(spread_x * spread_y)
     ordered = values[y.order]
     half = max(2, round(n**0.75 / 4))
-    low = np.maximum(np.arange(n) - half, 0)
-    high = np.minimum(np.arange(n) + half, n - 1)
-    upto = np.concatenate([[0.0], np.cumsum(ranks)])
-    local = (upto[high + 1] - upto[low]) / (high + 1 - low)
-    span = ordered[high] - ordered[low]
-    density = (high - low) / np.where(span > 0, span, np.inf) / n
+    upto = np.zeros(n + 1)
+    np.cumsum(ranks, out=upto[1:])
     result = np.empty(n)
-    result[y.order] = density * (ranks - local) / n
+    for places in chunks(n, 128):  # several arrays of all pairs would take most of the memory
+        low = np.maximum(np.arange(places.start, places.stop) - half, 0)
+        high = np.minimum(np.arange(places.start, places.stop) + half, n - 1)
+        local = (upto[high + 1] - upto[low]) / (high + 1 - low)
+        span = ordered[high] - ordered[low]
+        density = (high - low) / np.where(span > 0, span, np.inf) / n
+        result[y.order[places]] = density * (ranks[places] - local) / n
     return result

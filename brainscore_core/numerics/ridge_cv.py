@@ -88,11 +88,12 @@ def make_folds(cv: Any, n: int) -> Folds:
 
 
 def eigh(A: Any, xp: Any) -> tuple[Any, Any]:
-    """Eigenvalues, clipped at 0, and eigenvectors of a symmetric positive semidefinite matrix."""
+    """Eigenvalues, clipped at 0, and eigenvectors of a symmetric positive semidefinite matrix, which is overwritten."""
     if xp is np:
         from scipy.linalg import eigh as decompose
 
-        values, vectors = decompose(A, driver="evd", check_finite=False)
+        columns = A.T if A.flags.c_contiguous else A  # the layout that needs no copy
+        values, vectors = decompose(columns, driver="evd", check_finite=False, overwrite_a=True)
     else:
         values, vectors = xp.linalg.eigh(A)
     return values.clip(0.0), vectors
@@ -474,7 +475,9 @@ class RidgeCV:
         n, xp, alphas = len(K), _array_module(K), np.asarray(self.alphas, dtype=np.float64)
         # the constant is an eigenvector with eigenvalue 0; moved to the top, it differs from other null vectors
         size = 2 * float(xp.linalg.norm(K)) or 1.0
-        values, vectors = eigh(K + size / n, xp)
+        if folds is None:  # K is not needed any more
+            K += size / n
+        values, vectors = eigh(K if folds is None else K + size / n, xp)
         values, vectors = values[:-1], vectors[:, :-1]
         Q = vectors.T @ Y
         if folds is None:

@@ -232,12 +232,17 @@ def _spearman(x: Ranks, y: Ranks) -> tuple[float, Array]:
     spread_x, spread_y = (float(r.cdf @ r.cdf) / n - 0.25 for r in (x, y))
     size = np.sqrt(spread_x * spread_y)
     rho = (cross - 0.25) / size
-    # effect of an observation's weight on the ranks of the observations above it
-    in_x = x.mean_from(y.cdf / size - (rho / spread_x) * x.cdf)
-    in_y = y.mean_from(x.cdf / size - (rho / spread_y) * y.cdf)
-    own = x.cdf * y.cdf / size - (rho / 2) * (x.cdf**2 / spread_x + y.cdf**2 / spread_y)
-    constant = 3 * (cross / size - rho / 2 * ((spread_x + 0.25) / spread_x + (spread_y + 0.25) / spread_y))
-    return float(np.clip(rho, -1.0, 1.0)), own + in_x + in_y - constant
+    influence = x.cdf * y.cdf
+    influence /= size
+    for own, other, spread in ((x, y, spread_x), (y, x, spread_y)):
+        slope = own.cdf * own.cdf
+        slope *= -rho / (2 * spread)
+        influence += slope
+        np.multiply(own.cdf, -rho / spread, out=slope)
+        slope += other.cdf / size
+        influence += own.mean_from(slope)  # effect of a weight on the ranks of the observations above it
+    influence -= 3 * (cross / size - rho / 2 * ((spread_x + 0.25) / spread_x + (spread_y + 0.25) / spread_y))
+    return float(np.clip(rho, -1.0, 1.0)), influence
 
 
 Kernel = Literal["linear", "rbf"]

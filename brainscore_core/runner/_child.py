@@ -23,6 +23,7 @@ import socket
 import sys
 import threading
 import time
+import warnings
 import weakref
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -229,7 +230,9 @@ def _fork(descriptors: list[int]) -> dict[str, Any]:
     for stream in (sys.stdout, sys.stderr):
         stream.flush()
     parent = os.getpid()
-    pid = os.fork()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # about threads, which were looked at
+        pid = os.fork()
     if pid == 0:
         os.setsid()
         _end_with(parent)

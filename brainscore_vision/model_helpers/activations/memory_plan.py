@@ -21,9 +21,11 @@ if TYPE_CHECKING:
 __all__ = ["MemoryPlan", "plan"]
 
 _WORKING = 3.0  # a running network holds about this multiple of the recorded activations, unless measured
-_METRIC_FLOOR = 1 << 27  # bytes: metrics work through large features in chunks
+_CHUNKS = 1 << 27  # bytes in which regressions work through large features, and through groups of splits
 _NAMES = 800  # bytes of coordinates for each neuroid: those of an assembly, and of a second one made from it
-_SQUARES = 4  # stimuli × stimuli or features × features matrices that a metric holds together
+_SQUARES = 4  # stimuli × stimuli or features × features matrices that a regression holds together
+_GEOMETRY_CHUNKS = 1 << 25  # bytes of the chunks of metrics of geometries, such as rdm and cka
+_GEOMETRY_SQUARES = 8  # stimuli × stimuli matrices that these hold together, with the interval
 
 
 @dataclass(frozen=True)
@@ -245,8 +247,10 @@ def _metric(
         features = sum(width[layer] for layer in group)
         together = stimuli * features * itemsize if len(group) > 1 else 0
         copies = int(factor * stimuli * features * itemsize)
-        needs.append(together + copies + _SQUARES * 8 * min(stimuli, features) ** 2)
-    return max(needs) + _METRIC_FLOOR
+        regression = _CHUNKS + _SQUARES * 8 * min(stimuli, features) ** 2
+        geometry = _GEOMETRY_CHUNKS + _GEOMETRY_SQUARES * 8 * stimuli**2
+        needs.append(together + copies + max(regression, geometry))
+    return max(needs)
 
 
 def _refusal(

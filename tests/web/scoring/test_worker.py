@@ -31,7 +31,7 @@ def _environment(home):
 
 def _python(arguments, environment):
     done = subprocess.run(
-        [sys.executable, *map(str, arguments)], env=environment, capture_output=True, text=True, timeout=900
+        [sys.executable, *map(str, arguments)], env=environment, capture_output=True, text=True, timeout=2400
     )
     assert not done.returncode, done.stdout + done.stderr
     return done.stdout

@@ -1,7 +1,12 @@
+import tracemalloc
+
 import numpy as np
 import pytest
 
 from brainscore_core.errors import UserError
+from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
+from brainscore_vision import load_metric
+from brainscore_vision.model_helpers.activations import memory_plan
 from brainscore_vision.model_helpers.activations.memory_plan import plan
 from brainscore_vision.model_helpers.activations.store import ActivationStore
 
@@ -142,3 +147,28 @@ def test_in_words(store):
     assert "of 4.0 GB, 64 stimuli per batch" in words
     assert "of 20.0 GB" in words
     assert "stored as float32, reduced by projection" in words
+
+
+@pytest.mark.parametrize("metric", ["rdm", "cka"])
+def test_metrics_of_geometries_stay_within_the_plan(metric):
+    """With so many stimuli that matrices of them, rather than chunks of features, take most of the memory."""
+    stimuli = 1500
+    rng = np.random.default_rng(0)
+    source, target = (
+        NeuroidAssembly(
+            rng.standard_normal((stimuli, neuroids), dtype=np.float32),
+            coords={
+                "stimulus_id": ("presentation", np.arange(stimuli)),
+                "object_name": ("presentation", np.arange(stimuli) % 8),
+                "neuroid_id": ("neuroid", np.arange(neuroids)),
+            },
+            dims=["presentation", "neuroid"],
+        )
+        for neuroids in (1600, 60)
+    )
+    compare = load_metric(metric)
+    tracemalloc.start()
+    assert np.isfinite(compare(source, target).attrs["error"])
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < memory_plan._GEOMETRY_CHUNKS + memory_plan._GEOMETRY_SQUARES * 8 * stimuli**2

@@ -15,8 +15,10 @@ SCRIPT = Path(__file__).resolve().parents[4] / "perf" / "memory.py"
 @pytest.mark.slow(reason="measures the memory of a process over much data")
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="memory is read from /proc")
 def test_layers_larger_than_the_limit_are_scored_within_it(tmp_path):
-    limit, stimuli, layers, channels = 500_000_000, 680, 4, 23
-    arguments = [str(tmp_path), *map(str, (limit, stimuli, layers, channels)), "pls"]
+    limit, stimuli, channels = 500_000_000, 680, 23
+    metrics = ["pls", "ridgecv", "cka", "rdm"]
+    layers = len(metrics)
+    arguments = [str(tmp_path), *map(str, (limit, stimuli, channels)), "--", *metrics]
     homes = dict.fromkeys(("BRAINSCORE_HOME", "BRAINIO_HOME", "RESULTCACHING_HOME"), str(tmp_path / "home"))
     environment = {name: value for name, value in os.environ.items() if not name.startswith("BRAINSCORE_")} | homes
     done = subprocess.run(
@@ -27,7 +29,7 @@ def test_layers_larger_than_the_limit_are_scored_within_it(tmp_path):
     one_layer = stimuli * channels * 64 * 64 * 4
     assert found["layers"] == layers * one_layer > 2 * limit
     peaks = {step["step"]: step["peak"] for step in found["steps"]}
-    assert len(peaks) == 2 + layers
+    assert len(peaks) == 3 + layers  # libraries, extraction, controls
     assert max(peaks.values()) <= found["planned"] <= limit
     # no layer was copied as a whole
     assert max(peaks.values()) - peaks["libraries and network"] < one_layer
