@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple, Protocol, TypeVar
+from typing import IO, NamedTuple, Protocol, TypeVar
 from uuid import uuid4
 
 from brainscore_core.errors import UserError
@@ -173,8 +173,8 @@ class Backend(Protocol):
     def now(self) -> int:
         """Present time of the clock that sets times of modification, in nanoseconds."""
 
-    def read_index(self, name: str) -> bytes | None:
-        """Read a file of the store itself; None if it does not exist or cannot be read."""
+    def open_index(self, name: str) -> IO[bytes] | None:
+        """Open a file of the store itself; None if it does not exist or cannot be read."""
 
     def write_index(self, name: str, data: memoryview) -> None:
         """Replace a file of the store itself."""

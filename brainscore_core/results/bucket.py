@@ -1,5 +1,6 @@
 """Receipts and claims in a bucket of S3, or of a compatible server."""
 
+import io
 import json
 import os
 import re
@@ -12,7 +13,7 @@ from contextlib import contextmanager, suppress
 from datetime import datetime
 from email.utils import parsedate_to_datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 from uuid import uuid4
 
 from brainscore_core.errors import UserError
@@ -367,10 +368,10 @@ class BucketBackend:
         """Time of this machine; times of folders are not known."""
         return time.time_ns()
 
-    def read_index(self, name: str) -> bytes | None:
+    def open_index(self, name: str) -> IO[bytes] | None:
         """Read an object below the prefix."""
         stored = self._bucket.get(name)
-        return None if stored is None else stored.data
+        return None if stored is None else io.BytesIO(stored.data)
 
     def write_index(self, name: str, data: memoryview) -> None:
         """Replace an object below the prefix."""

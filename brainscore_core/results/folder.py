@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Any
+from typing import IO, Any
 from uuid import uuid4
 
 from brainscore_core.files import PART_SUFFIX, STALE, replacing, sweep
@@ -245,10 +245,10 @@ class FolderBackend:
         except OSError:
             return time.time_ns()
 
-    def read_index(self, name: str) -> bytes | None:
-        """Read a file in the folder."""
+    def open_index(self, name: str) -> IO[bytes] | None:
+        """Open a file in the folder."""
         try:
-            return (self.folder / name).read_bytes()
+            return (self.folder / name).open("rb")
         except OSError:
             return None
 

@@ -13,6 +13,7 @@ import json
 import zipfile
 from array import array
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -32,6 +33,7 @@ _VERSION = 1
 _ID_BYTES = 48
 _RACY = 3_000_000_000  # nanoseconds: a folder may change once more without a new time of modification
 _FEWEST = 100  # changes, below which the index is not written
+_DAMAGE = (ValueError, KeyError, OSError, EOFError, zipfile.BadZipFile, IndexError, TypeError)
 _TEXTS = ("model", "benchmark", "state", "version", "model_code", "code", "reason", "undetermined", "run")
 _NUMBERS = ("score", "error", "seconds", "memory")
 _COLUMNS = ("id", "folder", *_TEXTS, *_NUMBERS)
@@ -197,17 +199,13 @@ class _Index:
     @classmethod
     def read(cls, backend: Backend) -> _Index:
         """Read the file; an empty index if there is none, or if it is damaged or of another version."""
-        data = backend.read_index(INDEX)
-        if data is not None:
-            try:
-                with np.load(io.BytesIO(data), allow_pickle=False) as stored:
-                    if int(stored["index_version"]) == _VERSION:
-                        text, ends = bytes(stored["text"]).decode("utf-8", "surrogatepass"), stored["text_ends"]
-                        starts = [0, *ends[:-1]]
-                        texts = [text[a:b] for a, b in zip(starts, ends, strict=True)]
-                        return cls(texts, stored["folders"], {name: stored[name] for name in _COLUMNS})
-            except (ValueError, KeyError, OSError, EOFError, zipfile.BadZipFile, IndexError, TypeError):
-                pass  # damaged: it is made again
+        file = backend.open_index(INDEX)
+        if file is not None:
+            with file, suppress(*_DAMAGE), np.load(file, allow_pickle=False) as stored:
+                if int(stored["index_version"]) == _VERSION:
+                    text, ends = bytes(stored["text"]).decode("utf-8", "surrogatepass"), stored["text_ends"]
+                    texts = [text[a:b] for a, b in zip([0, *ends[:-1]], ends, strict=True)]
+                    return cls(texts, stored["folders"], {name: stored[name] for name in _COLUMNS})
         return cls([], np.zeros((0, 3), np.int64), _Builder().arrays())
 
     def write(self, backend: Backend) -> None:

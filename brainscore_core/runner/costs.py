@@ -270,13 +270,24 @@ class Costs:
     def __init__(
         self, receipts: "Iterable[Receipt] | ReceiptTable" = (), *, table: Mapping[str, Any] | None = None
     ) -> None:
-        rows = receipts if isinstance(receipts, ReceiptTable) else table_of(list(receipts))
-        columns = rows.columns
+        self._rows = receipts if isinstance(receipts, ReceiptTable) else table_of(list(receipts))
+        self._listed = _read_table(table)
+
+    @cached_property
+    def _state(self) -> NDArray[np.int_]:
+        """Of each receipt: 0 failed, 2 scored completely, 1 others."""
+        rows = self._rows
         states = np.array([{"failed": 0}.get(text, 2 if text in _RUN else 1) for text in rows.texts], int)
-        state = states[columns["state"]] if len(rows) else np.zeros(0, int)
-        listed = _read_table(table)
-        self._seconds = _Quantity(rows, "seconds", state, [(m, b, s) for m, b, s, _ in listed if s])
-        self._memory = _Quantity(rows, "memory", state, [(m, b, size) for m, b, _, size in listed if size])
+        state: NDArray[np.int_] = states[rows.columns["state"]] if len(rows) else np.zeros(0, int)
+        return state
+
+    @cached_property
+    def _seconds(self) -> "_Quantity":
+        return _Quantity(self._rows, "seconds", self._state, [(m, b, s) for m, b, s, _ in self._listed if s])
+
+    @cached_property
+    def _memory(self) -> "_Quantity":
+        return _Quantity(self._rows, "memory", self._state, [(m, b, size) for m, b, _, size in self._listed if size])
 
     @classmethod
     def none(cls) -> Self:

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cached_property
 from heapq import heapreplace
 from operator import eq
 from pathlib import Path
@@ -16,7 +17,7 @@ from brainscore_core.errors import UserError
 from brainscore_core.plugins.source import plugin_hash
 from brainscore_core.results.index import ReceiptTable, table_of
 from brainscore_core.results.store import Listing, Problem, ResultsStore
-from brainscore_core.runner.costs import Cost, Costs, Prediction, costs_table
+from brainscore_core.runner.costs import Cost, Costs, CostTable, Prediction, costs_table
 
 __all__ = [
     "AGAIN",
@@ -260,7 +261,7 @@ class _Grid:
         version_of: Callable[[str], int | str | None] | None,
     ) -> None:
         self.models, self.benchmarks, self.rows, self.code = models, benchmarks, rows, code
-        self.costs = costs.of_all(models, benchmarks)
+        self._costs = costs
         self.versions = [None if version_of is None else version_of(name) for name in benchmarks]
         self.newest = np.full((len(models), len(benchmarks)), -1, np.int32)  # row of the newest receipt
         self.why = np.zeros(self.newest.shape, np.int8)
@@ -273,6 +274,11 @@ class _Grid:
             used = np.flatnonzero((places[0] >= 0) & (places[1] >= 0))
             self.newest[places[0][used], places[1][used]] = used  # the last one of a pair counts
             self._compare()
+
+    @cached_property
+    def costs(self) -> CostTable:
+        """Costs of all pairs, predicted when they are first needed."""
+        return self._costs.of_all(self.models, self.benchmarks)
 
     def pending(self, row: int, column: int) -> Pending:
         """Describe a pair."""
