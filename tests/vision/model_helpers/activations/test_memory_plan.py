@@ -105,7 +105,7 @@ def test_too_much_memory(store):
     assert f"5000 stimuli × {FEATURES} features do not fit" in refused.value.message
     assert "29.4 GB of memory needed, 4.0 GB allowed" in refused.value.message
     assert "process and network 500.0 MB" in refused.value.message
-    assert "metric 28.0 GB" in refused.value.message
+    assert "metric 28.7 GB" in refused.value.message
     assert "--max-memory" in refused.value.remedy
     assert "reduction='projection'" in refused.value.remedy
     assert "disk" not in str(refused.value)
