@@ -230,7 +230,8 @@ def main() -> None:
     ]  # fmt: skip
     text = (
         f"{table(head, rows)}\n\nMedians of {arguments.runs} alternating runs. Product of two 2560 × 2560 matrices in "
-        f"the same run: {rate['float64'] / 1e9:.0f} GFLOP/s in float64, {rate['float32'] / 1e9:.0f} in float32."
+        f"the same run: {rate['float64'] / 1e9:.0f} GFLOP/s in float64, {rate['float32'] / 1e9:.0f} in float32. "
+        "*Value alone* is the time of the value without its interval, on arrays, in the same process afterwards."
     )
     print(text)
     if arguments.write:

@@ -5,10 +5,12 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
+from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from brainscore_core.errors import NotApplicable, UserError
 from brainscore_core.formatting import estimate_text, number_text
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
 __all__ = ["LABELS", "Control", "Controls", "Difference", "score_controls", "shuffle_groups", "time_codes"]
 
 _LEVEL: Final = 0.95
+_ROWS: Final = 16  # stimuli whose features are copied together
 
 Kind = Literal["baseline", "artefact check"]
 
@@ -591,7 +594,21 @@ class _Shuffled(BrainModel):
         axis = recorded.get_axis_num("presentation")
         groups = self._groups.loc[recorded["stimulus_id"].values].to_numpy()
         rows = shuffle_groups(groups, seed=self._seed)
-        return recorded.copy(data=np.take(recorded.values, rows, axis=axis))
+        return recorded.copy(data=_taken(recorded.values, rows, axis=axis))
+
+
+def _taken(values: NDArray[Any], rows: NDArray[np.intp], *, axis: int) -> NDArray[Any]:
+    """Values of some rows; those of a memory map are copied into a temporary file, not into memory."""
+    base: Any = values
+    while isinstance(base, np.ndarray) and not isinstance(base, np.memmap):
+        base = base.base
+    if axis != 0 or not isinstance(base, np.memmap):
+        return np.take(values, rows, axis=axis)
+    with TemporaryFile(prefix="brainscore-") as file:  # it stays until the array is not needed any more
+        result = np.memmap(file, dtype=values.dtype, mode="w+", shape=(len(rows), *values.shape[1:]))
+    for start in range(0, len(rows), _ROWS):
+        result[start : start + _ROWS] = values[rows[start : start + _ROWS]]
+    return result
 
 
 def _attempt(benchmark: Any, candidate: _Recorder) -> Score | str:

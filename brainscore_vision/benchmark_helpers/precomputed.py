@@ -114,7 +114,8 @@ class PrecomputedFeatures(BrainModel):
             known=features["stimulus_id"].values.tolist(),
             holder=f"the features of {self.identifier!r}",
         )
-        selected = features.isel(presentation=rows)
+        in_order = np.array_equal(rows, np.arange(features.sizes["presentation"]))
+        selected = features.isel(presentation=slice(None) if in_order else rows)  # a slice makes no copy
         if "time_bin" in selected.dims and selected.sizes["time_bin"] == 1:
             selected = selected.isel(time_bin=0, drop=True)
         if self._region is not None and "neuroid" in selected.dims:

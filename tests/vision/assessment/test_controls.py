@@ -12,7 +12,7 @@ from brainscore_core.metrics import Score, declare_no_error
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision import load_metric, load_model
-from brainscore_vision.assessment import control_features
+from brainscore_vision.assessment import control_features, controls
 from brainscore_vision.assessment.controls import (
     Control,
     Controls,
@@ -439,3 +439,15 @@ def test_refusals(stimuli):
         score_controls(_Behavior(stimuli))
     with pytest.raises(UserError, match="no seed"):
         score_controls(_benchmark(np.zeros((STIMULI, NEUROIDS)), stimuli), seeds=())
+
+
+def test_rows_of_a_memory_map_are_not_copied_into_memory(tmp_path):
+    values = np.arange(60 * 5, dtype=np.float32).reshape(60, 5)
+    np.save(tmp_path / "layer.npy", values)
+    mapped = np.load(tmp_path / "layer.npy", mmap_mode="r")
+    rows = np.random.default_rng(0).integers(0, 60, 50)
+    found = controls._taken(mapped.view(np.ndarray), rows, axis=0)
+    assert isinstance(found, np.memmap)
+    np.testing.assert_array_equal(found, values[rows])
+    assert type(controls._taken(values, rows, axis=0)) is np.ndarray
+    np.testing.assert_array_equal(controls._taken(mapped, rows % 5, axis=1), values[:, rows % 5])
