@@ -291,7 +291,7 @@ def gram_on(X: NDArray, name: str = "X", *, device: "torch.device | None" = None
         raise ValueError(f"{name} is not finite {where}; features must be finite")
     if trace <= FLAT**2 * len(X) * squared_mean:
         K[:] = 0.0
-    if key is not None and K.nbytes <= memory_limit() * _KEPT_SHARE:
+    if key is not None and isinstance(K, np.ndarray) and K.nbytes <= memory_limit() * _KEPT_SHARE:
         _kept = key, K.copy()
     return K
 

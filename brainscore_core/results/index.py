@@ -214,7 +214,7 @@ class _Index:
         ends = np.cumsum([len(text) for text in self.texts], dtype=np.int64)
         text = np.frombuffer("".join(self.texts).encode("utf-8", "surrogatepass"), np.uint8)
         parts: dict[str, Any] = {"index_version": _VERSION, "text": text, "text_ends": ends, "folders": self.folders}
-        np.savez(file, **parts, **self.columns)
+        np.savez(file, **(parts | self.columns))
         try:
             backend.write_index(INDEX, file.getbuffer())
         except (StoreError, OSError):

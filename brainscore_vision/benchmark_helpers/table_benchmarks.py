@@ -407,7 +407,8 @@ class ChoiceBenchmark(BenchmarkBase):
             candidate.start_task(BrainModel.Task.probabilities, self._shown(fitting, candidate))
         elif self._choices != "imagenet":
             candidate.start_task(BrainModel.Task.label, sorted({str(one) for one in stimuli[self._truth]}))
-        answers = candidate.look_at(self._shown(stimuli, candidate), number_of_trials=row.number_of_trials)
+        shown = self._shown(stimuli, candidate)
+        answers: DataAssembly = candidate.look_at(shown, number_of_trials=row.number_of_trials)
         if row.kind == "probabilities" and self._as_choices:
             answers = most_probable(answers)
         target = self._right(stimuli) if row.metric == "accuracy" else self._people.content

@@ -171,7 +171,7 @@ def recordings(
         if numbered_bins:
             coords["time_bin_id"] = ("time_bin", np.arange(len(time_bins)))
     made = resolve_assembly_class(cls)(NeuroidAssembly(values, coords=coords, dims=dims))
-    made.attrs |= attrs or {}
+    made.attrs.update(attrs or {})
     return made
 
 

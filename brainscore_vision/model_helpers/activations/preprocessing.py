@@ -136,7 +136,7 @@ class ImagePreprocessing:
         if self.crop is not None:
             height, width = _pair(self.crop)
             margins = ((now - then) / 2 for now, then in zip(image.size, (width, height), strict=True))
-            left, top = map(math.floor if self.interpolation == _LINEAR else round, margins)
+            left, top = (math.floor(margin) if self.interpolation == _LINEAR else round(margin) for margin in margins)
             image = image.crop((left, top, left + width, top + height))
         return np.asarray(image)
 
