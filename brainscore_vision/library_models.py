@@ -128,7 +128,7 @@ def parse_library_model(identifier: str) -> LibraryModel:
     """
     library, _, rest = identifier.partition(":")
     if library not in LIBRARIES:
-        raise UserError(f"{identifier!r} names no library", remedy=f"libraries: {', '.join(LIBRARIES)}")
+        raise UserError(f"{identifier!r} does not name a library", remedy=f"libraries: {', '.join(LIBRARIES)}")
     twin = _TWIN.fullmatch(rest)
     parts = _PARTS[library].fullmatch(twin[1] if twin else rest)
     problem = identifier_problem(identifier)

@@ -484,7 +484,7 @@ class _FeatureModel(BrainModel):
     def start_task(self, task: str, fitting_stimuli: Any = None) -> None:
         """Not applicable, except `passive`."""
         if task != BrainModel.Task.passive:
-            raise NotApplicable("it measures behaviour, and features alone do not behave")
+            raise NotApplicable("it measures behaviour, which features alone do not have")
 
     def start_recording(
         self, recording_target: str, time_bins: Sequence[tuple[int, int]] | None = None, **kwargs: Any

@@ -152,7 +152,7 @@ class _Import:
         self.table = self._read(trials, ids)
         self.rows_read = len(self.table)
         if not self.responses:
-            raise UserError("response names no column", remedy="pass the column with the answers")
+            raise UserError("the argument response does not name a column", remedy="pass the column with the answers")
 
     def run(
         self,
@@ -168,7 +168,7 @@ class _Import:
         if triplet is not None and len(triplet) != 3:
             raise UserError(f"triplet names {len(triplet)} columns", remedy="name the three columns with the stimuli")
         if roles["dist_obj"] is not None and roles["truth"] is None:
-            raise UserError("distractor is given, but not truth", remedy="also name the column with the correct object")
+            raise UserError("distractor is given without truth", remedy="also name the column with the correct object")
         ids = {stimulus_id: "stimulus_id"} if triplet is None else dict(zip(triplet, _IMAGES, strict=True))
         names = {**ids, **{column: role for role, column in roles.items() if column is not None}, **rename}
         self._require(*names, *self.responses, *drop)

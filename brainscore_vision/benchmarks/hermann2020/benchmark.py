@@ -27,7 +27,7 @@ class CueConflict(BenchmarkBase):
     """A model names pictures with the shape of one object and the texture of another.
 
     ``Hermann2020cueconflict-shape_match`` is the share of shapes among all choices, ``-shape_bias`` that among choices
-    of shape or texture. An engineering benchmark: nobody was measured. The pictures are shown as they are.
+    of shape or texture. An engineering benchmark without measurements. The pictures are shown as they are.
 
     Parameters
     ----------

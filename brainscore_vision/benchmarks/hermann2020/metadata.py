@@ -16,7 +16,7 @@ def _describe(row: BenchmarkRow) -> BenchmarkMetadata:
             + ("of its choices of either?" if bias else "of all choices?")
         ),
         stimuli=StimuliMetadata(kind="shape and texture in conflict"),
-        data=DataMetadata(kind="engineering", task="naming", notes=("Nobody was measured.",)),
+        data=DataMetadata(kind="engineering", task="naming", notes=("There are no measurements.",)),
     )
 
 

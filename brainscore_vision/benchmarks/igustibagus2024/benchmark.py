@@ -114,7 +114,7 @@ class Readout(BenchmarkBase):
     The readout (ridge classifier on standardised responses) is trained on all photographs but 30 and tested on these
     30, on their silhouettes, and on 30 pictures in each other style. A picture's accuracy is the share of the other
     nine objects for which the right one has the greater value. The score is the mean over styles of the mean over
-    random splits. An engineering benchmark: nobody was measured.
+    random splits. An engineering benchmark without measurements.
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ def _describe(row: BenchmarkRow) -> BenchmarkMetadata:
             title="Generalisation of a readout of IT to other styles of pictures",
             description="A readout of a model's IT learns objects on photographs. How often is it right in 13 styles?",
             stimuli=stimuli,
-            data=DataMetadata(kind="engineering", task="passive viewing", notes=("Nobody was measured.",)),
+            data=DataMetadata(kind="engineering", task="passive viewing", notes=("There are no measurements.",)),
             metric=MetricMetadata(
                 name="accuracy",
                 kind="accuracy",

@@ -14,7 +14,7 @@ def _describe(row: BenchmarkRow) -> BenchmarkMetadata:
         description=f"How often do models name validation images of ImageNet with distortions ({distortion}) rightly?",
         stimuli=StimuliMetadata(kind="distorted photographs"),
         data=DataMetadata(
-            kind="engineering", task="naming", notes=("Nobody was measured.", "1,000 classes to choose from.")
+            kind="engineering", task="naming", notes=("There are no measurements.", "1,000 classes to choose from.")
         ),
     )
 

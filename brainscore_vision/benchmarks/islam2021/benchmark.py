@@ -33,7 +33,7 @@ def make(benchmark: str) -> Benchmark:
 class Dimensionality(BenchmarkBase):
     """Share of a region's dimensions that covary over pairs of stimuli of the same shape, or of the same texture.
 
-    An engineering benchmark: nobody was measured. The stimuli are shown as they are, not at a visual angle.
+    An engineering benchmark without measurements. The stimuli are shown as they are, not at a visual angle.
 
     Parameters
     ----------

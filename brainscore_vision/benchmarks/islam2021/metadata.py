@@ -18,7 +18,7 @@ def _describe(row: BenchmarkRow) -> BenchmarkMetadata:
         title=f"Dimensions that encode {factor} in {row.region}",
         description=f"How many dimensions of a model's {row.region} covary between pictures of the same {factor}?",
         stimuli=StimuliMetadata(kind="stylised objects"),
-        data=DataMetadata(kind="engineering", task="passive viewing", notes=("Nobody was measured.",)),
+        data=DataMetadata(kind="engineering", task="passive viewing", notes=("There are no measurements.",)),
         metric=MetricMetadata(
             name=row.metric, kind="similarity", ceiling="upper bound: all dimensions encode the factor"
         ),

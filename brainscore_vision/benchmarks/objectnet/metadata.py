@@ -13,7 +13,7 @@ def _describe(_: BenchmarkRow) -> BenchmarkMetadata:
         description="How often do models name objects in unusual places, rotations and views rightly?",
         stimuli=StimuliMetadata(kind="photographs of things"),
         data=DataMetadata(
-            kind="engineering", task="naming", notes=("Nobody was measured.", "1,000 classes to choose from.")
+            kind="engineering", task="naming", notes=("There are no measurements.", "1,000 classes to choose from.")
         ),
     )
 

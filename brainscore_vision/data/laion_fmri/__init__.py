@@ -52,9 +52,9 @@ def _load_stimuli() -> StimulusSet:
     manifest = Path(folder or ".") / "manifest.csv"
     if not folder or not manifest.is_file():
         raise DataUnavailable(
-            f"the pictures of LAION-fMRI are not at hand: {FOLDER_VARIABLE} is {folder!r}"
+            f"the pictures of LAION-fMRI are not available: {FOLDER_VARIABLE} is {folder!r}"
             if not folder
-            else f"the pictures of LAION-fMRI are not at hand: there is no {manifest}",
+            else f"the pictures of LAION-fMRI are not available: there is no {manifest}",
             remedy=f"sign the data use agreement of LAION-fMRI, unpack its pictures with manifest.csv into a folder, "
             f"and set {FOLDER_VARIABLE} to it",
         )

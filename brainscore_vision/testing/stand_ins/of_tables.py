@@ -351,7 +351,7 @@ ASSEMBLIES["Zhang2018search_obj_array"] = (
     partial(answers, name="Zhang2018search_obj_array"),
 )
 
-# pictures with classes of ImageNet, which nobody was asked about
+# pictures with classes of ImageNet, which no subject was asked about
 _SYNSETS: Final = ("n01440764", "n02123045", "n02099601", "n03792782", "n07753592")
 for _name in ("BarbuMayo2019", "imagenet_val"):
     _stimuli(_name, 30, kind="synset", synset=_SYNSETS)

@@ -147,7 +147,7 @@ def test_numbers_of_stimuli_become_text():
         (lambda t: t.assign(truth="x"), {}, "'label' and 'truth' would both be the coordinate 'truth'"),
         (lambda t: t.assign(presentation=1), {}, "a name that assemblies use themselves"),
         (lambda t: t.set_axis([*t.columns[:-1], "rt"], axis=1), {}, "several columns have the name 'rt'"),
-        (lambda t: t, {"distractor": "who", "truth": None}, "distractor is given, but not truth"),
+        (lambda t: t, {"distractor": "who", "truth": None}, "distractor is given without truth"),
         (lambda t: t, {"subject": "answer"}, "named twice, as response and as subject"),
     ],
 )

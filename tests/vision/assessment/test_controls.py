@@ -435,7 +435,7 @@ class _Behavior(BenchmarkBase):
 
 
 def test_refusals(stimuli):
-    with pytest.raises(UserError, match="features alone do not behave"):
+    with pytest.raises(UserError, match="features alone do not have"):
         score_controls(_Behavior(stimuli))
     with pytest.raises(UserError, match="no seed"):
         score_controls(_benchmark(np.zeros((STIMULI, NEUROIDS)), stimuli), seeds=())
