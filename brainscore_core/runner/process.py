@@ -11,145 +11,23 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Literal
+from typing import IO, Any, Literal
 
 from brainscore_core.errors import UserError
 from brainscore_core.memory import format_size
 from brainscore_core.receipts.output import Captured, unnamed_file
+from brainscore_core.runner.process_tree import (
+    descendants,
+    end_all,
+    memory_of,
+    proportional_memory_of,
+    system_oom_kills,
+)
+from brainscore_core.runner.template import SCRIPT, ForkedProcess, Template
 
-if TYPE_CHECKING:
-    from brainscore_core.runner.template import ForkedProcess, Template
-
-__all__ = [
-    "SCRIPT",
-    "Answer",
-    "Death",
-    "ScoringProcess",
-    "descendants",
-    "end_all",
-    "memory_of",
-    "proportional_memory_of",
-]
-
-_PRIVATE = ("RssAnon:", "VmSwap:")
-_SHARED = "RssShmem:"
-_PROPORTIONAL = ("Pss_Anon:", "Pss_Shmem:", "SwapPss:")
-
-
-def memory_of(pids: list[int]) -> int:
-    """Bytes that processes hold together and that the system cannot reclaim.
-
-    Pages of mapped files, such as stored activations, do not count, as they can be reclaimed at any time. Shared memory
-    counts once, but pages that a forked process shares with its parent count twice; see
-    :func:`proportional_memory_of`.
-
-    Parameters
-    ----------
-    pids : list of int
-        Processes; those that have ended count as 0.
-
-    Examples
-    --------
-    >>> import os
-    >>> memory_of([os.getpid()]) > 1_000_000
-    True
-    """
-    private = shared = 0
-    for pid in pids:
-        own, common = _private_and_shared(pid)
-        private += own
-        shared = max(shared, common)
-    return private + shared
-
-
-def proportional_memory_of(pids: list[int]) -> int:
-    """Same as :func:`memory_of`, but pages shared by forked processes count once.
-
-    The time that it takes grows with their memory. If the system does not report shares, the sum over processes.
-
-    Examples
-    --------
-    >>> import os
-    >>> proportional_memory_of([os.getpid()]) > 1_000_000
-    True
-    """
-    return sum(_proportional(pid) for pid in pids)
-
-
-def _proportional(pid: int) -> int:
-    try:
-        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
-    except OSError:
-        lines = []
-    sizes = [int(line.split()[1]) * 1024 for line in lines if line.startswith(_PROPORTIONAL)]
-    return sum(sizes) if len(sizes) == len(_PROPORTIONAL) else sum(_private_and_shared(pid))
-
-
-def _private_and_shared(pid: int) -> tuple[int, int]:
-    private = shared = 0
-    try:
-        for line in Path(f"/proc/{pid}/status").read_text().splitlines():
-            if line.startswith(_PRIVATE):
-                private += int(line.split()[1]) * 1024
-            elif line.startswith(_SHARED):
-                shared = int(line.split()[1]) * 1024
-    except OSError:
-        if not Path("/proc/self/status").exists():
-            return _resident(pid), 0
-    return private, shared
-
-
-def _resident(pid: int) -> int:
-    import psutil
-
-    try:
-        return int(psutil.Process(pid).memory_info().rss)
-    except psutil.Error:
-        return 0
-
-
-def descendants(pid: int) -> list[int]:
-    """All descendants of a process."""
-    import psutil
-
-    try:
-        return [child.pid for child in psutil.Process(pid).children(recursive=True)]
-    except psutil.Error:
-        return []
-
-
-def end_all(pids: Iterable[int]) -> None:
-    """End processes, all their descendants, and the process groups that they lead, without waiting."""
-    known = list(pids)
-    processes = {*known, *(child for pid in known for child in descendants(pid))}
-    for pid in processes:
-        with contextlib.suppress(OSError, AttributeError):
-            if os.getpgid(pid) == pid:
-                os.killpg(pid, signal.SIGKILL)
-        with contextlib.suppress(OSError):
-            os.kill(pid, getattr(signal, "SIGKILL", signal.SIGTERM))
-
-
-def system_oom_kills() -> int:
-    """Number of processes that the system killed for lack of memory since it started; 0 if it does not report it.
-
-    Examples
-    --------
-    >>> system_oom_kills() >= 0
-    True
-    """
-    try:
-        lines = Path("/proc/vmstat").read_text().splitlines()
-    except OSError:
-        return 0
-    return next((int(line.split()[1]) for line in lines if line.startswith("oom_kill ")), 0)
-
-
-SCRIPT = Path(__file__).with_name("_child.py")
-"""The script of scoring processes."""
+__all__ = ["Answer", "Death", "ScoringProcess"]
 
 _TICK = 0.05  # seconds between two checks of the process's memory
 _TREE_TICKS = 10  # checks between two searches for descendants

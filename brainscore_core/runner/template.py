@@ -18,13 +18,17 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import IO, Any
 
 from brainscore_core.memory import memory_limit
 from brainscore_core.receipts.output import unnamed_file
-from brainscore_core.runner.process import SCRIPT, end_all, memory_of
+from brainscore_core.runner.process_tree import end_all, memory_of
 
-__all__ = ["ForkedProcess", "Template", "borrow_template", "end_idle_templates"]
+__all__ = ["SCRIPT", "ForkedProcess", "Template", "borrow_template", "end_idle_templates"]
+
+SCRIPT = Path(__file__).with_name("_child.py")
+"""The script of templates and of scoring processes."""
 
 _KEPT_SHARE = 0.25  # of the memory of a pair, for benchmarks that the template keeps
 _IDLE_SECONDS = 60.0  # after which an unused template ends
