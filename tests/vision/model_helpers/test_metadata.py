@@ -1,9 +1,8 @@
-import importlib
-
 import pytest
 
 from brainscore_vision import model_registry
 from brainscore_vision.model_helpers.metadata import ModelMetadata
+from brainscore_vision.plugin_metadata import read_plugin_metadata
 
 GOOD = {
     "architecture": "network",
@@ -45,9 +44,14 @@ def test_malformed_metadata_are_refused(change, message):
         ModelMetadata(**GOOD | change)
 
 
-def plugin_of(identifier):
-    folder = model_registry.locations(identifier)[0].folder
-    return importlib.import_module(f"brainscore_vision.models.{folder.name}")
+def described():
+    """Metadata of all models, and the names that each plugin describes."""
+    places = {
+        model_registry.location(identifier).folder: model_registry.location(identifier) for identifier in model_registry
+    }
+    found = [read_plugin_metadata("models", place) for place in places.values()]
+    assert [problem for plugin in found for problem in plugin.problems] == []
+    return {identifier: metadata for plugin in found for identifier, metadata in plugin.table.items()}
 
 
 def test_what_is_not_known_is_none():
@@ -57,18 +61,17 @@ def test_what_is_not_known_is_none():
 
 
 def test_metadata_of_all_models():
-    for identifier in model_registry:
-        described = plugin_of(identifier).METADATA
-        metadata = described[identifier]
+    known = described()
+    assert set(known) == set(model_registry)
+    for identifier, metadata in known.items():
         assert isinstance(metadata, ModelMetadata), identifier
-        assert set(described) <= set(model_registry), identifier
         assert metadata.family, identifier
         assert metadata.architecture, identifier
         assert metadata.size_mb is None or metadata.size_mb >= 4e-6 * metadata.parameters - 0.05
 
 
 def test_models_without_public_weights_are_not_runnable():
-    metadata = {identifier: plugin_of(identifier).METADATA[identifier] for identifier in model_registry}
+    metadata = described()
     lacking = {name for name, about in metadata.items() if not about.runnable}
     assert lacking == {"grcnn_robust_v1", "resnet18-local_aggregation"}
     assert all("No public weights" in metadata[name].notes[0] for name in lacking)

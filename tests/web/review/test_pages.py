@@ -340,9 +340,9 @@ def test_a_line_between_very_many_changes_is_found_by_its_text(inside, wanted):
     assert relocated_lines([(old, new, 1)])[0] == 1
 
 
-def slow_pair():
-    """Two files of which a comparison takes a second: many lines occur often, each with others around it."""
-    lines = [[one for k in range(990) for one in (f"{k % 50}", f"{sign}{k}")] for sign in "ab"]
+def slow_pair(end=""):
+    """Two files of which a comparison takes up to a second: many lines occur often, each with others around it."""
+    lines = [[one for k in range(990) for one in (f"{k % 50}", f"{sign}{k}{end}")] for sign in "ab"]
     return [decoded("a.py", "\n".join(text).encode()) for text in lines]
 
 
@@ -360,9 +360,9 @@ def test_files_are_compared_by_another_process_once(monkeypatch):
 def test_a_comparison_that_takes_too_long(monkeypatch):
     caches["highlighting"].clear()
     monkeypatch.setattr(source_code, "_COMPARISON_SECONDS", 0)  # the second that the process has already begun
-    old, new = slow_pair()
-    texts = [dict.fromkeys(("a.py", "b.py", "c.py"), text) for text in (old, new)]
-    monkeypatch.setattr(source_code, "_MAX_COMPARED_TOTAL", 20_000)
+    pairs = {name: slow_pair(name) for name in map("{}.py".format, "abcdefghij")}
+    texts = [{name: pair[place] for name, pair in pairs.items()} for place in (0, 1)]
+    monkeypatch.setattr(source_code, "_MAX_COMPARED_TOTAL", 50_000)
     found = file_diffs(*texts)
     assert found[-1].note == "not compared here, since it takes too long"
     assert not found[-1].rows
