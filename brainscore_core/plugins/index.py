@@ -369,10 +369,11 @@ class PluginIndex:
     def _add_scan(state: _State, plugin: Plugin, scan: Scan) -> None:
         if scan.error is not None:
             state.problems.append(f"the plugin {plugin.package} cannot be read: {scan.error}")
+        folder = Path(plugin.folder)
         for registry, key, line in scan.registrations:
             places = state.locations.setdefault(registry, {}).setdefault(key, [])
             if all(place.file != plugin.file for place in places):
-                places.append(Location(plugin.file, line, Path(plugin.folder), plugin.package, plugin.source))
+                places.append(Location(plugin.file, line, folder, plugin.package, plugin.source))
         for registry in dict.fromkeys(registry for registry, _ in scan.dynamic):
             state.dynamic.setdefault(registry, []).append(plugin)
 

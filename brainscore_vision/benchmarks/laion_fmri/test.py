@@ -11,6 +11,7 @@ SIMULATED = {
 """Raw scores of a small model on simulated data of the same form: they say nothing about brains."""
 
 
+@pytest.mark.slow(reason="fits the recordings of five subjects")
 @pytest.mark.filterwarnings("ignore:Duplicate dimension names")
 @pytest.mark.parametrize("identifier", SIMULATED)
 def test_simulated_data(stand_ins, identifier):

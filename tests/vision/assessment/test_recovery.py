@@ -196,8 +196,8 @@ def test_recovery_depends_on_features_being_scaled_alike():
     assert fitted.confusions[0].counts == [[12, 0], [0, 12]]
 
 
+@pytest.mark.slow(reason="110 experiments, each scored twice")
 def test_power_grows_with_the_share_of_the_other_candidate():
-    """Takes seconds: 110 experiments, each scored twice."""
     candidates = _nested(40, seed=1)
     recovery = recover(
         _benchmark(),
@@ -275,8 +275,8 @@ def test_coordinates_that_determine_splits_are_kept(coord, leaves_out):
     )
 
 
+@pytest.mark.slow(reason="a share per size needs 24 experiments, each scored twice")
 def test_more_stimuli_and_neuroids_find_the_true_candidate_more_often():
-    """Takes seconds: a share per size needs 24 experiments, each scored twice."""
     recovery = recover(
         _benchmark(),
         _nested(40, seed=1),

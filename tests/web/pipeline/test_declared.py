@@ -242,6 +242,7 @@ def test_files_that_nobody_names_any_more_are_forgotten(submit, servers):
     assert not needed.exists()
 
 
+@pytest.mark.slow(reason="each of five attempts tries to connect several times, with pauses")
 def test_a_server_that_cannot_be_reached_is_tried_again(submit, states, servers, staff):
     """It may be the network of the site: the submitter is asked nothing, administrators hear of it in the end."""
     trusted, _inside = servers
