@@ -51,7 +51,7 @@ def command(ctx: click.Context, output: Path, results: Path | None, jobs: int | 
     profiles = find_profiles({receipt.model.identifier for receipt in result.receipts})
     made = report_of(result.receipts, profiles=profiles)
     view = made.view
-    report, plot = output / "report.html", output / "scores.png"
+    report, plot = output / "report.html", output / "scores.svg"
     write_report(made, report)
     save_plot(view, plot)
     if json_:

@@ -1,5 +1,6 @@
 import json
 import os
+import sys
 
 import pytest
 from click.testing import CliRunner
@@ -93,6 +94,7 @@ def run(monkeypatch, tmp_path, pairs, *arguments):
 
 
 def test_the_command(fakes, monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)  # it is not installed with the package
     result = run(monkeypatch, tmp_path, PAIRS[:2])
     assert result.exit_code == 0, result.output
     assert result.stdout.startswith("Scoring a few models")
@@ -100,7 +102,7 @@ def test_the_command(fakes, monkeypatch, tmp_path):
     assert "Skipped, because the data cannot be reached: Far2026-rdm" in result.stdout
     assert "connect the machine" in result.stdout
     assert (tmp_path / "out" / "report.html").is_file()
-    assert (tmp_path / "out" / "scores.png").is_file()
+    assert (tmp_path / "out" / "scores.svg").is_file()
     assert list((tmp_path / "out" / "results").rglob("*.json"))
 
 
