@@ -158,5 +158,5 @@ $(VENV)/.docs: $(VENV)/.installed
 
 # the core tests need no torch, and torch's lowest version does not go with every Python
 $(VENV)/.lowest: $(VENV)/.installed
-	@$(INSTALL) hypothesis matplotlib pytest pytest-random-order pytest-xdist sybil
+	@$(INSTALL) av hypothesis matplotlib pytest pytest-random-order pytest-xdist sybil
 	@touch $@
