@@ -185,6 +185,23 @@ def read_table(backend: Backend) -> ReceiptTable:
     return ReceiptTable(texts=index.texts, columns=visible, problems=tuple(problems))
 
 
+def _is_consistent(texts: list[str], folders: NDArray[Any], columns: dict[str, NDArray[Any]]) -> bool:
+    """Whether the arrays of an index have the types and lengths that `_Index` writes, and point at what exists."""
+
+    def within(positions: NDArray[Any], count: int) -> bool:
+        return not positions.size or (positions.min() >= 0 and positions.max() < count)
+
+    if folders.dtype != np.int64 or folders.ndim != 2 or folders.shape[1] != 3:
+        return False
+    kinds = {"id": "S", **dict.fromkeys(("folder", *_TEXTS), "i"), **dict.fromkeys(_NUMBERS, "f")}
+    if any(columns[name].dtype.kind != kind for name, kind in kinds.items()):
+        return False
+    if {column.shape for column in columns.values()} != {(len(columns["id"]),)}:
+        return False
+    positions_of_texts = [folders[:, :2], *(columns[name] for name in _TEXTS)]
+    return within(columns["folder"], len(folders)) and all(within(part, len(texts)) for part in positions_of_texts)
+
+
 class _Index:
     """Content of the file: texts, folders of pairs, and columns of receipts, sorted by id."""
 
@@ -205,7 +222,9 @@ class _Index:
                 if int(stored["index_version"]) == _VERSION:
                     text, ends = bytes(stored["text"]).decode("utf-8", "surrogatepass"), stored["text_ends"]
                     texts = [text[a:b] for a, b in zip([0, *ends[:-1]], ends, strict=True)]
-                    return cls(texts, stored["folders"], {name: stored[name] for name in _COLUMNS})
+                    folders, columns = stored["folders"], {name: stored[name] for name in _COLUMNS}
+                    if _is_consistent(texts, folders, columns):
+                        return cls(texts, folders, columns)
         return cls([], np.zeros((0, 3), np.int64), _Builder().arrays())
 
     def write(self, backend: Backend) -> None:

@@ -1,5 +1,6 @@
 """The index of a store is a cache that agrees with the store after any change."""
 
+import io
 import os
 import shutil
 import signal
@@ -7,6 +8,7 @@ import subprocess
 import sys
 import time
 
+import numpy as np
 import pytest
 
 from brainscore_core.results import index as index_module
@@ -118,6 +120,28 @@ def test_a_damaged_index_is_made_again(store, fakes, damage):
     half = bytearray(whole)
     half[len(half) // 3] ^= 255
     backend.write_index(index_module.INDEX, memoryview(bytes(half)))
+    assert ids(store) == expected
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"model": np.zeros(2)},
+        {"model": np.full(2, 999, np.int32)},
+        {"folder": np.full(2, -1, np.int32)},
+        {"score": np.zeros(3)},
+        {"folders": np.zeros(4, np.int64)},
+    ],
+)
+def test_an_index_with_other_content_is_made_again(store, fakes, change):
+    backend = store._backend
+    written(store, fakes, [("m", "a"), ("n", "b")])
+    expected = ids(store)
+    with backend.open_index(index_module.INDEX) as file:
+        arrays = dict(np.load(io.BytesIO(file.read())))
+    changed = io.BytesIO()
+    np.savez(changed, **(arrays | change))
+    backend.write_index(index_module.INDEX, changed.getbuffer())
     assert ids(store) == expected
 
 
