@@ -794,3 +794,19 @@ def test_a_failure_is_not_noted(web):
     with provenance.recording() as record, pytest.raises(NotFound):
         fetch(web.url("/a.csv"), sha1=sha1(BODY))
     assert record.items == []
+
+
+def test_a_path_as_address_is_an_error_with_the_remedy(tmp_path):
+    with pytest.raises(UserError, match="cannot fetch") as caught:
+        FetchRequest(tmp_path / "a.csv", sha256="0" * 64)
+    assert "as_uri()" in caught.value.remedy
+
+
+def test_a_changed_local_file_is_not_called_a_download(tmp_path):
+    file = tmp_path / "a.csv"
+    file.write_text("changed")
+    with pytest.raises(HashMismatch) as caught:
+        fetch(file.as_uri(), sha256="0" * 64)
+    assert "register its new hash" in caught.value.remedy
+    assert "download" not in caught.value.remedy
+    assert file.read_text() == "changed"
