@@ -372,6 +372,7 @@ class _Pairs(Sequence[Entry]):
         return repr(tuple(self))
 
     def _make(self, row: int, column: int) -> Entry:
+        """The entry of a pair; each subclass has its own kind."""
         raise NotImplementedError
 
 
