@@ -201,8 +201,14 @@ def listen(host: str, port: int) -> socket.socket:
     return sock
 
 
-def serve(listening: socket.socket, *, workers: int, worker: bool = False) -> None:
-    """Answer requests until interrupted; does not return. With `worker`, a worker runs and ends with this process."""
+def serve(
+    listening: socket.socket, *, workers: int, worker: bool = False, announce: Callable[[], None] = lambda: None
+) -> None:
+    """Answer requests until interrupted; does not return.
+
+    With `worker`, a worker runs and ends with this process. `announce` is called when the server is ready, and ends
+    properly on Ctrl-C: one that arrives while Python still imports modules may be lost.
+    """
     from django.db import connections
     from gunicorn.app.base import BaseApplication
 
@@ -231,6 +237,7 @@ def serve(listening: socket.socket, *, workers: int, worker: bool = False) -> No
                 "loglevel": "warning",
                 "worker_tmp_dir": "/dev/shm" if Path("/dev/shm").is_dir() else None,  # noqa: S108 # as gunicorn recommends for its heartbeats
                 "control_socket_disable": True,
+                "when_ready": lambda _server: announce(),
                 **server_settings(),
             }
             for name, value in chosen.items():

@@ -75,8 +75,8 @@ def command(port: int, host: str, results: str | None, demo: bool, workers: int,
         click.echo("This demonstration runs without a worker: submissions stay queued.")
     elif demonstration and with_worker and not count:
         click.echo("A worker scores two models on four benchmarks, which takes some minutes.")
-    click.echo(f"{count:,} scores at {url}/  (press Ctrl-C to stop)")
-    serve(server_socket, workers=workers, worker=with_worker)
+    ready = f"{count:,} scores at {url}/  (press Ctrl-C to stop)"
+    serve(server_socket, workers=workers, worker=with_worker, announce=lambda: click.echo(ready))
 
 
 def _reset(demonstration: Literal["simulated", "example"] | None) -> None:

@@ -11,6 +11,7 @@ import time
 import traceback
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
+from itertools import chain
 
 import pytest
 import requests
@@ -94,7 +95,7 @@ def test_results_at_hand_are_shown_and_a_worker_ends_with_the_server(tmp_path):
         assert "immutable" in packed.headers["Cache-Control"]
         assert requests.get(f"{address}nothing/", timeout=60).status_code == 404
         assert requests.get(address, headers={"Host": "elsewhere.example"}, timeout=60).status_code == 400
-        ready = next(line for line in lines[0] if line.startswith("Worker"))
+        ready = next(line for line in chain(said.splitlines(), lines[0]) if line.startswith("Worker"))
         os.kill(int(ready.split()[1]), 0)
     assert lines[1].rstrip().endswith(f"Worker {ready.split()[1]} ends")
 
