@@ -43,9 +43,11 @@ def whole_process(code: str, environment: dict[str, str]) -> tuple[float, str]:
 
 
 def list_everything(repeats: int) -> None:
-    """List all registries in a process of its own, without and with a cache, and start a bare interpreter."""
+    """List all registries in a process of its own, without and with an index, and start a bare interpreter."""
     with tempfile.TemporaryDirectory() as name:
         environment = {key: value for key, value in os.environ.items() if not key.startswith("BRAINSCORE_")}
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)
+        whole_process(EVERYTHING, {**environment, "BRAINSCORE_HOME": f"{name}/first"})  # compiles, as an installer does
         times: dict[str, list[float]] = {"bare interpreter": [], "without an index": [], "with an index": []}
         for number in range(repeats):
             environment["BRAINSCORE_HOME"] = f"{name}/{number}"

@@ -11,6 +11,7 @@ import warnings
 import weakref
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -326,6 +327,20 @@ class PluginIndex:
         variable = self._variable_value()
         problems: list[str] = []
         roots = self._find_roots(problems)
+        found: list[tuple[Plugin, Stamp]] = []
+        built_in: set[str] = set()
+        for root in roots:
+            plugins = [
+                (plugin, changed)
+                for plugin in plugins_in(root, self.kinds)
+                if (changed := stamp(plugin.file)) is not None
+            ]
+            if root is self._root:
+                built_in = {plugin.package for plugin, _ in plugins}
+            elif shadowed := [plugin for plugin, _ in plugins if plugin.package in built_in]:
+                plugins = [(plugin, changed) for plugin, changed in plugins if plugin.package not in built_in]
+                problems.append(_describe_shadowed(root, shadowed))
+            found += plugins
         state = _State(variable, roots, [], {}, {}, problems)
         file = plugin_index_file()
         signature = f"{self.package}: {' '.join(self.registries)}"
@@ -334,16 +349,8 @@ class PluginIndex:
             self._cached, self._cache_read = read_cache(file, signature=signature), (file, file_stamp)
         cached = self._cached
         known = dict(cached)
-        built_in: set[str] = set()
-        for root in roots:
-            plugins = [plugin for plugin in plugins_in(root, self.kinds) if stamp(plugin.file) is not None]
-            if root is self._root:
-                built_in = {plugin.package for plugin in plugins}
-            elif shadowed := [plugin for plugin in plugins if plugin.package in built_in]:
-                plugins = [plugin for plugin in plugins if plugin.package not in built_in]
-                problems.append(_describe_shadowed(root, shadowed))
-            for plugin in plugins:
-                self._add(state, plugin, known)
+        for plugin, changed in found:
+            self._add(state, plugin, changed, known)
         if known != cached:
             stale = [path for path in known if path in cached and stamp(path) is None]
             for path in stale:
@@ -351,14 +358,11 @@ class PluginIndex:
             write_cache(file, known, signature=signature)
         return state
 
-    def _add(self, state: _State, plugin: Plugin, known: dict[str, CachedScan]) -> None:
-        file_stamp = stamp(plugin.file)
-        if file_stamp is None:
-            return  # removed in the meantime
+    def _add(self, state: _State, plugin: Plugin, changed: Stamp, known: dict[str, CachedScan]) -> None:
         entry = known.get(plugin.file) or self._scans.get(plugin.file)
-        if entry is None or not entry.fresh(file_stamp, plugin.file):
+        if entry is None or not entry.fresh(changed, plugin.file):
             scan = scan_file(plugin.file, self.registries)
-            stamps = {plugin.file: file_stamp}
+            stamps = {plugin.file: changed}
             stamps |= {path: current for path in scan.depends if (current := stamp(path))}
             entry = CachedScan(scan, stamps)
         known[plugin.file] = self._scans[plugin.file] = entry
@@ -369,13 +373,22 @@ class PluginIndex:
     def _add_scan(state: _State, plugin: Plugin, scan: Scan) -> None:
         if scan.error is not None:
             state.problems.append(f"the plugin {plugin.package} cannot be read: {scan.error}")
-        folder = Path(plugin.folder)
-        for registry, key, line in scan.registrations:
+        for registry, key, location in _locations(plugin, scan):
             places = state.locations.setdefault(registry, {}).setdefault(key, [])
-            if all(place.file != plugin.file for place in places):
-                places.append(Location(plugin.file, line, folder, plugin.package, plugin.source))
+            if not places or all(place.file != plugin.file for place in places):
+                places.append(location)
         for registry in dict.fromkeys(registry for registry, _ in scan.dynamic):
             state.dynamic.setdefault(registry, []).append(plugin)
+
+
+@lru_cache(maxsize=10_000)  # each look for plugins needs those of all unchanged files again
+def _locations(plugin: Plugin, scan: Scan) -> tuple[tuple[str, str, Location], ...]:
+    """Registry, identifier and location of each registration in a plugin's file."""
+    folder = Path(plugin.folder)
+    return tuple(
+        (registry, key, Location(plugin.file, line, folder, plugin.package, plugin.source))
+        for registry, key, line in scan.registrations
+    )
 
 
 def _describe_shadowed(root: Root, plugins: Sequence[Plugin]) -> str:

@@ -8,6 +8,7 @@ import os
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from hashlib import file_digest, sha256
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -53,7 +54,7 @@ class Literals:
 
     def __init__(self, tree: ast.Module, folder: Path) -> None:
         self.files: set[str] = set()
-        self._constants = _constants(tree)
+        self._tree = tree
         self._folder = folder
         self._others: dict[tuple[str, str], object] = {}
         self._imports = {
@@ -62,6 +63,10 @@ class Literals:
             if isinstance(node, ast.ImportFrom) and node.level == 1 and node.module
             for alias in node.names
         }
+
+    @cached_property
+    def _constants(self) -> dict[str, object]:
+        return _constants(self._tree)
 
     def evaluate(self, node: ast.expr, values: Mapping[str, object]) -> object:
         """Return an expression's value, or `UNKNOWN`; `values` contains variables of loops."""
@@ -162,7 +167,7 @@ class Literals:
     def _name(self, name: str, values: Mapping[str, object]) -> object:
         if name in values:
             return values[name]
-        if name in self._constants:
+        if name in self._constants:  # read from the whole file, when the first name is evaluated
             return self._constants[name]
         if name in self._imports:
             source = self._imports[name]
@@ -278,7 +283,7 @@ def scan_file(file: str | os.PathLike[str], registries: Sequence[str]) -> Scan:
         return Scan(error=f"{file}:{error.lineno or 1}: {error.msg}")
     except (ValueError, RecursionError, MemoryError) as error:
         return Scan(error=f"{file}:1: {error}")
-    reader = _Reader(registries, Literals(tree, Path(file).parent))
+    reader = _Reader(source, registries, Literals(tree, Path(file).parent))
     try:
         reader.block(tree.body, {}, conditional=False)
     except RecursionError:
@@ -300,7 +305,8 @@ class _TooLong(Exception):
 class _Reader:
     """Collects the registrations in the statements of a file."""
 
-    def __init__(self, registries: Iterable[str], literals: Literals) -> None:
+    def __init__(self, source: bytes, registries: Iterable[str], literals: Literals) -> None:
+        self._lines = source.splitlines() if source.isascii() else None  # columns of other texts depend on the encoding
         self.registries = frozenset(registries)
         self.names: dict[str, str] = {name: name for name in self.registries}
         self.literals = literals
@@ -444,8 +450,19 @@ class _Reader:
 
     def expression(self, node: ast.AST) -> None:
         """Record registries that are passed elsewhere, so that their registrations are unknown."""
-        for registry, line in self.passed_registries(node):
-            self.dynamic.append((registry, line))
+        if self.may_name_registry(node):
+            for registry, line in self.passed_registries(node):
+                self.dynamic.append((registry, line))
+
+    def may_name_registry(self, node: ast.AST) -> bool:
+        """Whether an expression's text contains the name of a registry, which is faster than to visit its nodes."""
+        if self._lines is None or not isinstance(node, ast.expr) or node.end_lineno is None:
+            return True
+        lines = self._lines[node.lineno - 1 : node.end_lineno]
+        lines[-1] = lines[-1][: node.end_col_offset]
+        lines[0] = lines[0][node.col_offset :]
+        text = b"\n".join(lines)
+        return any(name.encode() in text for name in (*self.names, *self.registries))
 
     def passed_registries(self, node: ast.AST) -> Iterator[tuple[str, int]]:
         self.spend(1)
