@@ -45,6 +45,8 @@ class MemoryPlan:
         not reduced.
     predicted_peak, limit : int
         Largest memory of the run and its limit, in bytes.
+    extraction_peak : int
+        Largest memory until all stimuli have passed the network, in bytes.
     disk, room : int
         Disk space of the stored layers and available space, in bytes. Both 0 without a store, unless components are
         learned, for which layers are kept in a temporary folder.
@@ -58,6 +60,7 @@ class MemoryPlan:
     reduction: str | None
     predicted_peak: int
     limit: int
+    extraction_peak: int
     disk: int
     room: int
     numbers: dict[str, int]
@@ -84,9 +87,12 @@ class _Need:
     disk: int
     learning: int = 0  # a reduction that is learned from activations on disk, after the run
 
+    def extraction_peak(self, batch_size: int) -> int:
+        return self.process + self.buffers + self.reduction + batch_size * self.one_stimulus
+
     def peak(self, batch_size: int) -> int:
-        extraction = self.reduction + batch_size * self.one_stimulus
-        return self.process + self.buffers + max(extraction, self.learning, self.names + self.metric)
+        afterwards = self.process + self.buffers + max(self.learning, self.names + self.metric)
+        return max(self.extraction_peak(batch_size), afterwards)
 
     def numbers(self, batch_size: int) -> dict[str, int]:
         return {
@@ -227,6 +233,7 @@ def plan(
                 reduction=spec,
                 predicted_peak=wanted.peak(size),
                 limit=allowed,
+                extraction_peak=wanted.extraction_peak(size),
                 disk=wanted.disk,
                 room=room,
                 numbers=wanted.numbers(size),

@@ -5,7 +5,9 @@ Principal components are learned from activations that are already on disk.
 
 import logging
 import tempfile
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -155,6 +157,27 @@ class ResponseRows:
     def put_first(self) -> None:
         """Write the first row, which is already known."""
         self._target[0:1] = self._response.values
+
+
+class _CopiedRows:
+    """Writes rows into memory, and from there into the store, in a thread beside the network."""
+
+    def __init__(self, memory: NDArray[Any], writer: LayerWriter, thread: Executor) -> None:
+        self._memory = memory
+        self._writer = writer
+        self._thread = thread
+        self._waiting: deque[Future[None]] = deque()
+
+    def __setitem__(self, rows: Any, values: NDArray[Any], /) -> None:
+        while self._waiting and self._waiting[0].done():
+            self._waiting.popleft().result()  # an error, such as a full disk, ends the extraction
+        self._memory[rows] = values
+        self._waiting.append(self._thread.submit(self._writer.__setitem__, rows, self._memory[rows]))
+
+    def finish(self) -> None:
+        """Wait until all rows are written."""
+        for written in self._waiting:
+            written.result()
 
 
 def memory_block(layers: Sequence[Response], rows: int) -> tuple[NDArray[Any], dict[str, NDArray[Any]]]:
@@ -457,16 +480,46 @@ class Recording:
         missing = {layer: response for layer, response in first.items() if layer not in stored}
         if not missing:
             return stored, None
-        self.run.batch_size = self._plan(missing, spec).batch_size
+        memory = self._plan(missing, spec)
+        self.run.batch_size = memory.batch_size
         responses, rows = list(missing.values()), self.shown.row_count
         if store is None:
             block, columns = memory_block(responses, rows)
             self._run(missing, columns)
             return columns, block
+        learned = spec is not None and make_reduction(spec).needs_fit  # components are learned layer by layer
+        if self.together and not stored and not learned and self._fits_beside(responses, memory):
+            block, columns = memory_block(responses, rows)
+            self._run_into_both(missing, columns, store, parts)
+            return columns, block
         with layer_writers(store, responses, rows, parts, self._info) as writers:
             self._run(missing, writers)
         written = {name: writer.stored.array for name, writer in writers.items() if writer.stored is not None}
         return stored | written, None
+
+    def _fits_beside(self, layers: Sequence[Response], memory: MemoryPlan) -> bool:
+        """Whether all values of the layers, in one array, fit into memory while the network runs."""
+        if len(layers) == 1 or len({layer.dtype for layer in layers}) > 1:
+            return False
+        values = self.shown.row_count * sum(int(np.prod(layer.row)) * layer.dtype.itemsize for layer in layers)
+        return memory.extraction_peak + values <= memory.limit
+
+    def _run_into_both(
+        self,
+        layers: Mapping[str, Response],
+        columns: Mapping[str, NDArray[Any]],
+        store: ActivationStore,
+        parts: KeyParts,
+    ) -> None:
+        """Write the responses into `columns` of one array, and from there into the store."""
+        with (
+            layer_writers(store, list(layers.values()), self.shown.row_count, parts, self._info) as writers,
+            ThreadPoolExecutor(1, "activations") as thread,
+        ):
+            targets = {name: _CopiedRows(columns[name], writers[name], thread) for name in layers}
+            self._run(layers, targets)
+            for target in targets.values():
+                target.finish()
 
     def _run(self, layers: Mapping[str, Response], targets: Mapping[str, Any]) -> None:
         """Write the responses of these layers into `targets`, rows × time × features."""

@@ -1,17 +1,21 @@
 """What is kept, when it is found again, and that nothing stale or partial ever is."""
 
+import errno
 import functools
 import logging
+import os
 
 import numpy as np
 import pytest
 from PIL import Image
 
+from brainscore_core.errors import UserError
 from brainscore_core.provenance import recording
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision.model_helpers.activations import Pooling, PytorchWrapper, memory_plan
 from brainscore_vision.model_helpers.activations.fingerprints import weights_fingerprint
 from brainscore_vision.model_helpers.activations.preprocessing import load_preprocess_images
+from brainscore_vision.model_helpers.activations.store import LayerWriter
 
 torch = pytest.importorskip("torch")
 
@@ -57,6 +61,29 @@ def test_a_single_layer_stays_on_disk(network, preprocessing, stimuli, store):
             base = base.base
         assert isinstance(base, np.memmap)
         assert not activations.values.flags.writeable
+
+
+@pytest.mark.parametrize("trials", [1, 2])
+def test_several_layers_in_memory_are_what_is_stored(extract, trials):
+    layers, options = ["conv", "block-t0", "logits"], {"trials": trials, "vary": trials > 1}
+    values, _, stored = extract(layers, **options)
+    assert stored == 3
+    again, passed, _ = extract(layers, **options)
+    assert passed == 1
+    np.testing.assert_array_equal(again, values)
+
+
+def test_a_full_disk_ends_an_extraction_into_memory(extract, store, monkeypatch):
+    def full(writer, position, content):
+        if position > len(writer._header):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        written(writer, position, content)
+
+    written = LayerWriter._write
+    monkeypatch.setattr(LayerWriter, "_write", full)
+    with pytest.raises(UserError, match="no space for activations"):
+        extract(["conv", "logits"])
+    assert list(store.folder.iterdir()) == []
 
 
 def changed_weights(network, **_):
