@@ -86,6 +86,7 @@ def main() -> None:
                 f"model_registry['synthetic-{number}'] = lambda: {number}\n"
             )
         environment = {**os.environ, "BRAINSCORE_PLUGINS": str(root), "BRAINSCORE_HOME": str(root / "home")}
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)
         _, cold, count = measure(environment)
         warm = [measure(environment) for _ in range(options.repeats)]
         print(f"{count} models")
