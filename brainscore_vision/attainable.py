@@ -12,7 +12,7 @@ from brainscore_core.benchmarks import Benchmark
 from brainscore_core.errors import UserError
 from brainscore_core.metrics import Score, attach_uncertainty
 from brainscore_core.numerics import ResponseMoments, response_moments
-from brainscore_core.progress import track
+from brainscore_core.progress import stage, track
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision.benchmark_helpers.measurements import errors_naming_data, without_single_time_bin
 from brainscore_vision.benchmark_helpers.neural_common import NeuralBenchmark, relate_to_ceiling
@@ -98,40 +98,41 @@ def attainable(benchmark: Benchmark, *, simulations: int = 10, seed: int = 0) ->
     """
     if simulations < 3:
         raise ValueError(f"simulations is {simulations}; at least 3 are needed to tell how much they vary")
-    what = f"what a perfect model would reach on {benchmark.identifier!r}"
-    target = averaged_recordings(benchmark, what=what)
-    moments = moments_of_recordings(benchmark, target, what=what)
-    reliability = float(np.median(moments.reliability))
-    if not reliability >= LEAST_RELIABILITY:
-        result = attach_uncertainty(
-            Score(math.nan), reason=f"the median reliability {reliability:.2f} is below {LEAST_RELIABILITY}"
+    with stage(f"attainable score on {benchmark.identifier}"):
+        what = f"what a perfect model would reach on {benchmark.identifier!r}"
+        target = averaged_recordings(benchmark, what=what)
+        moments = moments_of_recordings(benchmark, target, what=what)
+        reliability = float(np.median(moments.reliability))
+        if not reliability >= LEAST_RELIABILITY:
+            result = attach_uncertainty(
+                Score(math.nan), reason=f"the median reliability {reliability:.2f} is below {LEAST_RELIABILITY}"
+            )
+            result.attrs["reliability"] = reliability
+            return result
+        rng = np.random.default_rng(seed)
+        known, estimated = [], []
+        for _ in track(range(simulations), "simulating a perfect model", simulations, unit="experiments"):
+            expected, measured, again = moments.simulate(rng)
+            known.append(_score(benchmark, target, expected, measured))
+            estimated.append(_score(benchmark, target, *again.simulate(rng)[:2]))
+        differences = np.subtract(estimated, known)
+        bias = float(differences.mean())
+        value = float(np.mean(known)) - bias
+        spread = float(differences.std(ddof=1)) * math.sqrt(1 + 1 / simulations)
+        half = math.hypot(float(stdtrit(simulations - 1, 0.975)) * spread, bias)
+        result = Score(value)
+        result.attrs[Score.RAW_VALUES_KEY] = Score(
+            known, coords={"simulation": np.arange(simulations)}, dims=["simulation"]
         )
         result.attrs["reliability"] = reliability
-        return result
-    rng = np.random.default_rng(seed)
-    known, estimated = [], []
-    for _ in track(range(simulations), "simulating a perfect model", simulations, unit="experiments"):
-        expected, measured, again = moments.simulate(rng)
-        known.append(_score(benchmark, target, expected, measured))
-        estimated.append(_score(benchmark, target, *again.simulate(rng)[:2]))
-    differences = np.subtract(estimated, known)
-    bias = float(differences.mean())
-    value = float(np.mean(known)) - bias
-    spread = float(differences.std(ddof=1)) * math.sqrt(1 + 1 / simulations)
-    half = math.hypot(float(stdtrit(simulations - 1, 0.975)) * spread, bias)
-    result = Score(value)
-    result.attrs[Score.RAW_VALUES_KEY] = Score(
-        known, coords={"simulation": np.arange(simulations)}, dims=["simulation"]
-    )
-    result.attrs["reliability"] = reliability
-    return attach_uncertainty(
-        result,
-        error=math.hypot(spread, bias),
-        ci=(value - half, value + half),
-        estimates=f"score of a perfect model on these recordings; {simulations} simulated experiments",
-        method="simulation",
-        reason="a simulated score is undefined",
-    )
+        return attach_uncertainty(
+            result,
+            error=math.hypot(spread, bias),
+            ci=(value - half, value + half),
+            estimates=f"score of a perfect model on these recordings; {simulations} simulated experiments",
+            method="simulation",
+            reason="a simulated score is undefined",
+        )
 
 
 def averaged_recordings(benchmark: Any, *, what: str) -> DataAssembly:

@@ -621,7 +621,11 @@ def verify(
     def score(store: ResultsStore) -> Outcome:
         return run_pair(model_or_name, benchmark, results=store, **options)
 
-    with TemporaryDirectory(prefix="brainscore-verify-") as folder, _activations_in(folder, stored_activations):
+    with (
+        stage(f"verifying {expected.id}"),
+        TemporaryDirectory(prefix="brainscore-verify-") as folder,
+        _activations_in(folder, stored_activations),
+    ):
         return scoring.verify(
             stored,
             score,

@@ -14,6 +14,7 @@ from click.core import ParameterSource
 from brainscore.cli._output import echo_columns, echo_json, printable
 from brainscore_core.errors import UnknownIdentifier, UserError, nearest
 from brainscore_core.formatting import estimate_text, number_text
+from brainscore_core.progress import stage
 
 if TYPE_CHECKING:
     from brainscore.client import Compared
@@ -148,8 +149,9 @@ def command(
         if not compare_on(site, models, benchmarks, json_=json_):
             context.exit(1)
         return
-    from brainscore_core.scoring import ResultsStore
-    from brainscore_core.statistics.comparison import compare
+    with stage("starting"):  # imports take a second
+        from brainscore_core.scoring import ResultsStore
+        from brainscore_core.statistics.comparison import compare
 
     store = ResultsStore(results)
     if not benchmarks:

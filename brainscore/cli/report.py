@@ -108,7 +108,9 @@ def command(
     if scatter and figures is None:
         raise UserError("--scatter needs a folder to write to", "add: --figures FOLDER")
     store = ResultsStore(place or results)
-    listing = listed(store, Filters(models=models, benchmarks=benchmarks))
+    with stage(f"reading {store.address}"):
+        listing = listed(store, Filters(models=models, benchmarks=benchmarks))
+        assessments, unreadable = AssessmentStore(store).newest()
     if not listing.receipts:
         selection = f" of {', '.join((*models, *benchmarks))}" if models or benchmarks else ""
         raise UserError(
@@ -117,28 +119,28 @@ def command(
         )
     selected = (("models", models), ("benchmarks", benchmarks))
     remarks = [f"Only {kind} {', '.join(names)}." for kind, names in selected if names]
-    assessments, unreadable = AssessmentStore(store).newest()
     for problem in unreadable:
         click.echo(f"Warning: an assessment cannot be read: {problem}", err=True)
-    report = report_of(
-        listing.receipts,
-        (*listing.problems, *unreadable),
-        tree=_tree(benchmarks),
-        over=over,
-        profiles=find_profiles({receipt.model.identifier for receipt in listing.receipts}),
-        log_ends=log_ends(store, listing.receipts),
-        remarks=remarks,
-        influences=read_influences(store, listing.newest_of_each()) if ranks else None,
-        assessments=assessments,
-    )
-    if ranks:
-        report = replace(report, rankings=rankings_of(report, store))
-    figure_files = write_figures(report, figures, scatter=scatter) if figures is not None else ()
-    write_report(report, output)
-    if plot is not None:
-        save_plot(report.view, plot)
-    if table is not None:
-        write_table(report, table)
+    with stage(f"report of {len(listing.receipts)} receipts"):
+        report = report_of(
+            listing.receipts,
+            (*listing.problems, *unreadable),
+            tree=_tree(benchmarks),
+            over=over,
+            profiles=find_profiles({receipt.model.identifier for receipt in listing.receipts}),
+            log_ends=log_ends(store, listing.receipts),
+            remarks=remarks,
+            influences=read_influences(store, listing.newest_of_each()) if ranks else None,
+            assessments=assessments,
+        )
+        if ranks:
+            report = replace(report, rankings=rankings_of(report, store))
+        figure_files = write_figures(report, figures, scatter=scatter) if figures is not None else ()
+        write_report(report, output)
+        if plot is not None:
+            save_plot(report.view, plot)
+        if table is not None:
+            write_table(report, table)
     pairs = len(report.board.receipts)
     if json_:
         echo_json(

@@ -57,9 +57,9 @@ def command(
         )
     store = ResultsStore(results)
     found = []
-    for number, reproduction in enumerate(reproduce(chosen, results=store), start=1):
-        found.append(reproduction)
-        click.echo(f"{number}/{len(chosen)}  {_name(reproduction.published)}", err=True)
+    for number, score in enumerate(chosen, start=1):
+        click.echo(f"[{number}/{len(chosen)}] {_name(score)} …", err=True)
+        found += reproduce([score], results=store)
     if json_:
         echo_json([_as_dict(reproduction) for reproduction in found])
     else:

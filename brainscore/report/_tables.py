@@ -14,6 +14,7 @@ from brainscore.report._view import STATES, Group, Row
 from brainscore_core.errors import UserError
 from brainscore_core.files import replacing
 from brainscore_core.formatting import estimate_text, number_text
+from brainscore_core.progress import track
 from brainscore_core.results.validity import Summary, percent_text
 from brainscore_core.scoring import ResultsStore
 
@@ -43,7 +44,7 @@ def rankings_of(report: Report, store: ResultsStore) -> dict[str, Ranking]:
     from brainscore_core.statistics.comparison import compare
 
     found = {}
-    for _, group in report.groups:
+    for _, group in track(report.groups, "ranking the models", len(report.groups), unit="benchmarks"):
         models = [row.model for row in group.rows if row.value is not None]
         if len(models) < 2:
             continue

@@ -22,6 +22,7 @@ from brainscore_core.numerics.ranks import (
     tie_groups,
 )
 from brainscore_core.numerics.significance import Correction, PairedTest, corrected
+from brainscore_core.progress import stage
 from brainscore_core.receipts.receipt import BenchmarkInfo, CeilingEstimate, Estimate, ModelInfo, Receipt
 from brainscore_core.receipts.schema import ReceiptError
 from brainscore_core.results.store import ResultsStore, arrays_of
@@ -343,13 +344,17 @@ def compare(
     store = results if isinstance(results, ResultsStore) else ResultsStore(results)
     comparisons: list[Comparison] = []
     influences: dict[tuple[str, str], ScoreInfluence] = {}
-    for benchmark in chosen:
-        sides = {model: _side(store, model, benchmark) for model in names}
-        for model, side in sides.items():
-            if isinstance(side, Side):
-                with suppress(Incomparable):
-                    influences[benchmark, model] = influence_of(side)
-        comparisons += [_compared(benchmark, pair, sides, level) for pair in combinations(names, 2)]
+    pairs = list(combinations(names, 2))
+    with stage("comparing models", len(chosen) * len(pairs), unit="pairs") as shown:
+        for benchmark in chosen:
+            sides = {model: _side(store, model, benchmark) for model in names}
+            for model, side in sides.items():
+                if isinstance(side, Side):
+                    with suppress(Incomparable):
+                        influences[benchmark, model] = influence_of(side)
+            for pair in pairs:
+                comparisons.append(_compared(benchmark, pair, sides, level))
+                shown.advance()
     try:
         adjusted = corrected(
             [math.nan if comparison.p is None else comparison.p for comparison in comparisons], correction

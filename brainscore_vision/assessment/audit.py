@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from brainscore_core.errors import UserError
 from brainscore_core.formatting import number_text, range_text
+from brainscore_core.progress import stage
 from brainscore_vision.assessment.duplicates import THRESHOLD, Pair, merge_groups
 from brainscore_vision.assessment.overlaps import (
     Overlap,
@@ -219,43 +220,46 @@ def audit(benchmark: Any, *, model: BrainModel | None = None, seed: int = 0) -> 
     >>> found.stimuli, found.tests, found.losses
     (800, (), ())
     """
-    parts = parts_of(benchmark)
-    table, duplicates = stimulus_table(parts)
-    notes = list(parts.notes)
-    if duplicates.reason is not None:
-        notes.append(f"pictures were not compared: {duplicates.reason}")
-    codes = groups_of(table, duplicates)
-    splits, reason = splits_of(parts, table)
-    overlaps = tuple(find_overlaps(codes, duplicates, splits, reason))
-    units = {"pictures": int(duplicates.alike.max()) + 1} if len(table) else {}
-    for name, of_group in codes.items():
-        if name not in ("equal files", "near-duplicates"):
-            units[name] = len(np.unique(merge_groups(of_group, duplicates.alike)))
-    copies, more = _copies(parts)
-    tests, order, unknown = find_dependence(parts, seed)
-    notes += more + unknown
-    rules = {overlap.kind: codes[overlap.kind] for overlap in overlaps if overlap.across}
-    if "equal files" in rules or "near-duplicates" in rules:
-        rules = {name: rule for name, rule in rules.items() if name not in ("equal files", "near-duplicates")}
-        rules = {DUPLICATES: duplicates.alike, **rules}
-    if order is not None and any(test.found and test.recordings == "averaged" for test in tests):
-        rules[BLOCKS] = blocks_of_time(table, order)
-    losses = tuple(find_losses(parts, table, rules, duplicates, order, model, seed)) if rules else ()
-    if losses and getattr(parts.benchmark, "alpha_coord", None) is not None:
-        notes.append(f"for the severity, neuroids of all values of {parts.benchmark.alpha_coord!r} are fitted together")
-    return Audit(
-        benchmark=parts.name,
-        stimuli=len(table),
-        units=units,
-        overlaps=overlaps,
-        copies=copies,
-        pairs=duplicates.pairs,
-        tests=tests,
-        losses=losses,
-        notes=tuple(notes),
-        threshold=THRESHOLD,
-        seed=seed,
-    )
+    with stage(f"audit of {getattr(benchmark, 'identifier', type(benchmark).__name__)}"):
+        parts = parts_of(benchmark)
+        table, duplicates = stimulus_table(parts)
+        notes = list(parts.notes)
+        if duplicates.reason is not None:
+            notes.append(f"pictures were not compared: {duplicates.reason}")
+        codes = groups_of(table, duplicates)
+        splits, reason = splits_of(parts, table)
+        overlaps = tuple(find_overlaps(codes, duplicates, splits, reason))
+        units = {"pictures": int(duplicates.alike.max()) + 1} if len(table) else {}
+        for name, of_group in codes.items():
+            if name not in ("equal files", "near-duplicates"):
+                units[name] = len(np.unique(merge_groups(of_group, duplicates.alike)))
+        copies, more = _copies(parts)
+        tests, order, unknown = find_dependence(parts, seed)
+        notes += more + unknown
+        rules = {overlap.kind: codes[overlap.kind] for overlap in overlaps if overlap.across}
+        if "equal files" in rules or "near-duplicates" in rules:
+            rules = {name: rule for name, rule in rules.items() if name not in ("equal files", "near-duplicates")}
+            rules = {DUPLICATES: duplicates.alike, **rules}
+        if order is not None and any(test.found and test.recordings == "averaged" for test in tests):
+            rules[BLOCKS] = blocks_of_time(table, order)
+        losses = tuple(find_losses(parts, table, rules, duplicates, order, model, seed)) if rules else ()
+        if losses and getattr(parts.benchmark, "alpha_coord", None) is not None:
+            notes.append(
+                f"for the severity, neuroids of all values of {parts.benchmark.alpha_coord!r} are fitted together"
+            )
+        return Audit(
+            benchmark=parts.name,
+            stimuli=len(table),
+            units=units,
+            overlaps=overlaps,
+            copies=copies,
+            pairs=duplicates.pairs,
+            tests=tests,
+            losses=losses,
+            notes=tuple(notes),
+            threshold=THRESHOLD,
+            seed=seed,
+        )
 
 
 def _copies(parts: Parts) -> tuple[tuple[Copies, ...], list[str]]:

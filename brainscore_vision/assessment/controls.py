@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from brainscore_core.errors import NotApplicable, UserError
 from brainscore_core.formatting import estimate_text, number_text
 from brainscore_core.metrics import Score
+from brainscore_core.progress import stage
 from brainscore_core.statistics.comparison import compare_scores
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
@@ -318,16 +319,17 @@ def score_controls(benchmark: "str | Benchmark", *, model: Any = None, seeds: Se
     """
     if not seeds:
         raise UserError("no seed was given", remedy="pass at least one, such as seeds=(0,)")
-    if isinstance(benchmark, str):
-        from brainscore_vision.registries import load_benchmark
+    with stage(f"controls of {benchmark if isinstance(benchmark, str) else benchmark.identifier}"):
+        if isinstance(benchmark, str):
+            from brainscore_vision.registries import load_benchmark
 
-        benchmark = load_benchmark(benchmark)
-    if model is None or isinstance(model, Score):
-        return _Scoring(benchmark, seeds).controls(score=model)
-    from brainscore_vision.scoring import ScoredModel
+            benchmark = load_benchmark(benchmark)
+        if model is None or isinstance(model, Score):
+            return _Scoring(benchmark, seeds).controls(score=model)
+        from brainscore_vision.scoring import ScoredModel
 
-    with ScoredModel(model) as scored:
-        return _Scoring(benchmark, seeds).controls(scored.load(), name=scored.name)
+        with ScoredModel(model) as scored:
+            return _Scoring(benchmark, seeds).controls(scored.load(), name=scored.name)
 
 
 class _Scoring:

@@ -17,7 +17,7 @@ from brainscore_core.errors import BrainScoreError, UserError
 from brainscore_core.figures import Specification, Svg, specification, standalone
 from brainscore_core.metrics import Score
 from brainscore_core.numerics import participation_ratio
-from brainscore_core.progress import track
+from brainscore_core.progress import stage, track
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, NeuroidAssembly, coords_for_dim
 from brainscore_vision.assessment.features import SCALINGS, Features
 from brainscore_vision.benchmark_helpers.measurements import require_stimuli, without_single_time_bin
@@ -344,8 +344,9 @@ def multiverse(
     >>> result.ranks.shape  # doctest: +SKIP
     (12, 2)
     """
-    loaded = load_benchmark(benchmark) if isinstance(benchmark, str) else benchmark
-    recordings = _Recordings(loaded, metrics, groups)
+    with stage(f"recordings of {benchmark if isinstance(benchmark, str) else benchmark.identifier}"):
+        loaded = load_benchmark(benchmark) if isinstance(benchmark, str) else benchmark
+        recordings = _Recordings(loaded, metrics, groups)
     scalings, reductions, layers, normalisations = (
         list(dict.fromkeys(values)) for values in (scalings, reductions, layers, normalisations)
     )
@@ -360,7 +361,8 @@ def multiverse(
             make_reduction(reduction)
     if not (scalings and reductions and layers and normalisations):
         raise UserError("there is a choice without values", remedy="pass at least one value for each choice")
-    subjects = _subjects(models)
+    with stage("loading models"):
+        subjects = _subjects(models)
     used: list[str] = []
     of_models: dict[str, list[Analysis]] = {}
     for name, model in track(subjects.items(), f"analyses on {loaded.identifier}", len(subjects), unit="models"):

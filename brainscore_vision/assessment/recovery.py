@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from brainscore_core.errors import UserError, nearest
+from brainscore_core.progress import Stage, stage
 from brainscore_vision.assessment.parallel import evaluate
 from brainscore_vision.assessment.recovery_result import (
     POWER,
@@ -172,70 +173,76 @@ def recover(
     k, pairs = len(named), 1 if mixtures is None else len(mixtures)
     planned = 1 + 2 * k + len(generated_from or ())
     planned += len(generators) * repetitions * (k * len(numbers) + pairs * len(weights))
-    steps = _Steps(planned, on_progress)
+    name = benchmark if isinstance(benchmark, str) else benchmark.identifier
+    with (
+        stage(f"recovery on {name}"),
+        stage("simulated experiments", planned, unit="steps") as shown,
+    ):
+        steps = _Steps(shown, on_progress)
+        steps.next("recordings of the benchmark")
+        if isinstance(benchmark, str):
+            from brainscore_vision.registries import load_benchmark
 
-    steps.next("recordings of the benchmark")
-    if isinstance(benchmark, str):
-        from brainscore_vision.registries import load_benchmark
+            benchmark = load_benchmark(benchmark)
+        experiment = Experiment.of(benchmark, reliability)
+        models = []
+        for name, candidate in named.items():
+            steps.next(f"features of {name}")
+            models.append(Candidate(name, Units(features_of(experiment, name, candidate))))
+        scored = {model.name: model for model in models}
+        sources = dict(scored)
+        for name, candidate in (generated_from or {}).items():
+            steps.next(f"features that generate responses of {name}")
+            sources[name] = Candidate(name, Units(features_of(experiment, name, candidate)))
+        experiment.simplify(models, seed)
+        scores = []
+        for model in models:
+            steps.next(f"score of {model.name} on the recordings")
+            scores.append(experiment.score(model, experiment.target))
 
-        benchmark = load_benchmark(benchmark)
-    experiment = Experiment.of(benchmark, reliability)
-    models = []
-    for name, candidate in named.items():
-        steps.next(f"features of {name}")
-        models.append(Candidate(name, Units(features_of(experiment, name, candidate))))
-    scored = {model.name: model for model in models}
-    sources = dict(scored)
-    for name, candidate in (generated_from or {}).items():
-        steps.next(f"features that generate responses of {name}")
-        sources[name] = Candidate(name, Units(features_of(experiment, name, candidate)))
-    experiment.simplify(models, seed)
-    scores = []
-    for model in models:
-        steps.next(f"score of {model.name} on the recordings")
-        scores.append(experiment.score(model, experiment.target))
-
-    run = _Run(experiment, models, [sources[model.name] for model in models], seed, steps)
-    confusions = [run.confusion(generator, repetitions) for generator in generators]
-    if mixtures is None:
-        order = np.argsort([-score if score is not None else math.inf for score in scores], kind="stable")
-        mixtures = [(models[order[0]].name, models[order[1]].name)]
-    powers = [
-        power
-        for first, second in mixtures
-        for power in run.powers(generators, scored[first], scored[second], weights, repetitions)
-    ]
-    sizes = [(n, experiment.neuroids) for n in stimuli] + [(experiment.stimuli, m) for m in neuroids]
-    recovered = [run.size(generator, *size, repetitions) for size in sizes for generator in generators]
-    return Recovery(
-        benchmark=benchmark.identifier,
-        candidates=list(named),
-        generators=generators,
-        stimuli=experiment.stimuli,
-        neuroids=experiment.neuroids,
-        reliability=float(np.median(experiment.reliability)),
-        reliability_source="measured" if reliability is None else "stated",
-        repetitions=repetitions,
-        seed=seed,
-        scores=scores,
-        confusions=confusions,
-        mixtures=powers,
-        sizes=recovered,
-        notes=_notes(models, sources, scores, generators, generated_from, experiment),
-    )
+        run = _Run(experiment, models, [sources[model.name] for model in models], seed, steps)
+        confusions = [run.confusion(generator, repetitions) for generator in generators]
+        if mixtures is None:
+            order = np.argsort([-score if score is not None else math.inf for score in scores], kind="stable")
+            mixtures = [(models[order[0]].name, models[order[1]].name)]
+        powers = [
+            power
+            for first, second in mixtures
+            for power in run.powers(generators, scored[first], scored[second], weights, repetitions)
+        ]
+        sizes = [(n, experiment.neuroids) for n in stimuli] + [(experiment.stimuli, m) for m in neuroids]
+        recovered = [run.size(generator, *size, repetitions) for size in sizes for generator in generators]
+        return Recovery(
+            benchmark=benchmark.identifier,
+            candidates=list(named),
+            generators=generators,
+            stimuli=experiment.stimuli,
+            neuroids=experiment.neuroids,
+            reliability=float(np.median(experiment.reliability)),
+            reliability_source="measured" if reliability is None else "stated",
+            repetitions=repetitions,
+            seed=seed,
+            scores=scores,
+            confusions=confusions,
+            mixtures=powers,
+            sizes=recovered,
+            notes=_notes(models, sources, scores, generators, generated_from, experiment),
+        )
 
 
 class _Steps:
     """Reports progress."""
 
-    def __init__(self, total: int, report: Callable[[Progress], None] | None) -> None:
-        self._done, self._total, self._report = 0, total, report
+    def __init__(self, shown: Stage, report: Callable[[Progress], None] | None) -> None:
+        self._shown, self._total, self._report = shown, shown.total or 0, report
+        self._begun = 0
 
     def next(self, step: str) -> None:
         """Report that a step begins."""
+        self._shown.text, self._shown.done = step, self._begun
         if self._report is not None:
-            self._report(Progress(self._done, self._total, step))
-        self._done += 1
+            self._report(Progress(self._begun, self._total, step))
+        self._begun += 1
 
 
 class _Run:

@@ -75,11 +75,9 @@ class Task:
 
 @dataclass(frozen=True)
 class Started:
-    """A task begins, or has made progress (`step`, with its share of the work if known)."""
+    """A task begins."""
 
     task: Task
-    step: str = ""
-    share: float | None = None
 
 
 @dataclass(frozen=True)
@@ -188,7 +186,8 @@ def assess(
     if cluster is None or not missing:
         for number, known in missing.items():
             report(Started(tasks[number]))
-            found[number] = _run_shown(tasks[number], store, known, report)
+            with stage(tasks[number].name):
+                found[number] = run_task(tasks[number], store, known=known)
             report(Finished(tasks[number], found[number]))
     else:
         from brainscore_core.runner.cluster import open_cluster
@@ -208,20 +207,6 @@ def assess(
                 report(Finished(tasks[number], found[number]))
     ordered = (found[number] for number in range(len(tasks)))
     return [assessment for assessment in ordered if assessment is not None]
-
-
-def _run_shown(
-    task: Task, store: AssessmentStore, known: str | None, report: Callable[[Started | Finished], Any]
-) -> Assessment | None:
-    """Compute a task in this process, and show its steps in a terminal or a notebook."""
-    with stage(task.name) as shown:
-
-        def step(event: Started) -> None:
-            share = "" if event.share is None else f" {event.share:.0%}"
-            shown.text = f"{task.name}: {event.step}{share}"
-            report(event)
-
-        return run_task(task, store, known=known, on_event=step)
 
 
 def current(task: Task, store: AssessmentStore) -> Assessment | None:
@@ -247,13 +232,7 @@ def changed_plugins(assessment: Assessment) -> tuple[str, ...]:
     )
 
 
-def run_task(
-    task: Task,
-    store: AssessmentStore,
-    *,
-    known: str | None = None,
-    on_event: Callable[[Started], Any] | None = None,
-) -> Assessment | None:
+def run_task(task: Task, store: AssessmentStore, *, known: str | None = None) -> Assessment | None:
     """Compute a task and store its assessment; None if another process is computing it.
 
     An error becomes the state of the assessment. An interrupt leaves nothing behind. If another process has stored a
@@ -273,7 +252,7 @@ def run_task(
                 with suggesting_public_variants(task.benchmark, benchmark_registry):
                     benchmark = load_benchmark(task.benchmark)
                 version = getattr(benchmark, "version", None)
-                result = _compute(task, benchmark, on_event)
+                result = _compute(task, benchmark)
                 outcome = {"state": "assessed", "result": _fields(task, result), "text": result.text()}
             except NotApplicable as error:
                 outcome = {"state": "not applicable", "reason": scrub_text(error.reason)}
@@ -312,16 +291,11 @@ def _claimed(task: Task, store: AssessmentStore) -> Iterator[bool]:
         yield True
 
 
-def _compute(task: Task, benchmark: Any, on_event: Callable[[Started], Any] | None) -> Any:
+def _compute(task: Task, benchmark: Any) -> Any:
     module, name = _FUNCTIONS[task.part]
     function = getattr(importlib.import_module(f"brainscore_vision.assessment.{module}"), name)
     if task.part == "recovery":
-
-        def progress(state: Any) -> None:
-            if on_event is not None:
-                on_event(Started(task, state.step, state.done / max(state.total, 1)))
-
-        return function(benchmark, list(task.models), on_progress=progress, **task.settings)
+        return function(benchmark, list(task.models), **task.settings)
     model: Any = task.models[0] if task.models else None
     if task.part == "audit" and model is not None:
         model = load_model(model)

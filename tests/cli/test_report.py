@@ -52,6 +52,13 @@ def test_the_command(store, tmp_path):
     assert {path.name for path in page.parent.iterdir()} == {"page.html", "plot.png"}
 
 
+def test_stages_are_shown(store, tmp_path, caplog):
+    with caplog.at_level("INFO", "brainscore_core.progress"):
+        run(store.folder, "--output", tmp_path / "page.html", "--ranks")
+    stages = [f"reading {store.folder}", "report of 4 receipts", "ranking the models", "comparing models"]
+    assert caplog.messages == ["starting", *stages]
+
+
 def test_assessments_beside_the_receipts(store, tmp_path):
     assessments = AssessmentStore(store)
     audit = Assessment(

@@ -103,6 +103,15 @@ def test_table(cli, pairs, tmp_path):
     assert len(list(tmp_path.rglob("*.json"))) == 3
 
 
+def test_a_pair_is_announced_before_it_is_scored(cli, pairs, tmp_path, monkeypatch):
+    def reproduce(scores, *, results):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(reproduction, "reproduce", reproduce)
+    done = cli("reproduce", "--results", str(tmp_path))
+    assert done.stderr.split("\n")[0] == "[1/3] lab-good × Lab2026.twice-x …"
+
+
 def test_choice_and_json(cli, pairs, tmp_path):
     done = cli("reproduce", "-m", "*-good", "--results", str(tmp_path), "--json")
     assert done.exit_code == 0

@@ -91,6 +91,13 @@ def test_another_library_is_foreseen_and_blamed(made, cli):
     assert "the difference is due to it" in tail
 
 
+def test_stages_are_shown(made, cli, caplog):
+    with caplog.at_level("INFO", "brainscore_core.progress"):
+        assert cli("verify", str(made)).exit_code == 0
+    first = [message for message in caplog.messages if message != "starting"][:2]
+    assert first == [f"verifying {made.stem}", "lab-able on Lab2026.IT-full"]
+
+
 def test_json(made, cli):
     found = json.loads(cli("verify", str(made), "--json").stdout)
     assert (found["verdict"], found["foreseen"], found["problem"]) == ("same", [], None)

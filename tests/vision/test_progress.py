@@ -8,13 +8,21 @@ from PIL import Image
 
 from brainscore import runs
 from brainscore_core import progress
+from brainscore_core.benchmarks import BenchmarkBase
+from brainscore_core.errors import NotApplicable, UserError
 from brainscore_core.results.assessments import AssessmentStore
 from brainscore_core.runner import PairSkipped
+from brainscore_core.statistics.comparison import compare
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_core.supported_data_standards.brainio.packaging import package_stimulus_set_locally
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision import load_metric, scoring
-from brainscore_vision.assessment import tasks
+from brainscore_vision.assessment import recovery, tasks
+from brainscore_vision.assessment.audit import audit
+from brainscore_vision.assessment.controls import score_controls
+from brainscore_vision.assessment.multiverse import multiverse
+from brainscore_vision.assessment.recovery import recover
+from brainscore_vision.attainable import attainable
 from brainscore_vision.model_helpers.images import load_rgb
 from brainscore_vision.model_helpers.static_features import FeatureModel
 
@@ -87,13 +95,50 @@ def test_runs(stages, monkeypatch, tmp_path):
 
 
 def test_assessments(stages, monkeypatch, tmp_path):
-    def run_task(task, store, *, known, on_event):
-        on_event(tasks.Started(task, "folds", 0.25))
-        shown.append(progress._open[0].text)
-
-    shown = []
-    monkeypatch.setattr(tasks, "run_task", run_task)
+    monkeypatch.setattr(tasks, "run_task", lambda task, store, *, known: None)
     planned = tasks.plan(["Simulated2026.V1-rdm"], parts=["audit"])
     assert tasks.assess(planned, AssessmentStore(tmp_path)) == []
     assert stages() == ["Simulated2026.V1-rdm: audit"]
-    assert shown == ["Simulated2026.V1-rdm: audit: folds 25%"]
+
+
+@pytest.mark.parametrize(
+    ("call", "stage"),
+    [
+        (attainable, "attainable score on Lab2026-x"),
+        (audit, "audit of Lab2026-x"),
+        (score_controls, "controls of Lab2026-x"),
+        (lambda benchmark: recover(benchmark, {"a": np.eye(4), "b": np.eye(4)}), "recovery on Lab2026-x"),
+        (lambda benchmark: multiverse(["pixels"], benchmark), "recordings of Lab2026-x"),
+    ],
+    ids=["attainable", "audit", "controls", "recovery", "multiverse"],
+)
+def test_validity_is_shown_before_anything_is_read(call, stage, stages):
+    class Unsuited(BenchmarkBase):
+        def __call__(self, candidate):
+            raise NotApplicable("it has no recordings")
+
+    with pytest.raises(UserError):
+        call(Unsuited("Lab2026-x", lambda: 1.0, version=1))
+    assert stages()[0] == stage
+
+
+def test_steps_of_a_recovery(monkeypatch):
+    class Enough(Exception):
+        pass
+
+    def features_of(experiment, name, candidate):
+        shown.append((progress._open[-1].text, progress._open[-1].done))
+        if name == "b":
+            raise Enough
+        return candidate
+
+    shown = []
+    monkeypatch.setattr(recovery, "features_of", features_of)
+    with pytest.raises(Enough):
+        recover("Simulated2026.V1:cka", {"a": np.eye(800, 4), "b": np.eye(800, 4)})
+    assert shown == [("features of a", 1), ("features of b", 2)]
+
+
+def test_comparisons(stages, tmp_path):
+    compare(["a", "b", "c"], ["Lab2026-x", "Lab2026-y"], results=tmp_path)
+    assert stages() == ["comparing models"]
