@@ -154,12 +154,14 @@ def command(
         from brainscore_core.statistics.comparison import compare
 
     store = ResultsStore(results)
-    if not benchmarks:
-        models, benchmarks = _select_common(models, store)
-    selected = _select_models(models, benchmarks, store)
-    comparisons = compare(selected, benchmarks, results=store, correction=correction, level=level)
+    chosen: Sequence[str] = benchmarks
+    if benchmarks:
+        selected = _select_models(models, benchmarks, store)
+    else:
+        selected, chosen = _select_common(models, store)
+    comparisons = compare(selected, chosen, results=store, correction=correction, level=level)
     if ranks:
-        rankings = [comparisons.ranks(benchmark, simultaneous=not each) for benchmark in dict.fromkeys(benchmarks)]
+        rankings = [comparisons.ranks(benchmark, simultaneous=not each) for benchmark in dict.fromkeys(chosen)]
         if json_:
             echo_json([asdict(ranking) for ranking in rankings])
         else:
@@ -179,16 +181,17 @@ def _refuse_receipt_options(context: click.Context) -> None:
             raise UserError(f"--{name} is for stored receipts, not for a site", remedy=f"leave out --{name} or --site")
 
 
-def _select_common(wanted: Sequence[str], store: ResultsStore) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _select_common(wanted: Sequence[str], store: ResultsStore) -> tuple[list[str], list[str]]:
     """Return the models that match the names and patterns, and the benchmarks that all of them have a receipt of."""
+    if not wanted:
+        raise UserError(
+            "no models and no benchmark are named",
+            remedy="name two models, brainscore compare FIRST SECOND, or a benchmark, brainscore compare -b BENCHMARK",
+        )
     by_model: dict[str, set[str]] = {}
     for model, benchmark in store.pairs():
         by_model.setdefault(model, set()).add(benchmark)
-    models = list(dict.fromkeys(model for name in wanted for model in _matching(name, sorted(by_model))))
-    if len(models) < 2:
-        raise UserError(
-            "no benchmark is named", remedy="name one with --benchmark, at least two models, or a site with --site"
-        )
+    models = _selected(wanted, sorted(by_model), f"a receipt in {store.address}")
     for model in models:
         if model not in by_model:
             near = nearest(model, by_model, limit=3)
@@ -200,29 +203,39 @@ def _select_common(wanted: Sequence[str], store: ResultsStore) -> tuple[tuple[st
             f"{', '.join(models)} have no benchmark in common in {store.address}",
             remedy="score them on the same benchmarks: brainscore run",
         )
-    return tuple(models), tuple(sorted(common))
-
-
-def _matching(name: str, known: Sequence[str]) -> list[str]:
-    return [model for model in known if fnmatch.fnmatchcase(model, name)] if _is_pattern(name) else [name]
+    return models, sorted(common)
 
 
 def _select_models(wanted: Sequence[str], benchmarks: Sequence[str], store: ResultsStore) -> list[str]:
     """Return the models that match any of the names and patterns; all models with a receipt if there are none."""
-    if wanted and not any(map(_is_pattern, wanted)):
+    if len(set(wanted)) > 1 and not any(map(_is_pattern, wanted)):
         return list(dict.fromkeys(wanted))
     known = sorted({model for model, benchmark in store.pairs() if benchmark in benchmarks})
+    return _selected(wanted or ["*"], known, f"a receipt of {' or '.join(benchmarks)} in {store.address}")
+
+
+def _selected(wanted: Sequence[str], known: Sequence[str], what: str) -> list[str]:
+    """Return at least two models, each once: names as they are, and the known models that match the patterns."""
     selected: list[str] = []
-    for name in wanted or ("*",):
-        matching = _matching(name, known)
+    for name in wanted:
+        matching = [model for model in known if fnmatch.fnmatchcase(model, name)] if _is_pattern(name) else [name]
         if not matching:
-            which = f"no model {name!r}" if wanted else "no model"
+            which = "no model" if name == "*" else f"no model {name!r}"
             raise UserError(
-                f"{which} has a receipt of {' or '.join(benchmarks)} in {store.address}",
+                f"{which} has {what}",
                 remedy=f"models with a receipt: {', '.join(known)}" if known else "score a model first: brainscore run",
             )
         selected += matching
-    return list(dict.fromkeys(selected))
+    selected = list(dict.fromkeys(selected))
+    if len(selected) < 2:
+        others = [model for model in known if model not in selected]
+        raise UserError(
+            f"a comparison needs two models; only {selected[0]!r} is selected",
+            remedy=f"add one of those with {what}: {', '.join(others[:10])}{' …' if len(others) > 10 else ''}"
+            if others
+            else f"score another model first: no other has {what}",
+        )
+    return selected
 
 
 def _is_pattern(name: str) -> bool:

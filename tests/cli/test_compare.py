@@ -118,8 +118,10 @@ class TestWithoutBenchmarks:
     @pytest.mark.parametrize(
         ("models", "message"),
         [
-            (("high",), "no benchmark is named"),
-            ((), "no benchmark is named"),
+            (("high",), "needs two models; only 'high' is selected\\n.*add one of those .*: low, middle"),
+            (("h*",), "needs two models; only 'high' is selected"),
+            (("high", "-b", "Third2026"), "needs two models; only 'high' .*\\n.*no other has a receipt of Third2026"),
+            ((), "no models and no benchmark are named\\n.*brainscore compare FIRST SECOND"),
             (("high", "lwo"), "'lwo' has no receipt in .*\n.*did you mean low"),
         ],
     )

@@ -154,7 +154,7 @@ def test_names_that_terminals_or_spreadsheets_obey(cli, site):
         (("a", "b", "c", "--site", "http://x"), "--site compares exactly two models; 3 given"),
         (("a", "", "--site", "http://x"), "the name of a model is empty"),
         (("a", "b", "--site", "nowhere"), "not the address of a site"),
-        (("a",), "no benchmark is named"),
+        (("a",), "a comparison needs two models; only 'a' is selected"),
     ],
 )
 def test_mistakes(cli, arguments, message):
