@@ -1,4 +1,5 @@
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -253,3 +254,15 @@ def test_trajectory(store, write, tmp_path):
     assert document["scores"][0]["low"] is None
     with pytest.raises(UserError, match="'nte' has no scores"):
         CliRunner().invoke(command, ["trajectory", "nte", "--results", str(store.folder)], catch_exceptions=False)
+
+
+def test_the_output_in_the_documentation(store, write):
+    """Numbers of benchmarks there change with the tree: this shows the present lines."""
+    write("pixels", "FreemanZiemba2013.V1-pls", 0.29)
+    write("pixels", "MajajHong2015.V4-pls", 0.41)
+    write("pixels", "MajajHong2015.IT-pls", 0.33)
+    write("pixels", "Rajalingham2018-i2n", state="failed", reason="the data cannot be read")
+    output = run(store).output.splitlines()
+    page = (Path(__file__).parents[2] / "docs" / "aggregates.md").read_text(encoding="utf-8")
+    shown = page.split("```\npixels\n")[1].split("```")[0].splitlines()
+    assert set(shown) - set(output) == {"…"}

@@ -78,7 +78,7 @@ def test_pages(submission, people, as_):
         assert "Near-duplicates: 14 stimuli in 7 groups" in page
         assert "tiger-11 and tiger-12" in page
         assert '<th scope="row">gabor</th><td>0</td><td>12</td>' in page
-        assert 'href="/tutorials/validity/index/"' in page
+        assert 'href="/tutorials/validity/worth/"' in page
     assert as_("stranger").get(f"/submissions/{submission.pk}/").status_code == 404
 
 
