@@ -329,7 +329,10 @@ def trajectory(
         low, high = receipt.score.ci or (None, None)
         rows.append((benchmark, point.seed, point.epoch, receipt.score.value, low, high, identifier))
     if not rows:
-        raise UserError(f"{model!r} has no scores in {store.address}", remedy="score it during training: EpochScorer")
+        raise UserError(
+            f"{model!r} has no scores in {store.address}",
+            remedy="score it during training with brainscore.training.EpochScorer, or name another model",
+        )
     columns = ["benchmark", "seed", "epoch", "score", "low", "high", "identifier"]
     frame = pd.DataFrame(rows, columns=columns).astype({"seed": "Int64", "epoch": "Int64", "low": float, "high": float})
     return frame.sort_values(["benchmark", "seed", "epoch"], ignore_index=True)

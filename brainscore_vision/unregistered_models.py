@@ -56,7 +56,15 @@ class UnregisteredModel(NamedTuple):
 
 
 def is_file_reference(model: Any) -> bool:
-    """Whether a reference has the form ``path/to/file.py:make_model``."""
+    """Whether a reference has the form ``path/to/file.py:make_model``.
+
+    Raises
+    ------
+    UserError
+        If it is the name of a file without a function.
+    """
+    if isinstance(model, str) and model.endswith(".py"):
+        raise UserError(f"{model!r} names a file without a function", remedy=f"write it as {model}:make_model")
     return isinstance(model, str) and ".py:" in model
 
 
@@ -342,7 +350,7 @@ def to_unregistered_model(
         _refuse(given, "for a function of images", "it gets RGB arrays, and prepares them itself")
         return UnregisteredModel(*_from_function(model, identifier, region_layer_map, visual_degrees), source)
     raise UserError(
-        f"a {type(model).__name__} is not a model",
+        f"an object of the type {type(model).__name__} is not a model",
         remedy="pass an identifier, a BrainModel, a torch.nn.Module or a function of images",
     )
 

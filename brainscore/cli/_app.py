@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import errno
 import importlib
 import os
 import sys
@@ -17,7 +18,7 @@ from brainscore_core.errors import UserError, nearest
 from brainscore_core.plugins import PluginWarning
 from brainscore_core.progress import stage
 
-__all__ = ["CommandGroup", "app"]
+__all__ = ["CommandGroup", "Subcommands", "app"]
 
 _FOLDER = Path(__file__).parent
 _INTERRUPTED = 130
@@ -28,8 +29,8 @@ _FIRST = ("demo", "score", "run", "list", "info", "compare", "report", "results"
 class CommandGroup(click.Group):
     """A group whose command ``name`` is ``command`` in the file ``name.py`` next to this one.
 
-    A command's module is imported when the command is called. A `UserError` is shown without a
-    traceback (exit code 2), Ctrl-C as one line (130); any other exception keeps its traceback.
+    A command's module is imported when the command is called. A `UserError`, and a file that cannot be written, is
+    shown without a traceback (exit code 2), Ctrl-C as one line (130); any other exception keeps its traceback.
     """
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -108,12 +109,36 @@ class CommandGroup(click.Group):
                 # the reader of the output, such as `head`, has closed it
                 os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
                 sys.exit(_BROKEN_PIPE)
+            except OSError as error:
+                if not _is_of_the_system(error):
+                    raise
+                _fail(f"{error.filename}: {error.strerror}\nname another file or folder, or make this one writable", 2)
         sys.exit(code if isinstance(code, int) else 0)
+
+
+class Subcommands(click.Group):
+    """A group below the command line, such as `brainscore check`, that names its commands if another word is given."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command; for an unknown one, name those that exist."""
+        names = self.list_commands(ctx)
+        if args and args[0] not in names and not args[0].startswith("-"):
+            ctx.fail(f"{args[0]!r} is not a command of `{ctx.command_path}`, which has {', '.join(names)}.")
+        return super().resolve_command(ctx, args)
 
 
 def _fail(message: str, code: int) -> NoReturn:
     click.echo(f"{click.style('Error:', fg='red', bold=True)} {message}", err=True)
     sys.exit(code)
+
+
+def _is_of_the_system(error: OSError) -> bool:
+    """Whether a file cannot be written or read for a reason that no code could avoid, such as a full disk."""
+    kinds = (PermissionError, NotADirectoryError, IsADirectoryError, FileExistsError)
+    full = {errno.ENOSPC, errno.EROFS, getattr(errno, "EDQUOT", errno.ENOSPC)}
+    return error.filename is not None and (isinstance(error, kinds) or error.errno in full)
 
 
 def _show_warning(otherwise: Any) -> Any:

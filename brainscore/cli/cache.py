@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple
 
 import click
 
+from brainscore.cli._app import Subcommands
 from brainscore.cli._output import echo_json, echo_table
 from brainscore_core.errors import UserError, nearest
 from brainscore_core.memory import format_size
@@ -188,13 +189,17 @@ class _Chosen(NamedTuple):
     def __str__(self) -> str:
         parts = []
         if self.files or not self.layers:
-            parts.append(f"{len(self.files)} from {cache_home()}")
+            parts.append(f"{_number(len(self.files))} from {cache_home()}")
         if self.layers:
-            parts.append(f"{len(self.layers)} from {activations_home()}")
+            parts.append(f"{_number(len(self.layers))} from {activations_home()}")
         return " and ".join(parts)
 
 
-@click.group("cache")
+def _number(entries: int) -> str:
+    return f"{entries} {'entry' if entries == 1 else 'entries'}"
+
+
+@click.group("cache", cls=Subcommands)
 def command() -> None:
     """Show, check and empty the folders of fetched data and stored activations.
 

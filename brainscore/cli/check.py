@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from brainscore.cli._app import Subcommands
 from brainscore.cli._output import echo_json
 from brainscore_core.progress import stage
 
@@ -52,7 +53,7 @@ def _echo(checked: CheckedReference) -> None:
     click.echo(f"{checked.name}{kind}: {said}")
 
 
-@click.group("check")
+@click.group("check", cls=Subcommands)
 def command() -> None:
     """Check that a plugin meets the requirements of its kind."""
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from brainscore.cli._app import Subcommands
 from brainscore.cli._output import echo_json, echo_pairs
 
 __all__ = ["command"]
@@ -40,7 +41,7 @@ VARIABLES = (
 )
 
 
-@click.group("config")
+@click.group("config", cls=Subcommands)
 def command() -> None:
     """Show versions, folders and environment variables."""
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from brainscore.cli._app import Subcommands
 from brainscore.cli._options import site_option
 from brainscore_core.errors import UserError
 
@@ -21,7 +22,7 @@ _OUTPUT = click.option(
 )
 
 
-@click.group("download")
+@click.group("download", cls=Subcommands)
 def command() -> None:
     """Download scores, the leaderboard, receipts and submissions from a site.
 

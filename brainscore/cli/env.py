@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from brainscore.cli._app import Subcommands
 from brainscore.cli._output import echo_json, echo_pairs, echo_table
 from brainscore_core.errors import UserError, nearest
 from brainscore_core.memory import format_size, parse_size
@@ -35,7 +36,7 @@ _SHORTEST_KEY = 6
 _UNITS = {"m": 60.0, "h": 3600.0, "d": 86400.0, "w": 7 * 86400.0}
 
 
-@click.group("env")
+@click.group("env", cls=Subcommands)
 def command() -> None:
     """Show, make and remove the environments of models that run isolated.
 

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import click
 
+from brainscore.cli._app import Subcommands
+
 __all__ = ["command"]
 
 _FOLDER = click.option(
@@ -17,7 +19,7 @@ _FOLDER = click.option(
 )  # fmt: skip
 
 
-@click.group("new")
+@click.group("new", cls=Subcommands)
 def command() -> None:
     """Write a new plugin from a template; it passes its own tests."""
 

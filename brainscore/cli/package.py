@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from brainscore.cli._app import Subcommands
 from brainscore.cli._output import echo_json, echo_pairs
 from brainscore_core.errors import UserError
 from brainscore_core.paths import packages_home
@@ -62,7 +63,7 @@ def _metadata_options(function: Callable[..., None]) -> Callable[..., None]:
 _existing_file = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
-@click.group("package")
+@click.group("package", cls=Subcommands)
 def command() -> None:
     """Check and package data, and print their hashes and the code that registers them."""
 

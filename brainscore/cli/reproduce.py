@@ -65,7 +65,9 @@ def command(
     else:
         echo_columns(_COLUMNS, [_row(reproduction) for reproduction in found])
         agreeing, scored = sum(one.agrees for one in found), sum(one.value is not None for one in found)
-        click.echo(f"{agreeing} of {scored} scored pairs agree with the published value; {len(found)} pairs in all.")
+        pairs = f"{len(found)} {'pair' if len(found) == 1 else 'pairs'}"
+        agree = f"; {agreeing} within the published tolerance." if scored else ": see the last column."
+        click.echo(f"{scored} of {pairs} could be scored{agree}")
     if not all(reproduction.agrees for reproduction in found):
         context.exit(1)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from brainscore.cli._app import Subcommands
 from brainscore.cli._options import (
     Filters,
     filter_options,
@@ -118,7 +119,7 @@ def export(file: Path, results: str | None, filters: Filters, newest: bool, asse
     if json_:
         echo_json({"file": file, "rows": rows, "columns": len(EXPORT_COLUMNS), "unreadable": len(listing.problems)})
     else:
-        click.echo(f"{rows} receipts: {file}")
+        click.echo(f"{rows} {'receipt' if rows == 1 else 'receipts'}: {file}")
 
 
 def _export_assessments(file: Path, results: str | None, filters: Filters, newest: bool, json_: bool) -> None:
@@ -541,7 +542,7 @@ def _echo_tree(rows: Iterable[Sequence[str]]) -> None:
         click.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
 
 
-@click.group("results")
+@click.group("results", cls=Subcommands)
 def command() -> None:
     """List, show, compare, export and remove receipts; average scores as on the leaderboard."""
 

@@ -53,6 +53,8 @@ def _folders(paths: tuple[str, ...]) -> tuple[list[Path], list[str]]:
         make_discoverable(folder)
         folders.append(folder)
     if not folders:
+        if paths[0].startswith("-"):
+            raise UserError("no plugin is named", remedy="name the folder of a plugin before the options of pytest")
         raise UserError(f"there is no {paths[0]}", remedy="name the folder of a plugin")
     return list(dict.fromkeys(folders)), options
 

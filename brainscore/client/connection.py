@@ -257,7 +257,7 @@ class Connection:
             return DataUnavailable(f"{self.site} does not answer within {self._timeout:g} s", remedy="try again later")
         remedy = "is the address right, and is it reachable from here?"
         if is_loopback(urlsplit(self.site).hostname or ""):
-            remedy = "start a site with: brainscore serve; or name another one with BRAINSCORE_SITE"
+            remedy = "start a site with: brainscore serve; or name another one with --site or BRAINSCORE_SITE"
         return DataUnavailable(f"{self.site} cannot be reached", remedy=remedy)
 
     def _no_site(self) -> UserError:

@@ -367,7 +367,7 @@ class Registry(MutableMapping[str, Callable[..., T]]):
         if known is not None and known in self:
             return known
         failures: list[str] = []
-        if self._index is not None and isinstance(name, str):
+        if self._index is not None and isinstance(name, str) and name:
             for plugin, keys in plugins_that_mention(name, self._keys_by_plugin()):
                 for key in keys:
                     try:
@@ -439,9 +439,10 @@ class Registry(MutableMapping[str, Callable[..., T]]):
             near = nearest(key, self._known())
             if near:
                 message += f" Nearest: {', '.join(near)}."
-            others = self._index.registries_with(key) if self._index is not None else []
+            names = self._index.registries_with(key) if self._index is not None else []
+            others = [name.removesuffix("_registry").replace("_", " ").replace("data", "dataset") for name in names]
             if others:
-                message += f" ({key!r} is registered in {', '.join(others)}.)"
+                message += f" ({key!r} is registered as a {' and a '.join(others)}.)"
         for failure in failures or []:
             message += f"\nIts identifier could not be determined: {failure}"
         for problem in self._index.problems if self._index is not None else ():

@@ -39,7 +39,7 @@ def backend_of(address: str | os.PathLike[str]) -> Backend:
     Raises
     ------
     UserError
-        If it is neither a folder nor ``s3://bucket/prefix``.
+        If it is neither a folder, which need not exist, nor ``s3://bucket/prefix``.
     """
     address = os.fspath(address)
     if match := _S3.match(address):
@@ -48,7 +48,10 @@ def backend_of(address: str | os.PathLike[str]) -> Backend:
         return BucketBackend(f"s3://{address[match.end() :]}")
     if "://" in address:
         raise UserError(f"receipts cannot be stored at {address}", remedy="use a folder or s3://bucket/folder")
-    return FolderBackend(Path(address).expanduser())
+    folder = Path(address).expanduser()
+    if folder.is_file():
+        raise UserError(f"{address} is a file, not a folder of receipts", remedy="name the folder")
+    return FolderBackend(folder)
 
 
 @dataclass(frozen=True)

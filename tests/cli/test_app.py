@@ -72,6 +72,12 @@ def test_a_wrong_command_gets_suggestions(cli, word, meant):
     assert ("Did you mean" in result.output) == bool(meant)
 
 
+def test_a_wrong_word_after_a_group_names_its_commands(cli):
+    result = cli("check", "pixels")
+    assert result.exit_code == 2
+    assert "'pixels' is not a command of `app check`, which has benchmark, data, metric, model." in result.stderr
+
+
 class TestExitCodes:
     def test_success(self, group):
         assert group(lambda: None)().exit_code == 0
@@ -90,6 +96,12 @@ class TestExitCodes:
         assert result.exit_code == 2
         assert result.stderr == "Error: the culprit\nthe remedy\n"
         assert result.stdout == ""
+
+    def test_a_file_that_cannot_be_written(self, group, tmp_path):
+        (tmp_path / "file").touch()
+        result = group((tmp_path / "file" / "below").touch)()
+        assert result.exit_code == 2
+        assert result.stderr.startswith(f"Error: {tmp_path}/file/below: Not a directory\n")
 
     def test_other_errors_keep_their_traceback(self, group):
         result = group(lambda: 1 / 0)()

@@ -73,7 +73,7 @@ def test_kinds(store):
 def test_list_in_words(store):
     result = run("ls")
     assert result.stdout.split() == ["rates.nc", *(entry.key[:12] for entry in store.entries())]
-    assert f"1 in {os.environ['BRAINIO_HOME']} and 3 in {store.folder}, 1" in result.stderr
+    assert f"1 entry in {os.environ['BRAINIO_HOME']} and 3 entries in {store.folder}, 1" in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_remove(store):
     assert removed["removed"] == []
     assert left(store) == [("vgg-16", "conv1")]
     assert len(list(store.folder.iterdir())) == 2
-    assert "Removed 1 from" in run("rm", "vgg-16", "--yes").stdout
+    assert "Removed 1 entry from" in run("rm", "vgg-16", "--yes").stdout
     assert left(store) == []
 
 
@@ -139,7 +139,7 @@ def test_remove_asks(store):
     assert run("rm", "alexnet", input="n\n").exit_code == 1
     assert len(left(store)) == 3
     asked = run("rm", "alexnet", input="y\n")
-    assert f"Remove 2 from {store.folder} (8.3 kB)?" in asked.stderr
+    assert f"Remove 2 entries from {store.folder} (8.3 kB)?" in asked.stderr
     assert len(left(store)) == 1
 
 

@@ -31,6 +31,8 @@ def test_what_is_a_file_reference():
     assert is_file_reference("here/mine.py:make")
     assert not is_file_reference("gabor")
     assert not is_file_reference(mean_colour)
+    with pytest.raises(UserError, match=r"write it as here/mine.py:make_model"):
+        is_file_reference("here/mine.py")
 
 
 def test_a_function_becomes_a_model_of_one_layer():

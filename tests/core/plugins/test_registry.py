@@ -72,7 +72,7 @@ class TestUnknown:
 
     def test_name_of_another_registry(self, domain):
         domain.write("benchmarks", "b", "benchmark_registry['bench'] = dict")
-        with pytest.raises(UnknownIdentifier, match=r"'bench' is registered in benchmark_registry"):
+        with pytest.raises(UnknownIdentifier, match=r"'bench' is registered as a benchmark"):
             domain.models["bench"]
 
     def test_survives_pickling(self, registry):

@@ -282,3 +282,9 @@ def test_a_scan_tells_what_is_no_receipt(fakes, tmp_path):
     store.path_of(written).write_text("{")
     (problem,) = store.scan().found
     assert "not valid JSON" in problem.message
+
+
+def test_a_file_is_not_a_folder_of_receipts(tmp_path):
+    (tmp_path / "receipt.json").touch()
+    with pytest.raises(UserError, match=r"receipt\.json is a file, not a folder of receipts"):
+        ResultsStore(tmp_path / "receipt.json")
