@@ -126,6 +126,6 @@ def test_another_ending(tmp_path):
 
 
 def test_the_documentation_lists_the_columns():
-    page = Path(__file__).parents[3].joinpath("docs", "validity", "index.md").read_text(encoding="utf-8")
+    page = Path(__file__).parents[3].joinpath("docs", "validity", "export.md").read_text(encoding="utf-8")
     table = page.split("<!-- begin: columns -->")[1].split("<!-- end: columns -->")[0].strip().splitlines()
     assert table[2:] == [f"| `{column.name}` | {column.type} | {column.meaning} |" for column in ASSESSMENT_COLUMNS]
