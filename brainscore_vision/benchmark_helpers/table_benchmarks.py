@@ -1,7 +1,7 @@
 """Benchmarks as rows of a table: those of one kind differ only in data, metric, region, visual angle and the like.
 
 The table is ``benchmarks.csv`` in the plugin's folder; its columns are those of
-:class:`~brainscore_vision.benchmark_helpers.tables.BenchmarkRow`. See ``docs/benchmarks.md``.
+:class:`~brainscore_vision.benchmark_helpers.tables.BenchmarkRow`. See ``docs/benchmark_plugins.md``.
 """
 
 from __future__ import annotations
