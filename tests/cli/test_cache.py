@@ -95,7 +95,7 @@ def test_list(filled):
 def test_list_in_words(filled):
     result = run("ls")
     assert result.stdout.splitlines() == ["images", "images.zip", "labels.csv", "rates.nc"]
-    assert "4 in" in result.stderr
+    assert "4 entries in" in result.stderr
 
 
 @pytest.mark.parametrize("name", ["rates.nc", "*.nc", hashlib.sha1(b"rates").hexdigest()[:8]])

@@ -118,7 +118,7 @@ def test_what_killed_writers_left_goes_after_a_day(fakes, tmp_path):
 
 def test_a_folder_that_cannot_be_written(fakes, tmp_path):
     (tmp_path / "file").write_text("in the way")
-    store = ResultsStore(tmp_path / "file")
+    store = ResultsStore(tmp_path / "file" / "results")
     with pytest.raises(StoreError, match=r"(?s)cannot be written to .*file.*--results"):
         store.write(fakes.receipt())
     with pytest.raises(UserError, match=r"cannot be written to .*file"):
