@@ -56,7 +56,7 @@ def command(
             "no published pair matches", remedy=f"there are {', '.join(_name(score) for score in PUBLISHED_SCORES)}"
         )
     store = ResultsStore(results)
-    found = []
+    found: list[Reproduction] = []
     for number, score in enumerate(chosen, start=1):
         click.echo(f"[{number}/{len(chosen)}] {_name(score)} …", err=True)
         found += reproduce([score], results=store)
