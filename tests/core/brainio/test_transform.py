@@ -85,7 +85,7 @@ def test_does_not_grow_with_the_square():
     ids = [f"s{i}" for i in range(50_000)]
     source = DataAssembly(np.arange(50_000), coords={"stimulus_id": ("presentation", ids)}, dims=["presentation"])
     target = source.isel(presentation=slice(None, None, -1))
-    start = time.perf_counter()
+    start = time.process_time()  # of the processor, whatever else the machine does
     assert subset(source, target, repeat=True).values[0] == 49_999
     assert subset(source, target).sizes["presentation"] == 50_000
-    assert time.perf_counter() - start < 5  # 2.5 billion comparisons take minutes
+    assert time.process_time() - start < 20  # 2.5 billion comparisons take minutes
