@@ -85,8 +85,9 @@ class _Report:
         from brainscore_vision.assessment.tasks import Started
 
         if isinstance(event, Started):
-            self._number += 1
-            click.echo(f"[{self._number}/{self._total}] {event.task.name} …", err=True)
+            if not event.step:
+                self._number += 1
+                click.echo(f"[{self._number}/{self._total}] {event.task.name} …", err=True)
             return
         assessment = event.assessment
         if event.stored:

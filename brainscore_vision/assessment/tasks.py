@@ -75,9 +75,11 @@ class Task:
 
 @dataclass(frozen=True)
 class Started:
-    """A task begins."""
+    """A task begins, or has made progress (`step`, with its share of the work if known)."""
 
     task: Task
+    step: str = ""
+    share: float | None = None
 
 
 @dataclass(frozen=True)
@@ -187,7 +189,7 @@ def assess(
         for number, known in missing.items():
             report(Started(tasks[number]))
             with stage(tasks[number].name):
-                found[number] = run_task(tasks[number], store, known=known)
+                found[number] = run_task(tasks[number], store, known=known, on_event=report)
             report(Finished(tasks[number], found[number]))
     else:
         from brainscore_core.runner.cluster import open_cluster
@@ -232,7 +234,13 @@ def changed_plugins(assessment: Assessment) -> tuple[str, ...]:
     )
 
 
-def run_task(task: Task, store: AssessmentStore, *, known: str | None = None) -> Assessment | None:
+def run_task(
+    task: Task,
+    store: AssessmentStore,
+    *,
+    known: str | None = None,
+    on_event: Callable[[Started], Any] | None = None,
+) -> Assessment | None:
     """Compute a task and store its assessment; None if another process is computing it.
 
     An error becomes the state of the assessment. An interrupt leaves nothing behind. If another process has stored a
@@ -252,7 +260,7 @@ def run_task(task: Task, store: AssessmentStore, *, known: str | None = None) ->
                 with suggesting_public_variants(task.benchmark, benchmark_registry):
                     benchmark = load_benchmark(task.benchmark)
                 version = getattr(benchmark, "version", None)
-                result = _compute(task, benchmark)
+                result = _compute(task, benchmark, on_event)
                 outcome = {"state": "assessed", "result": _fields(task, result), "text": result.text()}
             except NotApplicable as error:
                 outcome = {"state": "not applicable", "reason": scrub_text(error.reason)}
@@ -291,11 +299,16 @@ def _claimed(task: Task, store: AssessmentStore) -> Iterator[bool]:
         yield True
 
 
-def _compute(task: Task, benchmark: Any) -> Any:
+def _compute(task: Task, benchmark: Any, on_event: Callable[[Started], Any] | None) -> Any:
     module, name = _FUNCTIONS[task.part]
     function = getattr(importlib.import_module(f"brainscore_vision.assessment.{module}"), name)
     if task.part == "recovery":
-        return function(benchmark, list(task.models), **task.settings)
+
+        def progress(state: Any) -> None:
+            if on_event is not None:
+                on_event(Started(task, state.step, state.done / max(state.total, 1)))
+
+        return function(benchmark, list(task.models), on_progress=progress, **task.settings)
     model: Any = task.models[0] if task.models else None
     if task.part == "audit" and model is not None:
         model = load_model(model)

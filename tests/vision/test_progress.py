@@ -95,7 +95,7 @@ def test_runs(stages, monkeypatch, tmp_path):
 
 
 def test_assessments(stages, monkeypatch, tmp_path):
-    monkeypatch.setattr(tasks, "run_task", lambda task, store, *, known: None)
+    monkeypatch.setattr(tasks, "run_task", lambda task, store, *, known, on_event: None)
     planned = tasks.plan(["Simulated2026.V1-rdm"], parts=["audit"])
     assert tasks.assess(planned, AssessmentStore(tmp_path)) == []
     assert stages() == ["Simulated2026.V1-rdm: audit"]
