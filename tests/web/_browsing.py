@@ -1,4 +1,4 @@
-"""What keeps people from using a page: what axe finds, and what is wider than the window; and waiting for a page."""
+"""What keeps people from using a page: what axe finds, and what is wider than the window. And waiting for pages."""
 
 import time
 
@@ -59,6 +59,12 @@ def barriers(page, address=None, *, looks=LOOKS, opened=False, without=(), optio
         if (wider := page.evaluate(_WIDER)) > 0:
             lines.append(f"{where}: {wider} pixels too wide")
     return lines
+
+
+def follow(target):
+    """Click what leads to another page or part of it, and wait until that is loaded, which a click does not do."""
+    with target.page.expect_navigation():
+        target.click()
 
 
 def wait_until(page, expression, seconds=30):

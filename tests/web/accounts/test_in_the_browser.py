@@ -9,7 +9,7 @@ from allauth.account.utils import user_pk_to_url_str
 
 from brainscore_web.environment import email_settings
 
-from .._browsing import LOOKS, PHONE, barriers
+from .._browsing import LOOKS, PHONE, barriers, follow
 
 PASSWORD = "correct horse battery"
 
@@ -24,20 +24,20 @@ def test_a_newcomer(board, page, new_page, mailoutbox):
     from brainscore_web.leaderboard.models import VisionModel
 
     page.goto("/vision/leaderboard/")
-    page.click("text=Sign up")
+    follow(page.locator("text=Sign up"))
     page.fill("[name=email]", "newcomer@example.org")
     page.fill("[name=display_name]", "Nora Newcomer")
     page.fill("[name=password1]", PASSWORD)
-    page.click("main button")
+    follow(page.locator("main button"))
     page.wait_for_url("**/accounts/confirm-email/")
     page.goto(links(mailoutbox)[0])
-    page.click("text=This is my address")
+    follow(page.locator("text=This is my address"))
     page.wait_for_url("**/accounts/profile/")
     assert page.inner_text("h1") == "Nora Newcomer"
 
-    page.click("text=New token")
+    follow(page.locator("text=New token"))
     page.fill("[name=name]", "laptop")
-    page.click("main button")
+    follow(page.locator("main button"))
     text = page.inner_text("#token")
     user = User.objects.get(email="newcomer@example.org")
     assert ApiToken.find(text).user == user
@@ -48,15 +48,15 @@ def test_a_newcomer(board, page, new_page, mailoutbox):
     visitor = new_page(refused=True)
     visitor.goto("/vision/leaderboard/")
     assert model.identifier in visitor.content()
-    page.click("header >> text=Nora Newcomer")
-    page.click(f"button:has-text('Make private {model.identifier}')")
+    follow(page.locator("header >> text=Nora Newcomer"))
+    follow(page.locator(f"button:has-text('Make private {model.identifier}')"))
     page.wait_for_selector("text=is now private")
     visitor.reload()
     assert model.identifier not in visitor.content()
     assert visitor.goto(f"/vision/model/{model.identifier}/").status == 404
     page.goto("/vision/leaderboard/")
     assert model.identifier in page.content()  # its owner still sees it
-    page.click("text=Log out")
+    follow(page.locator("text=Log out"))
     page.wait_for_selector("text=Log in")
 
 
@@ -116,11 +116,11 @@ def test_every_page(somebody, logged_in, new_page):
     visitor.goto("/accounts/login/")
     visitor.fill("[name=login]", somebody.email)
     visitor.fill("[name=password]", "wrong password")
-    visitor.click("main button")
+    follow(visitor.locator("main button"))
     visitor.wait_for_selector(".errorlist")
     visitor.fill("[name=login]", somebody.email)
     visitor.fill("[name=password]", PASSWORD)
-    visitor.click("main button")
+    follow(visitor.locator("main button"))
     visitor.wait_for_url("**/2fa/authenticate/")
     wrong += barriers(visitor, looks=LOOKS[:1])
     assert not wrong, "\n".join(wrong)
@@ -134,16 +134,16 @@ def test_what_forms_answer_with(somebody, logged_in, new_page, settings):
     assert page.is_visible("text=Cancel this change")
     page.goto("/accounts/tokens/")
     page.fill("[name=name]", "a laptop")
-    page.click("main button")
+    follow(page.locator("main button"))
     page.wait_for_selector("#token")
     wrong += barriers(page, looks=light)
     page.goto("/accounts/delete/")
     page.fill("[name=password]", "wrong password")
-    page.click("main button")
+    follow(page.locator("main button"))
     page.wait_for_selector(".errorlist")
     wrong += barriers(page, looks=light)
     page.fill("[name=password]", PASSWORD)
-    page.click("main button")
+    follow(page.locator("main button"))
     page.wait_for_selector("h1:has-text('Your account has been deleted')")
     wrong += barriers(page, looks=light)
 
@@ -155,7 +155,7 @@ def test_what_forms_answer_with(somebody, logged_in, new_page, settings):
         visitor.goto("/accounts/signup/")
         visitor.fill("[name=email]", "newcomer@example.org")
         visitor.fill("[name=password1]", PASSWORD)
-        visitor.click("main button")
+        follow(visitor.locator("main button"))
         visitor.wait_for_selector(f"h1:has-text('{heading}')")
         wrong += barriers(visitor, looks=dark)
     settings.SIGNUP_OPEN = False

@@ -9,7 +9,7 @@ from brainscore_web.accounts.models import User
 from brainscore_web.leaderboard.models import Benchmark, LayerProfile, Score, StimulusSample, VisionModel
 from brainscore_web.leaderboard.simulation import simulate_leaderboard
 
-from .._browsing import barriers, wait_until
+from .._browsing import barriers, follow, wait_until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 FIRST = "Simulated000.V1-pls"
@@ -108,20 +108,20 @@ def test_a_visit(shown, page, new_page):
 
     page.goto("/vision/benchmarks/")
     page.get_by_label("Region").select_option("V1")
-    page.get_by_role("button", name="Filter").click()
+    follow(page.get_by_role("button", name="Filter"))
     assert "region=V1" in page.url
-    page.get_by_role("link", name=FIRST, exact=True).click()
+    follow(page.get_by_role("link", name=FIRST, exact=True))
     assert page.inner_text("h1") == FIRST
     assert page.locator(".samples img").count() == 3
     page.locator(".samples").scroll_into_view_if_needed()
     wait_until(page, "[...document.querySelectorAll('.samples img')].every((image) => image.naturalWidth === 40)")
-    page.locator(".models tbody a[href^='/vision/receipt/']").first.click()
+    follow(page.locator(".models tbody a[href^='/vision/receipt/']").first)
     assert page.inner_text("h1") == "Receipt"
 
     page = new_page(java_script_enabled=False)
     page.goto(f"/vision/model/{shown.models[0]}/")
     assert page.locator(f'[data-node="{FIRST}"]').is_hidden()
-    page.get_by_role("link", name="Open V1", exact=True).click()
+    follow(page.get_by_role("link", name="Open V1", exact=True))
     assert page.locator(f'[data-node="{FIRST}"]').is_visible()
     assert page.get_by_role("button", name="Copy").count() == 0
 

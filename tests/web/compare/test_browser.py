@@ -8,7 +8,7 @@ import pytest
 
 from brainscore_web.leaderboard import simulation
 
-from .._browsing import LOOKS, PHONE, barriers
+from .._browsing import LOOKS, PHONE, barriers, follow
 
 pytestmark = pytest.mark.django_db(transaction=True)
 PAGE = "/vision/compare/"
@@ -25,7 +25,7 @@ def test_a_visit(shown, page, new_page, tmp_path):
     page.goto(PAGE)
     page.get_by_label("Horizontal axis").fill(X)
     page.get_by_label("Vertical axis").fill(Y)
-    page.get_by_role("button", name="Compare").click()
+    follow(page.get_by_role("button", name="Compare"))
     assert f"x={X}" in page.url
     assert page.get_by_role("heading", level=2).first.inner_text() == f"{Y} against {X}"
 
@@ -56,19 +56,19 @@ def test_a_visit(shown, page, new_page, tmp_path):
         assert len(list(csv.DictReader(file))) == 12
 
     # the other modes keep what was chosen; filters narrow it down
-    page.get_by_role("link", name="Two models").click()
+    follow(page.get_by_role("link", name="Two models"))
     page.get_by_label("First").fill(shown.models[0])
     page.get_by_label("Second").fill(shown.models[5])
-    page.get_by_role("button", name="Compare").click()
+    follow(page.get_by_role("button", name="Compare"))
     assert page.locator(".chart-heading").first.text_content() == "Means"
     page.get_by_text("Filters", exact=True).click()
     page.get_by_label("IT", exact=False).first.check()
-    page.get_by_role("button", name="Apply").click()
+    follow(page.get_by_role("button", name="Apply"))
     assert "region=IT" in page.url
     expect(page.locator(".chart-heading")).to_have_text(["Means", re.compile("^IT: ")])
-    page.get_by_role("link", name="region: IT").click()
+    follow(page.get_by_role("link", name="region: IT"))
     assert "region" not in page.url
-    page.get_by_role("link", name="Two benchmarks").click()
+    follow(page.get_by_role("link", name="Two benchmarks"))
     assert page.get_by_label("Horizontal axis").input_value() == X
 
     # cells of a large matrix say what they are
@@ -96,7 +96,7 @@ def test_a_visit(shown, page, new_page, tmp_path):
         assert min(small) >= 8 or "benchmarks" in query
     page.goto(PAGE)
     page.get_by_label("Horizontal axis").fill(X)
-    page.get_by_role("button", name="Compare").click()
+    follow(page.get_by_role("button", name="Compare"))
     assert X in page.get_by_role("heading", level=2).first.inner_text()
 
 

@@ -12,7 +12,7 @@ from brainscore_web.accounts.models import User
 from brainscore_web.competitions.models import Competition, Entry
 from brainscore_web.leaderboard.models import Benchmark, VisionModel
 
-from .._browsing import LOOKS, barriers
+from .._browsing import LOOKS, barriers, follow
 
 PASSWORD = "correct horse battery"
 
@@ -44,62 +44,62 @@ def log_in(page, email):
     page.goto("/accounts/login/")
     page.get_by_label("E-mail address").fill(email)
     page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("button", name="Log in").click()
+    follow(page.get_by_role("button", name="Log in"))
     page.wait_for_url("**/accounts/profile/")
 
 
 def test_from_the_first_form_to_the_winners(scored, page):
     log_in(page, "boss@example.org")
     page.goto("/competitions/")
-    page.get_by_role("link", name="Start a competition").click()
+    follow(page.get_by_role("link", name="Start a competition"))
     for label, text in (
         ("Name in its address", "okapi"), ("Year", "2031"), ("Title", "Okapi Cup"),
         ("Summary", "Benchmarks that break."), ("What it is about", "It is about *stripes*."), ("Prize pool", "5000"),
     ):  # fmt: skip
         page.get_by_label(label, exact=True).fill(text)
-    page.get_by_role("button", name="Save").click()
-    page.get_by_role("link", name="Add a track").click()
+    follow(page.get_by_role("button", name="Save"))
+    follow(page.get_by_role("link", name="Add a track"))
     page.get_by_label("Title", exact=True).fill("Stripes")
     page.get_by_label("Scored on").fill("alexnet\npixels")
     page.get_by_label("Prizes", exact=True).fill("3000\n2000")
     page.get_by_label("Regions").fill("V1, V4")
-    page.get_by_role("button", name="Save").click()
-    page.get_by_role("link", name="Edit Dates").click()
+    follow(page.get_by_role("button", name="Save"))
+    follow(page.get_by_role("link", name="Edit Dates"))
     page.get_by_label("Kind").first.select_option("deadline")
     page.get_by_label("Title").first.fill("Entries until")
     page.get_by_label("Announced dates").first.fill("2131-06-30\n2131-07-08")
-    page.get_by_role("button", name="Save").click()
-    page.get_by_role("link", name="Preview").click()
+    follow(page.get_by_role("button", name="Save"))
+    follow(page.get_by_role("link", name="Preview"))
     assert page.get_by_text("This is a draft that only organisers can see.").is_visible()
     assert page.locator("em", has_text="stripes").is_visible()
-    page.get_by_role("link", name="Organise").click()
-    page.get_by_role("button", name="Publish").click()
+    follow(page.get_by_role("link", name="Organise"))
+    follow(page.get_by_role("button", name="Publish"))
 
     log_in(page, "ada@example.org")
     for name in ("Ada2031.V1-pls", "Ada2031.V4-pls"):
         page.goto("/competitions/okapi/")
         assert page.locator("del").inner_text() == "June 30, 2131"
-        page.get_by_role("link", name="Enter the Stripes").click()
+        follow(page.get_by_role("link", name="Enter the Stripes"))
         page.get_by_label("Your entry").select_option(label=name)
-        page.get_by_role("button", name="Enter").click()
+        follow(page.get_by_role("button", name="Enter"))
         assert page.get_by_text(f"{name} has entered Stripes.").is_visible()
     page.get_by_role("button", name="Log out")
     table = page.get_by_role("region", name="Standings of Stripes").inner_text()
     assert "0.1500" in table
     assert "$3,000" in table
     assert page.get_by_text("failed: pixels (RuntimeError: out of luck)").is_visible()
-    page.get_by_role("link", name="Withdraw Ada2031.V4-pls").click()
+    follow(page.get_by_role("link", name="Withdraw Ada2031.V4-pls"))
     page.get_by_label("Reason").fill("wrong stimuli")
-    page.get_by_role("button", name="Withdraw").click()
+    follow(page.get_by_role("button", name="Withdraw"))
     assert page.get_by_text("withdrawn: wrong stimuli").is_visible()
 
     log_in(page, "boss@example.org")
     page.goto("/competitions/okapi/manage/")
-    page.get_by_role("link", name="Freeze the standings").click()
-    page.get_by_role("button", name="Freeze").click()
-    page.get_by_role("button", name="Create awards").click()
+    follow(page.get_by_role("link", name="Freeze the standings"))
+    follow(page.get_by_role("button", name="Freeze"))
+    follow(page.get_by_role("button", name="Create awards"))
     assert page.get_by_text("Awards created from the frozen standings: 1.").is_visible()
-    page.get_by_role("button", name="Announce the winners").click()
+    follow(page.get_by_role("button", name="Announce the winners"))
     page.context.clear_cookies()
     page.goto("/competitions/okapi/")
     assert page.get_by_role("heading", name="Winners").is_visible()
@@ -123,8 +123,8 @@ def test_a_competition_of_models_is_closed_decided_and_awarded(people, put, page
         ("Name in its address", "zebra"), ("Year", "2031"), ("Title", "Zebra Cup"), ("Summary", "Models of stripes."),
     ):  # fmt: skip
         page.get_by_label(label, exact=True).fill(text)
-    page.get_by_role("button", name="Save").click()
-    page.get_by_role("link", name="Add a track").click()
+    follow(page.get_by_role("button", name="Save"))
+    follow(page.get_by_role("link", name="Add a track"))
     page.get_by_label("Title", exact=True).fill("Stripes")
     page.get_by_label("Competes").select_option("models")
     page.get_by_label("Wins").select_option("highest")
@@ -132,46 +132,46 @@ def test_a_competition_of_models_is_closed_decided_and_awarded(people, put, page
     page.get_by_label("Prizes", exact=True).fill("1000\n500")
     page.get_by_label("Entries that share a place").uncheck()
     keep(page, "walk_track")
-    page.get_by_role("button", name="Save").click()
-    page.get_by_role("link", name="Edit Dates").click()
+    follow(page.get_by_role("button", name="Save"))
+    follow(page.get_by_role("link", name="Edit Dates"))
     for number, (kind, day) in enumerate((("opens", "2130-01-01"), ("deadline", "2131-06-30"))):
         page.get_by_label("Kind").nth(number).select_option(kind)
         page.get_by_label("Title").nth(number).fill(f"Entries: {kind}")
         page.get_by_label("Announced dates").nth(number).fill(day)
-    page.get_by_role("button", name="Save").click()
-    page.get_by_role("button", name="Publish").click()
+    follow(page.get_by_role("button", name="Save"))
+    follow(page.get_by_role("button", name="Publish"))
     assert page.get_by_text("To accept them earlier, change it under Dates.").is_visible()
-    page.get_by_role("link", name="Edit Dates").click()
+    follow(page.get_by_role("link", name="Edit Dates"))
     page.get_by_label("Announced dates").first.fill("2130-01-01\n2026-01-01")
-    page.get_by_role("button", name="Save").click()
+    follow(page.get_by_role("button", name="Save"))
     keep(page, "walk_open")
 
     for email, name in (("ada@example.org", "ada-net"), ("ben@example.org", "ben-net")):
         log_in(page, email)
         page.goto("/competitions/zebra/")
-        page.get_by_role("link", name="Enter the Stripes").click()
+        follow(page.get_by_role("link", name="Enter the Stripes"))
         page.get_by_label("Your entry").select_option(label=name)
         keep(page, f"walk_enter_{name}")
-        page.get_by_role("button", name="Enter").click()
+        follow(page.get_by_role("button", name="Enter"))
         assert page.get_by_text(f"{name} has entered Stripes.").is_visible()
     assert "0.3000" in page.get_by_role("region", name="Standings of Stripes").inner_text()
 
     log_in(page, "boss@example.org")
     page.goto("/competitions/zebra/manage/")
-    page.get_by_role("button", name="Close").click()
+    follow(page.get_by_role("button", name="Close"))
     assert page.get_by_text("entries are no longer accepted").first.is_visible()
     keep(page, "walk_closed")
-    page.get_by_role("link", name="Freeze the standings").click()
-    page.get_by_role("button", name="Freeze").click()
-    page.get_by_role("button", name="Create awards").click()
+    follow(page.get_by_role("link", name="Freeze the standings"))
+    follow(page.get_by_role("button", name="Freeze"))
+    follow(page.get_by_role("button", name="Create awards"))
     assert page.get_by_text("Decide on the prizes of ada-net, ben-net under Winners.").is_visible()
     keep(page, "walk_awards")
-    page.get_by_role("link", name="Winners (2) of Stripes").click()
+    follow(page.get_by_role("link", name="Winners (2) of Stripes"))
     for number in range(2):
         page.get_by_label("Prize").nth(number).fill("a zebra" if number == 0 else "$750")
     keep(page, "walk_winners")
-    page.get_by_role("button", name="Save").click()
-    page.get_by_role("button", name="Announce the winners").click()
+    follow(page.get_by_role("button", name="Save"))
+    follow(page.get_by_role("button", name="Announce the winners"))
 
     page.context.clear_cookies()
     page.goto("/competitions/zebra/")

@@ -19,7 +19,7 @@ from brainscore_web.leaderboard.snapshot import snapshot_for
 from brainscore_web.leaderboard.state import BoardState
 from brainscore_web.scoring.models import RemoteResult, RemoteWorker
 
-from .._browsing import DESK, barriers, wait_until
+from .._browsing import DESK, barriers, follow, wait_until
 
 PAGE = "/vision/leaderboard/"
 
@@ -367,7 +367,7 @@ def test_details(board, page):
     expect(page.locator("#inspector strong")).to_have_text("V1")
     texts = page.locator("#inspector").locator("strong, .facts li").all_inner_texts()
     assert " · ".join(texts[:3]) == said
-    page.get_by_title("What ranks mean").click()
+    follow(page.get_by_title("What ranks mean"))
     assert page.url.endswith("#ranks")
     assert names(page) == expected()
 
@@ -389,7 +389,7 @@ def test_models_are_chosen_and_columns_shown(board, page):
     assert texts == [short_count(model.parameters) for model in made.models]
     page.locator(".board [data-sort='parameters']").click()
     expect_order(page, expected(sort="parameters"))
-    page.get_by_role("button", name="Compare 2 chosen").click()
+    follow(page.get_by_role("button", name="Compare 2 chosen"))
     page.wait_for_url("**/vision/compare/**")
     assert f"{min(first, second)}" in page.inner_text("h2")
     page.go_back()
@@ -397,7 +397,7 @@ def test_models_are_chosen_and_columns_shown(board, page):
     assert names(page) == expected(sort="parameters")
     visit(page)
     page.get_by_label(f"Choose {third}").check()
-    page.get_by_role("button", name="Show only these").click()
+    follow(page.get_by_role("button", name="Show only these"))
     page.wait_for_url("**/vision/leaderboard/?models=**")
     expect_order(page, [third])
 
@@ -501,17 +501,17 @@ def test_everybody_can_read_it(board, page, new_page):
 def test_without_a_script(board, new_page):
     page = new_page(java_script_enabled=False, refused=True)
     page.goto(PAGE)
-    page.get_by_title("Sort by V1").click()
+    follow(page.get_by_title("Sort by V1"))
     assert names(page) == expected(sort="V1")
-    page.get_by_title(re.compile("^Open: ")).first.click()
+    follow(page.get_by_title(re.compile("^Open: ")).first)
     assert names(page) == expected(sort="V1")
     assert page.get_by_title(re.compile("^Close: ")).count() == 3
     page.get_by_label("Search models").fill("vit")
-    page.get_by_role("button", name="Apply").first.click()
+    follow(page.get_by_role("button", name="Apply").first)
     assert names(page) == expected(sort="V1", q="vit")
     assert page.get_by_title(re.compile("^Close: ")).count() == 3
     page.get_by_label("Search models").fill("vit)")
-    page.get_by_role("button", name="Apply").first.click()
+    follow(page.get_by_role("button", name="Apply").first)
     expect(page.locator("#problem")).to_contain_text("parenthesis")
 
 

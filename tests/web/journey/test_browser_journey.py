@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from .._browsing import barriers
+from .._browsing import barriers, follow
 from .._plugins import benchmark_files, model_files, zipped
 from .material import DATA_TEST, NAME, packages
 
@@ -136,14 +136,14 @@ def person(browser, site):
 
 def sign_up(page, site, address, name):
     page.goto("/")
-    page.click("text=Sign up")
+    follow(page.locator("text=Sign up"))
     page.fill("[name=email]", address)
     page.fill("[name=display_name]", name)
     page.fill("[name=password1]", PASSWORD)
-    page.click("main button")
+    follow(page.locator("main button"))
     page.wait_for_url("**/accounts/confirm-email/")
     page.goto(re.search(r"http://\S+", site.letters(address, "onfirm")[0])[0])
-    page.click("text=This is my address")
+    follow(page.locator("text=This is my address"))
     page.wait_for_url("**/accounts/profile/")
 
 
@@ -151,7 +151,7 @@ def log_in(page, address):
     page.goto("/accounts/login/")
     page.fill("[name=login]", address)
     page.fill("[name=password]", PASSWORD)
-    page.click("main button")
+    follow(page.locator("main button"))
     page.wait_for_url("**/accounts/profile/")
 
 
@@ -186,9 +186,9 @@ def upload(page, folder):
     """From the profile to the code that is to be copied."""
     files = packages(folder)
     page.goto("/accounts/profile/")
-    page.click("text=Upload data")
+    follow(page.locator("text=Upload data"))
     page.fill("[name=identifier]", NAME)
-    page.click("main button.main")
+    follow(page.locator("main button.main"))
     page.wait_for_url(re.compile("/uploads/[0-9a-f-]{36}/$"))
     page.set_input_files("#all", [str(files[kind]) for kind in ("csv", "zip", "nc")])
     page.click("text=Upload and check")
@@ -233,10 +233,10 @@ def test_a_newcomer_brings_data_a_benchmark_and_another_a_model(person, site, tm
     }
     newcomer.goto("/tutorials/")
     picture(newcomer, "tutorials")
-    newcomer.click("text=Submit a benchmark")
+    follow(newcomer.locator("text=Submit a benchmark"))
     choose(newcomer, files, "newcomer2026.zip")
     newcomer.fill("[name=note]", "Simulated cells. Expected score of pixels: about 0.47.")
-    newcomer.click("main button.main")
+    follow(newcomer.locator("main button.main"))
     newcomer.wait_for_url(re.compile("/submissions/[0-9a-f-]{36}/$"))
     submission = newcomer.url
     assert newcomer.locator(".findings .error").count() == 0
@@ -246,40 +246,40 @@ def test_a_newcomer_brings_data_a_benchmark_and_another_a_model(person, site, tm
     log_in(reviewer, "reviewer@example.org")
     reviewer.goto("/vision/leaderboard/")
     assert reviewer.inner_text("header .count").startswith("1")
-    reviewer.click("header a:has-text('Review')")
+    follow(reviewer.locator("header a:has-text('Review')"))
     picture(reviewer, "review")
-    reviewer.click("text=newcomer2026")
-    reviewer.click("text=Review this")
+    follow(reviewer.locator("text=newcomer2026"))
+    follow(reviewer.locator("text=Review this"))
     reviewer.wait_for_selector("#verdict")
     code = reviewer.locator("details.file", has_text="benchmarks/newcomer2026/benchmark.py").first
     code.locator("summary", has_text="Comment").last.click()
     code.locator("[name=line]").last.fill("3")
     code.locator("[name=text]").last.fill("Why these trials?")
-    code.get_by_role("button", name="Comment").last.click()
+    follow(code.get_by_role("button", name="Comment").last)
     reviewer.wait_for_selector("text=Why these trials?")
     aspects(reviewer, {"documentation": "not"})
     reviewer.fill("[name=text] >> nth=-1", "Please say in the docstring that the cells are simulated.")
-    reviewer.click("text=Request changes")
+    follow(reviewer.locator("text=Request changes"))
     reviewer.wait_for_selector("text=hanges requested")
     assert not visitor.request.get(f"/api/v1/benchmarks/{NAME}-pls").ok  # nothing of it is there yet
 
     assert any("simulated" in text for text in site.letters("newcomer@example.org", "hange"))
     newcomer.goto(submission)
     assert "Please say in the docstring" in newcomer.inner_text("main")
-    newcomer.get_by_role("link", name="Send a new revision").click()
+    follow(newcomer.get_by_role("link", name="Send a new revision"))
     path = "benchmarks/newcomer2026/benchmark.py"
     files[path] = files[path].replace(f"representations of {NAME}.", f"representations of {NAME}, simulated cells.")
     choose(newcomer, files, "newcomer2026-again.zip")
-    newcomer.click("main button.main")
+    follow(newcomer.locator("main button.main"))
     newcomer.wait_for_url(re.compile("/submissions/[0-9a-f-]{36}/$"))
     wait_until(newcomer, "waiting for a reviewer")
-    newcomer.click("a:has-text('Changes')")
+    follow(newcomer.locator("a:has-text('Changes')"))
     assert "simulated cells" in newcomer.inner_text("main")
 
     reviewer.goto(submission.replace("/submissions/", "/review/"))
     assert "Why these trials?" in reviewer.inner_text("main")
     aspects(reviewer, {})
-    reviewer.click("button:has-text('Approve')")
+    follow(reviewer.locator("button:has-text('Approve')"))
     reviewer.wait_for_selector("text=pproved")
 
     newcomer.goto(submission)
@@ -291,14 +291,14 @@ def test_a_newcomer_brings_data_a_benchmark_and_another_a_model(person, site, tm
     assert 0.4 < found["pixels", f"{NAME}-pls"]["value"] < 0.55
     visitor.goto(f"/vision/benchmark/{NAME}-pls/")
     assert "Nora Newcomer" in visitor.inner_text("main")  # credit where it is due
-    visitor.click("text=On the leaderboard")
+    follow(visitor.locator("text=On the leaderboard"))
     visitor.locator(f"text={NAME}").locator("visible=true").first.wait_for()
 
     modeller = person()
     sign_up(modeller, site, "modeller@example.org", "Mo Modeller")
     modeller.goto("/submissions/new/")
     choose(modeller, model_files("tiles-16", size=16), "tiles.zip")
-    modeller.click("main button.main")
+    follow(modeller.locator("main button.main"))
     modeller.wait_for_url(re.compile("/submissions/[0-9a-f-]{36}/$"))
     wait_until(modeller, "It is done.")
     found = scores(visitor, model="tiles-16")
@@ -337,12 +337,12 @@ def test_a_visitor_finds_the_scores_and_what_they_mean(person, site):
     visitor.keyboard.press("Enter")
     visitor.wait_for_url("**/tutorials/")
     visitor.set_viewport_size(DESK)
-    visitor.click("text=How certain a score is")
-    visitor.click("text=Tutorials >> nth=0")
-    visitor.click("text=Open the leaderboard")
+    follow(visitor.locator("text=How certain a score is"))
+    follow(visitor.locator("text=Tutorials >> nth=0"))
+    follow(visitor.locator("text=Open the leaderboard"))
     visitor.wait_for_selector("th.model >> text=pixels")
     picture(visitor, "leaderboard")
-    visitor.click("th.model >> text=pixels")
+    follow(visitor.locator("th.model >> text=pixels"))
     visitor.wait_for_url("**/vision/model/pixels/")
     assert 'load_model("pixels")' in visitor.inner_text("main")
     picture(visitor, "model")
@@ -378,19 +378,19 @@ def test_an_administrator_watches_scoring_and_publishes_news(person, site):
     administrator = person()
     log_in(administrator, "administrator@example.org")
     scored_example(administrator)
-    administrator.click("header a:has-text('Scoring')")
+    follow(administrator.locator("header a:has-text('Scoring')"))
     administrator.wait_for_url("**/scoring/")
     assert "Simulated2026.V1-rdm" in administrator.inner_text("main")
     picture(administrator, "scoring")
-    administrator.click("header a:has-text('Administration')")
+    follow(administrator.locator("header a:has-text('Administration')"))
     administrator.wait_for_url("**/admin/")
     administrator.goto("/admin/pages/news/add/")
     administrator.fill("[name=title]", "The example is scored")
     administrator.fill("[name=slug]", "example-scored")
     administrator.fill("[name=body]", "On *simulated* measurements.")
     administrator.uncheck("[name=draft]")
-    administrator.click("[name=_save]")
+    follow(administrator.locator("[name=_save]"))
     visitor = person()
     visitor.goto("/")
-    visitor.click("text=The example is scored")
+    follow(visitor.locator("text=The example is scored"))
     assert visitor.inner_text("article em") == "simulated"

@@ -6,7 +6,7 @@ from brainscore_web.leaderboard.simulation import simulate_leaderboard
 from brainscore_web.pages.documents import document_names
 from brainscore_web.pages.models import News
 
-from .._browsing import PHONE, barriers
+from .._browsing import PHONE, barriers, follow, wait_until
 
 PAGES = ("/", "/about/", "/citation/", "/competitions/", "/tutorials/", "/nothing/")
 TEXTS = ("/faq/", "/community/", "/sponsors/", "/news/", "/news/new/")
@@ -70,7 +70,7 @@ def test_by_keyboard_to_the_content_and_a_preview_in_a_tab_of_its_own(transactio
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.className") == "skip"
     page.keyboard.press("Enter")
-    assert page.evaluate("document.activeElement.id") == "content"
+    wait_until(page, "document.activeElement.id === 'content'")
 
     page.goto("/admin/pages/page/add/?slug=faq")
     page.fill("[name=body]", "Is this *only* a preview?")
@@ -79,6 +79,6 @@ def test_by_keyboard_to_the_content_and_a_preview_in_a_tab_of_its_own(transactio
     opened.value.wait_for_load_state()
     assert opened.value.inner_text("em") == "only"
     assert "nothing has been saved" in opened.value.inner_text("main")
-    page.click("[name=_save]")
+    follow(page.locator("[name=_save]"))
     page.goto("/faq/")
     assert page.inner_text("em") == "only"

@@ -4,7 +4,7 @@ import pytest
 
 from brainscore_web.submissions.models import Plugin
 
-from .._browsing import barriers
+from .._browsing import barriers, follow
 from ._made import add_revision, benchmark_files, make
 
 PATH = "benchmarks/author2026/benchmark.py"
@@ -47,16 +47,16 @@ def test_a_review(new_page, people):
     submission = make(people["sam"])
     page = new_page(people["rita"])
     page.goto("/review/")
-    page.click("text=benchmarks/author2026")
-    page.click("text=Review this")
+    follow(page.locator("text=benchmarks/author2026"))
+    follow(page.locator("text=Review this"))
     page.wait_for_selector("text=You are now reviewing it.")
     file = page.locator(f"details.file:has(summary:has-text('{PATH}'))")
     file.locator("summary:has-text('Comment')").click()
     file.locator("input[name=line]").fill("4")
     file.locator("textarea").last.fill("Why regression?")
-    file.locator("form.say button").last.click()
+    follow(file.locator("form.say button").last)
     page.wait_for_selector(".thread:target >> text=Why regression?")
-    page.click("text=Request changes")
+    follow(page.locator("text=Request changes"))
     page.wait_for_selector("text=changes requested. Its submitter gets an e-mail.")
     submission.refresh_from_db()
     assert submission.state == "changes"
