@@ -119,6 +119,54 @@ class Test{cls}:
         score = load_benchmark("{identifier}")(load_model("pixels"))
         assert float(score) == pytest.approx({expected}, abs={tolerance})
 """
+_EXPERIMENT = '''"""A small experiment, of which nothing is downloaded: simulated cells that add up tiles of random colours."""
+
+import os
+import tempfile
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from brainscore_core.files import replacing
+from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
+from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
+
+STIMULI, NEUROIDS, REPETITIONS, TILES = 40, 4, 4, 3
+
+
+@cache
+def recordings() -> NeuroidAssembly:
+    """All repetitions."""
+    rng = np.random.default_rng(2026)
+    tiles = rng.integers(0, 256, (STIMULI, TILES, TILES, 3), dtype=np.uint8)
+    responses = tiles.reshape(STIMULI, -1) / 255 @ rng.normal(size=(TILES * TILES * 3, NEUROIDS))
+    measured = np.concatenate([responses + rng.normal(size=responses.shape) / 3 for _ in range(REPETITIONS)])
+    names = [f"tiles_{{number:02d}}" for number in range(STIMULI)]
+    coords = {{
+        "stimulus_id": ("presentation", names * REPETITIONS),
+        "repetition": ("presentation", np.repeat(np.arange(REPETITIONS), STIMULI)),
+        "neuroid_id": ("neuroid", [f"cell_{{number}}" for number in range(NEUROIDS)]),
+        "region": ("neuroid", ["V1"] * NEUROIDS),
+    }}
+    assembly = NeuroidAssembly(measured, coords=coords, dims=["presentation", "neuroid"])
+    assembly.attrs["stimulus_set_identifier"] = "{study}"
+    assembly.attrs["stimulus_set"] = _stimuli(names, tiles)
+    return assembly
+
+
+def _stimuli(names, tiles) -> StimulusSet:
+    folder = Path(os.environ.get("BRAINSCORE_HOME") or tempfile.gettempdir()) / "{study}"
+    stimuli = StimulusSet([{{"stimulus_id": name, "category": "tiles"}} for name in names])
+    stimuli.stimulus_paths = {{name: folder / f"{{name}}.png" for name in names}}
+    stimuli.identifier = "{study}"
+    for name, image in zip(names, tiles, strict=True):
+        if not stimuli.get_stimulus(name).exists():
+            with replacing(stimuli.get_stimulus(name)) as stream:
+                Image.fromarray(image).resize((32, 32), Image.Resampling.NEAREST).save(stream, format="PNG")
+    return stimuli
+'''
 
 
 def _cls(name):
@@ -151,6 +199,19 @@ def benchmark_files(
         f"benchmarks/{name}/benchmark.py": _BENCHMARK_CODE.format(**words),
         f"benchmarks/{name}/test.py": _BENCHMARK_TEST.format(**words),
     }
+
+
+def small_benchmark_files(identifier="Author2026-pls"):
+    """A benchmark with an experiment in its own folder, which is computed in a moment: Simulated2026 takes seconds."""
+    name = identifier.partition("-")[0].lower()
+    files = benchmark_files(identifier, study=f"{name}_small", select="")
+    code = f"benchmarks/{name}/benchmark.py"
+    made, known = files[code], f'load_dataset("{name}_small")'
+    assert known in made
+    made = made.replace(known, "recordings()").replace("load_ceiling, load_dataset, load", "load_ceiling, load")
+    imported = f"from brainscore_vision.benchmarks.{name}.experiment import recordings\n"
+    files[code] = made.replace("\n\nBIBTEX", f"\n{imported}\nBIBTEX", 1)
+    return {**files, f"benchmarks/{name}/experiment.py": _EXPERIMENT.format(study=f"{name}_small")}
 
 
 def zipped(files, *, wrapper=""):

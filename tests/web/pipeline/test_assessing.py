@@ -19,7 +19,7 @@ from brainscore_web.submissions.models import BenchmarkAssessment
 from brainscore_web.submissions.pipeline import assessing
 from brainscore_web.submissions.pipeline.assessing import run_next_assessment
 from brainscore_web.submissions.steps import StepPostponed
-from tests.web._plugins import benchmark_files, model_files
+from tests.web._plugins import benchmark_files, model_files, small_benchmark_files
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -236,7 +236,7 @@ def test_what_is_no_longer_wanted_is_cancelled(reviewed, submit, owner, sandbox,
 def test_by_a_worker(submit, states):
     """From the ZIP file: checked and tested, then audit and recovery in the sandbox, all by the worker of tasks."""
     require_sandbox()
-    revision = submit(benchmark_files(select='.sel(region="V1").isel(neuroid=slice(6))'))
+    revision = submit(small_benchmark_files())
     call_command("db_worker", batch=True, startup_delay=False, interval=0, reload=False, verbosity=0)
     step = revision.steps.get(kind="test")
     assert states(revision) == "pass pass wait wait wait", (step.reason, step.result, step.log[-3000:])
@@ -244,6 +244,6 @@ def test_by_a_worker(submit, states):
         assert row.state == "finished", (row.part, row.state, row.reason, row.internal, row.log[-2000:])
         assert row.receipt["benchmark"]["identifier"] == "Author2026-pls"
     audit, recovery = (revision.assessments.get(part=part).receipt["result"] for part in ("audit", "recovery"))
-    assert audit["stimuli"] > 0
+    assert audit["stimuli"] == 40
     assert recovery["candidates"] == ["pixels", "gabor"]
     assert recovery["confusions"]

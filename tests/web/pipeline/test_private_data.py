@@ -13,7 +13,7 @@ from brainscore_web.submissions.models import Review, Step
 from brainscore_web.submissions.pipeline.runner import run_next_step
 from brainscore_web.uploads.models import Upload, UploadedFile
 from brainscore_web.uploads.storage import storage
-from tests.web._plugins import benchmark_files, model_files
+from tests.web._plugins import model_files, small_benchmark_files
 
 from .test_way import caged  # noqa: F401 # a fixture
 
@@ -118,7 +118,7 @@ def looking(private):
             probe = probe.replace(f"{{{word}}}", text)
         return probe
 
-    files = benchmark_files()
+    files = small_benchmark_files()
     (test,) = [path for path in files if path.startswith("benchmarks/") and path.endswith("test.py")]
     also = test.replace("test.py", "test_looking.py")
     return {

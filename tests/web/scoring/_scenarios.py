@@ -88,7 +88,7 @@ def scored():
     broken = plugins.model_files("broken-8")
     broken["models/broken_8/model.py"] += "\n\ndef tiles():\n    raise ValueError('no tiles today')\n"
     submission = _submitted(
-        {**plugins.model_files(size=16), **broken, **plugins.benchmark_files()}, visibility="private"
+        {**plugins.model_files(size=16), **broken, **plugins.small_benchmark_files()}, visibility="private"
     )
     said = ended(worker("--until-idle"))
     done = progress(submission)

@@ -41,6 +41,10 @@ def _python(arguments, environment):
 def tell(tmp_path, django_db_setup):
     """Run a scenario."""
     home = tmp_path / "site"
+    home.mkdir()
+    drawn = Path(os.environ["BRAINSCORE_HOME"], "simulated2026")
+    if drawn.is_dir():  # the stimuli of Simulated2026, which take seconds
+        (home / drawn.name).symlink_to(drawn)
     environment = _environment(home)
     known = django_settings.DATABASES["default"]
     if "postgresql" not in known["ENGINE"]:
