@@ -119,7 +119,7 @@ class Test{cls}:
         score = load_benchmark("{identifier}")(load_model("pixels"))
         assert float(score) == pytest.approx({expected}, abs={tolerance})
 """
-_EXPERIMENT = '''"""A small experiment, of which nothing is downloaded: simulated cells that add up tiles of random colours."""
+_EXPERIMENT = '''"""A small experiment: simulated cells that add up tiles of random colours."""
 
 import os
 import tempfile

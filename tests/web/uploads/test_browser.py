@@ -20,9 +20,9 @@ def test_a_member_uploads_packages(page, packages, in_a_process):
     from brainscore_web.uploads.models import Upload
 
     page.goto("/accounts/profile/")
-    follow(page.locator("text=Upload data"))
+    follow(page.locator("text=Upload data").first)
     page.fill("[name=identifier]", NAME)
-    follow(page.locator("main button.main"))
+    follow(page.locator("main button.main").first)
     page.wait_for_url(re.compile("/uploads/[0-9a-f-]{36}/$"))
     page.set_input_files("#all", [str(packages.csv), str(packages.zip), str(packages.nc)])
     page.click("text=Upload and check")
@@ -70,15 +70,15 @@ def test_without_scripts(new_page, packages, uploader):
     page = new_page(uploader, java_script_enabled=False)
     page.goto("/uploads/new/")
     page.fill("[name=identifier]", NAME)
-    follow(page.locator("main button.main"))
+    follow(page.locator("main button.main").first)
     for kind in ("csv", "zip", "nc"):
         page.set_input_files(f"#file-{kind}", str(packages.all[kind]))
         page.fill(f"#sha1-{kind}", packages.sha1[kind])
-        follow(page.locator(f"text=Upload the {kind.upper()}"))
-    follow(page.locator("text=Check the files"))
+        follow(page.locator(f"text=Upload the {kind.upper()}").first)
+    follow(page.locator("text=Check the files").first)
     assert "stimulus_set_registry" in page.inner_text("#code")
-    follow(page.locator("text=Withdraw this upload"))
-    follow(page.locator("main button.main"))
+    follow(page.locator("text=Withdraw this upload").first)
+    follow(page.locator("main button.main").first)
     assert "is withdrawn" in page.inner_text("main")
 
 
