@@ -225,6 +225,7 @@ def scores(page, **asked):
 
 
 def test_a_newcomer_brings_data_a_benchmark_and_another_a_model(person, site, tmp_path):
+    """The model is submitted with the keyboard only."""
     site.command("createsuperuser", "--noinput", "--email", "reviewer@example.org")
     newcomer, reviewer, visitor = person(), person(), person()
 
@@ -300,16 +301,34 @@ def test_a_newcomer_brings_data_a_benchmark_and_another_a_model(person, site, tm
 
     modeller = person()
     sign_up(modeller, site, "modeller@example.org", "Mo Modeller")
-    modeller.goto("/submissions/new/")
-    choose(modeller, model_files("tiles-16", size=16), "tiles.zip")
-    follow(modeller.locator("main button.main").first)
-    modeller.wait_for_url(re.compile("/submissions/[0-9a-f-]{36}/$"))
+    submit_with_the_keyboard(modeller, model_files("tiles-16", size=16))
     wait_until(modeller, "It is done.")
     found = scores(visitor, model="tiles-16")
     assert set(found) == {("tiles-16", f"{NAME}-pls"), ("tiles-16", "Simulated2026.V1-rdm")}
     assert all(one["state"] == "scored" for one in found.values())
+    modeller.goto("/")
+    tab_to(modeller, "a[href='/submissions/']")
+    modeller.keyboard.press("Enter")
+    modeller.wait_for_url("**/submissions/")
+    assert "tiles_16" in modeller.inner_text("main")
+    picture(modeller, "submissions")
     visitor.goto("/vision/leaderboard/")
     visitor.wait_for_selector("text=tiles-16")
+
+
+def submit_with_the_keyboard(modeller, files):
+    """From the profile to the page of the submission, without a mouse."""
+    tab_to(modeller, "a[href='/submissions/new/']")
+    modeller.keyboard.press("Enter")
+    modeller.wait_for_url("**/submissions/new/")
+    picture(modeller, "submit")
+    tab_to(modeller, "[name=archive]")
+    with modeller.expect_file_chooser() as chooser:
+        modeller.keyboard.press("Space")
+    chooser.value.set_files([{"name": "tiles.zip", "mimeType": "application/zip", "buffer": zipped(files)}])
+    tab_to(modeller, "main button.main")
+    modeller.keyboard.press("Enter")
+    modeller.wait_for_url(re.compile("/submissions/[0-9a-f-]{36}/$"))
 
 
 def scored_example(page):
@@ -350,31 +369,6 @@ def test_a_visitor_finds_the_scores_and_what_they_mean(person, site):
     visitor.wait_for_url("**/vision/model/pixels/")
     assert 'load_model("pixels")' in visitor.inner_text("main")
     picture(visitor, "model")
-
-
-def test_a_modeller_submits_with_the_keyboard_only(person, site):
-    modeller = person()
-    sign_up(modeller, site, "keyboard@example.org", "Kim Keyboard")
-    tab_to(modeller, "a[href='/submissions/new/']")
-    modeller.keyboard.press("Enter")
-    modeller.wait_for_url("**/submissions/new/")
-    picture(modeller, "submit")
-    tab_to(modeller, "[name=archive]")
-    with modeller.expect_file_chooser() as chooser:
-        modeller.keyboard.press("Space")
-    archive = zipped(model_files("keyboard-16", size=16))
-    chooser.value.set_files([{"name": "tiles.zip", "mimeType": "application/zip", "buffer": archive}])
-    tab_to(modeller, "main button.main")
-    modeller.keyboard.press("Enter")
-    modeller.wait_for_url(re.compile("/submissions/[0-9a-f-]{36}/$"))
-    wait_until(modeller, "It is done.")
-    assert scores(modeller, model="keyboard-16")["keyboard-16", "Simulated2026.V1-rdm"]["state"] == "scored"
-    modeller.goto("/")
-    tab_to(modeller, "a[href='/submissions/']")
-    modeller.keyboard.press("Enter")
-    modeller.wait_for_url("**/submissions/")
-    assert "keyboard_16" in modeller.inner_text("main")
-    picture(modeller, "submissions")
 
 
 def test_an_administrator_watches_scoring_and_publishes_news(person, site):
