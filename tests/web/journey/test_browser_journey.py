@@ -23,7 +23,7 @@ from .._browsing import barriers, follow
 from .._plugins import benchmark_files, model_files, zipped
 from .material import DATA_TEST, NAME, packages
 
-PASSWORD = "correct horse battery"
+ADMINISTRATOR, PASSWORD = "administrator@example.org", "correct horse battery"
 PATIENCE = 900_000  # milliseconds; tests and scores are computed meanwhile, and what fails ends the wait
 pytestmark = [
     pytest.mark.slow(reason="follows a submission through server, worker and browser", first=True),
@@ -111,6 +111,7 @@ def site(tmp_path_factory):
     folder = tmp_path_factory.mktemp("journey")
     folder.chmod(0o755)
     made = Site(folder)
+    made.command("createsuperuser", "--noinput", "--email", ADMINISTRATOR)
     yield made
     made.end()
 
@@ -226,7 +227,6 @@ def scores(page, **asked):
 
 def test_a_newcomer_brings_data_a_benchmark_and_another_a_model(person, site, tmp_path):
     """The model is submitted with the keyboard only."""
-    site.command("createsuperuser", "--noinput", "--email", "reviewer@example.org")
     newcomer, reviewer, visitor = person(), person(), person()
 
     sign_up(newcomer, site, "newcomer@example.org", "Nora Newcomer")
@@ -248,7 +248,7 @@ def test_a_newcomer_brings_data_a_benchmark_and_another_a_model(person, site, tm
     wait_until(newcomer, "waiting for a reviewer")
     picture(newcomer, "submission")
 
-    log_in(reviewer, "reviewer@example.org")
+    log_in(reviewer, ADMINISTRATOR)
     reviewer.goto("/vision/leaderboard/")
     assert reviewer.inner_text("header .count").startswith("1")
     follow(reviewer.locator("header a:has-text('Review')").first)
@@ -372,9 +372,8 @@ def test_a_visitor_finds_the_scores_and_what_they_mean(person, site):
 
 
 def test_an_administrator_watches_scoring_and_publishes_news(person, site):
-    site.command("createsuperuser", "--noinput", "--email", "administrator@example.org")
     administrator = person()
-    log_in(administrator, "administrator@example.org")
+    log_in(administrator, ADMINISTRATOR)
     scored_example(administrator)
     follow(administrator.locator("header a:has-text('Scoring')").first)
     administrator.wait_for_url("**/scoring/")
