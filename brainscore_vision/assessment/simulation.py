@@ -36,6 +36,7 @@ from brainscore_vision.metric_helpers.alignment import (
     finite_values,
     match_rows,
 )
+from brainscore_vision.metric_helpers.geometry import GeometryMetric
 from brainscore_vision.model_interface import BrainModel
 
 __all__ = ["GENERATORS", "Candidate", "Experiment", "Generator", "Mixture", "Units", "features_of"]
@@ -317,7 +318,9 @@ class Experiment:
             warnings.simplefilter("ignore")
             try:
                 if self.training is None:
-                    return float(self.benchmark._similarity_metric(source, measured))
+                    metric = self.benchmark._similarity_metric
+                    compare = metric.value if isinstance(metric, GeometryMetric) else metric
+                    return float(compare(source, measured))
                 training = self.training if rows is None else self.training[rows]
                 return self._of_parts(source, measured, [np.flatnonzero(training), np.flatnonzero(~training)])
             except MetricInputError as error:
