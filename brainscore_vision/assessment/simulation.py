@@ -37,7 +37,7 @@ from brainscore_vision.metric_helpers.alignment import (
     match_rows,
 )
 from brainscore_vision.metric_helpers.geometry import GeometryMetric
-from brainscore_vision.metric_helpers.xarray_utils import XarrayCorrelation
+from brainscore_vision.metric_helpers.xarray_utils import XarrayCorrelation, XarrayRegression
 from brainscore_vision.metrics.regression_correlation.metric import CrossRegressedCorrelation
 from brainscore_vision.model_interface import BrainModel
 
@@ -321,7 +321,7 @@ class Experiment:
             try:
                 if self.training is None:
                     metric = self.benchmark._similarity_metric
-                    if type(metric) is CrossRegressedCorrelation and type(metric.correlation) is XarrayCorrelation:
+                    if type(metric) is CrossRegressedCorrelation:
                         return predictivity(metric, source, measured)
                     if isinstance(metric, GeometryMetric):
                         return metric.value(source, measured)
@@ -422,11 +422,15 @@ def predictivity(metric: CrossRegressedCorrelation, source: DataAssembly, target
     source, target : NeuroidAssembly, presentation × neuroid
         As for the metric.
     """
+    correlation, regression = metric.correlation, metric.regression
+    known = isinstance(correlation, XarrayCorrelation) and isinstance(regression, XarrayRegression)
+    if not known or not correlation.pairs_rows_of(regression):
+        return float(metric(source, target))
     rows = metric.cross_validation.split_rows(source, target)
     measured = np.asarray(target.values)
     values = [
-        metric.correlation.correlate(fit.predicted, measured[split.test])
-        for split, fit in zip(rows, metric.regression.cross_fit(source, target, rows), strict=True)
+        correlation.correlate(fit.predicted, measured[split.test])
+        for split, fit in zip(rows, regression.cross_fit(source, target, rows), strict=True)
     ]
     raw = Score(np.stack(values), dims=["split", "neuroid"])
     return float(metric.cross_validation.aggregate(raw, metric.aggregate))

@@ -19,7 +19,7 @@ require_package("distributed", "needs Dask: pip install 'brainscore[cluster]'")
 pytestmark = pytest.mark.slow(reason="scores twenty pairs in processes that are killed", first=True)
 
 PLUGINS = Path(__file__).parents[1] / "plugins_at_scale"
-MODELS = ("pixels", "scale-network-0")
+MODELS = ("gabor", "scale-network-0")
 BENCHMARKS = ("ScaleMajajHong.*-ridge", "Simulated2026.V1-rdm")
 REAL = ("Kriegeskorte2008.IT-human-rdm", "Kriegeskorte2008.IT-monkey-rdm")  # measured
 INSTEAD = ("Simulated2026.IT:rdm_cosine", "Simulated2026.V1:cka")
@@ -125,8 +125,8 @@ def require_the_same_to_the_last_bit(undisturbed: Path, killed: Path) -> None:
 def require_the_score_of_a_pair_alone(undisturbed: Path) -> None:
     import brainscore_vision
 
-    alone = brainscore_vision.run_pair("pixels", "Simulated2026.V1-rdm").receipt
-    (receipt,) = by_pair(undisturbed)["pixels", "Simulated2026.V1-rdm"]
+    alone = brainscore_vision.run_pair("gabor", "Simulated2026.V1-rdm").receipt
+    (receipt,) = by_pair(undisturbed)["gabor", "Simulated2026.V1-rdm"]
     assert receipt.score.value == pytest.approx(alone.score.value, rel=1e-12)
     assert receipt.score.ci == pytest.approx(alone.score.ci, rel=1e-9)
     assert receipt.data == alone.data

@@ -255,6 +255,18 @@ def test_rotated_features_have_the_same_scores():
     assert found.scores[0] == pytest.approx(float(direct), abs=1e-6)
 
 
+@pytest.mark.parametrize(
+    "metric", ["pls", "ridge", "ridgecv", "linear_predictivity", "neuron_to_neuron", "rdm", "rdm_cosine", "cka"]
+)
+def test_scores_without_intervals_are_those_of_the_metric(metric):
+    benchmark = _benchmark(metric)
+    experiment = Experiment.of(benchmark, 0.5)
+    features = np.random.default_rng(3).standard_normal((40, 39)) + benchmark._assembly.values[:, :1]
+    source = _assembly(features, stimulus_id=benchmark._assembly["stimulus_id"].values)
+    found = experiment.score(Candidate("one", Units(features)), experiment.target)
+    assert found == pytest.approx(float(benchmark._similarity_metric(source, benchmark._assembly)), abs=1e-12)
+
+
 @pytest.mark.parametrize(("coord", "leaves_out"), [("object_name", True), ("kind", False)])
 def test_coordinates_that_determine_splits_are_kept(coord, leaves_out):
     benchmark = _benchmark()
