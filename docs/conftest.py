@@ -46,7 +46,7 @@ pytest_collect_file = sybil.Sybil(
     parsers=[PythonCodeBlockParser(), SkipParser()], pattern="*.md", setup=_enter, teardown=_leave
 ).pytest()
 
-_LIBRARY = re.compile(r"^(?:import|from) (?:torchvision|timm|transformers)\b", re.MULTILINE)
+_LIBRARY = re.compile(r"^(?:import|from) (?:torchvision|timm|transformers)\b|\"torchvision:", re.MULTILINE)
 _SLOW = re.compile(r"<!--- slow: (.*) --->\s*\Z")
 
 

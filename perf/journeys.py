@@ -136,13 +136,17 @@ def search_path(journey: Journey, python: Path) -> str:
     return str(SCRIPTS / "declared_operators") if "operator torchvision::nms does not exist" in done.stderr else ""
 
 
-def run(command: list[str], folder: Path, *, path: str = "", timeout: float = 600) -> Outcome:
+def run(
+    command: list[str], folder: Path, *, path: str = "", stimuli: Path | None = None, timeout: float = 600
+) -> Outcome:
     """Run a command in an empty folder, with an empty home folder and nothing of this project's environment.
 
-    `path` is its PYTHONPATH.
+    `path` is its PYTHONPATH; `stimuli`, if given, a folder where the stimuli of Simulated2026 may be drawn already.
     """
     home, work = folder / "home", folder / "work"
-    home.mkdir(parents=True)
+    (home / ".brain-score").mkdir(parents=True)
+    if stimuli is not None:
+        (home / ".brain-score" / "simulated2026").symlink_to(stimuli)
     work.mkdir()
     kept = {
         name: value for name, value in os.environ.items() if not name.startswith(("BRAIN", "PYTHON", "XDG_", "HF_"))

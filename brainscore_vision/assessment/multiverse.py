@@ -20,6 +20,7 @@ from brainscore_core.numerics import participation_ratio
 from brainscore_core.progress import stage, track
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, NeuroidAssembly, coords_for_dim
 from brainscore_vision.assessment.features import SCALINGS, Features
+from brainscore_vision.assessment.simulation import predictivity
 from brainscore_vision.benchmark_helpers.measurements import require_stimuli, without_single_time_bin
 from brainscore_vision.benchmark_helpers.neural_common import NeuralBenchmark, record_stimuli, relate_to_ceiling
 from brainscore_vision.benchmark_helpers.screen import place_on_screen
@@ -471,7 +472,8 @@ class _Recordings:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             if type(metric) is CrossRegressedCorrelation:
-                return _predictivity(metric, source, target)
+                reason = "predicted or measured responses are constant in every split"
+                return predictivity(metric, source, target), reason
             if isinstance(metric, GeometryMetric) and type(metric).__call__ is GeometryMetric.__call__:
                 pair = matched(source, target, fewest=metric.fewest, what=metric.what)
                 if (name, split) not in self._geometries:
@@ -496,18 +498,6 @@ class _Recordings:
             return float(relate_to_ceiling(raw, ceiling)), None
         except ValueError as error:
             return math.nan, str(error)
-
-
-def _predictivity(metric: CrossRegressedCorrelation, source: DataAssembly, target: DataAssembly) -> tuple[float, str]:
-    rows = metric.cross_validation.split_rows(source, target)
-    measured = np.asarray(target.values)
-    values = [
-        metric.correlation.correlate(fit.predicted, measured[split.test])
-        for split, fit in zip(rows, metric.regression.cross_fit(source, target, rows), strict=True)
-    ]
-    raw = Score(np.stack(values), dims=["split", "neuroid"])
-    reason = "predicted or measured responses are constant in every split"
-    return float(metric.cross_validation.aggregate(raw, metric.aggregate)), reason
 
 
 def _metric_of(benchmark: str) -> str | None:

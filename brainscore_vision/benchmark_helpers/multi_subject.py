@@ -76,7 +76,9 @@ class _MeanBenchmark(BenchmarkBase):
         raw.attrs[Score.RAW_VALUES_KEY] = raws
         if all("scale" in _attrs(part_score.attrs.get("raw")) for part_score in scores):
             raw.attrs["scale"] = scores[0].attrs["raw"].attrs["scale"]
-        score.attrs.update(raw=raw, ceiling=self._mean(ceilings), scale="ceiled")
+        if self._ceiling is None:
+            self._ceiling = self._mean(ceilings)
+        score.attrs.update(raw=raw, ceiling=self._ceiling, scale="ceiled")
         if reason := undetermined(score.attrs["ceiling"]):
             score.attrs["undetermined"] = reason
         self._keep(score, scores)

@@ -272,6 +272,13 @@ class GeometryMetric(Metric):
         parts.append(Varied(neuroids, influence, name, ids))
         return parts
 
+    def value(self, source: DataAssembly, target: DataAssembly) -> float:
+        """The score alone: its interval takes most of the time, and simulations of many experiments do not use it."""
+        if type(self).__call__ is not GeometryMetric.__call__:
+            return float(self(source, target))
+        pair = matched(source, target, fewest=self.fewest, what=self.what)
+        return self.compare(self.geometry(pair.X), self.geometry(pair.Y)).value
+
     @also_named(assembly1="source", assembly2="target")
     def __call__(self, source: DataAssembly, target: DataAssembly) -> Score:
         """Compare the geometries of `source` and `target`.

@@ -19,7 +19,7 @@ require_package("distributed", "needs Dask: pip install 'brainscore[cluster]'")
 pytestmark = pytest.mark.slow(reason="scores twenty pairs in processes that are killed", first=True)
 
 PLUGINS = Path(__file__).parents[1] / "plugins_at_scale"
-MODELS = ("pixels", "scale-network-0")
+MODELS = ("scale-network-0", "scale-network-1")
 BENCHMARKS = ("ScaleMajajHong.*-ridge", "Simulated2026.V1-rdm")
 REAL = ("Kriegeskorte2008.IT-human-rdm", "Kriegeskorte2008.IT-monkey-rdm")  # measured
 INSTEAD = ("Simulated2026.IT:rdm_cosine", "Simulated2026.V1:cka")
@@ -28,6 +28,9 @@ KILLED_AFTER = (3, 7)  # receipts
 
 def environment(home: Path) -> dict[str, str]:
     home.mkdir()
+    drawn = (Path(os.environ["BRAINSCORE_HOME"]) / "simulated2026").resolve()
+    if drawn.is_dir():  # the stimuli, which any test may complete
+        (home / "simulated2026").symlink_to(drawn)
     passes = home / "passes"
     passes.mkdir()
     return {
@@ -81,6 +84,19 @@ def by_pair(folder: Path) -> dict[tuple[str, str], list]:
     return pairs
 
 
+@pytest.fixture
+def _plugins_here(monkeypatch):
+    """This process has the plugins of the runs, too."""
+    import brainscore_vision
+
+    monkeypatch.setenv("BRAINSCORE_PLUGINS", str(PLUGINS))
+    brainscore_vision.plugin_index.refresh()
+    yield
+    monkeypatch.delenv("BRAINSCORE_PLUGINS")
+    brainscore_vision.plugin_index.refresh()
+
+
+@pytest.mark.usefixtures("_plugins_here")
 def test_two_models_on_five_benchmarks(tmp_path):
     undisturbed, killed = tmp_path / "undisturbed", tmp_path / "killed"
     run_undisturbed(undisturbed)
@@ -122,8 +138,8 @@ def require_the_same_to_the_last_bit(undisturbed: Path, killed: Path) -> None:
 def require_the_score_of_a_pair_alone(undisturbed: Path) -> None:
     import brainscore_vision
 
-    alone = brainscore_vision.run_pair("pixels", "Simulated2026.V1-rdm").receipt
-    (receipt,) = by_pair(undisturbed)["pixels", "Simulated2026.V1-rdm"]
+    alone = brainscore_vision.run_pair(MODELS[0], "Simulated2026.V1-rdm").receipt
+    (receipt,) = by_pair(undisturbed)[MODELS[0], "Simulated2026.V1-rdm"]
     assert receipt.score.value == pytest.approx(alone.score.value, rel=1e-12)
     assert receipt.score.ci == pytest.approx(alone.score.ci, rel=1e-9)
     assert receipt.data == alone.data
@@ -132,8 +148,10 @@ def require_the_score_of_a_pair_alone(undisturbed: Path) -> None:
 
 def require_one_pass_of_each_stimulus(undisturbed: Path) -> None:
     """But for the first of each set: it is compared with what is stored before that is used."""
-    (file,) = (undisturbed / "home" / "passes").iterdir()
-    passes = Counter(file.read_text().split())
-    several = [count for count in passes.values() if count > 1]
-    assert len(passes) > 100
-    assert len(several) <= 12, f"{len(several)} of {len(passes)} stimuli passed more than once"
+    files = sorted((undisturbed / "home" / "passes").iterdir())
+    assert [file.name for file in files] == sorted(MODELS)
+    for file in files:
+        passes = Counter(file.read_text().split())
+        several = [count for count in passes.values() if count > 1]
+        assert len(passes) > 100
+        assert len(several) <= 12, f"{len(several)} of {len(passes)} stimuli passed more than once"

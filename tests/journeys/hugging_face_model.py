@@ -4,7 +4,7 @@ from transformers import Dinov2Config, Dinov2Model
 
 import brainscore
 
-network = Dinov2Model(Dinov2Config(hidden_size=192, num_hidden_layers=4, num_attention_heads=3, image_size=224))
+network = Dinov2Model(Dinov2Config(hidden_size=96, num_hidden_layers=4, num_attention_heads=3, patch_size=28))
 settings = {
     "do_resize": True,
     "size": {"shortest_edge": 256},

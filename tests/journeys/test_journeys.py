@@ -1,5 +1,6 @@
 """Journeys of users, run from the built wheel outside the checkout (perf/journeys.py says how)."""
 
+import os
 import runpy
 from pathlib import Path
 
@@ -37,7 +38,9 @@ def test_journey(name, installed, tmp_path):
     if missing := journey.missing_packages():
         pytest.skip(f"needs {', '.join(missing)}")
     path = _runner["search_path"](journey, installed)
-    outcome = _runner["run"]([str(installed), str(journey.path)], tmp_path, path=path)
+    drawn = (Path(os.environ["BRAINSCORE_HOME"]) / "simulated2026").resolve()
+    stimuli = drawn if drawn.is_dir() and name != "install_from_wheel" else None  # the wheel draws them, once
+    outcome = _runner["run"]([str(installed), str(journey.path)], tmp_path, path=path, stimuli=stimuli)
     assert outcome.code == 0, outcome.output + outcome.errors
     assert _runner["has_number"](outcome.last_line), f"the last line shows no score: {outcome.output!r}"
     assert "nan" not in outcome.last_line

@@ -101,6 +101,9 @@ def calls_of_a_score():
     with tempfile.TemporaryDirectory() as folder:
         path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
         environment = {**os.environ, "BRAINSCORE_HOME": folder, "PYTHONPATH": path}
+        drawn = Path(os.environ.get("BRAINSCORE_HOME", folder)) / "simulated2026"
+        if drawn.is_dir():
+            (Path(folder) / "simulated2026").symlink_to(drawn.resolve())
         subprocess.run([sys.executable, __file__, folder], env=environment, check=True, stdout=subprocess.DEVNULL)
         calls = json.loads((Path(folder) / "calls.json").read_text())
     return [Call(caller and Function(*caller), Function(*called)) for caller, called in calls]

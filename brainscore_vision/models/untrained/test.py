@@ -1,7 +1,6 @@
 import pytest
 import torch
 
-from brainscore_core.plugins import check_model
 from brainscore_vision import load_model, model_registry
 from brainscore_vision.models.untrained import METADATA, TRAINED
 
@@ -35,8 +34,3 @@ def test_layers_of_the_trained_one():
     assert subject.region_layer_map["V1"] == ["layer3.0.downsample.0"]
     recurrent = load_model("CORnet-S-untrained")
     assert recurrent.region_layer_map["V2"] == ["V2.output-t0", "V2.output-t1"]
-
-
-@pytest.mark.slow(reason="shows stimuli to a whole network twenty times")
-def test_a_twin_conforms(torchvision):
-    check_model(load_model("resnet-18-untrained"))

@@ -20,19 +20,15 @@ def _identifiers(scripts):
     ("name", "repeats"),
     [
         ("ridge", 30),
-        ("rdm", 60),
+        ("rdm", 40),
         ("accuracy", 100),
-        ("error_consistency", 60),
+        ("error_consistency", 40),
         ("threshold", 100),
-        pytest.param(
-            "ridge, ceiled", 60, marks=pytest.mark.slow(reason="estimates an error rate from many simulations")
-        ),
-        pytest.param("cka", 100, marks=pytest.mark.slow(reason="estimates an error rate from many simulations")),
-        pytest.param("i2n", 60, marks=pytest.mark.slow(reason="estimates an error rate from many simulations")),
-        pytest.param("shape_bias", 60, marks=pytest.mark.slow(reason="estimates an error rate from many simulations")),
-        pytest.param(
-            "ks_similarity", 100, marks=pytest.mark.slow(reason="estimates an error rate from many simulations")
-        ),
+        ("ridge, ceiled", 30),
+        ("cka", 60),
+        ("i2n", 40),
+        ("shape_bias", 30),
+        ("ks_similarity", 100),
     ],
 )
 def test_coverage_and_false_positives(scripts, name, repeats):
