@@ -1,14 +1,16 @@
 """Ten models on twelve benchmarks in one command: where the time goes.
 
-    python perf/runs.py [--workers 2] [--keep FOLDER] [--write]
+    python perf/runs.py [--workers 2] [--keep FOLDER] [--write] [--compare FOLDER] [--small]
 
 The models are pixels, gabor, the simulated truth and seven small untrained networks; the benchmarks are simulated, on
 stand-ins and, with BRAINSCORE_MIRROR, measured. `--keep` keeps receipts and stored activations, for perf/costs.py and
-perf/scaling.py.
-Seconds are summed over receipts; what is left of the workers' time is the runner's: starting processes, importing,
-loading the benchmarks that workers keep, claiming, writing receipts, waiting for the last one. The time of intervals is
-that of the functions of `INTERVALS`; what regressions take for the effects of their training stimuli is not in it. The
-processor's time does not depend on other programs as seconds do.
+perf/scaling.py. `--compare` names a copy of the project at another commit, with which the same run is made, before, in
+turn; scores, intervals, ceilings and arrays of both are compared. `--small` is three models on four benchmarks.
+
+Seconds are those of the workers: the time of the whole command, times the number of workers. Each second of a worker is
+in one row. Forward passes, metrics, and the first estimate of each ceiling are the work; the rest is overhead. The time
+of intervals is that of the functions of `INTERVALS`; what regressions take for the effects of their training stimuli
+is not in it. The processor's time does not depend on other programs as seconds do.
 """
 
 import argparse
@@ -16,22 +18,24 @@ import contextlib
 import ctypes
 import functools
 import importlib
+import json
 import os
 import resource
 import subprocess
 import sys
 import tempfile
 import time
+from collections import defaultdict
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from _tables import table, write_section
 
-PLUGINS = Path(__file__).resolve().parents[1] / "tests" / "plugins_at_scale"
+HERE = Path(__file__).resolve().parents[1]
 MODELS = ("pixels", "gabor", "simulated-truth", "scale-network-*")
 BENCHMARKS = ("ScaleMajajHong.*", "all:simulated", "Simulated2026.IT:cka", "Simulated2026.V1:rdm_cosine")
 MEASURED = ("Kriegeskorte2008.IT-human-rdm", "Kriegeskorte2008.IT-monkey-rdm")
-
+SMALL = (("pixels", "scale-network-0", "scale-network-1"), ("ScaleMajajHong.*", "Simulated2026.V1-rdm"))
 
 INTERVALS = {
     "brainscore_core.numerics.predictions": ("PredictivityOfSplits.add", "PredictivityOfSplits.result"),
@@ -39,26 +43,32 @@ INTERVALS = {
     "brainscore_vision.metrics.cka.metric": ("cka_without_neuroids", "cka_without_stimuli"),
     "brainscore_vision.metrics.rdm.metric": ("rdm_neuroid_influence", "rdm_without_neuroids", "rdm_without_stimuli"),
 }
-_TIMES = "BRAINSCORE_PERF_INTERVALS"  # folder of a file for each process
+_TIMES = "BRAINSCORE_PERF_TIMES"  # folder of a file for each process
 _PR_SET_CHILD_SUBREAPER = 36
 _depth = 0
 
 
+def record(what, start, end=None, **details):
+    """Add a line to the file of this process; times are those of the system's monotonic clock."""
+    line = {"what": what, "start": start, "end": time.monotonic() if end is None else end, **details}
+    with open(Path(os.environ[_TIMES]) / str(os.getpid()), "a") as file:
+        file.write(f"{json.dumps(line)}\n")
+
+
 def timed(function):
-    """Add the seconds of the outermost timed function to the file of this process."""
+    """Record the seconds of the outermost timed function."""
 
     @functools.wraps(function)
     def call(*args, **kwargs):
         global _depth
-        start = time.perf_counter()
+        start = time.monotonic()
         _depth += 1
         try:
             return function(*args, **kwargs)
         finally:
             _depth -= 1
             if not _depth:
-                with open(Path(os.environ[_TIMES]) / str(os.getpid()), "a") as file:
-                    file.write(f"{time.perf_counter() - start}\n")
+                record("interval", start)
 
     return call
 
@@ -77,18 +87,38 @@ def time_intervals():
 
 def score_pair(model, benchmark, **how):
     """Score a pair as workers do, with timed intervals."""
+    start = time.monotonic()
     from brainscore_vision.scoring import score_pair as score
 
     time_intervals()
-    return score(model, benchmark, **how)
+    receipt = score(model, benchmark, **how)
+    record("pair", start, model=model, benchmark=benchmark)
+    return receipt
 
 
 def keep_benchmark(benchmark, **options):
     """Keep a benchmark as workers do, with timed intervals."""
-    from brainscore_vision.scoring import keep_benchmark as keep
+    start = time.monotonic()
+    from brainscore_vision import scoring
 
     time_intervals()
-    return keep(benchmark, **options)
+    load = scoring.load_benchmark
+    loaded = []
+
+    def load_timed(name):
+        made = load(name)
+        loaded.append(time.monotonic())
+        return made
+
+    scoring.load_benchmark = load_timed
+    try:
+        kept = scoring.keep_benchmark(benchmark, **options)
+    finally:
+        scoring.load_benchmark = load
+    if loaded:
+        record("load", start, loaded[0], benchmark=benchmark)
+        record("ceiling", loaded[0], benchmark=benchmark)
+    return kept
 
 
 def forget_benchmark(benchmark):
@@ -98,48 +128,163 @@ def forget_benchmark(benchmark):
     forget(benchmark)
 
 
-def run_here(results, workers):
+def run_here(results, workers, small):
     """Run in this process, with the scorer above."""
+    start = time.monotonic()
     import brainscore
     import brainscore.runs
 
     brainscore.runs.SCORER = "runs:score_pair"
-    benchmarks = (*BENCHMARKS, *(MEASURED if "BRAINSCORE_MIRROR" in os.environ else ()))
-    brainscore.run(list(MODELS), list(benchmarks), results=results, workers=workers)
+    models, benchmarks = SMALL if small else (MODELS, BENCHMARKS)
+    if not small and "BRAINSCORE_MIRROR" in os.environ:
+        benchmarks = (*benchmarks, *MEASURED)
+
+    def on_event(event):
+        now = time.monotonic()
+        details = {name: getattr(event, name) for name in ("model", "benchmark", "worker") if hasattr(event, name)}
+        record(type(event).__name__, now, now, **details)
+
+    brainscore.run(list(models), list(benchmarks), results=results, workers=workers, on_event=on_event)
+    record("run", start)
 
 
-def run(results, home, workers):
-    """Seconds of the whole command, of the processor, and of intervals."""
-    command = [sys.executable, __file__, "--run", str(results), "--workers", str(workers)]
-    environment = {**os.environ, "BRAINSCORE_HOME": str(home), "BRAINSCORE_PLUGINS": str(PLUGINS)}
+class Run:
+    """One command: its seconds by the wall and of the processor, what its processes recorded, and its receipts."""
+
+    def __init__(self, project, place, workers, small):
+        from brainscore_core.scoring import ResultsStore
+
+        self.workers = workers
+        self.seconds, self.processor, self.records = command(project, place, workers, small)
+        self.again = command(project, place, workers, small)[0]
+        self.store = ResultsStore(place / "results")
+        self.receipts = {
+            (receipt.model.identifier, receipt.benchmark.identifier): receipt
+            for receipt in self.store.listing().newest_of_each()
+        }
+
+    def of(self, what):
+        """Records of one kind, in order of their start."""
+        return sorted((one for one in self.records if one["what"] == what), key=lambda one: one["start"])
+
+    def total(self, *steps):
+        """Seconds of steps, summed over receipts."""
+        return sum(getattr(receipt.timings, step) or 0 for receipt in self.receipts.values() for step in steps)
+
+    def parts(self):
+        """Seconds of the workers in each part: (name, seconds, whether it is overhead)."""
+        begin, end = self.records[0]["start"], self.records[0]["end"]
+        program = self.of("run")[0]
+        ready = self.of("ClusterReady")[0]["start"]
+        scored = {(one["model"], one["benchmark"]): one for one in self.of("pair")}
+        started, finished = self.of("PairStarted"), {
+            (one["model"], one["benchmark"]): one["end"] for one in self.of("PairFinished")
+        }  # fmt: skip
+        waits, between, last = [], 0.0, defaultdict(lambda: ready)
+        for one in started:
+            pair = scored[one["model"], one["benchmark"]]
+            between += max(one["start"] - last[one["worker"]], 0)
+            waits.append((one["start"], pair["start"]))
+            last[one["worker"]] = finished[one["model"], one["benchmark"]]
+            between += max(last[one["worker"]] - pair["end"], 0)
+        ends = [*last.values(), *[ready] * (self.workers - len(last))]
+        first = {}
+        for one in self.of("ceiling"):
+            first.setdefault(one["benchmark"], one)
+        ceilings = sum(covered(one["start"], one["end"], waits) for one in first.values())
+        waited = sum(stop - start for start, stop in waits)
+        in_pairs = sum(one["end"] - one["start"] for one in scored.values())
+        extraction = self.total("extraction")
+        return [
+            ("forward passes", extraction, False),
+            ("metrics", self.total("score") - extraction, False),
+            ("ceilings, the first estimate of each", self.total("ceiling") + ceilings, False),
+            (
+                "starting the program and its end",
+                self.workers * (end - begin - program["end"] + program["start"]),
+                True,
+            ),
+            ("imports, plan, start of workers", self.workers * (ready - program["start"]), True),
+            ("waiting for processes and templates", waited - ceilings, True),
+            ("loading models", self.total("load_model"), True),
+            ("loading benchmarks in processes of models", self.total("load_benchmark"), True),
+            ("receipts", in_pairs - self.total("load_model", "load_benchmark", "ceiling", "score"), True),
+            ("between pairs", between, True),
+            ("waiting for the last pair", sum(max(ends) - one for one in ends), True),
+            ("ending the workers", self.workers * (program["end"] - max(ends)), True),
+        ]
+
+    def table(self):
+        """Seconds and shares of all parts."""
+        everything = self.workers * self.seconds
+        found = self.parts()
+        intervals = sum(one["end"] - one["start"] for one in self.of("interval"))
+        overhead = sum(seconds for _, seconds, over in found if over)
+        rows = [[name, f"{seconds:.1f}", f"{100 * seconds / everything:.0f} %"] for name, seconds, _ in found]
+        rows.append(
+            ["overhead: all but the first three rows", f"{overhead:.1f}", f"{100 * overhead / everything:.0f} %"]
+        )
+        count = f"all: {len(self.receipts)} pairs, {self.seconds:.1f} s × {self.workers} workers"
+        rows.append([count, f"{everything:.1f}", ""])
+        rows.append(["of which intervals", f"{intervals:.1f}", f"{100 * intervals / everything:.0f} %"])
+        for what, name in (("load", "loading benchmarks"), ("ceiling", "estimating ceilings")):
+            seconds = sum(one["end"] - one["start"] for one in self.of(what))
+            rows.append([f"{name} in templates, {len(self.of(what))} times", f"{seconds:.1f}", ""])
+        rows.append(["of the processor, all processes", f"{self.processor:.1f}", ""])
+        rows.append(["the same command again, nothing to do, by the wall", f"{self.again:.1f}", ""])
+        return table(["part", "seconds", "share"], rows)
+
+
+def covered(start, end, intervals):
+    """Seconds of a span that at least one of the intervals covers."""
+    seconds, position = 0.0, start
+    for first, last in sorted(intervals):
+        low, high = max(first, position), min(last, end)
+        if high > low:
+            seconds, position = seconds + high - low, high
+    return seconds
+
+
+def command(project, place, workers, small):
+    """Seconds of the whole command, of the processor, and what its processes recorded."""
+    arguments = ["--run", str(place / "results"), "--workers", str(workers), *(["--small"] if small else [])]
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(project),
+        "BRAINSCORE_HOME": str(place / "home"),
+        "BRAINSCORE_PLUGINS": str(project / "tests" / "plugins_at_scale"),
+    }
     ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1)  # counts processes whose parent ended first, on Linux
     with tempfile.TemporaryDirectory() as times:
-        before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-        subprocess.run(command, env={**environment, _TIMES: times}, check=True)
-        seconds = time.perf_counter() - start
+        before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+        subprocess.run([sys.executable, __file__, *arguments], env={**environment, _TIMES: times}, check=True)
+        end = time.monotonic()
         with contextlib.suppress(ChildProcessError):
             while True:
                 os.waitpid(-1, 0)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        intervals = sum(float(line) for path in Path(times).iterdir() for line in path.read_text().split())
-    return seconds, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, intervals
+        records = [json.loads(line) for path in Path(times).iterdir() for line in path.read_text().splitlines()]
+    whole = {"what": "command", "start": start, "end": end}
+    return end - start, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, [whole, *records]
 
 
-def parts(receipts):
-    """Seconds of each part, summed over receipts."""
-
-    def total(step):
-        return sum(getattr(receipt.timings, step) or 0 for receipt in receipts)
-
-    extraction = total("extraction")
-    metrics = total("ceiling") + total("score") - extraction
-    loading = total("load_model") + total("load_benchmark")
-    return {
-        "loading models and benchmarks": loading,
-        "extraction": extraction,
-        "metrics and ceilings": metrics,
-        "receipts' other steps": total("total") - loading - extraction - metrics,
-    }
+def differences(one, other):
+    """Pairs whose scores, intervals, ceilings or arrays differ between two runs, with what differs."""
+    found = []
+    for pair in sorted({*one.receipts, *other.receipts}):
+        a, b = one.receipts.get(pair), other.receipts.get(pair)
+        if a is None or b is None:
+            found.append(f"{pair}: only in one run")
+            continue
+        parts = [name for name in ("state", "score", "raw", "ceiling") if getattr(a, name) != getattr(b, name)]
+        parts += [
+            f"array {x.kind}"
+            for x, y in zip(a.attachments, b.attachments, strict=True)
+            if x.kind != "log" and (x.kind, x.sha256) != (y.kind, y.sha256)
+        ]
+        if parts:
+            found.append(f"{pair}: {', '.join(parts)}")
+    return found
 
 
 def main():
@@ -147,33 +292,30 @@ def main():
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--keep", type=Path, help="a new folder for results/ and home/")
     parser.add_argument("--write", action="store_true", help="write the table into docs/performance.md")
+    parser.add_argument("--compare", type=Path, help="a copy of the project to compare with, such as a git worktree")
+    parser.add_argument("--small", action="store_true", help="three models on four benchmarks")
     parser.add_argument("--run", type=Path, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.run:
-        run_here(arguments.run, arguments.workers)
+        run_here(arguments.run, arguments.workers, arguments.small)
         return
-    from brainscore_core.scoring import ResultsStore
-
     with tempfile.TemporaryDirectory() as folder:
         place = (arguments.keep or Path(folder) / "run").absolute()
         if place.exists():
             parser.error(f"{place} is there already")
-        results, home = place / "results", place / "home"
-        seconds, processor, intervals = run(results, home, arguments.workers)
-        again, _, _ = run(results, home, arguments.workers)
-        receipts = ResultsStore(results).listing().receipts
-    found = parts(receipts)
-    everything = arguments.workers * seconds
-    found["runner"] = everything - sum(found.values())
-    rows = [[name, f"{value:.1f}", f"{100 * value / everything:.0f} %"] for name, value in found.items()]
-    rows.append([f"all: {len(receipts)} pairs, {seconds:.1f} s × {arguments.workers} workers", f"{everything:.1f}", ""])
-    rows.append(["of which intervals", f"{intervals:.1f}", f"{100 * intervals / everything:.0f} %"])
-    rows.append(["of the processor, all processes", f"{processor:.1f}", ""])
-    rows.append(["the same command again, nothing to do", f"{again:.1f}", ""])
-    text = table(["part", "seconds", "share"], rows)
-    print(text)
+        how = (arguments.workers, arguments.small)
+        before = None
+        if arguments.compare:
+            before = Run(arguments.compare.absolute(), Path(folder) / "before", *how)
+            print(f"{before.table()}\n\n{arguments.compare}, above; this project, below\n")
+        now = Run(HERE, place, *how)
+        print(now.table())
+        if before is not None:
+            differing = differences(before, now)
+            print(f"\n{len(differing)} of {len(now.receipts)} receipts differ")
+            print("\n".join(differing))
     if arguments.write:
-        write_section("runs", text)
+        write_section("runs", now.table())
 
 
 if __name__ == "__main__":

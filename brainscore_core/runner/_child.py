@@ -169,12 +169,13 @@ def _serve_template() -> bool:
             answer = _kept(keeper, request["keep"], request["options"])
         elif "drop" in request and keeper is not None:
             keeper.forget_benchmark(request["drop"])
-        elif "state" in request:
-            answer = {"code": _state_of(request["state"])}
         elif "reap" in request:
             with contextlib.suppress(ChildProcessError):
                 os.waitpid(request["reap"], 0)
+            continue
         elif "fork" in request:
+            with contextlib.suppress(Exception):  # what each process needs, if the scorer has not imported it
+                importlib.import_module("brainscore_core.runner.pair")
             answer = {"refused": problem} if (problem := _problem_of_forks()) else _fork(descriptors)
             for descriptor in descriptors:
                 os.close(descriptor)
@@ -246,17 +247,6 @@ def _fork(descriptors: list[int]) -> dict[str, Any]:
         if numpy := sys.modules.get("numpy"):
             numpy.random.seed()
     return {"pid": pid}
-
-
-def _state_of(pid: int) -> int | None:
-    """Exit code of a process, negative for a signal; None if it runs. Its id stays in use until it is reaped."""
-    try:
-        state = os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-    except ChildProcessError:
-        return 0
-    if state is None:
-        return None
-    return state.si_status if state.si_code == os.CLD_EXITED else -state.si_status
 
 
 if __name__ == "__main__":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import logging
 import math
@@ -20,14 +19,13 @@ from brainscore_core.errors import UserError
 from brainscore_core.memory import memory_limit
 from brainscore_core.receipts.environment import platform_code
 from brainscore_core.runner.slurm import SlurmProfile
-from brainscore_core.runner.worker import THREAD_VARIABLES, other_code
+from brainscore_core.runner.worker import other_code
 
 __all__ = [
     "Cluster",
     "ClusterOptions",
     "close",
     "deferring_interrupts",
-    "keeping_environment",
     "largest_memory",
     "open_cluster",
     "require_distributed",
@@ -173,18 +171,13 @@ def close(*parts: Any, seconds: float = CLOSE_SECONDS) -> None:
 
 
 _LOCAL_ADDRESS = "127.0.0.1"
-_TICK = 0.1
 _LOCAL = {
-    # workers watch the memory themselves, including that of isolated models
     "distributed.worker.memory.target": False,
     "distributed.worker.memory.spill": False,
     "distributed.worker.memory.pause": False,
     "distributed.worker.memory.terminate": False,
-    "distributed.worker.multiprocessing-method": "spawn",
-    "distributed.worker.daemon": True,
     "distributed.worker.profile.enabled": False,
     "distributed.worker.preload": [],
-    "distributed.nanny.preload": [],
     "distributed.scheduler.preload": [],
     "distributed.scheduler.worker-ttl": None,
     "distributed.diagnostics.nvml": False,
@@ -193,36 +186,54 @@ _LOCAL = {
 
 @contextmanager
 def local_cluster(options: ClusterOptions, tasks: int, bigger_than: int | None) -> Iterator[Cluster]:
-    """Start workers on this machine, or with `bigger_than` a single one with the memory of all."""
+    """Start workers on this machine, or with `bigger_than` a single one with the memory of all.
+
+    They are threads of this process, since all they do is to start and watch processes. They start in a fraction of a
+    second and share a template (``template.py``).
+    """
     import dask
-    from distributed import Client, SpecCluster
+    from distributed import Client, Scheduler, SpecCluster, Worker
     from distributed.utils import LoopRunner
 
     workers = min(options.workers, tasks) if bigger_than is None else 1
     memory = options.worker_memory if bigger_than is None else options.bigger_memory
-    variables = dict.fromkeys(THREAD_VARIABLES, str(options.threads_per_worker))
-    settings = {**_LOCAL, "distributed.nanny.pre-spawn-environ": variables}
-    with (
-        keeping_environment(),
-        tempfile.TemporaryDirectory(prefix="brainscore-run-") as folder,
-        dask.config.set(settings),
-    ):
+    devices = _devices(options.gpus, workers)
+    with tempfile.TemporaryDirectory(prefix="brainscore-run-") as folder, dask.config.set(_LOCAL):
         with without_interrupts():
             runner = LoopRunner()
-            runner.start()  # processes started by its thread ignore Ctrl-C
+            runner.start()
         client = None
+        common = {
+            "protocol": "inproc://",
+            "dashboard": False,
+            "dashboard_address": f"{_LOCAL_ADDRESS}:0",  # any free port
+        }
+        specifications = {
+            number: {
+                "cls": Worker,
+                "options": {
+                    **common,
+                    "nthreads": 1,  # one task at a time
+                    "memory_limit": 0,
+                    "resources": {"memory": memory / 1e6, **({"GPU": len(visible)} if visible else {})},
+                    "local_directory": folder,
+                },
+            }
+            for number, visible in enumerate(devices)
+        }
         try:
-            shared = _local_connections()
             cluster = SpecCluster(
-                scheduler=_local_scheduler(shared),
-                workers=_local_workers(shared, workers, memory=memory, gpus=options.gpus, folder=folder),
-                security=shared["security"],
+                scheduler={"cls": Scheduler, "options": common},
+                workers=specifications,
                 loop=runner._loop,
                 silence_logs=logging.CRITICAL,
                 name="brainscore",
             )
             client = Client(cluster, set_as_default=False)
             wait_for_workers(client, workers, options.start_timeout)
+            if options.gpus:
+                for number, visible in enumerate(devices):
+                    cluster.workers[number].scoring_variables = {"CUDA_VISIBLE_DEVICES": ",".join(visible)}
             yield Cluster(
                 client=client,
                 memory=memory,
@@ -233,64 +244,15 @@ def local_cluster(options: ClusterOptions, tasks: int, bigger_than: int | None) 
             )
         finally:
             # also a cluster whose start was interrupted
-            with deferring_interrupts(), _ending_workers(runner._loop):
+            with deferring_interrupts():
                 own = [instance for instance in list(SpecCluster._instances) if instance.loop is runner._loop]
                 close(client, *own, seconds=CLOSE_SECONDS if client is not None else 1)
                 runner.stop()
                 SpecCluster._instances.difference_update(own)  # else Python would close them again at its end
 
 
-@contextmanager
-def _ending_workers(loop: Any) -> Iterator[None]:
-    """Kill this machine's worker processes while the cluster closes, which is faster than letting them finish."""
-    from distributed import Nanny, Status
-
-    closed = False
-
-    async def end() -> None:
-        asyncio.get_running_loop().set_exception_handler(lambda loop, context: None)  # errors of an interrupted start
-        while not closed:
-            for nanny in [nanny for nanny in list(Nanny._instances) if nanny.io_loop is loop]:
-                if nanny.status == Status.running:
-                    nanny.close_gracefully()  # so that it does not start another worker
-                if nanny.pid:
-                    with contextlib.suppress(OSError):
-                        os.kill(nanny.pid, getattr(signal, "SIGKILL", signal.SIGTERM))
-            await asyncio.sleep(_TICK)
-
-    loop.add_callback(end)
-    try:
-        yield
-    finally:
-        closed = True
-
-
-def _local_connections() -> dict[str, Any]:
-    """Settings of the connections between processes of this machine: local, with temporary keys if possible.
-
-    Without keys, any user of the same machine could run code in these processes.
-    """
-    from distributed.security import Security
-
-    try:
-        return {"host": _LOCAL_ADDRESS, "protocol": "tls://", "security": Security.temporary()}
-    except ImportError:  # cryptography is not installed
-        return {"host": _LOCAL_ADDRESS, "protocol": "tcp://", "security": None}
-
-
-def _local_scheduler(shared: dict[str, Any]) -> dict[str, Any]:
-    from distributed import Scheduler
-
-    options = {**shared, "port": 0, "dashboard": False, "dashboard_address": f"{_LOCAL_ADDRESS}:0"}  # 0: any free port
-    return {"cls": Scheduler, "options": options}
-
-
-def _local_workers(
-    shared: dict[str, Any], workers: int, *, memory: int, gpus: int, folder: str
-) -> dict[int, dict[str, Any]]:
-    """Specify each worker with its memory and GPUs, which tasks reserve."""
-    from distributed import Nanny
-
+def _devices(gpus: int, workers: int) -> list[list[str]]:
+    """Distribute this machine's GPUs among workers."""
     visible = [number for number in os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",") if number]
     devices = (visible or [str(number) for number in range(gpus)])[:gpus]
     if len(devices) < gpus:
@@ -298,22 +260,7 @@ def _local_workers(
             f"{gpus} GPUs were requested, but CUDA_VISIBLE_DEVICES names {len(devices)}",
             remedy="request at most as many",
         )
-    specifications = {}
-    for number in range(workers):
-        own = devices[number::workers]
-        options = {
-            **shared,
-            "nthreads": 1,  # one task at a time
-            "memory_limit": 0,
-            "resources": {"memory": memory / 1e6, **({"GPU": len(own)} if own else {})},
-            "env": {"CUDA_VISIBLE_DEVICES": ",".join(own)} if gpus else {},
-            "preload": ["brainscore_core.runner.worker"],
-            "local_directory": folder,
-            "dashboard": False,
-            "silence_logs": logging.CRITICAL,
-        }
-        specifications[number] = {"cls": Nanny, "options": options}
-    return specifications
+    return [devices[number::workers] for number in range(workers)]
 
 
 def require_distributed() -> Any:
@@ -542,21 +489,6 @@ def silent() -> Iterator[None]:
 
 
 @contextmanager
-def keeping_environment() -> Iterator[None]:
-    """Restore environment variables that the start of workers changes."""
-    names = (*THREAD_VARIABLES, "PYTHONHASHSEED", "__DASK_PARENT_PID")
-    before = {name: os.environ.get(name) for name in names}
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
-
-
-@contextmanager
 def without_interrupts() -> Iterator[None]:
     """Block Ctrl-C for threads that are started meanwhile, and for their processes.
 
@@ -565,9 +497,6 @@ def without_interrupts() -> Iterator[None]:
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    from multiprocessing import resource_tracker
-
-    resource_tracker.ensure_running()  # started later, it would lift the block
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

@@ -59,12 +59,15 @@ class Death:
         Time from the request to its end.
     tail : str
         What it printed since it started the pair; if that is very long, the beginning and the end.
+    with_template : bool
+        Whether it ended because its template did.
     """
 
     kind: Literal["memory", "time", "crash", "stopped"]
     message: str
     seconds: float
     tail: str = ""
+    with_template: bool = False
 
 
 class ScoringProcess:
@@ -80,6 +83,8 @@ class ScoringProcess:
         Bytes that it may hold, including its descendants.
     template : Template, optional
         Forks the process, if it can. Otherwise the process is started. It is given back when the process has ended.
+    stopped : callable, optional
+        Called repeatedly while the template is busy; if it returns True, the process is started.
 
     Raises
     ------
@@ -94,6 +99,7 @@ class ScoringProcess:
         environment: Mapping[str, str],
         limit: int | None,
         template: Template | None = None,
+        stopped: Callable[[], bool] = lambda: False,
     ) -> None:
         self.limit = limit
         self._template = template
@@ -103,7 +109,7 @@ class ScoringProcess:
         self._ticks = 0
         self._others: list[int] = []
         self._counted_again = 0  # bytes of shared pages that `memory_of` counts more than once
-        forked = template.fork(self._printed) if template is not None else None
+        forked = template.fork(self._printed, stopped=stopped) if template is not None else None
         self._process = forked or self._started(environment)
         if forked is None:
             self._give_back_template()
@@ -126,6 +132,16 @@ class ScoringProcess:
     def pid(self) -> int:
         """Id of the process."""
         return self._process.pid
+
+    @property
+    def template(self) -> Template | None:
+        """The template that forked the process; None if it was started or has ended."""
+        return self._template
+
+    @property
+    def benchmarks(self) -> frozenset[str]:
+        """Benchmarks that it has from its template."""
+        return self._process.benchmarks if isinstance(self._process, ForkedProcess) else frozenset()
 
     def wait_ready(self, stopped: Callable[[], bool]) -> Death | None:
         """Wait until the process is ready."""
@@ -267,11 +283,18 @@ class ScoringProcess:
         except subprocess.TimeoutExpired:
             self._process.kill()
             code = self._process.wait()
+        with_template = self._template is not None and not self._template.running
         self._give_back_template()
         if code == -getattr(signal, "SIGKILL", 9) and system_oom_kills() > self._oom_kills:
             message = "was killed by the system, which had no memory left"
             return Death(kind="memory", message=message, seconds=seconds, tail=self._printed_text())
-        return Death(kind="crash", message=_ended(code), seconds=seconds, tail=self._printed_text())
+        return Death(
+            kind="crash",
+            message=_ended(code),
+            seconds=seconds,
+            tail=self._printed_text(),
+            with_template=with_template,
+        )
 
     def _send(self, request: Mapping[str, Any]) -> None:
         # a broken pipe means that the process has ended, which the wait for its answer detects

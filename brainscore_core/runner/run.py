@@ -22,10 +22,10 @@ from brainscore_core.runner.cluster import (
     deferring_interrupts,
     largest_memory,
     open_cluster,
-    require_distributed,
 )
 from brainscore_core.runner.pair import split_scorer
-from brainscore_core.runner.worker import ATTEMPTS, OWNER, TaskSpec, run_task, stop_run
+from brainscore_core.runner.template import end_idle_templates, start_template
+from brainscore_core.runner.worker import ATTEMPTS, OWNER, TaskSpec, run_task, scoring_environment, stop_run
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -276,7 +276,6 @@ def run_plan(
     KeyboardInterrupt
         After Ctrl-C, once workers on this machine have ended and claims are released.
     """
-    require_distributed()
     split_scorer(scorer)
     run = _Run(
         plan,
@@ -334,13 +333,10 @@ class _Run:
     def execute(self) -> RunReport:
         start = time.monotonic()
         if self.works:
-            works, large = self._split_by_memory(self.works)
-            if works:
-                self._run_tasks(works, bigger_than=None)
-            for pair, (work, limit) in self.too_large.items():
-                large.append(Work(work.model, (pair[1],), work.memory, work.gpu, limit + 1))
-            if large:
-                self._run_tasks(merge_by_model(large), bigger_than=min(self._insufficient_limits()))
+            try:
+                self._run_works()
+            finally:
+                end_idle_templates()
         return RunReport(
             id=self.id,
             finished=tuple(event for event in self.ended.values() if isinstance(event, PairFinished)),
@@ -349,6 +345,29 @@ class _Run:
             lost=tuple(self.lost),
             seconds=time.monotonic() - start,
         )
+
+    def _run_works(self) -> None:
+        works, large = self._split_by_memory(self.works)
+        if works:
+            self._start_template(works[0])
+            self._run_tasks(works, bigger_than=None)
+        for pair, (work, limit) in self.too_large.items():
+            large.append(Work(work.model, (pair[1],), work.memory, work.gpu, limit + 1))
+        if large:
+            self._run_tasks(merge_by_model(large), bigger_than=min(self._insufficient_limits()))
+
+    def _start_template(self, first: Work) -> None:
+        """Let the template of workers on this machine import and load while they are started."""
+        options = self.options
+        if options.scheduler is None and options.slurm is None and not options.gpus:
+            settings = {"scorer": self.common_fields["scorer"], "options": self.common_fields["options"]}
+            start_template(
+                settings,
+                first.benchmarks,
+                environment=scoring_environment(options.threads_per_worker, options.worker_memory),
+                limit=options.worker_memory,
+                timeout=options.timeout,
+            )
 
     def _split_by_memory(self, works: list[Work]) -> tuple[list[Work], list[Work]]:
         """Separate tasks that need more memory than a worker on this machine has, if a bigger worker is possible."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import os
 from collections import Counter
 from collections.abc import Mapping
@@ -216,7 +215,17 @@ class _Task:
         self.store = ResultsStore(spec.store)
         self.limit = spec.limit if spec.limit is not None else advertised_memory(worker)
         self.bigger_exists = spec.largest is not None and self.limit is not None and spec.largest > self.limit
+        self.settings = {
+            "scorer": spec.scorer,
+            "store": spec.store,
+            "run": spec.run,
+            "isolated": spec.isolated,
+            "options": dict(spec.options),
+        }
+        self.environment = scoring_environment(spec.threads, self.limit) | getattr(worker, "scoring_variables", {})
         self.process: ScoringProcess | None = None
+        self.may_fork = True
+        self.n_scored = 0  # by the present process
         self.remaining = list(spec.benchmarks)
         try:
             self.key: str | None = worker.get_current_task()
@@ -294,15 +303,18 @@ class _Task:
         while True:
             attempts += 1
             self._report(self._outcome("started", benchmark, attempt=attempts))
-            if self.process is None:
-                self.process = self._start(benchmark, attempts)
-            result = self.process.score(self.spec.model, benchmark, timeout=self.spec.timeout, stopped=self.stopped)
+            process = self._process_for(benchmark, attempts)
+            result = process.score(self.spec.model, benchmark, timeout=self.spec.timeout, stopped=self.stopped)
+            self.n_scored += 1
             if isinstance(result, Answer):
                 if self.bigger_exists and attempts < ATTEMPTS and self._needs_more_memory(benchmark, result):
                     reason = "reported that its model ran out of memory"
                     return self._outcome("memory", benchmark, reason=reason, limit=self.limit)
                 return self._answered(benchmark, result)
             self.process = None
+            if result.with_template and self.may_fork:  # which failed for another reason; not an attempt of this pair
+                self.may_fork = False
+                attempts -= 1
             if result.kind == "stopped":
                 return self._outcome("stopped", benchmark)
             if result.kind == "memory" and attempts < ATTEMPTS and self.bigger_exists:
@@ -364,28 +376,39 @@ class _Task:
             seconds=seconds,
         )
 
-    def _start(self, benchmark: str, attempts: int) -> ScoringProcess:
-        """Start a process; after a failure one without a template, which may have been the cause."""
-        spec = self.spec
-        settings = {
-            "scorer": spec.scorer,
-            "store": spec.store,
-            "run": spec.run,
-            "isolated": spec.isolated,
-            "options": dict(spec.options),
-        }
-        environment = scoring_environment(spec.threads, self.limit)
+    def _process_for(self, benchmark: str, attempts: int) -> ScoringProcess:
+        """Process for the next pair: a new one at first, and when the template has loaded what the present one lacks.
+
+        The first process waits until the template has loaded one benchmark, the second one until it has loaded two
+        more, the third one four, and so on, so that few processes load the model.
+        """
+        process = self.process
+        if process is not None and (
+            process.template is None or benchmark in process.benchmarks or not process.template.may_keep(benchmark)
+        ):
+            return process
         template = None
-        if attempts == 1:
+        if attempts == 1 and self.may_fork:  # a failure may have been that of the template
             template = borrow_template(
-                settings,
+                self.settings,
                 [benchmark, *self.remaining],
-                environment=environment,
+                environment=self.environment,
                 limit=self.limit,
-                timeout=spec.timeout,
+                timeout=self.spec.timeout,
                 stopped=self.stopped,
+                at_once=2 * self.n_scored or 1,
             )
-        return ScoringProcess(settings, environment=environment, limit=self.limit, template=template)
+        if process is not None and (template is None or benchmark not in template.kept):
+            if template is not None:
+                template.give_back()
+            return process
+        if process is not None:
+            process.finish()
+        self.n_scored = 0
+        self.process = ScoringProcess(
+            self.settings, environment=self.environment, limit=self.limit, template=template, stopped=self.stopped
+        )
+        return self.process
 
     def _run_info(self) -> Any:
         return run_info(self.spec.run, isolated=self.spec.isolated)
@@ -419,11 +442,3 @@ def advertised_memory(worker: Any) -> int | None:
         return int(megabytes * 1_000_000)
     limit = worker.memory_manager.memory_limit
     return int(limit / worker.state.nthreads) if limit else None
-
-
-def dask_setup(worker: Any) -> None:
-    """Suppress the output of Dask, which calls this function in each worker."""
-    logging.getLogger("distributed").setLevel(logging.CRITICAL + 1)
-    with open(os.devnull, "w") as null:
-        for descriptor in (1, 2):
-            os.dup2(null.fileno(), descriptor)

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from contextlib import contextmanager
@@ -9,17 +10,19 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from runner_runs import HERE, until
+from runner_runs import HERE, Runner, until
 
 from brainscore_core.errors import UserError
 from brainscore_core.receipts.environment import platform_code
-from brainscore_core.runner import ClusterOptions, PairFinished, PairStarted, SlurmProfile, run_plan
+from brainscore_core.runner import ClusterOptions, PairFinished, PairStarted, SlurmProfile, WorkerLost, run_plan
 from brainscore_core.runner.cluster import _among, _check_versions
 from brainscore_core.runner.cluster import resources as cluster_resources
 from brainscore_core.runner.plan import make_plan
+from brainscore_core.runner.worker import scoring_environment
 from tests.optional import require_package
 
 require_package("distributed", 'runs need Dask: pip install "brainscore[cluster]"')
+psutil = pytest.importorskip("psutil")
 
 CLUSTER = """
 import sys, time
@@ -56,6 +59,57 @@ def scheduler(tmp_path):
         process.stdin.close()
         process.wait(timeout=60)
         process.stdout.close()
+
+
+MODELS, BENCHMARKS = ["a", "b"], ["plain-1", "stuck-a", "plain-2"]
+
+SEQUENTIAL = """
+import sys
+from brainscore_core.scoring import ResultsStore, RunInfo
+import runner_toys
+store, run = ResultsStore(sys.argv[1]), RunInfo(id="sequential", isolated=False, environment=None, packages={})
+for model in sys.argv[3].split(","):
+    for benchmark in sys.argv[4].split(","):
+        runner_toys.score(model, benchmark, store=store, run=run, isolated=False, folder=sys.argv[2])
+"""
+
+
+def sequential(folder, models, benchmarks):
+    """Scores of a plain loop over all pairs, with one thread."""
+    folder.mkdir()
+    (folder / "a stuck-a").touch()  # as if it had been killed there
+    runner = Runner(folder)
+    subprocess.run(
+        [sys.executable, "-c", SEQUENTIAL, runner.address, folder, ",".join(models), ",".join(benchmarks)],
+        env={**scoring_environment(1, None), "PYTHONPATH": str(HERE)},
+        check=True,
+    )
+    return runner.scores()
+
+
+@pytest.mark.slow(reason="starts clusters of processes")
+def test_a_killed_worker_costs_nothing_but_time(runner, scheduler, tmp_path):
+    address, _ = scheduler(2)
+    killed = []
+
+    def kill(event):
+        if isinstance(event, PairStarted) and (event.model, event.benchmark) == ("a", "stuck-a") and not killed:
+            until((runner.folder / "a stuck-a").exists)
+            killed.extend(one for one in runner.begun() if one.pair == ("a", "stuck-a"))
+            os.kill(killed[0].worker, signal.SIGKILL)
+
+    report = runner(MODELS, BENCHMARKS, on_event=kill, scheduler=address, memory=None)
+    assert {(event.model, event.benchmark) for event in report.finished} == {(m, b) for m in MODELS for b in BENCHMARKS}
+    assert len(report.finished) == 6
+    assert report.states == {"scored": 6}
+    assert runner.scores() == sequential(tmp_path / "sequential", MODELS, BENCHMARKS)
+    # none was begun twice but the one that its worker took along
+    assert {pair: count for pair, count in runner.counts().items() if count > 1} == {killed[0].pair: 2}
+    assert report.lost[0].pairs == (killed[0].pair,)
+    assert any(isinstance(event, WorkerLost) for event in runner.events)
+    assert [event.reason for event in report.retried] == ["its worker was lost"]
+    assert runner.store.claims() == ()
+    assert not psutil.pid_exists(killed[0].pid)
 
 
 @pytest.mark.slow(reason="starts clusters of processes")
@@ -123,8 +177,6 @@ def test_ctrl_c_stops_workers_that_are_not_ours(runner, scheduler):
     with pytest.raises(KeyboardInterrupt):
         runner(["a"], ["plain-1", "slow-60"], on_event=interrupt, scheduler=address, memory=None)
     assert runner.store.claims() == ()
-    import psutil
-
     until(lambda: not any(psutil.pid_exists(one.pid) for one in runner.begun()), seconds=30)
 
 
@@ -149,8 +201,6 @@ def test_workers_stop_when_the_run_they_work_for_is_killed(runner, scheduler):
     begun = until(lambda: [one for one in runner.begun() if one.pair[1] == "slow-300"])[0]
     process.kill()
     process.communicate(timeout=60)
-    import psutil
-
     until(lambda: not psutil.pid_exists(begun.pid))
     until(lambda: runner.store.claims() == (), seconds=30)
 

@@ -2,11 +2,9 @@
 
 import os
 import signal
-import subprocess
-import sys
 
 import pytest
-from runner_runs import HERE, Runner, until
+from runner_runs import Runner, until
 
 from brainscore_core.errors import UserError
 from brainscore_core.runner import (
@@ -15,65 +13,14 @@ from brainscore_core.runner import (
     PairRetried,
     PairSkipped,
     PairStarted,
-    WorkerLost,
     run_plan,
 )
 from brainscore_core.runner.plan import Plan, make_plan
-from brainscore_core.runner.worker import scoring_environment
 from brainscore_core.scoring import BenchmarkInfo, ModelInfo, Receipt
 from tests.optional import require_package
 
 require_package("distributed", 'runs need Dask: pip install "brainscore[cluster]"')
 psutil = pytest.importorskip("psutil")
-
-MODELS, BENCHMARKS = ["a", "b"], ["plain-1", "stuck-a", "plain-2"]
-
-SEQUENTIAL = """
-import sys
-from brainscore_core.scoring import ResultsStore, RunInfo
-import runner_toys
-store, run = ResultsStore(sys.argv[1]), RunInfo(id="sequential", isolated=False, environment=None, packages={})
-for model in sys.argv[3].split(","):
-    for benchmark in sys.argv[4].split(","):
-        runner_toys.score(model, benchmark, store=store, run=run, isolated=False, folder=sys.argv[2])
-"""
-
-
-def sequential(folder, models, benchmarks):
-    """Scores of a plain loop over all pairs, with one thread."""
-    folder.mkdir()
-    (folder / "a stuck-a").touch()  # as if it had been killed there
-    runner = Runner(folder)
-    subprocess.run(
-        [sys.executable, "-c", SEQUENTIAL, runner.address, folder, ",".join(models), ",".join(benchmarks)],
-        env={**scoring_environment(1, None), "PYTHONPATH": str(HERE)},
-        check=True,
-    )
-    return runner.scores()
-
-
-@pytest.mark.slow(reason="starts clusters of processes")
-def test_a_killed_worker_costs_nothing_but_time(runner, tmp_path):
-    killed = []
-
-    def kill(event):
-        if isinstance(event, PairStarted) and (event.model, event.benchmark) == ("a", "stuck-a") and not killed:
-            until((runner.folder / "a stuck-a").exists)
-            killed.extend(one for one in runner.begun() if one.pair == ("a", "stuck-a"))
-            os.kill(killed[0].worker, signal.SIGKILL)
-
-    report = runner(MODELS, BENCHMARKS, on_event=kill, workers=2)
-    assert {(event.model, event.benchmark) for event in report.finished} == {(m, b) for m in MODELS for b in BENCHMARKS}
-    assert len(report.finished) == 6
-    assert report.states == {"scored": 6}
-    assert runner.scores() == sequential(tmp_path / "sequential", MODELS, BENCHMARKS)
-    # none was begun twice but the one that its worker took along
-    assert {pair: count for pair, count in runner.counts().items() if count > 1} == {killed[0].pair: 2}
-    assert report.lost[0].pairs == (killed[0].pair,)
-    assert any(isinstance(event, WorkerLost) for event in runner.events)
-    assert [event.reason for event in report.retried] == ["its worker was lost"]
-    assert runner.store.claims() == ()
-    assert not psutil.pid_exists(killed[0].pid)
 
 
 def test_settings_reach_the_process_that_scores_and_what_others_do_is_left_to_them(runner):
@@ -98,8 +45,7 @@ def test_settings_reach_the_process_that_scores_and_what_others_do_is_left_to_th
     assert [receipt.seeds["memory"] for receipt in receipts] == ["900000000", "900000000"]
     assert {receipt.run.id for receipt in receipts} == {report.id}
     assert len({one.pid for one in runner.begun()}) == 1  # a model stays in one process
-    assert ports
-    assert set(ports) == {"127.0.0.1"}
+    assert set(ports) <= {"127.0.0.1"}
     assert dict(os.environ) == before
 
     assert [event.benchmark for event in report.finished] == ["plain-3", "farewell"]

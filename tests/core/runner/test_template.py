@@ -10,7 +10,7 @@ import pytest
 from brainscore_core.receipts.output import unnamed_file
 from brainscore_core.runner import template as template_module
 from brainscore_core.runner.process import Answer, Death, ScoringProcess
-from brainscore_core.runner.template import Template, TemplateEnded, borrow_template, end_idle_templates
+from brainscore_core.runner.template import Template, TemplateEnded, borrow_template, end_idle_templates, start_template
 
 psutil = pytest.importorskip("psutil")
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="templates need Linux")
@@ -29,6 +29,8 @@ def keep_benchmark(benchmark, *, folder):
         time.sleep(60)
     if benchmark == "die":
         os.abort()
+    if benchmark == "slow":
+        time.sleep(0.3)
     if benchmark == "thread":
         threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
     version = Path(folder, "version").read_text()
@@ -72,10 +74,13 @@ def borrow(tmp_path, monkeypatch):
     }
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "FOLDER": str(tmp_path)}
 
-    def lend(*benchmarks, limit=800_000_000, timeout=60, stopped=lambda: False):
+    def lend(*benchmarks, limit=800_000_000, timeout=60, stopped=lambda: False, at_once=None):
         how = {"environment": environment, "limit": limit}
-        return borrow_template(settings, benchmarks, **how, timeout=timeout, stopped=stopped)
+        return borrow_template(settings, benchmarks, **how, timeout=timeout, stopped=stopped, at_once=at_once)
 
+    lend.start = lambda *benchmarks: start_template(
+        settings, benchmarks, environment=environment, limit=800_000_000, timeout=60
+    )
     lend.process = lambda template, limit=800_000_000: ScoringProcess(
         settings, environment=environment, limit=limit, template=template
     )
@@ -99,7 +104,7 @@ def test_models_share_what_is_kept_and_nothing_else(borrow, tmp_path):
     scored(first, "exit")
     first.finish()
     assert (tmp_path / "left").exists()  # it ended as a started process does
-    assert not psutil.pid_exists(pid)
+    until(lambda: not psutil.pid_exists(pid))
     assert borrow("b", "a") is template
     second = borrow.process(template)
     assert scored(second, "a") == (second.pid, template.pid, "['a', 'b'] False")
@@ -113,6 +118,7 @@ def test_a_process_that_dies_leaves_the_template(borrow, how):
     death = process.score("m", how, timeout=60, stopped=lambda: False)
     assert isinstance(death, Death)
     assert death.kind == {"crash": "crash", "eat": "memory"}[how]
+    assert not death.with_template
     assert template.running
     assert borrow("a") is template
     template.give_back()
@@ -123,8 +129,10 @@ def test_a_template_that_dies_takes_its_process_along(borrow):
     process = borrow.process(template)
     pid, _, _ = scored(process, "a")
     os.kill(template.pid, signal.SIGKILL)
+    until(lambda: process._has_ended())
     death = process.score("m", "a", timeout=60, stopped=lambda: False)
     assert (death.kind, death.message) == ("crash", "died with signal 9 (SIGKILL)")
+    assert death.with_template
     assert not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
     assert borrow("a").pid != template.pid
 
@@ -135,6 +143,50 @@ def test_changed_code_is_not_used(borrow, tmp_path):
     (tmp_path / "version").write_text("2")
     another = borrow("a")
     assert another is not template
+    assert not template.running
+    another.give_back()
+
+
+def until(condition, seconds=10):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def test_benchmarks_are_loaded_while_the_first_is_scored(borrow):
+    borrow.start("a")
+    template = borrow("a", "slow", "absent", "b", at_once=1)
+    first = borrow.process(template)
+    assert "a" in first.benchmarks
+    assert not {"slow", "b"} & first.benchmarks
+    assert scored(first, "a")[1] == template.pid
+    until(lambda: template.kept == {"a", "slow", "b"})
+    assert [template.may_keep(benchmark) for benchmark in ("a", "absent", "never requested")] == [True, False, True]
+    assert borrow("slow", "b") is template
+    second = borrow.process(template)
+    assert second.benchmarks == {"a", "slow", "b"}
+    assert scored(second, "b")[1:] == (template.pid, "['a', 'b', 'slow'] False")
+    assert scored(first, "b")[2] == "['a'] False"  # both run
+    for process in (first, second):
+        process.finish()
+
+
+def test_a_benchmark_that_ends_the_template_is_not_waited_for(borrow):
+    template = borrow("a", "die", at_once=1)
+    until(lambda: not template.running)
+    template.give_back()
+    assert borrow("a") is None
+
+
+def test_changed_code_leaves_processes_that_run(borrow, tmp_path):
+    template = borrow("a")
+    process = borrow.process(template)
+    (tmp_path / "version").write_text("2")
+    another = borrow("a")
+    assert another.pid != template.pid
+    assert scored(process, "a")[1] == template.pid
+    process.finish()
     assert not template.running
     another.give_back()
 
@@ -195,5 +247,6 @@ def test_the_output_is_that_of_the_pair(borrow):
 
 def test_a_template_that_cannot_start(monkeypatch, tmp_path):
     monkeypatch.setattr(template_module, "SCRIPT", tmp_path / "missing.py")
+    template = Template("a:b", environment=dict(os.environ), limit=None)
     with pytest.raises(TemplateEnded):
-        Template("a:b", environment=dict(os.environ), limit=None)
+        template.prepare(["a"], options={}, timeout=None, stopped=lambda: False)
