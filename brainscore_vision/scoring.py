@@ -10,6 +10,7 @@ import functools
 import gc
 import json
 import os
+import re
 import signal
 import sys
 import threading
@@ -25,6 +26,7 @@ from brainscore_core.errors import UserError
 from brainscore_core.plugins.source import plugin_hash
 from brainscore_core.progress import stage
 from brainscore_core.provenance import note, recording
+from brainscore_core.receipts.environment import current_environment, describe_plugin
 from brainscore_core.receipts.output import capture_output
 from brainscore_core.receipts.receipt import RunInfo
 from brainscore_core.runner.pair import Outcome, PairRecorder, data_of
@@ -53,6 +55,7 @@ __all__ = [
     "forget_benchmark",
     "forget_model",
     "keep_benchmark",
+    "mentioned_modules",
     "run_pair",
     "score",
     "score_pair",
@@ -401,6 +404,7 @@ def keep_benchmark(benchmark: str, **options: Any) -> bool | None:
             _ = made.ceiling
     notes = [item for item in record.items if item["kind"] not in _TRANSIENT_NOTES]
     code = _code_hashes([("benchmark", benchmark), *data_of(record)])
+    _describe_here()
     _kept_benchmarks[benchmark] = _KeptBenchmark(made, notes, captured.text(), code)
     return True
 
@@ -409,6 +413,43 @@ def forget_benchmark(benchmark: str) -> None:
     """Release a benchmark that :func:`keep_benchmark` keeps."""
     _kept_benchmarks.pop(benchmark, None)
     gc.collect()
+
+
+@functools.lru_cache(maxsize=1)
+def _describe_here() -> None:
+    """Determine what all receipts contain, which is remembered."""
+    current_environment()
+    describe_plugin(Path(__file__))
+
+
+def mentioned_modules(
+    models: Sequence[str], modules: Collection[str], *, files: Mapping[str, str] | None = None, **options: Any
+) -> list[str]:
+    """Those of some modules that the code of models mentions, without importing it.
+
+    Parameters
+    ----------
+    models : sequence of str
+        Their names in the results.
+    modules : collection of str
+        Names of top-level modules.
+    files
+        As for :func:`score_pair`.
+    **options
+        As for :func:`score_pair`; they have no influence.
+
+    Examples
+    --------
+    >>> mentioned_modules(["gabor"], ["torch", "PIL"])
+    []
+    """
+    text = ""
+    for model in models:
+        place = referenced_file(files[model]) if files and model in files else _code("model", model)
+        paths = [] if place is None else sorted(place.glob("*.py")) if place.is_dir() else [place]
+        with suppress(OSError):
+            text += "\n".join(path.read_text(encoding="utf-8", errors="replace") for path in paths)
+    return [module for module in modules if re.search(rf"^\s*(import|from) {module}\b", text, re.MULTILINE)]
 
 
 def _take_kept_benchmark(identifier: str) -> Any:

@@ -121,6 +121,13 @@ def keep_benchmark(benchmark, **options):
     return kept
 
 
+def mentioned_modules(models, modules, **options):
+    """Modules that the code of models mentions, as workers determine them."""
+    from brainscore_vision import scoring
+
+    return scoring.mentioned_modules(models, modules, **options) if hasattr(scoring, "mentioned_modules") else []
+
+
 def forget_benchmark(benchmark):
     """Forget a benchmark as workers do."""
     from brainscore_vision.scoring import forget_benchmark as forget

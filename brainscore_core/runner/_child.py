@@ -4,9 +4,9 @@ Requests and answers are lines of JSON, sent over the pipes that are standard in
 After that, everything that plugins print goes to standard error, which the worker reads. The first request contains
 ``sys.path``; until then, only the standard library is imported.
 
-The same script is the template of scoring processes (``template.py``): it imports what they need, keeps benchmarks, and
-forks a scoring process when the worker sends it the pipes of one. It answers one request at a time, scores nothing
-itself, and stays a process of one thread.
+The same script is the template of scoring processes (``template.py``): it imports what they need, loads benchmarks, and
+forks a server for each state that scoring processes may start from. A server forks a scoring process when the worker
+sends it the pipes of one. Both answer one request at a time, score nothing, and stay processes of one thread.
 """
 
 import atexit
@@ -145,26 +145,32 @@ def _shared_modules() -> list[str]:
 
 
 def _serve_template() -> bool:
-    """Answer the requests of the worker; True in a forked scoring process, False when the worker ends this one."""
+    """Answer the requests of the worker; True in a forked scoring process, False when the worker closes the connection.
+
+    A template that is asked to serve forks a server, which runs the same loop.
+    """
     faulthandler.enable(file=os.fdopen(os.dup(2), "w"))
     control = socket.socket(fileno=os.dup(0))
     with open(os.devnull) as null:
         os.dup2(null.fileno(), 0)
     os.dup2(2, 1)
     keeper: Any = None
+    servers: list[int] = []
+    is_server = False
     while True:
         message, descriptors, _, _ = socket.recv_fds(control, _LARGEST_REQUEST, 3)
         if not message:
+            if is_server:
+                os._exit(0)  # what Python does at its end, such as removing temporary files, is left to the template
             return False
         request = json.loads(message)
         answer: dict[str, Any] = {}
         if "path" in request:
             sys.path[:] = request["path"]
             keeper = _keeper(request["scorer"])
+            _import_all(_expected_modules(keeper, request["models"], request["options"]))
         elif "import" in request:
-            for name in request["import"]:
-                with contextlib.suppress(Exception):  # the process of the model reports it
-                    importlib.import_module(name)
+            _import_all(request["import"])
         elif "keep" in request:
             answer = _kept(keeper, request["keep"], request["options"])
         elif "drop" in request and keeper is not None:
@@ -173,14 +179,29 @@ def _serve_template() -> bool:
             with contextlib.suppress(ChildProcessError):
                 os.waitpid(request["reap"], 0)
             continue
+        elif "serve" in request:
+            _reap_servers(servers)
+            answer = {"refused": problem} if (problem := _problem_of_forks()) else {"pid": _fork()}
+            if answer.get("pid") == 0:
+                os.setsid()  # a template that is killed leaves its servers, which end when the worker does
+                control.close()
+                control, is_server = socket.socket(fileno=descriptors[0]), True
+                continue
+            if "pid" in answer:
+                servers.append(answer["pid"])
+            for descriptor in descriptors:
+                os.close(descriptor)
         elif "fork" in request:
             with contextlib.suppress(Exception):  # what each process needs, if the scorer has not imported it
                 importlib.import_module("brainscore_core.runner.pair")
-            answer = {"refused": problem} if (problem := _problem_of_forks()) else _fork(descriptors)
+            server = os.getpid()
+            answer = {"refused": problem} if (problem := _problem_of_forks()) else {"pid": _fork()}
+            if answer.get("pid") == 0:
+                control.close()
+                _become_scorer(server, descriptors)
             for descriptor in descriptors:
                 os.close(descriptor)
             if answer.get("pid") == 0:
-                control.close()
                 return True
         control.send(json.dumps(answer).encode())
 
@@ -192,6 +213,20 @@ def _keeper(scorer: str) -> Any:
     except Exception:  # noqa: BLE001 - the scoring process reports it
         return None
     return module if hasattr(module, "keep_benchmark") else None
+
+
+def _import_all(names: list[str]) -> None:
+    for name in names:
+        with contextlib.suppress(Exception):  # the process of the model reports it
+            importlib.import_module(name)
+
+
+def _expected_modules(keeper: Any, models: list[str], options: dict[str, Any]) -> list[str]:
+    """Modules that these models will probably import."""
+    if models and hasattr(keeper, "mentioned_modules"):
+        with contextlib.suppress(Exception):
+            return list(keeper.mentioned_modules(models, _SHARED, **options))
+    return []
 
 
 def _kept(keeper: Any, benchmark: str, options: dict[str, Any]) -> dict[str, Any]:
@@ -226,27 +261,37 @@ def _problem_of_forks() -> str:
     return ""
 
 
-def _fork(descriptors: list[int]) -> dict[str, Any]:
-    """Fork; the new process gets the pipes to its worker as standard input, output and error."""
+def _fork() -> int:
+    """Fork; return the id of the new process, and 0 in it."""
     for stream in (sys.stdout, sys.stderr):
         stream.flush()
-    parent = os.getpid()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # about threads, which were looked at
-        pid = os.fork()
-    if pid == 0:
-        os.setsid()
-        _end_with(parent)
-        for number, descriptor in enumerate(descriptors):
-            os.dup2(descriptor, number)
-        # temporary files of the template are removed by the template
-        atexit._clear()
-        for finalizer in list(weakref.finalize._registry):  # type: ignore[attr-defined]
-            finalizer.atexit = False
-        random.seed()
-        if numpy := sys.modules.get("numpy"):
-            numpy.random.seed()
-    return {"pid": pid}
+        return os.fork()
+
+
+def _become_scorer(parent: int, descriptors: list[int]) -> None:
+    """Turn a forked process into a scoring process: the pipes to its worker become standard input, output and error."""
+    os.setsid()
+    _end_with(parent)
+    for number, descriptor in enumerate(descriptors):
+        os.dup2(descriptor, number)
+    # temporary files of the template are removed by the template
+    atexit._clear()
+    for finalizer in list(weakref.finalize._registry):  # type: ignore[attr-defined]
+        finalizer.atexit = False
+    random.seed()
+    if numpy := sys.modules.get("numpy"):
+        numpy.random.seed()
+
+
+def _reap_servers(servers: list[int]) -> None:
+    """Release the ids of servers that have ended."""
+    for pid in list(servers):
+        with contextlib.suppress(ChildProcessError):
+            if os.waitpid(pid, os.WNOHANG) == (0, 0):
+                continue
+        servers.remove(pid)
 
 
 if __name__ == "__main__":

@@ -59,15 +59,12 @@ class Death:
         Time from the request to its end.
     tail : str
         What it printed since it started the pair; if that is very long, the beginning and the end.
-    with_template : bool
-        Whether it ended because its template did.
     """
 
     kind: Literal["memory", "time", "crash", "stopped"]
     message: str
     seconds: float
     tail: str = ""
-    with_template: bool = False
 
 
 class ScoringProcess:
@@ -83,8 +80,6 @@ class ScoringProcess:
         Bytes that it may hold, including its descendants.
     template : Template, optional
         Forks the process, if it can. Otherwise the process is started. It is given back when the process has ended.
-    stopped : callable, optional
-        Called repeatedly while the template is busy; if it returns True, the process is started.
 
     Raises
     ------
@@ -99,7 +94,6 @@ class ScoringProcess:
         environment: Mapping[str, str],
         limit: int | None,
         template: Template | None = None,
-        stopped: Callable[[], bool] = lambda: False,
     ) -> None:
         self.limit = limit
         self._template = template
@@ -109,7 +103,7 @@ class ScoringProcess:
         self._ticks = 0
         self._others: list[int] = []
         self._counted_again = 0  # bytes of shared pages that `memory_of` counts more than once
-        forked = template.fork(self._printed, stopped=stopped) if template is not None else None
+        forked = template.fork(self._printed) if template is not None else None
         self._process = forked or self._started(environment)
         if forked is None:
             self._give_back_template()
@@ -266,8 +260,8 @@ class ScoringProcess:
             self._others = descendants(self._process.pid)
         self._ticks += 1
         # the pages that a forked process shares with its template count once
-        template = [] if self._template is None else [self._template.pid]
-        processes = [self._process.pid, *template, *self._others]
+        parent = [self._process.parent] if isinstance(self._process, ForkedProcess) else []
+        processes = [self._process.pid, *parent, *self._others]
         used = memory_of(processes)
         # the exact count is slow: use it if the limit may be exceeded, else now and then
         if used > self.limit and (thorough or used - self._counted_again > self.limit):
@@ -283,18 +277,11 @@ class ScoringProcess:
         except subprocess.TimeoutExpired:
             self._process.kill()
             code = self._process.wait()
-        with_template = self._template is not None and not self._template.running
         self._give_back_template()
         if code == -getattr(signal, "SIGKILL", 9) and system_oom_kills() > self._oom_kills:
             message = "was killed by the system, which had no memory left"
             return Death(kind="memory", message=message, seconds=seconds, tail=self._printed_text())
-        return Death(
-            kind="crash",
-            message=_ended(code),
-            seconds=seconds,
-            tail=self._printed_text(),
-            with_template=with_template,
-        )
+        return Death(kind="crash", message=_ended(code), seconds=seconds, tail=self._printed_text())
 
     def _send(self, request: Mapping[str, Any]) -> None:
         # a broken pipe means that the process has ended, which the wait for its answer detects

@@ -349,24 +349,26 @@ class _Run:
     def _run_works(self) -> None:
         works, large = self._split_by_memory(self.works)
         if works:
-            self._start_template(works[0])
+            self._start_template(works)
             self._run_tasks(works, bigger_than=None)
         for pair, (work, limit) in self.too_large.items():
             large.append(Work(work.model, (pair[1],), work.memory, work.gpu, limit + 1))
         if large:
             self._run_tasks(merge_by_model(large), bigger_than=min(self._insufficient_limits()))
 
-    def _start_template(self, first: Work) -> None:
+    def _start_template(self, works: list[Work]) -> None:
         """Let the template of workers on this machine import and load while they are started."""
         options = self.options
         if options.scheduler is None and options.slurm is None and not options.gpus:
             settings = {"scorer": self.common_fields["scorer"], "options": self.common_fields["options"]}
             start_template(
                 settings,
-                first.benchmarks,
+                works[0].benchmarks,
                 environment=scoring_environment(options.threads_per_worker, options.worker_memory),
                 limit=options.worker_memory,
                 timeout=options.timeout,
+                # isolated models are imported by processes of their own
+                models=[] if self.common_fields["isolated"] else [work.model for work in works[: options.workers]],
             )
 
     def _split_by_memory(self, works: list[Work]) -> tuple[list[Work], list[Work]]:

@@ -1,9 +1,10 @@
 """Templates of scoring processes: what processes of several models have in common is imported and loaded once.
 
-On Linux, workers share a template, a process that imports the scorer and keeps benchmarks with their ceilings, and have
-it fork a process for each model. A forked process is as separate as one that was started: a model that crashes, hangs,
-or changes modules affects neither the template nor other models. Benchmarks are loaded in the order in which they are
-needed, while the first ones are scored. Where forks are impossible or not safe, scoring processes are started.
+On Linux, workers share a template: a process that imports the scorer, loads benchmarks with their ceilings in the order
+in which they are needed, and forks a server after each. The newest server can fork a process for a model at any time,
+since it does nothing else. A forked process is as separate as one that was started: a model that crashes, hangs, or
+changes modules affects neither the template nor other models, and a benchmark that ends the template no process that
+was forked. Where forks are impossible or not safe, scoring processes are started.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
@@ -34,17 +35,76 @@ SCRIPT = Path(__file__).with_name("_child.py")
 _KEPT_SHARE = 0.25  # of the memory of a pair, for benchmarks that the template keeps
 _IDLE_SECONDS = 60.0  # after which an unused template ends
 _TICK = 0.02
+_IMPORT_SECONDS = 5.0  # that a process waits for imports, which take it as long
 _ANSWER_SECONDS = 60.0  # for requests that take milliseconds
 _START_SECONDS = 600.0  # imports from a slow shared disk
 _EXIT_STATUS = 49  # field of /proc/PID/stat after the name of the process
 
 
 class TemplateEnded(Exception):
-    """The template has ended, or was ended because it reached a limit."""
+    """The template has ended, or the run was stopped."""
+
+
+class _Connection:
+    """Requests to a process of a template, and its answers; one at a time."""
+
+    def __init__(self, control: socket.socket) -> None:
+        self._control = control
+        self._lock = threading.Lock()
+
+    def request(
+        self,
+        content: Mapping[str, Any],
+        *,
+        problem: Callable[[], str] = lambda: "",
+        timeout: float | None = _ANSWER_SECONDS,
+        descriptors: Sequence[int] = (),
+    ) -> dict[str, Any]:
+        """Send a request and return the answer; `problem` is called repeatedly and returns why to give up."""
+        start = time.monotonic()
+        with self._lock:
+            self.send(content, descriptors)
+            self._control.settimeout(_TICK)
+            while True:
+                try:
+                    message = self._control.recv(1_000_000)
+                except TimeoutError:
+                    reason = problem()
+                    if not reason and timeout is not None and time.monotonic() - start > timeout:
+                        reason = f"it took longer than {timeout:g} seconds"
+                    if reason:
+                        raise TemplateEnded(reason) from None
+                    continue
+                except OSError as error:
+                    raise TemplateEnded(str(error)) from error
+                if not message:
+                    raise TemplateEnded("it has ended")
+                answer: dict[str, Any] = json.loads(message)
+                return answer
+
+    def send(self, content: Mapping[str, Any], descriptors: Sequence[int] = ()) -> None:
+        """Send a request that has no answer."""
+        try:
+            socket.send_fds(self._control, [json.dumps(content).encode()], descriptors)
+        except OSError as error:
+            raise TemplateEnded(str(error)) from error
+
+    def close(self) -> None:
+        self._control.close()
+
+
+@dataclass(eq=False)
+class _Server:
+    """A process with some of the benchmarks of a template, which forks; it ends when its connection is closed."""
+
+    pid: int
+    connection: _Connection
+    benchmarks: frozenset[str]
+    n_uses: int = 0  # requests in progress, and forked processes that have not ended
 
 
 class Template:
-    """A process that imports what scoring processes need, keeps benchmarks, and forks. Threads may share it.
+    """A process that imports what scoring processes need, loads benchmarks, and forks. Threads may share it.
 
     Parameters
     ----------
@@ -57,28 +117,37 @@ class Template:
         Bytes that a scoring process may hold. Benchmarks are kept within a quarter of it.
     purpose : str
         Templates with the same purpose are interchangeable.
+    models, options
+        Models to be scored, and options of the scorer, for a function ``mentioned_modules(models, modules, **options)``
+        of the scorer's module, if it has one: what their code mentions is imported at once.
     """
 
-    def __init__(self, scorer: str, *, environment: Mapping[str, str], limit: int | None, purpose: str = "") -> None:
+    def __init__(
+        self,
+        scorer: str,
+        *,
+        environment: Mapping[str, str],
+        limit: int | None,
+        purpose: str = "",
+        models: Sequence[str] = (),
+        options: Mapping[str, Any] | None = None,
+    ) -> None:
         self.limit = limit
         self.purpose = purpose
         self.users = 0
         self.unused_since = time.monotonic()
         self._kept: dict[str, None] = {}
-        self._failed: set[str] = set()  # benchmarks with an error
-        self._too_large: set[str] = set()
-        self._empty = 0  # bytes that it held before it kept benchmarks
+        self._refused: dict[str, str] = {}  # benchmarks that are not kept, and why
+        self._wanted: set[str] = set()
+        self._ahead: dict[str, tuple[Mapping[str, Any], float | None]] = {}  # to load, in order
         self._modules: set[str] = set()  # to import
         self._imported: set[str] = set()
-        self._ahead: dict[str, tuple[Mapping[str, Any], float | None]] = {}  # to load when nothing else is requested
-        self._loader: threading.Thread | None = None
-        self._waiting = 0  # threads that come before the loader
+        self._server: _Server | None = None  # the newest
+        self._servers: set[_Server] = set()
+        self._problem = ""  # why the loader has ended
+        self._changed = threading.Condition()
         self._printed = unnamed_file()
-        self._lock = threading.Lock()  # of the connection
-        self._unread = 0  # answers for which nobody waits any longer
-        self._starting = True
-        self._closed = False
-        self._control, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        control, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with other:
             self._process = subprocess.Popen(  # noqa: S603 - this package's own script
                 [sys.executable, "-P", str(SCRIPT), str(os.getpid()), "template"],
@@ -88,26 +157,26 @@ class Template:
                 env=dict(environment),
                 start_new_session=True,
             )
-        self._send({"path": sys.path, "scorer": scorer})  # the answer is awaited when it is needed
-
-    @property
-    def pid(self) -> int:
-        """Id of the process."""
-        return self._process.pid
+        self._loader = _Connection(control)
+        setup = {"path": sys.path, "scorer": scorer, "models": list(models), "options": dict(options or {})}
+        threading.Thread(target=self._load, args=(setup,), name="brainscore-template", daemon=True).start()
 
     @property
     def running(self) -> bool:
-        """Whether the process has not ended."""
-        return self._process.poll() is None
+        """Whether it can fork, or will be able to."""
+        with self._changed:
+            return self._server is not None if self._problem else True
 
     @property
     def kept(self) -> frozenset[str]:
         """Benchmarks that a process forked now has."""
-        return frozenset(self._kept)
+        with self._changed:
+            return self._server.benchmarks if self._server is not None else frozenset()
 
     def may_keep(self, benchmark: str) -> bool:
-        """Whether a benchmark is kept, or will be if that is requested; False after an error or for lack of memory."""
-        return benchmark in self._kept or benchmark not in self._failed | self._too_large
+        """Whether a benchmark is kept, or might be if that is requested; False after an error or for lack of memory."""
+        with self._changed:
+            return benchmark in self._kept or not (benchmark in self._refused or self._problem)
 
     def prepare(
         self,
@@ -131,7 +200,7 @@ class Template:
         stopped : callable
             Called repeatedly; if it returns True, this method gives up.
         wanted : iterable of str
-            Further benchmarks that should stay if they are kept.
+            Benchmarks to keep later: they are loaded in the background.
 
         Returns
         -------
@@ -141,56 +210,75 @@ class Template:
         Raises
         ------
         TemplateEnded
-            If the template ended, or took too long or too much memory. The scoring process, which then has to load the
-            benchmark itself, reports the cause.
+            If no process can be forked. The scoring process, which then has to load the benchmark itself, reports the
+            cause.
         """
-        stay = {*benchmarks, *wanted}
-        with self._before_loader():
-            self._import(stopped)
-            return all(self._keep(benchmark, stay, options, timeout, stopped) for benchmark in benchmarks)
+        with self._changed:
+            how = (options, timeout)
+            self._wanted = {*benchmarks, *wanted}
+            self._ahead = dict.fromkeys([*benchmarks, *wanted], how) | self._ahead
+            self._changed.notify_all()
+            start = time.monotonic()
+            while not self._problem and self._is_awaited(benchmarks, time.monotonic() - start):
+                self._changed.wait(_TICK)
+                if stopped():
+                    raise TemplateEnded("the run was stopped")
+            server = self._server
+            if server is None:
+                raise TemplateEnded(self._problem)
+            server.n_uses += 1
+        try:
+            return all(
+                server.connection.request({"keep": benchmark, "options": options})["kept"] is not None
+                for benchmark in benchmarks
+                if benchmark in server.benchmarks
+            )
+        finally:
+            self.release(server)
 
     def load_ahead(self, benchmarks: Sequence[str], *, options: Mapping[str, Any], timeout: float | None) -> None:
-        """Keep benchmarks in the background; other requests come first.
+        """Keep benchmarks in the background; parameters as for :meth:`prepare`."""
+        with self._changed:
+            self._ahead |= dict.fromkeys(benchmarks, (options, timeout))
+            self._wanted.update(benchmarks)
+            self._changed.notify_all()
 
-        Parameters
-        ----------
-        benchmarks, options, timeout
-            As for :meth:`prepare`.
-        """
-        with _changing:
-            self._ahead.update(dict.fromkeys(benchmarks, (options, timeout)))
-            if self._loader is None and self._ahead:
-                self._loader = threading.Thread(target=self._load, name="brainscore-template", daemon=True)
-                self._loader.start()
-
-    def fork(self, printed: IO[bytes], *, stopped: Callable[[], bool] = lambda: False) -> ForkedProcess | None:
+    def fork(self, printed: IO[bytes]) -> ForkedProcess | None:
         """Fork a scoring process, whose output goes to a file; None if that is impossible or not safe."""
+        with self._changed:
+            server = self._server
+            if server is None:
+                return None
+            server.n_uses += 1
         requests, written = os.pipe()
         read, answers = os.pipe()
         answer: dict[str, Any] = {}
-        kept: frozenset[str] = frozenset()
-        descriptors = (requests, answers, printed.fileno())
-        with contextlib.suppress(TemplateEnded), self._before_loader(), self._connection(stopped):
-            answer = self._request({"fork": True}, _ANSWER_SECONDS, stopped, descriptors)
-            kept = self.kept
+        with contextlib.suppress(TemplateEnded):
+            answer = server.connection.request({"fork": True}, descriptors=(requests, answers, printed.fileno()))
         os.close(requests)
         os.close(answers)
         if "pid" not in answer:
             os.close(written)
             os.close(read)
+            self.release(server)
             _unusable.add(self.purpose)
             return None
-        return ForkedProcess(self, answer["pid"], os.fdopen(written, "wb"), os.fdopen(read, "rb"), kept)
+        return ForkedProcess(self, server, answer["pid"], os.fdopen(written, "wb"), os.fdopen(read, "rb"))
 
     def learn(self, modules: Sequence[str]) -> None:
         """Import these modules before the next fork, because a model needed them."""
-        with _changing:
+        with self._changed:
             self._modules.update(set(modules) - self._imported)
+            self._changed.notify_all()
 
-    def reap(self, pid: int) -> None:
-        """Release the id of a process that has ended, as soon as the template reads it."""
-        with contextlib.suppress(TemplateEnded):
-            self._send({"reap": pid})
+    def release(self, server: _Server, pid: int | None = None) -> None:
+        """End the use of a server; `pid` is the id of a process that has ended, which becomes free."""
+        if pid is not None:
+            with contextlib.suppress(TemplateEnded):
+                server.connection.send({"reap": pid})
+        with self._changed:
+            server.n_uses -= 1
+            self._close_servers()
 
     def give_back(self) -> None:
         """Keep the template for the next process, for a minute after the last use."""
@@ -198,10 +286,10 @@ class Template:
             self.users -= 1
             self.unused_since = time.monotonic()
             used = self.users > 0
-            obsolete = _templates.get(self.purpose) is not self or self.purpose in _unusable or not self.running
+            obsolete = _templates.get(self.purpose) is not self or self.purpose in _unusable
         if used:
             return
-        if obsolete:
+        if obsolete or not self.running:
             self.close()
             return
         timer = threading.Timer(_IDLE_SECONDS + 1, end_idle_templates, (_IDLE_SECONDS,))
@@ -209,172 +297,149 @@ class Template:
         timer.start()
 
     def close(self) -> None:
-        """End the process, and all that it forked."""
-        self._closed = True
+        """End all its processes, and those that were forked."""
         with _changing:
             if _templates.get(self.purpose) is self:
                 del _templates[self.purpose]
-        end_all([self.pid])
-        with self._lock:
-            self._control.close()
+        with self._changed:
+            self._problem = self._problem or "it was closed"
+            self._server = None
+            self._changed.notify_all()
+            end_all([self._process.pid, *(server.pid for server in self._servers)])
+            for server in self._servers:
+                server.connection.close()
+            self._servers.clear()
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(timeout=5)
 
-    def _import(self, stopped: Callable[[], bool]) -> None:
-        with _changing:
-            modules, self._modules = self._modules, set()
-            self._imported |= modules
-        if modules:
-            with self._connection(stopped):
-                self._request({"import": sorted(modules)}, _START_SECONDS, stopped)
-
-    def _keep(
-        self,
-        benchmark: str,
-        stay: set[str],
-        options: Mapping[str, Any],
-        timeout: float | None,
-        stopped: Callable[[], bool],
-    ) -> bool:
-        """Keep a benchmark if the memory allows it; False if it is kept but outdated."""
-        with self._connection(stopped):
-            known = benchmark in self._kept
-            if benchmark in self._failed:
-                return True
-            if not known and self._is_full(stay):
-                self._too_large.add(benchmark)
-                return True
-            kept = self._request({"keep": benchmark, "options": options}, timeout, stopped)["kept"]
-            if kept is None:
-                return False
-            if not kept:
-                self._failed.add(benchmark)
-            elif not known:
-                self._kept[benchmark] = None
-                self._too_large.discard(benchmark)
-                if self._is_full(stay):
-                    self._drop(benchmark)
-                    self._too_large.add(benchmark)
+    def _is_awaited(self, benchmarks: Iterable[str], seconds: float) -> bool:
+        """Whether the next process should wait, after some seconds, for an import or one of these benchmarks."""
+        if self._server is None or not set(benchmarks) <= {*self._server.benchmarks, *self._refused}:
             return True
+        return bool(self._modules) and seconds < _IMPORT_SECONDS
 
-    def _load(self) -> None:
-        """Load benchmarks ahead, until none is left."""
-        while True:
-            while self._waiting and not self._closed:
-                time.sleep(_TICK)
-            with _changing:
-                if self._closed:
-                    self._ahead.clear()
-                if not self._ahead:
-                    self._loader = None
-                    return
-                benchmark = next(iter(self._ahead))
-                options, timeout = self._ahead.pop(benchmark)
-                stay = {benchmark, *self._ahead, *self._kept}
-            try:
-                if benchmark not in self._kept:
-                    self._keep(benchmark, stay, options, timeout, lambda: self._closed)
-            except (TemplateEnded, OSError):
-                if not self._closed:
-                    _unusable.add(self.purpose)
-                    self.close()
-
-    @contextmanager
-    def _before_loader(self) -> Iterator[None]:
-        """Let requests of this thread come before the next benchmark that is loaded ahead."""
-        with _changing:
-            self._waiting += 1
+    def _load(self, setup: Mapping[str, Any]) -> None:
+        """Import and load what is requested, in a thread."""
         try:
-            yield
+            self._request(setup, _START_SECONDS)
+            empty = memory_of([self._process.pid])
+            self._serve()
+            while True:
+                with self._changed:
+                    while not (self._problem or self._ahead or self._modules):
+                        self._changed.wait()
+                    if self._problem:
+                        break
+                    modules = sorted(self._modules)
+                    benchmark = "" if modules else next(iter(self._ahead))
+                    options, timeout = self._ahead.pop(benchmark, ({}, None))
+                if modules:
+                    self._request({"import": modules}, _START_SECONDS)
+                    with self._changed:
+                        self._imported.update(modules)
+                        self._modules.difference_update(modules)
+                elif benchmark in self._kept or benchmark in self._refused:
+                    continue
+                else:
+                    self._keep(benchmark, empty, options, timeout)
+                self._serve()
+        except (TemplateEnded, OSError) as error:
+            with self._changed:
+                self._problem = self._problem or str(error)
         finally:
-            with _changing:
-                self._waiting -= 1
+            # its servers, which lead process groups of their own, stay
+            with contextlib.suppress(OSError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+            self._loader.close()
+            with self._changed:
+                self._changed.notify_all()
 
-    def _is_full(self, stay: set[str]) -> bool:
-        """Whether kept benchmarks fill the memory for them, after those that need not stay were dropped."""
+    def _keep(self, benchmark: str, empty: int, options: Mapping[str, Any], timeout: float | None) -> None:
+        """Keep a benchmark if the memory allows it."""
+        refused = ""
+        if self._is_full(empty):
+            refused = "memory"
+        elif not self._request({"keep": benchmark, "options": options}, timeout)["kept"]:
+            refused = "error"
+        with self._changed:
+            if not refused:
+                self._kept[benchmark] = None
+        if not refused and self._is_full(empty):
+            self._drop(benchmark)
+            refused = "memory"
+        with self._changed:
+            if refused:
+                self._refused[benchmark] = refused
+
+    def _is_full(self, empty: int) -> bool:
+        """Whether kept benchmarks fill the memory for them, after those that are not wanted were dropped."""
         budget = _KEPT_SHARE * (memory_limit() if self.limit is None else self.limit)
-        while memory_of([self.pid]) - self._empty > budget:
-            others = [benchmark for benchmark in self._kept if benchmark not in stay]
+        while memory_of([self._process.pid]) - empty > budget:
+            with self._changed:
+                others = [benchmark for benchmark in self._kept if benchmark not in self._wanted]
             if not others:
                 return True
             self._drop(others[0])
         return False
 
     def _drop(self, benchmark: str) -> None:
-        self._kept.pop(benchmark, None)
-        self._request({"drop": benchmark}, _ANSWER_SECONDS, lambda: False)
+        self._request({"drop": benchmark})
+        with self._changed:
+            self._kept.pop(benchmark, None)
+            self._refused = {name: why for name, why in self._refused.items() if why != "memory"}  # there is space now
 
-    @contextmanager
-    def _connection(self, stopped: Callable[[], bool]) -> Iterator[None]:
-        """Hold the connection to the process, once it has imported the scorer."""
-        while not self._lock.acquire(timeout=_TICK):
-            if stopped():
-                raise TemplateEnded("the run was stopped")
-        try:
-            if self._starting:
-                self._starting = False
-                self._answer(_START_SECONDS, stopped)
-                self._empty = memory_of([self.pid])
-            yield
-        finally:
-            self._lock.release()
+    def _request(self, content: Mapping[str, Any], timeout: float | None = _ANSWER_SECONDS) -> dict[str, Any]:
+        """Send a request to the loader."""
 
-    def _request(
-        self,
-        request: Mapping[str, Any],
-        timeout: float | None,
-        stopped: Callable[[], bool],
-        descriptors: Sequence[int] = (),
-    ) -> dict[str, Any]:
-        """Send a request and return the answer; the caller holds the connection."""
-        self._send(request, descriptors)
-        return self._answer(timeout, stopped)
+        def problem() -> str:
+            if self._problem:
+                return self._problem
+            over = self.limit is not None and memory_of([self._process.pid]) > self.limit
+            return "it used too much memory" if over else ""
 
-    def _send(self, request: Mapping[str, Any], descriptors: Sequence[int] = ()) -> None:
-        try:
-            socket.send_fds(self._control, [json.dumps(request).encode()], descriptors)
-        except OSError as error:
-            raise TemplateEnded(str(error)) from error
+        return self._loader.request(content, problem=problem, timeout=timeout)
 
-    def _answer(self, timeout: float | None, stopped: Callable[[], bool]) -> dict[str, Any]:
-        start = time.monotonic()
-        self._control.settimeout(_TICK)
-        while True:
-            try:
-                message = self._control.recv(1_000_000)
-            except TimeoutError:
-                seconds = time.monotonic() - start
-                if stopped():
-                    self._unread += 1
-                    raise TemplateEnded("the run was stopped") from None
-                if timeout is not None and seconds > timeout:
-                    raise TemplateEnded(f"it took longer than {timeout:g} seconds") from None
-                if self.limit is not None and memory_of([self.pid]) > self.limit:
-                    raise TemplateEnded("it used too much memory") from None
-                continue
-            except OSError as error:
-                raise TemplateEnded(str(error)) from error
-            if not message:
-                raise TemplateEnded("it has ended")
-            if self._unread:
-                self._unread -= 1
-                continue
-            answer: dict[str, Any] = json.loads(message)
-            return answer
+    def _serve(self) -> None:
+        """Let the loader fork a server, which replaces the present one."""
+        control, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with other:
+            answer = self._loader.request({"serve": True}, descriptors=(other.fileno(),))
+        if "pid" not in answer:
+            control.close()
+            raise TemplateEnded(answer["refused"])
+        with self._changed:
+            self._server = _Server(answer["pid"], _Connection(control), frozenset(self._kept))
+            self._servers.add(self._server)
+            self._close_servers()
+            self._changed.notify_all()
+
+    def _close_servers(self) -> None:
+        """End servers that were replaced and whose processes have ended."""
+        for server in [one for one in self._servers if one is not self._server and not one.n_uses]:
+            server.connection.close()
+            self._servers.remove(server)
 
 
 class ForkedProcess:
     """A process that a template forked, with the part of the interface of `subprocess.Popen` that workers use."""
 
-    def __init__(
-        self, template: Template, pid: int, stdin: IO[bytes], stdout: IO[bytes], benchmarks: frozenset[str]
-    ) -> None:
+    def __init__(self, template: Template, server: _Server, pid: int, stdin: IO[bytes], stdout: IO[bytes]) -> None:
         self.pid = pid
         self.stdin = stdin
         self.stdout = stdout
-        self.benchmarks = benchmarks  # that the template kept
         self.returncode: int | None = None
         self._template = template
+        self._server = server
+
+    @property
+    def parent(self) -> int:
+        """Id of the process that forked it, with which it shares memory."""
+        return self._server.pid
+
+    @property
+    def benchmarks(self) -> frozenset[str]:
+        """Benchmarks that were kept when it was forked."""
+        return self._server.benchmarks
 
     def poll(self) -> int | None:
         """Exit code, negative for a signal; None if it runs. Its id stays in use until :meth:`wait` has returned."""
@@ -382,7 +447,7 @@ class ForkedProcess:
             return self.returncode
         try:
             text = Path(f"/proc/{self.pid}/stat").read_text()
-        except OSError:  # the template, which takes the processes that it forked with it, has ended
+        except OSError:  # its parent, which takes the processes that it forked with it, has ended
             return -signal.SIGKILL
         fields = text.rpartition(")")[2].split()  # after the name of the process, which may contain any character
         return os.waitstatus_to_exitcode(int(fields[_EXIT_STATUS])) if fields[0] in ("Z", "X") else None
@@ -396,7 +461,7 @@ class ForkedProcess:
             time.sleep(_TICK)
         if self.returncode is None:
             self.returncode = code
-            self._template.reap(self.pid)
+            self._template.release(self._server, self.pid)
         return code
 
     def terminate(self) -> None:
@@ -425,6 +490,7 @@ def start_template(
     environment: Mapping[str, str],
     limit: int | None,
     timeout: float | None,
+    models: Sequence[str] = (),
 ) -> None:
     """Start a template that the next call of :func:`borrow_template` with the same arguments returns.
 
@@ -434,9 +500,11 @@ def start_template(
     ----------
     settings, benchmarks, environment, limit, timeout
         As for :func:`borrow_template`.
+    models
+        As for :class:`Template`.
     """
     with contextlib.suppress(TemplateEnded, OSError):
-        template = _take(settings, environment, limit)
+        template = _take(settings, environment, limit, models)
         if template is not None:
             template.load_ahead(benchmarks, options=settings["options"], timeout=timeout)
             template.give_back()
@@ -470,23 +538,22 @@ def borrow_template(
     """
     count = len(benchmarks) if at_once is None else at_once
     now, later, options = benchmarks[:count], benchmarks[count:], settings["options"]
-    template = None
-    try:
-        for _ in range(2):  # the second time with a new template
+    for _ in range(2):  # the second time with a new template
+        try:
             template = _take(settings, environment, limit)
-            if template is None:
-                return None
+        except OSError:
+            return None
+        if template is None:
+            return None
+        try:
             if template.prepare(now, options=options, timeout=timeout, stopped=stopped, wanted=later):
-                template.load_ahead(later, options=options, timeout=timeout)
                 return template
+        except TemplateEnded:
+            if not stopped():
+                _unusable.add(template.purpose)
             _discard(template)
-    except (TemplateEnded, OSError):
-        if template is not None and stopped():
-            _discard(template)
-        else:
-            _unusable.add(_purpose(settings, environment, limit))
-            if template is not None:
-                template.close()
+            return None
+        _discard(template)
     return None
 
 
@@ -506,7 +573,9 @@ def _purpose(settings: Mapping[str, Any], environment: Mapping[str, str], limit:
     return json.dumps([settings["scorer"], sorted(environment.items()), limit])
 
 
-def _take(settings: Mapping[str, Any], environment: Mapping[str, str], limit: int | None) -> Template | None:
+def _take(
+    settings: Mapping[str, Any], environment: Mapping[str, str], limit: int | None, models: Sequence[str] = ()
+) -> Template | None:
     """The template for this purpose, started if there is none; None if there cannot be one."""
     purpose = _purpose(settings, environment, limit)
     if sys.platform != "linux":
@@ -516,7 +585,14 @@ def _take(settings: Mapping[str, Any], environment: Mapping[str, str], limit: in
             return None
         template = _templates.get(purpose)
         if template is None or not template.running:
-            template = Template(settings["scorer"], environment=environment, limit=limit, purpose=purpose)
+            template = Template(
+                settings["scorer"],
+                environment=environment,
+                limit=limit,
+                purpose=purpose,
+                models=models,
+                options=settings["options"],
+            )
             _templates[purpose] = template
         template.users += 1
         return template

@@ -224,7 +224,6 @@ class _Task:
         }
         self.environment = scoring_environment(spec.threads, self.limit) | getattr(worker, "scoring_variables", {})
         self.process: ScoringProcess | None = None
-        self.may_fork = True
         self.n_scored = 0  # by the present process
         self.remaining = list(spec.benchmarks)
         try:
@@ -312,9 +311,6 @@ class _Task:
                     return self._outcome("memory", benchmark, reason=reason, limit=self.limit)
                 return self._answered(benchmark, result)
             self.process = None
-            if result.with_template and self.may_fork:  # which failed for another reason; not an attempt of this pair
-                self.may_fork = False
-                attempts -= 1
             if result.kind == "stopped":
                 return self._outcome("stopped", benchmark)
             if result.kind == "memory" and attempts < ATTEMPTS and self.bigger_exists:
@@ -388,7 +384,7 @@ class _Task:
         ):
             return process
         template = None
-        if attempts == 1 and self.may_fork:  # a failure may have been that of the template
+        if attempts == 1:  # a failure may have been that of the template
             template = borrow_template(
                 self.settings,
                 [benchmark, *self.remaining],
@@ -405,9 +401,7 @@ class _Task:
         if process is not None:
             process.finish()
         self.n_scored = 0
-        self.process = ScoringProcess(
-            self.settings, environment=self.environment, limit=self.limit, template=template, stopped=self.stopped
-        )
+        self.process = ScoringProcess(self.settings, environment=self.environment, limit=self.limit, template=template)
         return self.process
 
     def _run_info(self) -> Any:

@@ -21,6 +21,8 @@ from pathlib import Path
 from types import SimpleNamespace
 
 kept = {}
+if "THREAD" in os.environ:
+    threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
 
 def keep_benchmark(benchmark, *, folder):
     if benchmark == "absent":
@@ -74,8 +76,8 @@ def borrow(tmp_path, monkeypatch):
     }
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "FOLDER": str(tmp_path)}
 
-    def lend(*benchmarks, limit=800_000_000, timeout=60, stopped=lambda: False, at_once=None):
-        how = {"environment": environment, "limit": limit}
+    def lend(*benchmarks, limit=800_000_000, timeout=60, stopped=lambda: False, at_once=None, variables=None):
+        how = {"environment": environment | (variables or {}), "limit": limit}
         return borrow_template(settings, benchmarks, **how, timeout=timeout, stopped=stopped, at_once=at_once)
 
     lend.start = lambda *benchmarks: start_template(
@@ -96,19 +98,49 @@ def scored(process, benchmark, model="m"):
     return int(pid), int(parent), rest
 
 
+def until(condition, seconds=20):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
 def test_models_share_what_is_kept_and_nothing_else(borrow, tmp_path):
     template = borrow("a", "b", "absent")
     first = borrow.process(template)
     pid, parent, rest = scored(first, "change")
-    assert (parent, rest) == (template.pid, "[] True")
+    assert (parent, rest) == (first._process.parent, "[] True")
     scored(first, "exit")
     first.finish()
     assert (tmp_path / "left").exists()  # it ended as a started process does
     until(lambda: not psutil.pid_exists(pid))
     assert borrow("b", "a") is template
     second = borrow.process(template)
-    assert scored(second, "a") == (second.pid, template.pid, "['a', 'b'] False")
+    assert scored(second, "a") == (second.pid, parent, "['a', 'b'] False")
     second.finish()
+
+
+def test_benchmarks_are_loaded_while_the_first_is_scored(borrow):
+    borrow.start("a")
+    template = borrow("a", "slow", "absent", "b", at_once=1)
+    first = borrow.process(template)
+    assert "a" in first.benchmarks
+    assert "b" not in first.benchmarks
+    assert scored(first, "a")[1] == first._process.parent
+    until(lambda: template.kept == {"a", "slow", "b"})
+    assert [template.may_keep(benchmark) for benchmark in ("a", "absent", "never requested")] == [True, False, True]
+    assert borrow("slow", "b") is template
+    second = borrow.process(template)
+    assert second.benchmarks == {"a", "slow", "b"}
+    assert scored(second, "b")[1:] == (second._process.parent, "['a', 'b', 'slow'] False")
+    assert scored(first, "b")[2] == "['a'] False"  # both run
+    first.finish()
+    until(lambda: not psutil.pid_exists(first._process.parent) or zombie(first._process.parent))
+    second.finish()
+
+
+def zombie(pid):
+    return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
 
 
 @pytest.mark.parametrize("how", ["crash", "eat"])
@@ -118,23 +150,19 @@ def test_a_process_that_dies_leaves_the_template(borrow, how):
     death = process.score("m", how, timeout=60, stopped=lambda: False)
     assert isinstance(death, Death)
     assert death.kind == {"crash": "crash", "eat": "memory"}[how]
-    assert not death.with_template
     assert template.running
     assert borrow("a") is template
     template.give_back()
 
 
-def test_a_template_that_dies_takes_its_process_along(borrow):
-    template = borrow("a")
-    process = borrow.process(template)
-    pid, _, _ = scored(process, "a")
-    os.kill(template.pid, signal.SIGKILL)
-    until(lambda: process._has_ended())
+def test_a_server_that_dies_takes_its_process_along(borrow):
+    process = borrow.process(borrow("a"))
+    pid, parent, _ = scored(process, "a")
+    os.kill(parent, signal.SIGKILL)
+    until(process._has_ended)
     death = process.score("m", "a", timeout=60, stopped=lambda: False)
     assert (death.kind, death.message) == ("crash", "died with signal 9 (SIGKILL)")
-    assert death.with_template
-    assert not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
-    assert borrow("a").pid != template.pid
+    assert not psutil.pid_exists(pid) or zombie(pid)
 
 
 def test_changed_code_is_not_used(borrow, tmp_path):
@@ -147,36 +175,17 @@ def test_changed_code_is_not_used(borrow, tmp_path):
     another.give_back()
 
 
-def until(condition, seconds=10):
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.01)
-
-
-def test_benchmarks_are_loaded_while_the_first_is_scored(borrow):
-    borrow.start("a")
-    template = borrow("a", "slow", "absent", "b", at_once=1)
-    first = borrow.process(template)
-    assert "a" in first.benchmarks
-    assert not {"slow", "b"} & first.benchmarks
-    assert scored(first, "a")[1] == template.pid
-    until(lambda: template.kept == {"a", "slow", "b"})
-    assert [template.may_keep(benchmark) for benchmark in ("a", "absent", "never requested")] == [True, False, True]
-    assert borrow("slow", "b") is template
-    second = borrow.process(template)
-    assert second.benchmarks == {"a", "slow", "b"}
-    assert scored(second, "b")[1:] == (template.pid, "['a', 'b', 'slow'] False")
-    assert scored(first, "b")[2] == "['a'] False"  # both run
-    for process in (first, second):
-        process.finish()
-
-
-def test_a_benchmark_that_ends_the_template_is_not_waited_for(borrow):
-    template = borrow("a", "die", at_once=1)
-    until(lambda: not template.running)
-    template.give_back()
-    assert borrow("a") is None
+@pytest.mark.parametrize(("benchmark", "timeout"), [("die", 60), ("hang", 1)])
+def test_a_benchmark_that_ends_the_template_affects_no_other(borrow, benchmark, timeout):
+    template = borrow("a", benchmark, "b", at_once=1, timeout=timeout)
+    process = borrow.process(template)
+    until(lambda: not template.may_keep("b"))
+    assert scored(process, "a")[1] == process._process.parent
+    assert borrow("a", benchmark, timeout=timeout) is template  # with what it has
+    another = borrow.process(template)
+    assert scored(another, "b")[2] == "['a'] False"
+    for one in (process, another):
+        one.finish()
 
 
 def test_changed_code_leaves_processes_that_run(borrow, tmp_path):
@@ -184,27 +193,20 @@ def test_changed_code_leaves_processes_that_run(borrow, tmp_path):
     process = borrow.process(template)
     (tmp_path / "version").write_text("2")
     another = borrow("a")
-    assert another.pid != template.pid
-    assert scored(process, "a")[1] == template.pid
+    assert another is not template
+    assert scored(process, "a")[1] == process._process.parent
     process.finish()
     assert not template.running
     another.give_back()
 
 
-@pytest.mark.parametrize(("benchmark", "timeout"), [("die", 60), ("hang", 1)])
-def test_without_a_template_processes_are_started(borrow, benchmark, timeout):
-    assert borrow("a", benchmark, timeout=timeout) is None
-    assert borrow("a") is None  # nor later, since the next model would wait for the same failure
+def test_a_template_with_threads_does_not_fork(borrow):
+    process = borrow.process(borrow("thread"))  # from what it was before
+    assert scored(process, "a") == (process.pid, process._process.parent, "[] False")
+    process.finish()
+    assert borrow("a", variables={"THREAD": "1"}) is None
     process = borrow.process(None)
     assert scored(process, "a")[1:] == (os.getpid(), "[] False")
-    process.finish()
-
-
-def test_a_template_with_threads_does_not_fork(borrow):
-    template = borrow("thread")
-    process = borrow.process(template)
-    assert scored(process, "a")[1:] == (os.getpid(), "[] False")
-    assert not template.running
     process.finish()
 
 
