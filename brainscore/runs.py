@@ -82,8 +82,8 @@ def run(
     -----
     Workers are processes of their own. In a script, call this below ``if __name__ == "__main__":``.
     """
+    from brainscore_core.results.store import ResultsStore
     from brainscore_core.runner import PairFinished, PairSkipped
-    from brainscore_core.scoring import ResultsStore
     from brainscore_vision.pair_selection import plan_selection, select
 
     store = results if isinstance(results, ResultsStore) else ResultsStore(results)

@@ -8,7 +8,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from brainscore_core.errors import UserError
-from brainscore_core.results.aggregates import Tree, TreeNode
+from brainscore_core.results.tree import Tree, TreeNode
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

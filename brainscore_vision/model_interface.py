@@ -1,13 +1,17 @@
 """Interface between benchmarks and models: a model takes part in an experiment like a subject."""
 
+from __future__ import annotations
+
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from brainscore_core.display import as_html, as_text
-from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly, NeuroidAssembly
-from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
+
+if TYPE_CHECKING:
+    from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly, NeuroidAssembly
+    from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 
 __all__ = ["BehavioralAssembly", "BrainModel"]
 
@@ -126,3 +130,11 @@ class BrainModel(ABC):
         BehavioralAssembly or NeuroidAssembly
             Responses to the task, or recordings (presentation × neuroid[ × time_bin]).
         """
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("BehavioralAssembly", "NeuroidAssembly", "StimulusSet"):  # imported late
+        from brainscore_core.supported_data_standards.brainio import assemblies, stimuli
+
+        return getattr(stimuli if name == "StimulusSet" else assemblies, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -276,7 +276,7 @@ def command(ctx: click.Context, file: Path | None, dry_run: bool, json_: bool, *
     with stage("planning the run"):  # imports take seconds, and so does a store with many receipts
         from brainscore.cli._run_output import Progress, echo_plan, echo_summary, plan_as_dict, summary_as_dict
         from brainscore.runs import cluster_options, execute
-        from brainscore_core.scoring import ResultsStore
+        from brainscore_core.results.store import ResultsStore
         from brainscore_vision.pair_selection import plan_selection, select
 
         how = _with_file(file, given)

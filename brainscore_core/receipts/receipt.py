@@ -13,7 +13,6 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from brainscore_core.formatting import estimate_text, number_text, range_text
-from brainscore_core.numerics.ratios import Uncertain, undetermined_by
 from brainscore_core.receipts.schema import SCHEMA_VERSION, migrated, parse, validate
 from brainscore_core.strict_json import dumps, plain
 
@@ -473,6 +472,8 @@ class Receipt:
             return None
         limits = ceiling.unclamped_ci or ceiling.ci or (math.nan, math.nan)
         value = ceiling.value if ceiling.unclamped is None else ceiling.unclamped
+        from brainscore_core.numerics.ratios import Uncertain, undetermined_by  # here, as it imports SciPy
+
         return undetermined_by(Uncertain(value, *limits))
 
     def identified(self) -> Self:

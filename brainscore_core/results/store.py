@@ -1,5 +1,7 @@
 """The store of receipts and their arrays: a folder or a bucket that several processes can read and write at once."""
 
+from __future__ import annotations
+
 import os
 import re
 import shutil
@@ -10,12 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import xarray as xr
 
 from brainscore_core.errors import UserError
 from brainscore_core.files import file_digest
 from brainscore_core.identifiers import from_folder_name, to_folder_name
-from brainscore_core.metrics import Score
 from brainscore_core.paths import default_results_address
 from brainscore_core.receipts.receipt import AttachmentInfo, Receipt
 from brainscore_core.receipts.schema import ReceiptError
@@ -26,6 +26,9 @@ from brainscore_core.results.index import ReceiptTable, read_table
 
 if TYPE_CHECKING:
     import pandas as pd
+    import xarray as xr
+
+    from brainscore_core.metrics import Score
 
 __all__ = ["Arrays", "Listing", "Problem", "ResultsStore", "Scan", "arrays_of", "backend_of", "read_entries"]
 
@@ -74,7 +77,7 @@ class Listing:
         newest = {(receipt.benchmark.identifier, receipt.model.identifier): receipt for receipt in self.receipts}
         return tuple(newest[pair] for pair in sorted(newest))
 
-    def to_pandas(self) -> "pd.DataFrame":
+    def to_pandas(self) -> pd.DataFrame:
         """Convert the receipts to a table with the columns of an export, one row per receipt."""
         from brainscore_core.results.export import export_frame
 
@@ -322,7 +325,7 @@ class ResultsStore:
         problems = tuple(entry for entry in entries if isinstance(entry, Problem))
         return Listing(tuple(entry for entry in entries if not isinstance(entry, Problem)), problems)
 
-    def to_pandas(self, *, model: str | None = None, benchmark: str | None = None) -> "pd.DataFrame":
+    def to_pandas(self, *, model: str | None = None, benchmark: str | None = None) -> pd.DataFrame:
         """Newest receipt of each pair as a table with the columns of an export, ordered by benchmark and model.
 
         ``listing().to_pandas()`` has all receipts.
@@ -551,6 +554,8 @@ def arrays_of(score: Score) -> tuple[dict[str, Arrays], list[str]]:
     list of str
         Notes on arrays that cannot be stored.
     """
+    import xarray as xr
+
     arrays: dict[str, Arrays] = {}
     notes: list[str] = []
     for level in _levels(score):

@@ -1,5 +1,7 @@
 """Score one model on one benchmark and write a receipt."""
 
+from __future__ import annotations
+
 import importlib
 import os
 import re
@@ -9,12 +11,11 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
 from brainscore_core.errors import BrainScoreError, DataUnavailable, NotApplicable, UserError
-from brainscore_core.metrics import Score, declare_no_error
 from brainscore_core.progress import stage
 from brainscore_core.provenance import Record, recording
 from brainscore_core.receipts.environment import current_environment, describe_plugin
@@ -39,6 +40,9 @@ from brainscore_core.receipts.receipt import (
     WeightsItem,
 )
 from brainscore_core.results.store import Arrays, ResultsStore, arrays_of
+
+if TYPE_CHECKING:
+    from brainscore_core.metrics import Score
 
 __all__ = [
     "Outcome",
@@ -113,6 +117,7 @@ class PairRecorder:
 
     Examples
     --------
+    >>> from brainscore_core.metrics import Score
     >>> with PairRecorder("half", "Answer2026-accuracy") as recorder:
     ...     with recorder.timed("score"):
     ...         score = Score(0.5)
@@ -247,6 +252,8 @@ class PairRecorder:
         run, log, raise_errors
             As for :func:`run_pair`.
         """
+        from brainscore_core.metrics import Score, declare_no_error  # here, as it imports xarray
+
         receipt = self._receipt(code or {}, run)
         if self.store is None:
             receipt = receipt.identified()
@@ -359,6 +366,7 @@ def run_pair(
     Examples
     --------
     >>> from brainscore_core.benchmarks import BenchmarkBase, ceil_score
+    >>> from brainscore_core.metrics import Score
     >>> class Answer(BenchmarkBase):
     ...     def __call__(self, candidate):
     ...         return ceil_score(Score(candidate), self.ceiling)
@@ -391,6 +399,8 @@ def run_pair(
 
 
 def _single(score: Any, benchmark: str) -> Score:
+    from brainscore_core.metrics import Score
+
     if np.size(score) != 1:
         raise BrainScoreError(
             f"benchmark {benchmark!r} returned an array of shape {np.shape(score)}; it must return a single value, "
