@@ -549,6 +549,8 @@ def score_pair(
 
 def forget_model() -> None:
     """Release the model that is kept for the next pair."""
+    if not _cached_model:
+        return
     while _cached_model:
         _cached_model.pop()[1].close()
     gc.collect()

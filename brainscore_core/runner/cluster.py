@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -263,19 +264,16 @@ def _devices(gpus: int, workers: int) -> list[list[str]]:
     return [devices[number::workers] for number in range(workers)]
 
 
-def require_distributed() -> Any:
-    """Import Dask's package.
+def require_distributed() -> None:
+    """Check that Dask's package is installed, without importing it.
 
     Raises
     ------
     UserError
         If it is not installed.
     """
-    try:
-        import distributed
-    except ImportError as error:
-        raise UserError("runs require Dask", remedy='pip install "brainscore[cluster]"') from error
-    return distributed
+    if find_spec("distributed") is None:
+        raise UserError("runs require Dask", remedy='pip install "brainscore[cluster]"')
 
 
 @contextmanager
@@ -297,6 +295,8 @@ def open_cluster(options: ClusterOptions, *, tasks: int, bigger_than: int | None
         With at least one worker, except for jobs that wait in a queue.
     """
     require_distributed()
+    import distributed  # noqa: F401 - it sets the levels of its loggers when it is imported
+
     opened: Any
     if options.scheduler is not None:
         opened = _existing(options, bigger_than)

@@ -22,6 +22,7 @@ from brainscore_core.runner.cluster import (
     deferring_interrupts,
     largest_memory,
     open_cluster,
+    require_distributed,
 )
 from brainscore_core.runner.pair import split_scorer
 from brainscore_core.runner.template import end_idle_templates, start_template
@@ -333,6 +334,7 @@ class _Run:
     def execute(self) -> RunReport:
         start = time.monotonic()
         if self.works:
+            require_distributed()
             try:
                 self._run_works()
             finally:

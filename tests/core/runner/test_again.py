@@ -112,6 +112,8 @@ def spec(address, **changes):
 class Model:
     """A scoring process whose isolated model always runs out of memory."""
 
+    template = None  # it was started
+
     def __init__(self, store, run="r"):
         self.store, self.run, self.scored = store, RunInfo(id=run, isolated=True, environment=None, packages={}), 0
 

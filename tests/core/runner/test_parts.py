@@ -74,9 +74,10 @@ def test_ends_of_processes_in_words():
 
 def test_without_dask_it_is_said_what_to_install(monkeypatch, tmp_path):
     from brainscore_core.runner import run_plan
-    from brainscore_core.runner.plan import Plan
+    from brainscore_core.runner.plan import Listing, make_plan
 
     monkeypatch.setitem(sys.modules, "distributed", None)
+    plan = make_plan(["a"], ["b"], Listing())
     with pytest.raises(UserError, match="runs require Dask") as caught:
-        run_plan(Plan(), store_address=str(tmp_path), scorer="runner_toys:score")
+        run_plan(plan, store_address=str(tmp_path), scorer="runner_toys:score")
     assert caught.value.remedy == 'pip install "brainscore[cluster]"'
