@@ -30,12 +30,15 @@ def score(model, benchmark, *, store, run, isolated, folder):
 
 
 def worker():
-    """The process that asked for the pair: the parent, or the parent of the template that was forked."""
+    """The process that asked for the pair: the nearest ancestor that is no process of a template."""
     parent = os.getppid()
-    command = Path(f"/proc/{parent}/cmdline")
-    if not command.exists() or b"\0template\0" not in command.read_bytes():
-        return parent
-    return int(Path(f"/proc/{parent}/stat").read_text().rpartition(")")[2].split()[1])
+    while b"\0template\0" in _read(f"/proc/{parent}/cmdline"):
+        parent = int(_read(f"/proc/{parent}/stat").rpartition(b")")[2].split()[1])
+    return parent
+
+
+def _read(path):
+    return Path(path).read_bytes() if Path(path).exists() else b""
 
 
 def number(model, benchmark):
