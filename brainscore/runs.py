@@ -77,10 +77,6 @@ def run(
     ------
     brainscore_core.errors.UserError
         If a name matches nothing, or options cannot be combined.
-
-    Notes
-    -----
-    Workers are processes of their own. In a script, call this below ``if __name__ == "__main__":``.
     """
     from brainscore_core.results.store import ResultsStore
     from brainscore_core.runner import PairFinished, PairSkipped
