@@ -214,18 +214,20 @@ class Template:
             cause.
         """
         with self._changed:
-            how = (options, timeout)
             self._wanted = {*benchmarks, *wanted}
-            self._ahead = dict.fromkeys([*benchmarks, *wanted], how) | self._ahead
-            self._changed.notify_all()
+            self._ahead = dict.fromkeys([*benchmarks, *wanted], (options, timeout)) | self._ahead
             start = time.monotonic()
             while not self._problem and self._is_awaited(benchmarks, time.monotonic() - start):
+                # again if it was dropped meanwhile
+                self._ahead |= dict.fromkeys(set(benchmarks).difference(self._kept), (options, timeout))
+                self._changed.notify_all()
                 self._changed.wait(_TICK)
                 if stopped():
                     raise TemplateEnded("the run was stopped")
             server = self._server
             if server is None:
                 raise TemplateEnded(self._problem)
+            self._changed.notify_all()
             server.n_uses += 1
         try:
             return all(
@@ -349,9 +351,11 @@ class Template:
         finally:
             # its servers, which lead process groups of their own, stay
             with contextlib.suppress(OSError):
-                os.killpg(self._process.pid, signal.SIGKILL)
+                if self._process.returncode is None:
+                    os.killpg(self._process.pid, signal.SIGKILL)
             self._loader.close()
             with self._changed:
+                self._problem = self._problem or "it has ended"
                 self._changed.notify_all()
 
     def _keep(self, benchmark: str, empty: int, options: Mapping[str, Any], timeout: float | None) -> None:
