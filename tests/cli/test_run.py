@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from brainscore.cli.run import _repeated
-from brainscore_core.scoring import ResultsStore
+from brainscore_core.scoring import BenchmarkInfo, ModelInfo, Receipt, ResultsStore
 from tests.optional import require_package
 
 require_package("distributed", "needs Dask: pip install 'brainscore[cluster]'")
@@ -360,3 +360,18 @@ def test_the_function(folder):
     )
     done = subprocess.run([sys.executable, "-c", code, str(folder)], capture_output=True, text=True, check=False)
     assert done.stdout.splitlines() == ["{'scored': 2} [0.2, 0.4]", "{}"], done.stderr
+
+
+def test_with_nothing_to_score_nothing_heavy_is_imported(tmp_path):
+    store = ResultsStore(tmp_path / "results")
+    model, benchmark = ModelInfo(identifier="lab-able"), BenchmarkInfo(identifier="Lab2026.one-x")
+    store.write(Receipt(model=model, benchmark=benchmark, state="not applicable", reason="it has no IT"))
+    code = (
+        "import sys\n"
+        "import brainscore\n"
+        "report = brainscore.run('lab-able', 'Lab2026.one-x', results=sys.argv[1], again='none')\n"
+        "heavy = {'dask', 'distributed', 'pandas', 'scipy', 'sklearn', 'torch', 'xarray'}.intersection(sys.modules)\n"
+        "print(report.states, sorted(heavy))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code, store.address], capture_output=True, text=True, check=False)
+    assert done.stdout == "{} []\n", done.stderr
