@@ -116,7 +116,7 @@ def test_models_share_what_is_kept_and_nothing_else(borrow, tmp_path):
     until(lambda: not psutil.pid_exists(pid))
     assert borrow("b", "a") is template
     second = borrow.process(template)
-    assert scored(second, "a") == (second.pid, parent, "['a', 'b'] False")
+    assert scored(second, "a") == (second.pid, second._process.parent, "['a', 'b'] False")
     second.finish()
 
 
