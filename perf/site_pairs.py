@@ -16,8 +16,9 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 from _running_site import clean_environment
 from _tables import table, write_section
-from runs import BENCHMARKS, PLUGINS
+from runs import BENCHMARKS
 
+PLUGINS = Path(__file__).resolve().parents[1] / "tests" / "plugins_at_scale"
 MODELS = ("pixels", "gabor", "scale-network-*")
 REGISTERED = [name for name in BENCHMARKS if ":" not in name or name.startswith("all:")]  # a site has no composed ones
 
