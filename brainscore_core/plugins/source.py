@@ -217,6 +217,7 @@ def _constants(tree: ast.Module) -> dict[str, object]:
 
 _READING_METHODS = frozenset({"get", "items", "keys", "location", "resolve", "values"})
 _BLOCKS = ("body", "orelse", "finalbody")
+_TEXT_OF_NODE = 10  # bytes of a source that count as one node where only its text is searched
 _MAX_NODES = 100_000
 """Largest number of nodes that are read, counting those in loops each time, to limit the time for a file."""
 
@@ -458,11 +459,15 @@ class _Reader:
         """Whether an expression's text contains the name of a registry, which is faster than to visit its nodes."""
         if self._lines is None or not isinstance(node, ast.expr) or node.end_lineno is None:
             return True
-        lines = self._lines[node.lineno - 1 : node.end_lineno]
-        lines[-1] = lines[-1][: node.end_col_offset]
-        lines[0] = lines[0][node.col_offset :]
-        text = b"\n".join(lines)
-        return any(name.encode() in text for name in (*self.names, *self.registries))
+        first, last = node.lineno - 1, node.end_lineno - 1
+        for number in range(first, last + 1):
+            line = self._lines[number]
+            start = node.col_offset if number == first else 0
+            end = (node.end_col_offset or 0) if number == last else len(line)
+            self.spend((end - start) // _TEXT_OF_NODE)
+            if any(line.find(name.encode(), start, end) >= 0 for name in (*self.names, *self.registries)):
+                return True
+        return False
 
     def passed_registries(self, node: ast.AST) -> Iterator[tuple[str, int]]:
         self.spend(1)

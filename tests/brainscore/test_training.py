@@ -83,6 +83,7 @@ def test_a_loop_scores_every_few_epochs_and_gives_a_trajectory(network, tmp_path
     assert receipt.model.plugin is None  # the code of the network is in no file of its own
 
 
+@pytest.mark.slow(reason="trains a network")
 def test_the_training_is_not_disturbed(network, tmp_path):
     network.train()
     network[1].eval()  # such as a frozen part

@@ -75,6 +75,7 @@ def test_data_alone(cli, shell, here, neural):
         assert "3 passed" in passes(shell, here / "lab" / "data" / "smith2026")
 
 
+@pytest.mark.slow(reason="tests what it wrote")
 def test_a_benchmark_of_data_that_are_there(cli, shell, here):
     assert cli("new", "data", "Smith2026", "--folder", "lab").exit_code == 0
     os.environ["BRAINSCORE_PLUGINS"] = str(here / "lab")

@@ -264,6 +264,7 @@ class TestLocal:
         assert sorted(path.name for path in folder.iterdir()) == ["__init__.py", "test.py"]
         assert self.load(folder.parent.parent, monkeypatch).sizes["presentation"] == 2
 
+    @pytest.mark.slow(reason="runs tests of a plugin")
     def test_its_tests_pass(self, plugin, cli, monkeypatch, lean_pytest):
         monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # pytest, and no plugin of others
         folder, package = plugin

@@ -163,6 +163,7 @@ def test_a_benchmark_by_its_own_identifier(cli, tmp_path):
     assert lines["benchmark"] == "lab-other-name (version 2)"
 
 
+@pytest.mark.slow(reason="runs a command")
 def test_the_older_command(shell, tmp_path):
     run = shell(
         "score",

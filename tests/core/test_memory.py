@@ -146,6 +146,6 @@ def test_this_machine():
     assert available_memory() > 0
     assert memory._physical(memory.Path("/")) >= machine_limit()
     held = resident_memory()
-    block = bytearray(10**8)
-    assert resident_memory() - held > 5 * 10**7
-    assert len(block) == 10**8
+    block = bytearray(4 * 10**8)  # the system counts large pages in portions of more than 100 MB
+    assert resident_memory() - held > 2 * 10**8
+    assert len(block) == 4 * 10**8

@@ -115,7 +115,7 @@ def cases():
         yield pytest.param(identifier, marks=[slow] if long else [])
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(14)
 @pytest.mark.parametrize("identifier", list(cases()))
 def test_equals_the_published_benchmark(identifier, stand_ins):
     expected = PUBLISHED[identifier]

@@ -234,7 +234,7 @@ def metrics(stand_ins, monkeypatch):
     return made
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("row", BENCHMARK_ROWS)
 @pytest.mark.filterwarnings("ignore:Duplicate dimension names")
 def test_benchmark(row, metrics):

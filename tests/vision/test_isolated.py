@@ -404,6 +404,7 @@ def test_options_of_a_network_in_a_file(models, stimuli):
     assert any(item["kind"] == "cache" for item in record.items)
 
 
+@pytest.mark.slow(reason="starts processes of models")
 def test_models_that_go_by_names_are_known(models):
     """Some benchmarks ask them about all stimuli, whether or not their files are at hand."""
     with isolated_model(f"{models}:remembered") as remembered:

@@ -204,6 +204,7 @@ def test_blocks_or_stages_of_a_family(network, layers):
     assert found == layers
 
 
+@pytest.mark.slow(reason="builds every network of the table")
 def test_published_layers_exist_in_the_networks():
     pytest.importorskip("timm")
     import timm

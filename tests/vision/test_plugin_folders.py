@@ -208,6 +208,7 @@ def test_their_own_tests(lab, tmp_path):
     assert "4 passed, 4 skipped" in run.stdout, run.stdout
 
 
+@pytest.mark.slow(reason="checks several plugins")
 def test_they_are_checked(lab, tmp_path):
     """What the existing platform did not ask for is named: no scale, NaN, alignment by position."""
     run = subprocess.run(

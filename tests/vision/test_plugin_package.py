@@ -80,6 +80,7 @@ def test_only_what_is_asked_for_is_imported(run):
     ]
 
 
+@pytest.mark.slow(reason="runs a command")
 def test_scored_on_the_command_line(run, tmp_path):
     result = run("-m", "brainscore", "score", MODEL, BENCHMARK, "--json")
     assert result.returncode == 0, result.stderr
@@ -97,6 +98,7 @@ def test_scored_on_the_command_line(run, tmp_path):
     assert (tmp_path / "results" / BENCHMARK / MODEL / f"{receipt['id']}.json").is_file()
 
 
+@pytest.mark.slow(reason="runs a script")
 def test_scored_in_a_script(run):
     code = (
         f"import brainscore\nscore = brainscore.score({MODEL!r}, {BENCHMARK!r})\nprint(float(score), score.raw.item())"

@@ -43,7 +43,7 @@ def channels():
     return ModelCommitment("small-channels", wrapper, layers=["0"], region_layer_map={"V1": "0"}, visual_degrees=2)
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("key", ROWS)
 @pytest.mark.filterwarnings("ignore")
 def test_scores_a_model_on_its_stand_in(key, stand_ins):

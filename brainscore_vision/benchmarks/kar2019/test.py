@@ -183,6 +183,7 @@ def test_each_image_is_there_once(stand_ins):
     assert list(assembly.stimulus_set["truth"]) == list(assembly.stimulus_set["image_label"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("time_constant", "every"), [(60.0, 6), pytest.param(25.0, 3, marks=_SLOW)])
 @pytest.mark.usefixtures("_one_thread")
 def test_equals_the_published_definition(stand_ins, time_constant, every):

@@ -143,7 +143,7 @@ def test_few_subjects(subjects):
         assert "2 subjects: at least 3" in metric.ceiling(_trials(frame)).attrs["ci_reason"]
 
 
-@pytest.mark.parametrize("groups", [None, "object_name"])
+@pytest.mark.parametrize("groups", [pytest.param(None, marks=pytest.mark.slow), "object_name"])
 def test_images_and_their_groups_are_left_out_of_each_subject(groups):
     frame, model = _experiment()
     frame["object_name"] = frame["stimulus_id"].str.split("-").str[1].astype(int) % 7

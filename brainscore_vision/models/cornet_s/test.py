@@ -100,6 +100,7 @@ def test_recurrence_by_hand():
     assert steps == pytest.approx(expected, rel=1e-5)
 
 
+@pytest.mark.slow
 def test_published_checkpoint_loads_and_the_model_records_in_time(
     two_stimuli, constant_weights, place_reference, as_written_by
 ):

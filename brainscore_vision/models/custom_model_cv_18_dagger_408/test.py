@@ -26,6 +26,7 @@ def test_size_and_layer(timm):
     assert shapes == [(2, 24 * 24 + 1, 448)]
 
 
+@pytest.mark.slow
 def test_published_checkpoint_loads(timm, constant_weights, place_reference):
     with torch.device("meta"):
         weights = constant_weights(model.MODEL.build())

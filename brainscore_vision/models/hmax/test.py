@@ -51,6 +51,7 @@ def test_filters_of_the_papers_table():
         assert np.abs(filters.mean(axis=(1, 2))).max() < 1e-7
 
 
+@pytest.mark.slow
 def test_every_layer_against_loops(tmp_path):
     """One tiny image, two patches, everything computed value by value in NumPy."""
     random = np.random.default_rng(2)

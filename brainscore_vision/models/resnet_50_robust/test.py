@@ -13,6 +13,7 @@ def weights(constant_weights):
         return constant_weights(model.MODEL.build())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("numpy", [1, 2])
 def test_published_checkpoint_loads(weights, place_reference, as_written_by, numpy):
     names = {"module.normalizer.new_mean": torch.zeros(3, 1, 1), "module.normalizer.new_std": torch.ones(3, 1, 1)}

@@ -5,7 +5,7 @@ from brainscore_core.errors import NotApplicable
 from brainscore_vision import load_dataset, load_model
 
 
-@pytest.mark.parametrize("region", ["V1", "IT"])
+@pytest.mark.parametrize("region", [pytest.param("V1", marks=pytest.mark.slow), "IT"])
 def test_features_are_the_neuroids_without_noise(region):
     measured = load_dataset("Simulated2026").sel(region=region).mean(dim="repetition")
     model = load_model("simulated-truth")

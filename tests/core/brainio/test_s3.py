@@ -354,6 +354,7 @@ class TestSigned:
         assert len(signed) == 1
         assert [path for path in cache.rglob("*") if path.is_file()] == []
 
+    @pytest.mark.slow(reason="starts processes")
     def test_another_process_waits(self, bucket, private, cache, fork):
         """Two processes want the same private object: it is asked for once with a signature."""
 

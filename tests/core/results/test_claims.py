@@ -288,6 +288,7 @@ def work(address, folder, turns, number, go):
         claim.release()
 
 
+@pytest.mark.slow(reason="starts processes")
 def test_nobody_is_inside_together(address, atomic_server, tmp_path):
     context = multiprocessing.get_context("fork")
     go = context.Event()

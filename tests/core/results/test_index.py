@@ -187,6 +187,7 @@ while True:
 """
 
 
+@pytest.mark.slow(reason="starts processes and kills them")
 def test_listers_that_are_killed_and_writers_at_the_same_time(tmp_path, fakes):
     """The index is whole whenever a process that replaces it is killed, and agrees with the files."""
     store = ResultsStore(tmp_path)

@@ -204,6 +204,7 @@ def write_some(address, make, start, values):
         ResultsStore(address).write(make(value=value))
 
 
+@pytest.mark.slow(reason="starts processes")
 def test_two_processes_write_the_same_pair_at_once(fakes, address):
     context = multiprocessing.get_context("fork")
     start = context.Event()
@@ -238,6 +239,7 @@ def write_on_and_on(address, make, array, ready):
         store.write(make(), {"raw": array, "predictions": array, "log": "printed"})
 
 
+@pytest.mark.slow(reason="starts processes and kills them")
 def test_a_killed_writer_leaves_only_whole_receipts_and_no_claim_that_blocks(fakes, fork, address):
     store = ResultsStore(address)
     array = Arrays(fakes.assembly(np.random.default_rng(0).random((50, 20))))

@@ -487,6 +487,7 @@ class TestResult:
         assert content["independent"] == 20
         assert content["clean"] is False
 
+    @pytest.mark.slow(reason="audits twice")
     def test_the_same_seed_gives_the_same_result(self, leaking):
         results = [audit(make(leaking.recordings), seed=seed).to_dict() for seed in (0, 0, 1)]
         assert results[0] == results[1]
@@ -552,6 +553,7 @@ class TestChecks:
         (check,) = self.checks(make(assembly(responses(np.arange(40)), names, paths=paths))).values()
         assert check.result == "passed"
 
+    @pytest.mark.slow(reason="loads a published benchmark")
     def test_published_splits_are_kept(self):
         (checked, *_) = check_references(find_references("benchmark", "Simulated2026.V1-pls"), model=None)
         divided = [check for check in checked.checks if "splits divide" in check.name]

@@ -89,7 +89,7 @@ FITTED = ("pls", "ridge", "ridgecv", "linear_predictivity", "neuron_to_neuron", 
 UNFITTED = ("rdm", "rdm_cosine", "rdm_euclidean", "cka", "cka_rbf", "procrustes", "effective_dimensionality")
 
 
-@pytest.mark.parametrize("number", [40, 300])
+@pytest.mark.parametrize("number", [40, pytest.param(300, marks=pytest.mark.slow(reason="fits many regressions"))])
 @pytest.mark.parametrize("metrics", [FITTED[:3], FITTED[3:], UNFITTED, ("cka_cv", "rdm_cv")], ids=lambda m: m[0])
 def test_each_analysis_equals_the_metric_on_transformed_features(number, metrics):
     """All combinations, of which there are up to 54 a case: one to three seconds."""

@@ -100,7 +100,7 @@ def _independent(candidates, *, neuroids, reliability, experiments, seed):
 @pytest.mark.parametrize(
     ("reliability", "repetitions", "lowest", "highest"),
     [
-        pytest.param(0.1, 40, 0.5, 0.85),
+        pytest.param(0.1, 40, 0.5, 0.85, marks=pytest.mark.slow(reason="160 experiments, half of them fitted twice")),
         pytest.param(0.35, 60, 0.85, 0.99, marks=pytest.mark.slow(reason="240 experiments, half of them fitted twice")),
     ],
 )
@@ -467,7 +467,9 @@ def _train_test(*, overlap=0, alpha_coord=None):
     )
 
 
-@pytest.mark.parametrize("alpha_coord", [None, "subject"])
+@pytest.mark.parametrize(
+    "alpha_coord", ["subject", pytest.param(None, marks=pytest.mark.slow(reason="fits many experiments"))]
+)
 def test_fixed_training_and_test_stimuli(alpha_coord):
     benchmark, candidates = _train_test(alpha_coord=alpha_coord), _nested(60, seed=1)
     shuffled = np.random.default_rng(0).permutation(60)

@@ -207,6 +207,7 @@ def test_backups_of_other_sites_are_refused(site, places):
             restore(backup, replace=True)
 
 
+@pytest.mark.slow(reason="restores a site and migrates it")
 def test_an_older_backup_is_brought_up_to_date(site, places, rows):
     call_command("migrate", "operations", "zero", verbosity=0)
     before = rows()
@@ -331,7 +332,10 @@ def stored(site, places, settings, s3_server, monkeypatch):
     server.server_close()
 
 
-@pytest.mark.parametrize("fault", ["reset", "error", "denied"])
+@pytest.mark.parametrize(
+    "fault",
+    [pytest.param(fault, marks=pytest.mark.slow(reason="restores twice")) for fault in ("reset", "error")] + ["denied"],
+)
 def test_a_bucket_that_fails_during_a_restore_leaves_the_site_as_before(stored, places, rows, files, pages, fault):
     server, _ = stored
     wanted = rows()
@@ -351,6 +355,7 @@ def test_a_bucket_that_fails_during_a_restore_leaves_the_site_as_before(stored, 
     assert "20 uploaded objects are in their bucket." in said
 
 
+@pytest.mark.slow(reason="its bucket answers slowly")
 def test_a_slow_bucket_and_one_that_fails_at_times_are_no_obstacle(stored, places, monkeypatch):
     server, _ = stored
     monkeypatch.setattr("brainscore_web.uploads.storage.bucket._ATTEMPTS", 4)
@@ -361,6 +366,7 @@ def test_a_slow_bucket_and_one_that_fails_at_times_are_no_obstacle(stored, place
     assert server.failed == 3
 
 
+@pytest.mark.slow(reason="restores a site")
 def test_missing_objects_are_named_before_anything_is_changed(stored, places, rows):
     _, client = stored
     last = UploadedFile.objects.get(kind="c19")

@@ -97,6 +97,7 @@ def test_many_at_once(publish):
     assert not list(plugin_folders._home().glob(".*"))
 
 
+@pytest.mark.slow(reason="starts processes and kills them")
 def test_killed_in_the_midst(tmp_path):
     """Half a folder never has the name of a whole one; what was left is removed."""
     code = f"""

@@ -81,7 +81,7 @@ def zipped_as_stored(files):
     ("content", "status"),
     [
         (stored({**model_files(), "models/tiles_8/data.py": _TUPLE}), 302),
-        (worst(), 302),
+        pytest.param(worst(), 302, marks=pytest.mark.slow(reason="examines for seconds what takes longest")),
         (bomb(), 400),
     ],
     ids=["tuple", "worst", "bomb"],
@@ -100,7 +100,12 @@ def test_the_server_itself_does_little(submitter, send, content, status):
 @pytest.mark.parametrize(
     ("content", "limit", "text"),
     [
-        (worst(), {"seconds": 1}, "could not be examined within 1 s"),
+        pytest.param(
+            worst(),
+            {"seconds": 1},
+            "could not be examined within 1 s",
+            marks=pytest.mark.slow(reason="waits for the limit"),
+        ),
         (large(), {"memory": 60_000_000}, "could not be examined within 60 MB of memory"),
     ],
     ids=["time", "memory"],
