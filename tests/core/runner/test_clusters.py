@@ -109,7 +109,7 @@ def test_a_killed_worker_costs_nothing_but_time(runner, scheduler, tmp_path):
     assert any(isinstance(event, WorkerLost) for event in runner.events)
     assert [event.reason for event in report.retried] == ["its worker was lost"]
     assert runner.store.claims() == ()
-    assert not psutil.pid_exists(killed[0].pid)
+    until(lambda: not psutil.pid_exists(killed[0].pid))
 
 
 @pytest.mark.slow(reason="starts clusters of processes")
