@@ -116,6 +116,7 @@ class TestExitCodes:
         assert result.stderr.strip() == "Interrupted."
 
 
+@pytest.mark.slow(reason="starts commands")
 @pytest.mark.parametrize("ignored", [False, True], ids=["in a terminal", "started in the background of a script"])
 def test_ctrl_c_ends_a_command_however_it_was_started(lab, ignored):
     lab(

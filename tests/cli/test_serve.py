@@ -255,6 +255,7 @@ NO_FOLDER = ("BRAINSCORE_SITE_HOME", f"/dev/null/{SECRET}")
 LATER = pytest.mark.slow(reason="as the two that run by default, in a process of its own")
 
 
+@pytest.mark.slow(reason="starts commands")
 @pytest.mark.parametrize(
     ("way", "variable", "value"),
     [

@@ -70,6 +70,7 @@ def test_tests_and_checks(shell, plugin):
     assert "✗" not in alone.stdout
 
 
+@pytest.mark.slow(reason="runs pytest in a process")
 def test_a_test_that_fails(shell, plugin):
     (plugin / "test.py").write_text(TEST.format(value=8))
     result = shell("test", str(plugin), "--no-checks", "-q", "-k", "test_it")
@@ -87,6 +88,7 @@ def test_no_plugin_and_no_tests(cli, plugin, tmp_path):
 LONGER = pytest.mark.slow(reason="as the two others, in a process of its own")
 
 
+@pytest.mark.slow(reason="runs pytest in processes")
 @pytest.mark.parametrize(
     ("mode", "arguments"),
     [

@@ -76,6 +76,7 @@ def change(path, **changes):
     return path
 
 
+@pytest.mark.slow(reason="starts a process")
 def test_the_same_in_another_process(made, shell, tmp_path):
     result = shell("verify", made.stem[:20], "--results", str(tmp_path / "out"))
     assert result.returncode == 0, result.stderr

@@ -84,6 +84,7 @@ def test_differences_of_kinds():
     assert _runner["differences"](varying, _notebook("aaaa", "image/png", ["output-varies"])) != []
 
 
+@pytest.mark.slow(reason="starts a kernel of Jupyter")
 def test_an_error_names_the_cell():
     cell = {"cell_type": "code", "id": "a", "metadata": {}, "execution_count": None, "outputs": [], "source": ["1 / 0"]}
     broken = {"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}

@@ -26,7 +26,10 @@ from brainscore_vision.isolation import isolated_model
 from brainscore_vision.model_interface import BrainModel
 from brainscore_vision.unregistered_models import load_file_reference, to_unregistered_model
 
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs Linux or macOS")
+pytestmark = [
+    pytest.mark.skipif(os.name != "posix", reason="needs Linux or macOS"),
+    pytest.mark.slow(reason="starts processes of models"),
+]
 TWICE = pytest.mark.slow(reason="scores a benchmark twice, once in a process of its own")
 
 MODELS = """

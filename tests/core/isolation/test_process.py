@@ -184,6 +184,7 @@ class TestFailures:
         with pytest.raises(SubjectOutOfMemory, match="MemoryError"):
             subject.call("run_out_of_memory")
 
+    @pytest.mark.slow(reason="waits for a limit of time")
     def test_hanging(self, start, light):
         subject = start(python=light, timeout=1.5)
         with pytest.raises(SubjectFailed, match=r"no answer within 1.5 s \(in hang\)(?s:.*)  \| hanging") as caught:

@@ -325,6 +325,7 @@ class TestLimits:
         assert ended.cause == "exit"
         assert "MemoryError" in ended.output
 
+    @pytest.mark.slow(reason="waits for a limit of time")
     def test_endless_loop(self):
         ended = run("print('begun', flush=True)\nwhile True: pass", timeout=1.5)
         assert (ended.cause, ended.message) == ("timeout", "ran longer than 1.5 s")

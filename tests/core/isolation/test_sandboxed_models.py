@@ -143,6 +143,7 @@ class TestAnswers:
 
 
 class TestFailures:
+    @pytest.mark.slow(reason="starts models in sandboxes")
     @pytest.mark.parametrize(
         ("method", "options", "kind", "cause", "message"),
         [

@@ -141,6 +141,7 @@ def faulty(bucket, s3_server, monkeypatch):
     server.server_close()
 
 
+@pytest.mark.slow(reason="waits for a bucket that fails")
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("after", [0, 1])
@@ -166,6 +167,7 @@ def test_faults_while_a_receipt_is_written(fakes, bucket, faulty, fault, after):
         assert store.attachment_path(listed, kind).stat().st_size  # its hash is checked
 
 
+@pytest.mark.slow(reason="waits for a bucket that fails")
 @pytest.mark.parametrize("fault", FAULTS)
 def test_faults_while_receipts_are_read(fakes, bucket, faulty, fault):
     store = ResultsStore(ADDRESS)

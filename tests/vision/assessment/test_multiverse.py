@@ -90,7 +90,16 @@ UNFITTED = ("rdm", "rdm_cosine", "rdm_euclidean", "cka", "cka_rbf", "procrustes"
 
 
 @pytest.mark.parametrize("number", [40, pytest.param(300, marks=pytest.mark.slow(reason="fits many regressions"))])
-@pytest.mark.parametrize("metrics", [FITTED[:3], FITTED[3:], UNFITTED, ("cka_cv", "rdm_cv")], ids=lambda m: m[0])
+@pytest.mark.parametrize(
+    "metrics",
+    [
+        pytest.param(FITTED[:3], marks=pytest.mark.slow(reason="fits many regressions")),
+        pytest.param(FITTED[3:], marks=pytest.mark.slow(reason="fits many regressions")),
+        UNFITTED,
+        ("cka_cv", "rdm_cv"),
+    ],
+    ids=lambda m: m[0],
+)
 def test_each_analysis_equals_the_metric_on_transformed_features(number, metrics):
     """All combinations, of which there are up to 54 a case: one to three seconds."""
     benchmark, values = _benchmark(), _features(number)

@@ -388,6 +388,7 @@ def test_few_units_are_replaced_by_projections():
     assert recovery.confusions[1].counts == [[2, 0], [0, 2]]
 
 
+@pytest.mark.slow(reason="makes several benchmarks")
 def test_what_cannot_be_simulated_is_an_error():
     benchmark, candidates = _benchmark(), _nested(40, seed=1)
     with pytest.raises(UserError, match=r"recovery on .Simulated2026\.V1:rdm_crossnobis. cannot be simulated"):

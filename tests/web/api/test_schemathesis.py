@@ -15,6 +15,8 @@ from tests.optional import require_package
 
 require_package("schemathesis", "generates requests with schemathesis")
 
+pytestmark = pytest.mark.slow(reason="generates requests to all addresses")
+
 OPERATIONS = (
     "GET /api/v1/assessments", "GET /api/v1/exports/assessments.{format}",
     "GET /api/v1/leaderboard", "GET /api/v1/models", "GET /api/v1/models/{identifier}", "GET /api/v1/benchmarks",

@@ -370,6 +370,7 @@ print(json.dumps({"reports": reports, "rows": rows}))
 """
 
 
+@pytest.mark.slow(reason="starts processes")
 def test_posts_at_the_same_time_give_one_row(receipt, tmp_path, process):
     made = [receipt(f"model-{number}", day=number) for number in range(5)]
     files = [tmp_path / f"{one.id}.json" for one in made]

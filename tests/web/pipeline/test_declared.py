@@ -19,7 +19,7 @@ from brainscore_web.uploads.models import Upload, UploadedFile
 from brainscore_web.uploads.storage import storage
 from tests.web._plugins import model_files
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow(reason="starts processes that fetch files")]
 
 WEIGHTS = b"weights of a network" * 100
 SHA1 = hashlib.sha1(WEIGHTS, usedforsecurity=False).hexdigest()

@@ -346,6 +346,7 @@ def slow_pair(end=""):
     return [decoded("a.py", "\n".join(text).encode()) for text in lines]
 
 
+@pytest.mark.slow(reason="starts processes")
 def test_files_are_compared_by_another_process_once(monkeypatch):
     monkeypatch.setattr(source_code, "_PROCESS_TIMEOUT", 60)
     old, new = slow_pair()
@@ -357,6 +358,7 @@ def test_files_are_compared_by_another_process_once(monkeypatch):
     assert file_diffs({"a.py": old}, {"a.py": new}) == [found]
 
 
+@pytest.mark.slow(reason="waits for a limit of time")
 def test_a_comparison_that_takes_too_long(monkeypatch):
     caches["highlighting"].clear()
     monkeypatch.setattr(source_code, "_COMPARISON_SECONDS", 0)  # the second that the process has already begun

@@ -27,6 +27,7 @@ def test_languages_of_plugins_are_highlighted():
     assert made["d.csv"] == ["&lt;"]
 
 
+@pytest.mark.slow(reason="waits for a limit of time")
 def test_what_takes_too_long_stays_plain_and_is_not_tried_again(monkeypatch):
     monkeypatch.setitem(source_code._LANGUAGES, ".java", "java")
     monkeypatch.setattr(source_code, "_HIGHLIGHT_SECONDS", 1)

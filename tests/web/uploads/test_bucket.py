@@ -65,6 +65,7 @@ def accepted_directly(bucket, start, client, packages):
     return make
 
 
+@pytest.mark.slow(reason="starts processes")
 def test_the_way(accepted_directly, bucket, client, packages, tmp_path):
     """Browsers send to the bucket; the code is that of the tutorials, and works as pasted."""
     upload = accepted_directly()
@@ -254,6 +255,7 @@ def test_a_storage_that_is_down(bucket, start, send, client, packages, monkeypat
     assert buckets.s3_endpoint().endswith(str(port))
 
 
+@pytest.mark.slow(reason="waits for a bucket that fails")
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("method", ["GET", "PUT"])

@@ -77,6 +77,7 @@ def test_copied_code_works_as_pasted(in_a_process, accepted, client, live_server
     assert (done.code, done.out) == (0, EXPECTED), done.err
 
 
+@pytest.mark.slow(reason="starts processes")
 @pytest.mark.django_db(transaction=True)
 def test_loaders_of_s3_load_from_the_site(accepted, live_server, tmp_path, environment):
     """The bucket path and version ids that are shown work in the tutorials' code where the site is the S3 server."""

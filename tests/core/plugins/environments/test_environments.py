@@ -13,6 +13,8 @@ from brainscore_core.plugins.environments import RequirementsError, environment_
 from brainscore_core.plugins.environments.base import base_of
 from brainscore_core.plugins.environments.build import _settings_of
 
+pytestmark = pytest.mark.slow(reason="makes virtual environments")
+
 
 def everything(folder):
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))

@@ -13,6 +13,8 @@ import pytest
 
 from brainscore_core.plugins.environments import collect_garbage, environments, folder, remove_environment
 
+pytestmark = pytest.mark.slow(reason="makes virtual environments")
+
 CHILD = """
 import sys, time
 from pathlib import Path
