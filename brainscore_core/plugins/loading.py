@@ -139,7 +139,8 @@ def _entry_points(group: str, path: tuple[tuple[str, int], ...]) -> tuple[import
     for distribution in importlib.metadata.distributions():
         if group not in (distribution.read_text("entry_points.txt") or ""):
             continue
-        first = next(iter(importlib.metadata.distributions(name=distribution.name)), distribution)
+        name = distribution.metadata["Name"]  # None if its metadata are missing
+        first = next(iter(importlib.metadata.distributions(name=name)), distribution) if name else distribution
         if first.locate_file("") == distribution.locate_file(""):
             points += distribution.entry_points.select(group=group)
     return tuple(points)
