@@ -173,9 +173,9 @@ def recover(
     k, pairs = len(named), 1 if mixtures is None else len(mixtures)
     planned = 1 + 2 * k + len(generated_from or ())
     planned += len(generators) * repetitions * (k * len(numbers) + pairs * len(weights))
-    name = benchmark if isinstance(benchmark, str) else benchmark.identifier
+    benchmark_name = benchmark if isinstance(benchmark, str) else benchmark.identifier
     with (
-        stage(f"recovery on {name}"),
+        stage(f"recovery on {benchmark_name}"),
         stage("simulated experiments", planned, unit="steps") as shown,
     ):
         steps = _Steps(shown, on_progress)
