@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 import csv
 import os
+import re
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from hashlib import file_digest, sha256
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -459,13 +460,14 @@ class _Reader:
         """Whether an expression's text contains the name of a registry, which is faster than to visit its nodes."""
         if self._lines is None or not isinstance(node, ast.expr) or node.end_lineno is None:
             return True
+        pattern = _pattern_of((*self.names, *self.registries))
         first, last = node.lineno - 1, node.end_lineno - 1
         for number in range(first, last + 1):
             line = self._lines[number]
             start = node.col_offset if number == first else 0
             end = (node.end_col_offset or 0) if number == last else len(line)
             self.spend((end - start) // _TEXT_OF_NODE)
-            if any(line.find(name.encode(), start, end) >= 0 for name in (*self.names, *self.registries)):
+            if pattern.search(line, start, end):
                 return True
         return False
 
@@ -487,6 +489,12 @@ class _Reader:
             if reads and isinstance(child, ast.expr) and self.registry_of(child) is not None:
                 continue
             yield from self.passed_registries(child)
+
+
+@lru_cache(maxsize=64)
+def _pattern_of(names: tuple[str, ...]) -> re.Pattern[bytes]:
+    """Pattern that finds any of these names."""
+    return re.compile("|".join(map(re.escape, names)).encode())
 
 
 _NO_CODE = {"__pycache__", "tests", "test.py"}

@@ -322,12 +322,6 @@ class TestEntryPoints:
         assert domain.models["s"] is dict
         del sys.modules["lab_b"]
 
-    def test_a_distribution_without_metadata(self, domain, distribution, tmp_path):
-        distribution("bare", "lab_e", {"lab_e.py": "from DOMAIN import model_registry\nmodel_registry['e'] = dict"})
-        (tmp_path / "bare-1.0.dist-info" / "METADATA").unlink()
-        domain.index.refresh()
-        assert list(domain.models) == ["e"]
-
     def test_the_first_distribution_on_the_path_counts(self, domain, distribution, tmp_path, monkeypatch):
         distribution("twice", "lab_f", {"lab_f.py": "from DOMAIN import model_registry\nmodel_registry['f'] = dict"})
         info = tmp_path / "before" / "twice-2.0.dist-info"
