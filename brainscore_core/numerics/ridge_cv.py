@@ -17,6 +17,7 @@ from brainscore_core.numerics._arrays import (
     as_array_like,
     check_inputs,
     chunk_columns,
+    chunk_rows,
     column_means,
     gram_on,
     import_torch,
@@ -41,8 +42,14 @@ Folds = Sequence[tuple[NDArray[np.intp], NDArray[np.intp]]]
 _EXACT = 1e-10
 """Relative precision with which functions of the penalty are interpolated."""
 
+_ROUNDING = 1e-15
+"""As `_EXACT`, for functions whose errors are amplified by the solution of a system."""
+
 _CONDITION_LIMIT = 1e10
 """Condition number above which held-out errors are not derived from a decomposition of the whole."""
+
+_SMALLER = 4
+"""Chunks are smaller by this, as the system hands out larger blocks of memory anew each time."""
 
 _EIGH = 10
 """An eigendecomposition takes about this times n³ operations."""
@@ -104,7 +111,7 @@ def above_rounding(values: Any, size: int) -> Any:
     return values > size * np.finfo(np.float64).eps * values.max()
 
 
-def errors_dual(K: Any, Y: Any, whole: tuple[Any, Any], folds: Folds, alphas: Array, xp: Any) -> Array:
+def errors_dual(K: Any, Y: Any, whole: tuple[Any, Any, Any], folds: Folds, alphas: Array, xp: Any) -> Array:
     """Mean over folds of the mean squared error, alphas × q.
 
     Parameters
@@ -112,29 +119,30 @@ def errors_dual(K: Any, Y: Any, whole: tuple[Any, Any], folds: Folds, alphas: Ar
     K, Y : array or tensor, n × n and n × q
         XXᵀ and responses, both centred.
     whole : tuple of array or tensor
-        Eigenvalues and eigenvectors of K without the constant.
+        Eigenvalues (in ascending order) and eigenvectors of K without the constant, and the product of the transposed
+        eigenvectors with Y.
     folds : sequence of pairs
         Training and test rows; both are centred by the mean of the training rows.
     alphas : array
         Penalties.
     """
-    values, vectors = whole
+    values, vectors, Q = whole
     low, high = float(values.min()) if len(values) else 0.0, float(values.max()) if len(values) else 0.0
     few, mixing = _support_penalties(alphas, low, high)
-    Q = product(vectors.T, Y) if xp is np else vectors.T @ Y
     n = len(K)
     condition = (high + alphas.min()) / (low + alphas.min())
+    weak = _weak_part(to_numpy(values), few)
     errors = np.zeros((len(alphas), Y.shape[1]))
     for train, test in folds:
         part = None
         y_mean = Y[train].mean(0)
-        targets = Y[test] - y_mean
+        targets = (Y[test] - y_mean).T
         rest = len(train)
         cheaper = len(few) * len(test) ** 2 * n < _EIGH * rest**3
         complete = rest + len(test) == n == len(np.union1d(train, test))
         if cheaper and complete and condition * n / rest < _CONDITION_LIMIT:
-            residuals = _left_out(values, vectors[test], Q, few, xp)
-            part = None if residuals is None else targets - residuals
+            residuals = _left_out(values, vectors[test], Q, few, weak, xp)
+            part = None if residuals is None else xp.subtract(targets, residuals, out=residuals)
         if part is None:
             inner, outer = centred_blocks(K, train, test)
             own, basis = eigh(inner, xp)
@@ -154,88 +162,162 @@ def errors_primal(X: Any, Y: Any, folds: Folds, alphas: Array, xp: Any) -> Array
         few, mixing = _support_penalties(alphas, float(values.min()), float(values.max()))
         Q = vectors.T @ (fitted.T @ (Y[train] - y_mean))
         part = _predicted((X[test] - x_mean) @ vectors, values, Q, few, xp)
-        errors += _squared(part, Y[test] - y_mean, mixing, xp)
+        errors += _squared(part, (Y[test] - y_mean).T, mixing, xp)
     return errors / len(folds)
 
 
 def _support_penalties(alphas: Array, low: float, high: float) -> tuple[Array, Array]:
     """A few penalties, and the weights (few × all) that combine their predictions into those of all penalties."""
-    from scipy.linalg import qr, solve_triangular
-
     low = max(low, 1e-4 * alphas.min())
     grid = np.geomspace(low, max(high, 2 * low), 400)[:, None]
     # predictions are sums of these functions, each at most 1, with coefficients of about the size of the responses
-    functions = np.sqrt(grid * (grid + alphas.min())) / (grid + alphas)
+    chosen, mixing = _independent(np.sqrt(grid * (grid + alphas.min())) / (grid + alphas), _EXACT)
+    return alphas[chosen], mixing
+
+
+def _independent(functions: Array, precision: float) -> tuple[NDArray[np.intp], Array]:
+    """Columns that determine all others, and the weights (chosen × all) that combine them into all."""
+    from scipy.linalg import qr, solve_triangular
+
     _, R, order = qr(functions, mode="economic", pivoting=True)
     diagonal = np.abs(R.diagonal())
-    rank = int((diagonal > _EXACT * diagonal[0]).sum())
-    mixing = np.empty((rank, len(alphas)))
+    rank = int((diagonal > precision * diagonal[0]).sum())
+    mixing = np.empty((rank, functions.shape[1]))
     mixing[:, order[:rank]] = np.eye(rank)
     mixing[:, order[rank:]] = solve_triangular(R[:rank, :rank], R[:rank, rank:])
-    return alphas[order[:rank]], mixing
+    return order[:rank], mixing
+
+
+class _Weak(NamedTuple):
+    """The smallest eigenvalues, whose weights with some penalties determine those with all.
+
+    Attributes
+    ----------
+    size : int
+        Number of these eigenvalues.
+    penalties : array (k,)
+    mixing : array, k × penalties
+        Combines the weights with k penalties into those with all penalties.
+    """
+
+    size: int
+    penalties: Array
+    mixing: Array
+
+
+def _weak_part(values: Array, alphas: Array) -> _Weak:
+    """The smallest of the eigenvalues (in ascending order), so many that products with all penalties are cheapest."""
+    n, smallest = len(values), alphas.min()
+    best, cost = _Weak(0, alphas[:0], np.empty((0, len(alphas)))), n * len(alphas)
+    for count in sorted({n - n // 2**i for i in range(1, 10)} | {n}) if n else ():
+        grid = np.geomspace(values[0] + smallest, values[count - 1] + smallest, 100)[:, None] - smallest
+        chosen, mixing = _independent((values[0] + alphas) / (grid + alphas), _ROUNDING)
+        if len(chosen) * count + len(alphas) * (n - count) < cost:
+            best, cost = _Weak(count, alphas[chosen], mixing), len(chosen) * count + len(alphas) * (n - count)
+    return best
 
 
 def _predicted(outer: Any, values: Any, Q: Any, alphas: Array, xp: Any) -> Any:
-    """Predictions (alphas × n_test × q) in a basis that diagonalizes the training set."""
+    """Predictions (alphas × q × n_test) in a basis that diagonalizes the training set."""
     kept = above_rounding(values, len(values))
     outer, values, Q = outer[:, kept], values[kept], Q[kept]
-    return xp.stack([outer @ (Q / (values + float(alpha))[:, None]) for alpha in alphas])
+    return xp.stack([(Q.T / (values + float(alpha))) @ outer.T for alpha in alphas])
 
 
-def _left_out(values: Any, basis: Any, Q: Any, alphas: Array, xp: Any) -> Any:
-    """Residuals (alphas × n_test × q) of rows by fits to all other rows; None if they are not determined.
+def _left_out(values: Any, basis: Any, Q: Any, alphas: Array, weak: _Weak, xp: Any) -> Any:
+    """Residuals (alphas × q × n_test) of rows by fits to all other rows; None if they are not determined.
 
-    With M = (K + alpha · I)⁻¹ on the space orthogonal to the constant, they are M_RR⁻¹ (M Y)_R.
+    With M = (K + alpha · I)⁻¹ on the space orthogonal to the constant, they are M_RR⁻¹ (M Y)_R. Most eigenvalues are
+    small and similar, so that their parts of both are combinations of those with some penalties.
     """
-    solve = _solve_on
-    if xp is np:  # memory layouts that require no copies
-        solve, basis, Q = _solve, np.ascontiguousarray(basis), np.asfortranarray(Q)
+    n, q = len(basis), Q.shape[1]
+    size, penalties, mixing = weak
+    if len(penalties) * n**2 > len(values) ** 2:  # these parts would need more memory than the products of all rows
+        size, penalties, mixing = 0, penalties[:0], mixing[:0]
     lowest = float(values.min())
-    half, right = xp.empty_like(basis), xp.empty_like(Q)  # reused, as allocating memory takes as long as filling it
+    squares, rights = (_zeros((len(penalties), width, n), basis, xp) for width in (n, q))
+    _add_products(squares, rights, (values[:size], basis[:, :size], Q[:size]), penalties, lowest, xp)
+    strong = values[size:], basis[:, size:], Q[size:]
     results = []
-    for alpha in alphas:
-        weights = ((lowest + float(alpha)) / (values + float(alpha))) ** 0.5  # of M, scaled to be at most 1
-        solved = solve(xp.multiply(basis, weights, out=half), xp.multiply(Q, weights[:, None], out=right))
-        if solved is None:
+    for some in chunk_rows(len(alphas), _SMALLER * n * n, None if xp is np else basis.device):
+        system, right = (_combined(mixing[:, some].T, stack, xp) for stack in (squares, rights))
+        _add_products(system, right, strong, alphas[some], lowest, xp)
+        if not (_solve if xp is np else _solve_on)(system, right):
             return None
-        results.append(solved)
-    return xp.stack(results)
+        results.append(right)
+    return xp.concatenate(results)
 
 
-def _solve(half: Array, Q: Array) -> Array | None:
-    """Solution of half · halfᵀ · X = half · Q; None if there is none."""
-    from scipy.linalg import blas, lapack
-
-    columns = half.T  # the memory layout on which these functions work in place
-    factor, info = lapack.dpotrf(blas.dsyrk(1.0, columns, trans=1, lower=1), lower=1, clean=0, overwrite_a=1)
-    if info:
-        return None
-    right = blas.dgemm(1.0, columns, Q, trans_a=1)
-    return np.asarray(lapack.dpotrs(factor, right, lower=1, overwrite_b=1)[0])
+def _zeros(shape: tuple[int, ...], other: Any, xp: Any) -> Any:
+    return np.zeros(shape) if xp is np else other.new_zeros(shape)
 
 
-def _solve_on(half: Any, Q: Any) -> Any:
+def _combined(weights: Array, stack: Any, xp: Any) -> Any:
+    """Sums (weights × n × m) of matrices (k × n × m)."""
+    k, n, m = stack.shape
+    if not k:
+        return _zeros((len(weights), n, m), stack, xp)
+    multiply = product if xp is np else xp.matmul
+    return multiply(as_array_like(weights, stack, xp), stack.reshape(k, -1)).reshape(-1, n, m)
+
+
+def _add_products(squares: Any, rights: Any, part: tuple[Any, Any, Any], alphas: Array, lowest: float, xp: Any) -> None:
+    """Add a part of M_RR and (M Y)_R, both times `lowest` + alpha, for each penalty.
+
+    NumPy computes one triangle only, that of :func:`_solve`.
+    """
+    from scipy.linalg import blas
+
+    values, basis, Q = part
+    if not len(values):
+        return
+    if xp is np:  # memory layouts that require no copies
+        basis, Q = np.ascontiguousarray(basis), np.asfortranarray(Q)
+    half, scaled = xp.empty_like(basis), xp.empty_like(Q)  # reused, as allocating memory takes as long as filling it
+    for square, right, alpha in zip(squares, rights, alphas, strict=True):
+        weights = ((lowest + float(alpha)) / (values + float(alpha))) ** 0.5  # at most 1
+        xp.multiply(basis, weights, out=half)
+        xp.multiply(Q, weights[:, None], out=scaled)
+        if xp is np:
+            blas.dsyrk(1.0, half.T, beta=1.0, c=square.T, trans=1, lower=1, overwrite_c=1)
+            blas.dgemm(1.0, half.T, scaled, beta=1.0, c=right.T, trans_a=1, overwrite_c=1)
+        else:
+            square.addmm_(half, half.T)
+            right.addmm_(scaled.T, half.T)
+
+
+def _solve(systems: Array, rights: Array) -> bool:
+    """Replace the right sides (alphas × q × n) by solutions of their systems, if all have one."""
+    from scipy.linalg import lapack
+
+    for system, right in zip(systems, rights, strict=True):
+        factor, info = lapack.dpotrf(system.T, lower=1, clean=0, overwrite_a=1)
+        if info:
+            return False
+        lapack.dpotrs(factor, right.T, lower=1, overwrite_b=1)
+    return True
+
+
+def _solve_on(systems: Any, rights: Any) -> bool:
     """As :func:`_solve`, in PyTorch."""
     torch = import_torch()
-    n = len(half)
-    square = half.new_zeros((n, n))
-    step = max(64, -(-n // 4))
-    for start in range(0, n, step):  # only the lower triangle is read
-        torch.matmul(half[start:], half[start : start + step].T, out=square[start:, start : start + step])
-    factor, info = torch.linalg.cholesky_ex(square)
-    return None if int(info) else torch.cholesky_solve(half @ Q, factor)
+    factors, info = torch.linalg.cholesky_ex(systems)
+    if bool(info.any()):
+        return False
+    rights.copy_(torch.cholesky_solve(rights.mT, factors).mT)
+    return True
 
 
 def _squared(part: Any, targets: Any, mixing: Array, xp: Any) -> Array:
-    """Mean squared error (alphas × q) of predictions that are combined from a few."""
-    n, q = targets.shape
+    """Mean squared error (alphas × q) of predictions (few × q × n) that are combined from a few."""
+    q, n = targets.shape
     weights = as_array_like(mixing.T, targets, xp)
     errors = np.empty((len(weights), q))
     multiply = product if xp is np else xp.matmul
-    for columns in _columns(len(weights) * n, q, targets, xp):
-        deviations = multiply(weights, part[:, :, columns].reshape(len(part), -1)).reshape(len(weights), n, -1)
-        deviations -= targets[:, columns]
-        errors[:, columns] = to_numpy(xp.einsum("aij,aij->aj", deviations, deviations)) / n
+    for columns in _columns(_SMALLER * len(weights) * n, q, targets, xp):
+        deviations = multiply(weights, part[:, columns].reshape(len(part), -1)).reshape(len(weights), -1, n)
+        deviations -= targets[columns]
+        errors[:, columns] = to_numpy(xp.einsum("aji,aji->aj", deviations, deviations)) / n
     return errors
 
 
@@ -484,7 +566,7 @@ class RidgeCV:
             shrinkage = (float(values.min()) + alphas) / (to_numpy(values)[:, None] + alphas)
             errors = _leave_one_out(vectors, Q, shrinkage, None, 0.0, xp)
         else:
-            errors = errors_dual(K, Y, (values, vectors), folds, alphas, xp)
+            errors = errors_dual(K, Y, (values, vectors, Q), folds, alphas, xp)
         # directions in which stimuli do not differ do not change a fit
         return self._chosen(vectors, values, xp.where(above_rounding(values, n)[:, None], Q, 0.0), errors, xp)
 

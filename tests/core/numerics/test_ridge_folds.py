@@ -89,6 +89,16 @@ def test_errors_are_those_of_refitting(errors, p, cv, device):
     assert whole.alpha == ALPHA_LIST[expected.mean(axis=1).argmin()]
 
 
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("strong", [0, 3, 90])
+def test_errors_with_eigenvalues_of_very_different_size(errors, strong, device):
+    """A few strong features; and features from weak to strong, so that no penalty determines those of the others."""
+    X, Y = _data(90)
+    X *= np.geomspace(1e3, 1e-1, 90) if strong == 90 else np.where(np.arange(90) < strong, 100.0, 1.0)
+    RidgeCV(ALPHA_LIST, cv=5, device=device).fit(X, Y)
+    np.testing.assert_allclose(errors[0], _refitted(X, Y, 5, ALPHA_LIST), rtol=1e-9)
+
+
 @pytest.mark.parametrize("p", [20, 90])
 def test_grid_search_of_scikit_learn_chooses_the_same(p):
     X, Y = _data(p)
