@@ -1,12 +1,15 @@
 """Input checks, matrix products in chunks, and PyTorch devices, shared by all methods."""
 
 import os
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.linalg.blas import dgemm, dsyrk
+from scipy.linalg.blas import dgemm, dsymv, dsyr, dsyr2, dsyrk
+from threadpoolctl import ThreadpoolController
 
 from brainscore_core.errors import UserError
 from brainscore_core.memory import memory_limit
@@ -20,6 +23,7 @@ __all__ = [
     "Array",
     "as_array_like",
     "as_matrix",
+    "blas_libraries",
     "centred_gram",
     "check_inputs",
     "chunk_columns",
@@ -28,6 +32,7 @@ __all__ = [
     "gram",
     "gram_on",
     "import_torch",
+    "in_parallel",
     "moments",
     "moments_on",
     "require_finite",
@@ -283,7 +288,9 @@ def gram_on(X: NDArray, name: str = "X", *, device: "torch.device | None" = None
     kept = _kept
     if key is not None and kept is not None and kept[0] == key:
         return kept[1].copy()
-    K = _row_products(X, centre) if device is None else _row_products_on(X, centre, device)
+    K: Any = None if device is not None else _products_then_centred(X)
+    if K is None:
+        K = _row_products(X, centre) if device is None else _row_products_on(X, centre, device)
     trace = float(K.trace())
     if not np.isfinite(float(K.sum())):
         rows = np.flatnonzero(~np.isfinite(X).all(axis=1))
@@ -321,17 +328,71 @@ def _file_key(X: NDArray) -> tuple[Any, ...] | None:
 
 
 @np.errstate(invalid="ignore", over="ignore")  # NaN in X gives NaN in the result
-def row_gram(X: NDArray, *, centre: bool, device: "torch.device | None" = None) -> Array:
-    """X Xᵀ; if `centre`, each row's mean is subtracted first."""
-    mean: Any = X.mean(axis=1, dtype=np.float64, keepdims=True) if centre else None
-    if centre and device is not None:
-        mean = to_device(mean, device)
+def row_gram(X: NDArray, *, mean: Array | None = None, device: "torch.device | None" = None) -> Array:
+    """X Xᵀ; with `mean` (of each row), this is subtracted from the row first."""
+    if device is None:
+        result = _products_then_centred(X, row_mean=np.zeros(len(X)) if mean is None else mean)
+        if result is not None:
+            return result
+    shift: Any = None if mean is None else mean[:, None]
+    if shift is not None and device is not None:
+        shift = to_device(shift, device)
 
     def subtract(block: Any, _: slice) -> None:
-        if mean is not None:
-            block -= mean
+        if shift is not None:
+            block -= shift
 
     return _row_products(X, subtract) if device is None else to_numpy(_row_products_on(X, subtract, device))
+
+
+_LOST = 8
+"""Products may be this many times larger before the mean is subtracted from them than afterwards."""
+
+
+def _products_then_centred(X: NDArray, *, row_mean: Array | None = None) -> Array | None:
+    """Products of all pairs of rows, from which the mean is subtracted; None if this would lose digits.
+
+    Products of float64 features in memory need no copy of them, and others only their conversion.
+
+    Parameters
+    ----------
+    X : array, n × p
+    row_mean : array (n,), optional
+        Subtracted from each row; by default each column's mean is subtracted.
+    """
+    n, p = X.shape
+    if not (n and p):
+        return None
+    few = X[:, :: -(-p // 16)].astype(np.float64)
+    centre = few.mean(axis=0) if row_mean is None else row_mean[:, None]
+    if not np.square(few).sum() <= _LOST * np.square(few - centre).sum():
+        return None
+    if X.dtype == np.float64 and X.flags.c_contiguous and X.flags.aligned and not _in_file(X):
+        total = dsyrk(1.0, X.T, trans=1, lower=1)
+    else:
+        total = _lower_products(X)
+    own = total.diagonal()
+    if row_mean is None:
+        mean = dsymv(1 / n, total, np.ones(n), lower=1)
+        if not own.sum() <= _LOST * (own.sum() - mean.sum()):
+            return None
+        mean -= mean.mean() / 2
+        total = dsyr2(-1.0, mean, np.ones(n), lower=1, a=total, overwrite_a=1)
+    elif row_mean.any():
+        if not (own <= _LOST * (own - p * row_mean**2)).all():
+            return None
+        total = dsyr(-float(p), row_mean, lower=1, a=total, overwrite_a=1)
+    return _mirrored(total)
+
+
+def _in_file(X: NDArray) -> bool:
+    """Whether X is (a part of) a memory map."""
+    base: Any = X
+    while isinstance(base, np.ndarray):
+        if isinstance(base, np.memmap):
+            return True
+        base = base.base
+    return False
 
 
 _Prepare = Callable[[Any, slice], None]
@@ -340,17 +401,28 @@ _Prepare = Callable[[Any, slice], None]
 
 def _row_products(X: NDArray, prepare: _Prepare) -> Array:
     """Products of all pairs of rows of X, whose columns are prepared in blocks."""
+    return _mirrored(_lower_products(X, prepare))
+
+
+def _lower_products(X: NDArray, prepare: _Prepare | None = None) -> Array:
+    """As :func:`_row_products`, but only the lower triangle, in a column-major matrix."""
     n, p = X.shape
     total = np.zeros((n, n), order="F")
     for columns in _cpu_column_chunks(n, p):
         block = X[:, columns].astype(np.float64)
-        prepare(block, columns)
+        if prepare is not None:
+            prepare(block, columns)
         total = dsyrk(1.0, block.T, beta=1.0, c=total, trans=1, lower=1, overwrite_c=1)
-    # DSYRK computes only the lower triangle: copy it to the upper one, in blocks that fit into the processor's cache
+    return total
+
+
+def _mirrored(total: Array) -> Array:
+    """Copy the lower triangle of a column-major matrix to the upper one, in blocks that fit into the cache."""
+    n = len(total)
     for start in range(0, n, 256):
         stop = min(start + 256, n)
         diagonal_block = total[start:stop, start:stop]
-        diagonal_block += np.tril(diagonal_block, -1).T
+        diagonal_block[:] = np.tril(diagonal_block) + np.tril(diagonal_block, -1).T
         total[start:stop, stop:] = total[stop:, start:stop].T
     return np.asarray(total.T)  # symmetric, so this is the same matrix, but with contiguous rows
 
@@ -404,3 +476,26 @@ def scaled_features(
 def on_device(values: Array, device: "torch.device | None") -> Any:
     """Copy values to a device; for None (NumPy), return them unchanged."""
     return values if device is None else to_device(values, device)
+
+
+Result = TypeVar("Result")
+
+
+def in_parallel(functions: Sequence[Callable[[], Result]]) -> list[Result]:
+    """Results of functions that are called at the same time, each with one thread of BLAS.
+
+    With one thread of BLAS in all (``OMP_NUM_THREADS=1``), they are called one after the other. Only what NumPy
+    computes runs at the same time: functions of :mod:`scipy.linalg` wait for each other.
+    """
+    blas = blas_libraries()
+    threads = min(len(functions), max((library["num_threads"] for library in blas.info()), default=1))
+    if threads <= 1:
+        return [function() for function in functions]
+    with blas.limit(limits=1), ThreadPoolExecutor(threads) as pool:
+        return list(pool.map(lambda function: function(), functions))
+
+
+@lru_cache(maxsize=1)
+def blas_libraries() -> ThreadpoolController:
+    """The libraries of NumPy and SciPy for products of matrices."""
+    return ThreadpoolController().select(user_api="blas")

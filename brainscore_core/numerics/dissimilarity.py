@@ -75,14 +75,18 @@ def square_rdm(X: ArrayLike, *, dissimilarity: Dissimilarity = "correlation", de
     if dissimilarity not in ("correlation", "cosine"):
         known = ", ".join(map(repr, get_args(Dissimilarity)))
         raise ValueError(f"unknown dissimilarity {dissimilarity!r}; use one of {known}")
-    centre = dissimilarity == "correlation"
-    result = row_gram(X, centre=centre, device=found)
-    length = np.sqrt(np.diag(result))
-    if centre:
-        largest = np.maximum(X.max(axis=1, initial=0.0), -X.min(axis=1, initial=0.0))
-        length = np.where(length > FLAT * np.sqrt(X.shape[1]) * largest, length, np.nan)
-    else:
+    mean = X.mean(axis=1, dtype=np.float64) if dissimilarity == "correlation" and X.shape[1] else None
+    result = row_gram(X, mean=mean, device=found)
+    squared = np.diag(result)
+    length = np.sqrt(squared)
+    if mean is None:
         length = np.where(length > 0, length, np.nan)
+    else:
+        tolerance, p = FLAT * np.sqrt(X.shape[1]), X.shape[1]
+        # no value exceeds the length of its row, so that the largest is only needed if that does not decide
+        few = np.flatnonzero(~(length > tolerance * np.sqrt(squared + p * mean**2)))
+        largest = np.abs(X[few]).max(axis=1, initial=0.0)
+        length[few] = np.where(length[few] > tolerance * largest, length[few], np.nan)
     result /= -length
     result /= length[:, None]
     np.clip(result, -1.0, 1.0, out=result)

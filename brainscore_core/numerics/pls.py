@@ -4,17 +4,16 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import KW_ONLY, dataclass
-from functools import lru_cache
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from threadpoolctl import ThreadpoolController
 
 from brainscore_core.numerics._arrays import (
     FLAT,
     Array,
     as_array_like,
+    blas_libraries,
     check_inputs,
     column_means,
     gram_on,
@@ -105,16 +104,22 @@ class DualForm:
     def products(self, images: Any, loadings: Any) -> Any:
         xp, K, Y = self.xp, self._K, self._Y
         KY = K @ Y
+        whole = Y.T @ KY
+        whole = (whole + whole.T) / 2
         result = []
         for s, counts in enumerate(self._counts):
-            own = self._W[s][:, None] * (Y - self.y_mean[s])
-            rest = np.flatnonzero(counts == 0)
+            mean = self.y_mean[s]
             if counts.max() > 1 or not bool(self._may_subtract[s]):
-                image = K @ own
-            else:
-                image = KY - K[rest].T @ Y[rest] - self._KW[s][:, None] * self.y_mean[s]
-            M = own.T @ image
-            result.append((M + M.T) / 2)
+                own = self._W[s][:, None] * (Y - mean)
+                M = own.T @ (K @ own)
+                result.append((M + M.T) / 2)
+                continue
+            # Y of the training set is Y less that of the other rows, and its mean
+            rest = np.flatnonzero(counts == 0)
+            other = Y[rest]
+            through = other.T @ (KY[rest] - K[rest][:, rest] @ other / 2)
+            through += mean[:, None] * (self._KW[s] @ (self._W[s][:, None] * Y) - self._KW[s] @ self._W[s] / 2 * mean)
+            result.append(whole - through - through.T)
         return xp.stack(result)
 
 
@@ -484,7 +489,7 @@ def _in_groups(
     Groups of sets fit into the working memory; `numbers` is the size of a set. Groups are processed at the same time,
     each with one thread of BLAS, since many products are too small for several threads.
     """
-    blas = _blas()
+    blas = blas_libraries()
     threads = max((library["num_threads"] for library in blas.info()), default=1)
     if not parallel or n < _FEW_STIMULI:
         threads = 1
@@ -502,9 +507,3 @@ def _in_groups(
         with blas.limit(limits=1), ThreadPoolExecutor(threads) as pool:
             results = list(pool.map(result, starts[first : first + threads]))
         yield from results
-
-
-@lru_cache(maxsize=1)
-def _blas() -> ThreadpoolController:
-    """The libraries of NumPy and SciPy for products of matrices."""
-    return ThreadpoolController().select(user_api="blas")

@@ -1,11 +1,20 @@
 """Similarity of representations: comparison of RDMs, and centered kernel alignment (CKA)."""
 
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from brainscore_core.numerics._arrays import FLAT, Array, as_matrix, centred_gram, require_same_rows, resolve_device
+from brainscore_core.numerics._arrays import (
+    FLAT,
+    Array,
+    as_matrix,
+    centred_gram,
+    in_parallel,
+    require_same_rows,
+    resolve_device,
+)
 from brainscore_core.numerics.correlation import Ranks, mean_ranks, rank_observations
 from brainscore_core.numerics.dissimilarity import condensed, expanded, number_of_stimuli, squared_distances
 
@@ -99,7 +108,7 @@ def compare_rdms(a: ArrayLike, b: ArrayLike) -> Similarity:
             return Similarity(np.nan, np.full(n, np.nan), _with_nan(which))
         if len(values) < 2 or (values == values[0]).all():
             return Similarity(np.nan, np.full(n, np.nan), f"all dissimilarities of the {which} RDM are equal")
-    value, influence = _spearman(rank_observations(first), rank_observations(second))
+    value, influence = _spearman(*in_parallel([partial(rank_observations, values) for values in (first, second)]))
     return Similarity(value, 2 * _sums_of_stimuli(influence, n) / (n - 1))
 
 
@@ -410,9 +419,18 @@ def compare_kernels(K: ArrayLike, L: ArrayLike, *, unbiased: bool = True) -> Sim
     if first.shape != (n, n) or second.shape != (n, n):
         raise ValueError(f"the kernels have the shapes {first.shape} and {second.shape}; they must be equal squares")
     fewest = _require_stimuli(n, unbiased=unbiased)
-    scaled = [centred_kernel(kernel, unbiased=unbiased) for kernel in (first, second)]
-    pairs = ((scaled[0], scaled[1]), (scaled[0], scaled[0]), (scaled[1], scaled[1]))
-    parts = [_hsic(*pair, unbiased=unbiased) for pair in pairs]
+    scaled = in_parallel([partial(centred_kernel, kernel, unbiased=unbiased) for kernel in (first, second)])
+    sums = np.stack([kernel.sum(axis=1) for kernel in scaled], axis=1)
+    through = in_parallel([partial(np.matmul, kernel, sums) for kernel in scaled])
+    pairs = ((0, 1), (0, 0), (1, 1))
+    rows = in_parallel([partial(np.einsum, "ij,ij->i", scaled[i], scaled[j]) for i, j in pairs])
+    own = [np.diag(kernel) for kernel in scaled]
+    parts = [
+        _hsic(
+            products, (sums[:, i], sums[:, j]), (own[i], own[j]), through[i][:, j] + through[j][:, i], unbiased=unbiased
+        )
+        for (i, j), products in zip(pairs, rows, strict=True)
+    ]
     values = np.array([part[0] for part in parts])
     nothing = np.full(n, np.nan)
     for name, own in (("first", values[1]), ("second", values[2])):
@@ -461,15 +479,24 @@ def centred_kernel(kernel: Array, *, unbiased: bool = True) -> Array:
     return np.asarray(result)
 
 
-def _hsic(K: Array, L: Array, *, unbiased: bool) -> tuple[float, Array]:
-    """HSIC of all stimuli, and without each stimulus."""
-    n = len(K)
-    a, b = K.sum(axis=1), L.sum(axis=1)
-    own_K, own_L = np.diag(K), np.diag(L)
-    products = np.einsum("ij,ij->i", K, L)
+def _hsic(
+    products: Array, sums: tuple[Array, Array], own: tuple[Array, Array], through: Array, *, unbiased: bool
+) -> tuple[float, Array]:
+    """HSIC of all stimuli, and without each stimulus.
+
+    Parameters
+    ----------
+    products : array (n,)
+        Inner product of each stimulus's rows in the two kernels.
+    sums, own : tuple of array (n,)
+        Sums of the rows, and diagonals.
+    through : array (n,)
+        Each kernel times the sums of the other, added.
+    """
+    n, (a, b), (own_K, own_L) = len(products), sums, own
     inner, sum_a, sum_b = float(a @ b), float(a.sum()), float(b.sum())
     whole = _hsic_of_sums(float(products.sum()), inner, sum_a * sum_b, n, unbiased=unbiased)
-    inner_left = inner - K @ b - L @ a + products - (a - own_K) * (b - own_L)
+    inner_left = inner - through + products - (a - own_K) * (b - own_L)
     left = _hsic_of_sums(
         products.sum() - 2 * products + own_K * own_L,
         inner_left,
