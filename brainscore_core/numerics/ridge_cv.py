@@ -5,8 +5,9 @@ One stimulus or one fold is held out at a time. The predictions for a fold are c
 about thirty penalties determine those with all others to rounding.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +22,7 @@ from brainscore_core.numerics._arrays import (
     column_means,
     gram_on,
     import_torch,
+    in_parallel,
     product,
     resolve_device,
     to_device,
@@ -132,6 +134,7 @@ def errors_dual(K: Any, Y: Any, whole: tuple[Any, Any, Any], folds: Folds, alpha
     n = len(K)
     condition = (high + alphas.min()) / (low + alphas.min())
     weak = _weak_part(to_numpy(values), few)
+
     errors = np.zeros((len(alphas), Y.shape[1]))
     for train, test in folds:
         part = None
@@ -236,16 +239,23 @@ def _left_out(values: Any, basis: Any, Q: Any, alphas: Array, weak: _Weak, xp: A
         size, penalties, mixing = 0, penalties[:0], mixing[:0]
     lowest = float(values.min())
     squares, rights = (_zeros((len(penalties), width, n), basis, xp) for width in (n, q))
-    _add_products(squares, rights, (values[:size], basis[:, :size], Q[:size]), penalties, lowest, xp)
-    strong = values[size:], basis[:, size:], Q[size:]
-    results = []
-    for some in chunk_rows(len(alphas), _SMALLER * n * n, None if xp is np else basis.device):
+    few, strong = (values[:size], basis[:, :size], Q[:size]), (values[size:], basis[:, size:], Q[size:])
+    halves = [slice(start, len(penalties), 2) for start in range(min(2, len(penalties)))]
+    together = in_parallel if xp is np else _in_turn
+    together([partial(_add_products, squares[i], rights[i], few, penalties[i], lowest, xp) for i in halves])
+
+    def solved(some: slice) -> Any:
         system, right = (_combined(mixing[:, some].T, stack, xp) for stack in (squares, rights))
         _add_products(system, right, strong, alphas[some], lowest, xp)
-        if not (_solve if xp is np else _solve_on)(system, right):
-            return None
-        results.append(right)
-    return xp.concatenate(results)
+        return right if (_solve if xp is np else _solve_on)(system, right) else None
+
+    chunks = chunk_rows(len(alphas), _SMALLER * n * n, None if xp is np else basis.device)
+    results = together([partial(solved, some) for some in chunks])
+    return None if any(result is None for result in results) else xp.concatenate(results)
+
+
+def _in_turn(functions: Sequence[Callable[[], Any]]) -> list[Any]:
+    return [function() for function in functions]
 
 
 def _zeros(shape: tuple[int, ...], other: Any, xp: Any) -> Any:
@@ -257,33 +267,22 @@ def _combined(weights: Array, stack: Any, xp: Any) -> Any:
     k, n, m = stack.shape
     if not k:
         return _zeros((len(weights), n, m), stack, xp)
-    multiply = product if xp is np else xp.matmul
-    return multiply(as_array_like(weights, stack, xp), stack.reshape(k, -1)).reshape(-1, n, m)
+    return xp.matmul(as_array_like(weights, stack, xp), stack.reshape(k, -1)).reshape(-1, n, m)
 
 
 def _add_products(squares: Any, rights: Any, part: tuple[Any, Any, Any], alphas: Array, lowest: float, xp: Any) -> None:
-    """Add a part of M_RR and (M Y)_R, both times `lowest` + alpha, for each penalty.
-
-    NumPy computes one triangle only, that of :func:`_solve`.
-    """
-    from scipy.linalg import blas
-
+    """Add a part of M_RR and (M Y)_R, both times `lowest` + alpha, for each penalty."""
     values, basis, Q = part
     if not len(values):
         return
-    if xp is np:  # memory layouts that require no copies
-        basis, Q = np.ascontiguousarray(basis), np.asfortranarray(Q)
+    # products by NumPy, as several threads cannot use SciPy's at the same time
     half, scaled = xp.empty_like(basis), xp.empty_like(Q)  # reused, as allocating memory takes as long as filling it
     for square, right, alpha in zip(squares, rights, alphas, strict=True):
         weights = ((lowest + float(alpha)) / (values + float(alpha))) ** 0.5  # at most 1
         xp.multiply(basis, weights, out=half)
         xp.multiply(Q, weights[:, None], out=scaled)
-        if xp is np:
-            blas.dsyrk(1.0, half.T, beta=1.0, c=square.T, trans=1, lower=1, overwrite_c=1)
-            blas.dgemm(1.0, half.T, scaled, beta=1.0, c=right.T, trans_a=1, overwrite_c=1)
-        else:
-            square.addmm_(half, half.T)
-            right.addmm_(scaled.T, half.T)
+        square += half @ half.T
+        right += scaled.T @ half.T
 
 
 def _solve(systems: Array, rights: Array) -> bool:
@@ -313,11 +312,14 @@ def _squared(part: Any, targets: Any, mixing: Array, xp: Any) -> Array:
     q, n = targets.shape
     weights = as_array_like(mixing.T, targets, xp)
     errors = np.empty((len(weights), q))
-    multiply = product if xp is np else xp.matmul
-    for columns in _columns(_SMALLER * len(weights) * n, q, targets, xp):
-        deviations = multiply(weights, part[:, columns].reshape(len(part), -1)).reshape(len(weights), -1, n)
+
+    def fill(columns: slice) -> None:
+        deviations = xp.matmul(weights, part[:, columns].reshape(len(part), -1)).reshape(len(weights), -1, n)
         deviations -= targets[columns]
         errors[:, columns] = to_numpy(xp.einsum("aji,aji->aj", deviations, deviations)) / n
+
+    together = in_parallel if xp is np else _in_turn
+    together([partial(fill, columns) for columns in _columns(_SMALLER * len(weights) * n, q, targets, xp)])
     return errors
 
 
