@@ -1,11 +1,12 @@
 """Similarities of representations without some of the stimuli or neuroids: how they vary with either."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from brainscore_core.numerics._arrays import Array, as_matrix, chunk_columns, chunks
+from brainscore_core.numerics._arrays import Array, as_matrix, chunk_columns, chunks, in_parallel
 from brainscore_core.numerics.correlation import Ranks, mean_ranks, rank_observations, spearman, standardised
 from brainscore_core.numerics.dissimilarity import Dissimilarity, expanded, number_of_stimuli, rdm
 from brainscore_core.numerics.similarity import centred_kernel
@@ -80,14 +81,14 @@ def cka_without_stimuli(K: ArrayLike, L: ArrayLike, codes: ArrayLike) -> Array:
     """
     group = np.asarray(codes, dtype=np.intp)
     number = int(group.max()) + 1
-    first, second = (centred_kernel(np.asarray(kernel, dtype=np.float64)) for kernel in (K, L))
+    first, second = in_parallel([partial(centred_kernel, np.asarray(kernel, dtype=np.float64)) for kernel in (K, L)])
     sizes = np.bincount(group, minlength=number)
     member = np.zeros((len(group), number))
     member[np.arange(len(group)), group] = 1.0
     to_groups = [kernel @ member for kernel in (first, second)]
-    hsic = np.array(
+    hsic = in_parallel(
         [
-            _without(one, other, (ours, theirs), group, sizes)
+            partial(_without, one, other, (ours, theirs), group, sizes)
             for one, other, ours, theirs in (
                 (first, second, *to_groups),
                 (first, first, to_groups[0], to_groups[0]),
@@ -253,7 +254,7 @@ def rdm_without_stimuli(a: ArrayLike, b: ArrayLike, codes: ArrayLike) -> Array:
         sides = np.stack([np.asarray(side, dtype=np.float64) for side in (a, b)])
         kept = ((group[rows] != one) & (group[columns] != one) for one in range(number))
         return np.array([float(spearman(*sides[:, there])) for there in kept])
-    first, second = (_classes(np.asarray(side, dtype=np.float64)) for side in (a, b))
+    first, second = in_parallel([partial(_classes, np.asarray(side, dtype=np.float64)) for side in (a, b)])
     pairs = len(first)
     size = int(max(first.max(), second.max())) + 1
     joint = np.bincount(first * size + second, minlength=size * size).reshape(size, size).astype(np.float64)
