@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
+from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -24,6 +25,7 @@ __all__ = [
     "as_array_like",
     "as_matrix",
     "blas_libraries",
+    "blas_threads",
     "centred_gram",
     "check_inputs",
     "chunk_columns",
@@ -484,15 +486,26 @@ Result = TypeVar("Result")
 def in_parallel(functions: Sequence[Callable[[], Result]]) -> list[Result]:
     """Results of functions that are called at the same time, each with one thread of BLAS.
 
-    With one thread of BLAS in all (``OMP_NUM_THREADS=1``), they are called one after the other. Only what NumPy
-    computes runs at the same time: functions of :mod:`scipy.linalg` wait for each other.
+    With one thread of BLAS in all (``OMP_NUM_THREADS=1``), and within such a function, they are called one after the
+    other. Only what NumPy computes runs at the same time: functions of :mod:`scipy.linalg` wait for each other.
     """
-    blas = blas_libraries()
-    threads = min(len(functions), max((library["num_threads"] for library in blas.info()), default=1))
-    if threads <= 1:
+    threads = min(len(functions), blas_threads())
+    # the number of threads is that of the process: what another thread set must not become what is restored here
+    if threads <= 1 or not _threads_are_set.acquire(blocking=False):
         return [function() for function in functions]
-    with blas.limit(limits=1), ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(lambda function: function(), functions))
+    try:
+        with blas_libraries().limit(limits=1), ThreadPoolExecutor(threads) as pool:
+            return list(pool.map(lambda function: function(), functions))
+    finally:
+        _threads_are_set.release()
+
+
+_threads_are_set = Lock()
+
+
+def blas_threads() -> int:
+    """Number of threads of BLAS."""
+    return max((library["num_threads"] for library in blas_libraries().info()), default=1)
 
 
 @lru_cache(maxsize=1)

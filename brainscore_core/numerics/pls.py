@@ -2,8 +2,8 @@
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -13,11 +13,12 @@ from brainscore_core.numerics._arrays import (
     FLAT,
     Array,
     as_array_like,
-    blas_libraries,
+    blas_threads,
     check_inputs,
     column_means,
     gram_on,
     import_torch,
+    in_parallel,
     moments_on,
     on_device,
     require_finite,
@@ -489,10 +490,7 @@ def _in_groups(
     Groups of sets fit into the working memory; `numbers` is the size of a set. Groups are processed at the same time,
     each with one thread of BLAS, since many products are too small for several threads.
     """
-    blas = blas_libraries()
-    threads = max((library["num_threads"] for library in blas.info()), default=1)
-    if not parallel or n < _FEW_STIMULI:
-        threads = 1
+    threads = blas_threads() if parallel and n >= _FEW_STIMULI else 1
     step = min(max(1, _GROUP_BYTES // (8 * numbers * threads)), -(-len(trains) // threads))
     starts = range(0, len(trains), step)
 
@@ -504,6 +502,4 @@ def _in_groups(
         yield from map(result, starts)
         return
     for first in range(0, len(starts), threads):
-        with blas.limit(limits=1), ThreadPoolExecutor(threads) as pool:
-            results = list(pool.map(result, starts[first : first + threads]))
-        yield from results
+        yield from in_parallel([partial(result, start) for start in starts[first : first + threads]])
