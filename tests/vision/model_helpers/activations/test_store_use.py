@@ -94,7 +94,7 @@ def test_an_error_of_the_disk_while_the_network_runs_ends_the_extraction(extract
     monkeypatch.setattr(recording_module, "_FLUSHED", 1)
     monkeypatch.setattr(LayerWriter, "_commit", lambda writer: None)
     monkeypatch.setattr(os, "fsync", fail)
-    with pytest.raises(UserError, match="activations cannot be written to .*Input/output error"):
+    with pytest.raises(UserError, match=r"activations cannot be written to .*Input/output error"):
         extract(["conv", "logits"])
     assert list(store.folder.iterdir()) == []
 
