@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
+from itertools import pairwise
 from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -145,8 +146,13 @@ def moments(X: NDArray, Y: NDArray, *, mean: Array) -> tuple[Array, Array, Array
 _MIN_CHUNKS_IN_FREE_MEMORY = 16
 """A chunk on a GPU is at most the free memory divided by this; a product needs a few chunks."""
 
-_MAX_GPU_CHUNK_BYTES = 2**30
-"""Largest size of one chunk on a GPU; larger chunks are not faster."""
+_MAX_GPU_CHUNK_BYTES = 2**26
+"""Largest size of one chunk on a GPU; with smaller chunks, more of the transfers takes place beside products."""
+
+_STAGED_BYTES = 2**25
+"""Size of the parts in which larger arrays are copied to and from a GPU through page-locked memory."""
+
+_COPYING_THREADS = 8
 
 
 def import_torch() -> Any:
@@ -221,15 +227,49 @@ def to_device(array: NDArray[Any], device: "torch.device", dtype: Any = np.float
     """
     torch = import_torch()
     torch_dtype = dtype if isinstance(dtype, torch.dtype) else getattr(torch, np.dtype(dtype).name)
-    values = np.array(array, copy=True, subok=False, order="C")  # a copy, as PyTorch warns about read-only memory
-    return torch.from_numpy(values).to(device=device, dtype=torch_dtype)
+    if device.type != "cuda" or not array.ndim:
+        values = np.array(array, copy=True, subok=False, order="C")  # as PyTorch warns about read-only memory
+        return torch.from_numpy(values).to(device=device, dtype=torch_dtype)
+    result = torch.empty(array.shape, dtype=getattr(torch, array.dtype.name), device=device)
+    for rows in _staged_rows(array):
+        part = torch.empty(result[rows].shape, dtype=result.dtype, pin_memory=True)
+        _copy(array[rows], part.numpy())
+        result[rows].copy_(part, non_blocking=True)
+    return result.to(torch_dtype)
 
 
 def to_numpy(tensor: "torch.Tensor | NDArray[Any]") -> NDArray[Any]:
     """Convert a tensor to a NumPy array of the same type; return an array unchanged."""
     if isinstance(tensor, np.ndarray):
         return tensor
-    return np.asarray(tensor.detach().cpu().numpy())
+    tensor = tensor.detach()
+    if not tensor.is_cuda or not tensor.ndim:
+        return np.asarray(tensor.cpu().numpy())
+    torch = import_torch()
+    result = np.empty(tensor.shape, dtype=torch.empty(0, dtype=tensor.dtype).numpy().dtype)
+    for rows in _staged_rows(result):
+        part = torch.empty(result[rows].shape, dtype=tensor.dtype, pin_memory=True)
+        part.copy_(tensor[rows])
+        _copy(part.numpy(), result[rows])
+    return result
+
+
+def _staged_rows(array: NDArray[Any]) -> Iterator[slice]:
+    step = max(1, _STAGED_BYTES * len(array) // max(1, array.nbytes))
+    return (slice(start, min(start + step, len(array))) for start in range(0, len(array), step))
+
+
+def _copy(source: NDArray[Any], target: NDArray[Any]) -> None:
+    """Copy an array, if it is large by several threads, since one is slower than the transfer to a GPU."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
+    count = min(_COPYING_THREADS, cores, source.nbytes // 2**20)
+    if count < 2:
+        np.copyto(target, source)
+        return
+    bounds = np.linspace(0, len(source), count + 1).astype(int)
+    with ThreadPoolExecutor(count) as pool:
+        parts = [slice(*pair) for pair in pairwise(bounds)]
+        list(pool.map(lambda rows: np.copyto(target[rows], source[rows]), parts))
 
 
 def chunk_rows(n_rows: int, n_columns: int, device: "torch.device | None" = None) -> Iterator[slice]:
@@ -277,12 +317,12 @@ def centred_gram(X: NDArray, name: str = "X", *, device: "torch.device | None" =
 @np.errstate(invalid="ignore", over="ignore")  # values that are not finite are reported below
 def gram_on(X: NDArray, name: str = "X", *, device: "torch.device | None" = None) -> Any:
     """Compute :func:`centred_gram`, and leave the result on the device: an array, or a tensor on `device`."""
-    squared_mean = 0.0
+    squared_mean: Any = 0.0
 
     def centre(block: Any, _: slice) -> None:
         nonlocal squared_mean
         mean = block.mean(0)
-        squared_mean += float(mean @ mean)
+        squared_mean = squared_mean + mean @ mean  # not yet a number: a GPU would have to be waited for
         block -= mean
 
     global _kept
@@ -298,7 +338,7 @@ def gram_on(X: NDArray, name: str = "X", *, device: "torch.device | None" = None
         rows = np.flatnonzero(~np.isfinite(X).all(axis=1))
         where = f"in row {rows[0]}" if len(rows) else "after squaring: its values are too large"
         raise ValueError(f"{name} is not finite {where}; features must be finite")
-    if trace <= FLAT**2 * len(X) * squared_mean:
+    if trace <= FLAT**2 * len(X) * float(squared_mean):
         K[:] = 0.0
     if key is not None and isinstance(K, np.ndarray) and K.nbytes <= memory_limit() * _KEPT_SHARE:
         _kept = key, K.copy()

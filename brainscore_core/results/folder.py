@@ -220,6 +220,7 @@ class FolderBackend:
 
     def survey(self) -> Iterator[FolderSurvey]:
         """Read times of modification of folders, benchmark by benchmark."""
+        is_windows = os.name == "nt"
         for upper in sorted(_folders(self.folder)):
             folder = os.path.join(self.folder, upper)
             survey = FolderSurvey(upper, [], [], partial(_receipts_in, folder))
@@ -229,11 +230,10 @@ class FolderBackend:
                         name = entry.name
                         if not name.startswith(".") and entry.is_dir():
                             state = entry.stat()
-                            time_ns = state.st_mtime_ns
-                            if os.name != "nt":  # where it is the time of creation; programs cannot set it elsewhere
-                                time_ns = max(time_ns, state.st_ctime_ns)
+                            modified, changed = state.st_mtime_ns, state.st_ctime_ns
+                            # on Windows, the latter is the time of creation; programs cannot set it elsewhere
+                            survey.times.append(modified if is_windows or modified > changed else changed)
                             survey.folders.append(name)
-                            survey.times.append(time_ns)
             except FileNotFoundError:
                 continue  # removed since it was listed
             yield survey

@@ -285,6 +285,25 @@ def autocasting(device: "torch.device", dtype: "torch.dtype | None") -> Abstract
     return nullcontext() if dtype is None else torch.autocast(device.type, dtype=dtype)
 
 
+@contextmanager
+def in_float32(device: "torch.device") -> Iterator[None]:
+    """Context in which a GPU computes with all 24 bits of a float32, not with the 11 of TF32, PyTorch's default."""
+    if device.type != "cuda":
+        yield
+        return
+    import torch
+
+    kinds: tuple[Any, ...] = (torch.backends.cudnn, torch.backends.cuda.matmul)
+    before = [kind.allow_tf32 for kind in kinds]
+    try:
+        for kind in kinds:
+            kind.allow_tf32 = False
+        yield
+    finally:
+        for kind, allowed in zip(kinds, before, strict=True):
+            kind.allow_tf32 = allowed
+
+
 def to_input(network: "torch.nn.Module", images: Any) -> Any:
     """Convert preprocessed images to one tensor on the network's device, in the type of its weights."""
     import torch

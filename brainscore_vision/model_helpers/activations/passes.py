@@ -230,6 +230,32 @@ class OutputFormat:
             return self.timeline.arrange(layer, as_rows(tensor))
         return as_rows(self.pooling.apply(tensor))
 
+    def transfer(self, layer: str, output: Any) -> "_Transfer | None":
+        """Begin to copy the values of one batch from a GPU; None if they are not on one, or get a time axis."""
+        tensor = tensor_of(output, layer)
+        if self.timeline is not None or not getattr(tensor, "is_cuda", False):
+            return None
+        return _Transfer(self.pooling.apply(tensor.detach()))
+
+
+class _Transfer:
+    """Values that are copied from a GPU into page-locked memory while it goes on computing."""
+
+    def __init__(self, tensor: Any) -> None:
+        import torch
+
+        if tensor.dtype == torch.bfloat16:  # NumPy has no such type
+            tensor = tensor.float()
+        self._values = torch.empty(tensor.shape, dtype=tensor.dtype, pin_memory=True)
+        self._values.copy_(tensor.resolve_conj().resolve_neg(), non_blocking=True)
+        self._copied = torch.cuda.Event()
+        self._copied.record(torch.cuda.current_stream(tensor.device))
+
+    def rows(self) -> NDArray[Any]:
+        """The values, as soon as they are there."""
+        self._copied.synchronize()
+        return np.asarray(self._values.numpy())
+
 
 class Rows(Protocol):
     """Destination of responses, written row by row."""
@@ -263,6 +289,9 @@ class Pass:
     at_once: int
     output_format: OutputFormat
     hooks: Mapping[int, Callable[[Any], Any]] = field(default_factory=dict)
+    _transfers: "deque[tuple[Rows, str, NDArray[np.intp], _Transfer]]" = field(
+        default_factory=deque, init=False, repr=False
+    )
 
     def first(self, path: Any, layers: Sequence[str]) -> tuple[dict[str, NDArray[Any]], Any]:
         """Responses of each layer to one stimulus, 1 × its output's shape; and the preprocessed input."""
@@ -302,6 +331,13 @@ class Pass:
                     rows = np.arange(batch.start + first, batch.stop) * trials + trial
                     self._in_parts(forward, moved[first:] if first else moved, rows, destinations)
                 extraction.done = batch.stop
+            self._finish_transfers()
+
+    def _finish_transfers(self, newest: int = 0) -> None:
+        """Write what was copied from a GPU, except the `newest` transfers, which began in the last forward pass."""
+        while len(self._transfers) > newest:
+            destination, layer, rows, transfer = self._transfers.popleft()
+            _put(destination, layer, rows, transfer.rows())
 
     def _in_parts(
         self, forward: Forward, images: Any, rows: NDArray[np.intp], destinations: Mapping[str, Rows]
@@ -315,10 +351,15 @@ class Pass:
     def _write(self, forward: Forward, images: Any, rows: NDArray[np.intp], destinations: Mapping[str, Rows]) -> None:
         """Run one batch; in halves if memory does not suffice for the whole batch."""
         written: set[str] = set()  # layers that were written before memory ran out are not repeated
+        before = len(self._transfers)
 
         def write(layer: str, output: Any) -> None:
             if layer in destinations:
-                _put(destinations[layer], layer, rows, self.output_format.rows(layer, output))
+                transfer = self.output_format.transfer(layer, output)
+                if transfer is None:
+                    _put(destinations[layer], layer, rows, self.output_format.rows(layer, output))
+                else:
+                    self._transfers.append((destinations[layer], layer, rows, transfer))
                 written.add(layer)
 
         try:
@@ -328,6 +369,7 @@ class Pass:
                     written.add(layer)
             else:
                 forward(images, write)
+                self._finish_transfers(len(self._transfers) - before)
         except Exception as error:
             if len(rows) == 1 or not _out_of_memory(error):
                 raise

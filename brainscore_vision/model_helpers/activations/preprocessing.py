@@ -7,7 +7,7 @@ import math
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -122,8 +122,7 @@ class ImagePreprocessing:
         """
         import torch
 
-        tables = torch.from_numpy(self._tables).to(levels.device)
-        channels = [table[levels[..., number].int()] for number, table in enumerate(tables)]
+        channels = [table[levels[..., number].int()] for number, table in enumerate(_tables_on(self, levels.device))]
         return torch.stack(channels, dim=1)
 
     def _levels(self, image: "Image") -> NDArray[np.uint8]:
@@ -150,6 +149,14 @@ class ImagePreprocessing:
         values = np.arange(256, dtype=np.float32) / np.float32(255)
         mean, std = (np.asarray(numbers, dtype=np.float32)[:, np.newaxis] for numbers in (self.mean, self.std))
         return (values - mean) / std
+
+
+@lru_cache(maxsize=16)
+def _tables_on(preprocessing: ImagePreprocessing, device: "torch.device") -> "torch.Tensor":
+    """Tables on a device, which are copied there once: each copy would wait for all that the device computes."""
+    import torch
+
+    return torch.from_numpy(preprocessing._tables).to(device)
 
 
 def load_preprocess_images(

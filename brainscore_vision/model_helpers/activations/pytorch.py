@@ -25,6 +25,7 @@ from brainscore_vision.model_helpers.activations.networks import (
     autocast_type,
     autocasting,
     choose_devices,
+    in_float32,
     to_input,
 )
 from brainscore_vision.model_helpers.activations.passes import Forward, Recorder, TakeOutput, as_rows, tensor_of
@@ -197,7 +198,8 @@ class PytorchWrapper:
         if self._reads_layers_itself():
             handles = [self.register_hook(self.get_layer(name), name, target_dict=outputs) for name in layer_names]
             try:
-                self._run(self._model, images)
+                with in_float32(self._device):
+                    self._run(self._model, images)
             finally:
                 for handle in handles:
                     handle.remove()
@@ -235,6 +237,11 @@ class PytorchWrapper:
 
         @contextmanager
         def recorder(layers: Sequence[str]) -> Iterator[Forward]:
+            with in_float32(self._device), prepared(layers) as forward:
+                yield forward
+
+        @contextmanager
+        def prepared(layers: Sequence[str]) -> Iterator[Forward]:
             if counts and len(self._devices) > 1:
                 with across_devices(self._model, self._devices, layers, self._run) as forward:
                     yield forward

@@ -33,6 +33,7 @@ __all__ = ["RecordedLayers", "Recording", "Response", "first_responses"]
 
 _TOLERANCE = 1e-3  # relative to a layer's largest value, between a stored response and the recomputed one
 _WIDE_TOLERANCE = 2e-2  # in half precision
+_FLUSHED = 1 << 23  # bytes of a layer that are written to the disk together, while the network runs
 
 
 @dataclass(frozen=True)
@@ -166,13 +167,22 @@ class _CopiedRows:
         self._memory = memory
         self._writer = writer
         self._thread = thread
+        self._unflushed = 0
         self._waiting: deque[Future[None]] = deque()
 
     def __setitem__(self, rows: Any, values: NDArray[Any], /) -> None:
         while self._waiting and self._waiting[0].done():
             self._waiting.popleft().result()  # an error, such as a full disk, ends the extraction
         self._memory[rows] = values
-        self._waiting.append(self._thread.submit(self._writer.__setitem__, rows, self._memory[rows]))
+        self._waiting.append(self._thread.submit(self._write, rows))
+
+    def _write(self, rows: Any) -> None:
+        values = self._memory[rows]
+        self._writer[rows] = values
+        self._unflushed += values.nbytes
+        if self._unflushed >= _FLUSHED:
+            self._writer.flush()
+            self._unflushed = 0
 
     def finish(self) -> None:
         """Wait until all rows are written."""

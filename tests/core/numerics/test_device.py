@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from brainscore_core.errors import UserError
-from brainscore_core.numerics import Ridge, cka, rdm
+from brainscore_core.numerics import Ridge, _arrays, cka, rdm
 
 torch = pytest.importorskip("torch")
 
@@ -63,6 +63,19 @@ def test_cka(device, options):
     found, expected = (cka(X.astype(np.float32), Y, device=where, **options) for where in (device, None))
     assert found.value == pytest.approx(expected.value, abs=1e-10)
     np.testing.assert_allclose(found.influence, expected.influence, atol=1e-9)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_features_in_a_file_are_read_in_chunks(device, tmp_path, monkeypatch):
+    monkeypatch.setattr(_arrays, "CHUNK_BYTES", 2**21)
+    monkeypatch.setattr(_arrays, "_MAX_GPU_CHUNK_BYTES", 2**21)
+    monkeypatch.setattr(_arrays, "_STAGED_BYTES", 2**19)
+    rng = np.random.default_rng(2)
+    np.save(tmp_path / "features.npy", rng.standard_normal((300, 3001), dtype=np.float32) + 3)
+    X = np.load(tmp_path / "features.npy", mmap_mode="r")
+    expected = rdm(np.array(X), dissimilarity="sqeuclidean")
+    np.testing.assert_allclose(rdm(X, dissimilarity="sqeuclidean", device=device), expected, rtol=1e-10)
+    np.testing.assert_allclose(rdm(X, device=device), rdm(np.array(X)), atol=1e-10)
 
 
 def test_automatic_device_and_one_that_is_not_there():

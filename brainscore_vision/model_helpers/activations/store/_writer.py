@@ -139,6 +139,15 @@ class LayerWriter:
                 raise self._explained(error) from error
             self._digests[first : first + stop - start] = digests
 
+    def flush(self) -> None:
+        """Wait until the rows that were assigned are on the disk, so that the end of the block waits for less."""
+        if self._stream is None:
+            raise ValueError("rows are written inside the writer's `with` block")
+        try:
+            os.fsync(self._stream.fileno())
+        except OSError as error:
+            raise self._explained(error) from error
+
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:

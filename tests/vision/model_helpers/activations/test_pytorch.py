@@ -1,11 +1,14 @@
 """Activations of networks: values, coordinates, layers, how often the network runs."""
 
+import functools
+
 import numpy as np
 import pytest
 
 from brainscore_core.errors import UserError
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision.model_helpers.activations import Pooling, PytorchWrapper
+from brainscore_vision.model_helpers.activations.preprocessing import load_preprocess_images
 
 torch = pytest.importorskip("torch")
 
@@ -244,6 +247,35 @@ def test_on_a_gpu_values_are_those_on_the_cpu(network, preprocessing, stimuli):
         for device in ("cuda", "cpu")
     )
     assert np.abs(on_gpu - on_cpu).max() <= 1e-5 * np.abs(on_cpu).max()
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device; none is here")
+def test_on_a_gpu_values_are_copied_before_the_network_changes_them(preprocessing, stimuli, store):
+    torch.manual_seed(0)
+    network = torch.nn.Sequential(torch.nn.Conv2d(3, 64, 5), torch.nn.ReLU(inplace=True), torch.nn.Conv2d(64, 64, 5))
+    on_cpu = PytorchWrapper(network, preprocessing, store=None, device="cpu")(stimuli, ["0", "2"]).values
+    for where in (None, store):
+        on_gpu = PytorchWrapper(network, preprocessing, store=where, device="cuda", batch_size=2)(stimuli, ["0", "2"])
+        assert np.abs(on_gpu.values - on_cpu).max() <= 1e-5 * np.abs(on_cpu).max()
+    assert on_cpu.min() < 0
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device; none is here")
+def test_on_a_gpu_without_enough_memory_batches_become_smaller(stimuli):
+    preprocessing = functools.partial(load_preprocess_images, image_size=512)
+    network = torch.nn.Sequential(torch.nn.Conv2d(3, 128, 3), torch.nn.Conv2d(128, 4, 3))
+    expected = PytorchWrapper(network, preprocessing, store=None, device="cpu")(stimuli, ["1"]).values
+    sizes = []
+    network.register_forward_pre_hook(lambda _, images: sizes.append(len(images[0])))
+    total = torch.cuda.get_device_properties(0).total_memory
+    torch.cuda.empty_cache()
+    torch.cuda.set_per_process_memory_fraction((torch.cuda.memory_reserved() + 600e6) / total)
+    try:
+        found = PytorchWrapper(network, preprocessing, store=None, device="cuda")(stimuli, ["1"]).values
+    finally:
+        torch.cuda.set_per_process_memory_fraction(1.0)
+    assert max(sizes) > min(sizes[1:])
+    assert np.abs(found - expected).max() <= 1e-5 * np.abs(expected).max()
 
 
 @pytest.mark.slow(reason="compiles a network")

@@ -13,6 +13,7 @@ from brainscore_core.errors import UserError
 from brainscore_core.provenance import recording
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision.model_helpers.activations import Pooling, PytorchWrapper, memory_plan
+from brainscore_vision.model_helpers.activations import recording as recording_module
 from brainscore_vision.model_helpers.activations.fingerprints import weights_fingerprint
 from brainscore_vision.model_helpers.activations.preprocessing import load_preprocess_images
 from brainscore_vision.model_helpers.activations.store import LayerWriter
@@ -82,6 +83,18 @@ def test_a_full_disk_ends_an_extraction_into_memory(extract, store, monkeypatch)
     written = LayerWriter._write
     monkeypatch.setattr(LayerWriter, "_write", full)
     with pytest.raises(UserError, match="no space for activations"):
+        extract(["conv", "logits"])
+    assert list(store.folder.iterdir()) == []
+
+
+def test_an_error_of_the_disk_while_the_network_runs_ends_the_extraction(extract, store, monkeypatch):
+    def fail(*_):
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    monkeypatch.setattr(recording_module, "_FLUSHED", 1)
+    monkeypatch.setattr(LayerWriter, "_commit", lambda writer: None)
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises(UserError, match=r"activations cannot be written to .*Input/output error"):
         extract(["conv", "logits"])
     assert list(store.folder.iterdir()) == []
 
