@@ -3,6 +3,7 @@
 import sys
 import tracemalloc
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
@@ -273,6 +274,41 @@ def test_metrics_of_one_file_read_it_once(tmp_path, monkeypatch):
     for _ in range(2):
         linear_kernel(np.load(file, mmap_mode="r")[:50])
     assert read == [(50, 200)] * 2
+
+
+@pytest.mark.parametrize("offset", [0.0, 1.0, 1e5])
+@pytest.mark.parametrize("kind", ["float32", "float64", "by column"])
+def test_products_of_features_with_a_mean(kind, offset):
+    """The mean is subtracted afterwards unless it is so large that digits would be lost."""
+    X = (np.random.default_rng(0).standard_normal((30, 70)) + offset).astype("f4" if kind == "float32" else "f8")
+    X = np.asfortranarray(X) if kind == "by column" else X
+    exact = X.astype(np.longdouble)
+    columns, rows = exact - exact.mean(axis=0), exact - exact.mean(axis=1, keepdims=True)
+    np.testing.assert_allclose(centred_gram(X), (columns @ columns.T).astype(float), rtol=1e-9, atol=1e-9)
+    products = arrays.row_gram(X, mean=X.mean(axis=1, dtype=np.float64))
+    np.testing.assert_allclose(products, (rows @ rows.T).astype(float), rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(arrays.row_gram(X), (exact @ exact.T).astype(float), rtol=1e-12)
+
+
+def test_one_stimulus_without_variation_among_others():
+    X = np.random.default_rng(0).standard_normal((30, 70))
+    X[3] = 5.0
+    mean = X.mean(axis=1)
+    np.testing.assert_allclose(arrays.row_gram(X, mean=mean)[3], 0.0, atol=1e-12)
+
+
+def test_functions_in_several_threads():
+    if not arrays.blas_libraries().info():
+        pytest.skip("this version of threadpoolctl does not know NumPy's BLAS")
+
+    def inner(i):
+        return arrays.in_parallel([partial(pow, i, power) for power in (1, 2, 3)])
+
+    with threadpool_limits(2):
+        assert arrays.in_parallel([partial(inner, i) for i in range(4)]) == [[i, i**2, i**3] for i in range(4)]
+        with pytest.raises(ZeroDivisionError):
+            arrays.in_parallel([partial(divmod, 1, i) for i in range(2)])
+        assert arrays.blas_threads() == 2  # as before
 
 
 @pytest.mark.parametrize("p", [150, 60])
