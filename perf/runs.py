@@ -186,17 +186,15 @@ class Run:
         program = self.of("run")[0]
         ready = self.of("ClusterReady")[0]["start"]
         scored = {(one["model"], one["benchmark"]): one for one in self.of("pair")}
-        started, finished = self.of("PairStarted"), {
-            (one["model"], one["benchmark"]): one["end"] for one in self.of("PairFinished")
-        }  # fmt: skip
-        waits, between, last = [], 0.0, defaultdict(lambda: ready)
-        for one in started:
+        finished = {(one["model"], one["benchmark"]): one["end"] for one in self.of("PairFinished")}
+        waits, last, ends = [], defaultdict(lambda: ready), {}
+        for one in self.of("PairStarted"):
             pair = scored[one["model"], one["benchmark"]]
-            between += max(one["start"] - last[one["worker"]], 0)
-            waits.append((one["start"], pair["start"]))
-            last[one["worker"]] = finished[one["model"], one["benchmark"]]
-            between += max(last[one["worker"]] - pair["end"], 0)
-        ends = [*last.values(), *[ready] * (self.workers - len(last))]
+            waits.append((min(last[one["worker"]], pair["start"]), pair["start"]))
+            last[one["worker"]] = pair["end"]
+            ends[one["worker"]] = finished[one["model"], one["benchmark"]]
+        ends = [*ends.values(), *[ready] * (self.workers - len(ends))]
+        waited_for_receipts = sum(ends) - sum(last[worker] for worker in last) - (len(ends) - len(last)) * ready
         first = {}
         for one in self.of("ceiling"):
             first.setdefault(one["benchmark"], one)
@@ -214,11 +212,14 @@ class Run:
                 True,
             ),
             ("imports, plan, start of workers", self.workers * (ready - program["start"]), True),
-            ("waiting for processes and templates", waited - ceilings, True),
+            ("between pairs: templates, processes, claims", waited - ceilings, True),
             ("loading models", self.total("load_model"), True),
             ("loading benchmarks in processes of models", self.total("load_benchmark"), True),
-            ("receipts", in_pairs - self.total("load_model", "load_benchmark", "ceiling", "score"), True),
-            ("between pairs", between, True),
+            (
+                "receipts that pairs wait for",
+                in_pairs - self.total("load_model", "load_benchmark", "ceiling", "score") + waited_for_receipts,
+                True,
+            ),
             ("waiting for the last pair", sum(max(ends) - one for one in ends), True),
             ("ending the workers", self.workers * (program["end"] - max(ends)), True),
         ]

@@ -67,6 +67,7 @@ def main(worker_pid: int, *, template: bool = False) -> None:
                 "state": receipt.state,
                 "score": receipt.score.value if receipt.score is not None else None,
                 "reason": receipt.reason,
+                "seconds_again": _seconds_again(receipt),
             }
         except BaseException as error:  # noqa: BLE001 - a plugin may even call sys.exit
             if isinstance(error, SystemExit) and error.code == 128 + signal.SIGTERM:
@@ -100,6 +101,14 @@ def _make_scorer(setup: dict[str, Any]) -> Any:
         return scorer(model, benchmark, store=store, run=run, isolated=setup["isolated"], **setup["options"])
 
     return score
+
+
+def _seconds_again(receipt: Any) -> float:
+    """Seconds that another process of the same model would need until it knows what this one knows."""
+    from brainscore_core.paths import activations_home
+
+    computed = receipt.timings.extraction if activations_home() is None else None
+    return (receipt.timings.load_model or 0.0) + (computed or 0.0)
 
 
 def _error_fields(error: BaseException) -> dict[str, Any]:

@@ -430,6 +430,7 @@ class _Run:
                 limit=cluster.memory,
                 largest=largest_memory(self.options, cluster.client),
                 timeout=self.options.timeout,
+                others_wait=bool(self.waiting),
                 **self.common_fields,
             )
             future = cluster.client.submit(

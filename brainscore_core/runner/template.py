@@ -140,6 +140,7 @@ class Template:
         self._refused: dict[str, str] = {}  # benchmarks that are not kept, and why
         self._wanted: set[str] = set()
         self._ahead: dict[str, tuple[Mapping[str, Any], float | None]] = {}  # to load, in order
+        self._loading = False  # a benchmark
         self._modules: set[str] = set()  # to import
         self._imported: set[str] = set()
         self._server: _Server | None = None  # the newest
@@ -185,22 +186,23 @@ class Template:
         options: Mapping[str, Any],
         timeout: float | None,
         stopped: Callable[[], bool],
-        wanted: Iterable[str] = (),
+        patience: float | None = None,
     ) -> bool:
         """Import what earlier models used, and keep benchmarks as far as the memory allows.
 
         Parameters
         ----------
         benchmarks : sequence of str
-            What the next process scores, in order.
+            What the next process scores. They are loaded in this order.
         options : mapping
             Options of the scorer.
         timeout : float or None
             Seconds that each benchmark may take.
         stopped : callable
             Called repeatedly; if it returns True, this method gives up.
-        wanted : iterable of str
-            Benchmarks to keep later: they are loaded in the background.
+        patience : float, optional
+            Seconds to wait for the other benchmarks if at least one is there; they are then loaded in the background.
+            By default, this method waits for all.
 
         Returns
         -------
@@ -214,10 +216,10 @@ class Template:
             cause.
         """
         with self._changed:
-            self._wanted = {*benchmarks, *wanted}
-            self._ahead = dict.fromkeys([*benchmarks, *wanted], (options, timeout)) | self._ahead
+            self._wanted = set(benchmarks)
+            self._ahead = dict.fromkeys(benchmarks, (options, timeout)) | self._ahead
             start = time.monotonic()
-            while not self._problem and self._is_awaited(benchmarks, time.monotonic() - start):
+            while not self._problem and self._is_awaited(benchmarks, time.monotonic() - start, patience):
                 # again if it was dropped meanwhile
                 self._ahead |= dict.fromkeys(set(benchmarks).difference(self._kept), (options, timeout))
                 self._changed.notify_all()
@@ -237,6 +239,16 @@ class Template:
             )
         finally:
             self.release(server)
+
+    def wait_for_any(self, benchmarks: Iterable[str], seconds: float, *, stopped: Callable[[], bool]) -> bool:
+        """Wait until a process that is forked can score one of these benchmarks; False if it takes longer."""
+        end = time.monotonic() + seconds
+        with self._changed:
+            while not (self._problem or self._is_any_settled(benchmarks) or stopped()):
+                if time.monotonic() >= end:
+                    return False
+                self._changed.wait(_TICK)
+        return True
 
     def load_ahead(self, benchmarks: Sequence[str], *, options: Mapping[str, Any], timeout: float | None) -> None:
         """Keep benchmarks in the background; parameters as for :meth:`prepare`."""
@@ -314,11 +326,22 @@ class Template:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(timeout=5)
 
-    def _is_awaited(self, benchmarks: Iterable[str], seconds: float) -> bool:
-        """Whether the next process should wait, after some seconds, for an import or one of these benchmarks."""
-        if self._server is None or not set(benchmarks) <= {*self._server.benchmarks, *self._refused}:
+    def _is_awaited(self, benchmarks: Sequence[str], seconds: float, patience: float | None) -> bool:
+        """Whether the next process should wait, after some seconds, for an import or these benchmarks."""
+        if self._server is None or not self._is_any_settled(benchmarks):
             return True
-        return bool(self._modules) and seconds < _IMPORT_SECONDS
+        if not set(benchmarks) <= self._settled and (patience is None or seconds < patience):
+            return True
+        return bool(self._modules) and not self._loading and seconds < _IMPORT_SECONDS
+
+    def _is_any_settled(self, benchmarks: Iterable[str]) -> bool:
+        wanted = set(benchmarks)
+        return not wanted or bool(wanted & self._settled)
+
+    @property
+    def _settled(self) -> set[str]:
+        """Benchmarks for which a process need not wait: forked processes have them, or they are not kept."""
+        return {*self._refused, *(self._server.benchmarks if self._server is not None else ())}
 
     def _load(self, setup: Mapping[str, Any]) -> None:
         """Import and load what is requested, in a thread."""
@@ -335,6 +358,7 @@ class Template:
                     modules = sorted(self._modules)
                     benchmark = "" if modules else next(iter(self._ahead))
                     options, timeout = self._ahead.pop(benchmark, ({}, None))
+                    self._loading = not modules
                 if modules:
                     self._request({"import": modules}, _START_SECONDS)
                     with self._changed:
@@ -522,7 +546,7 @@ def borrow_template(
     limit: int | None,
     timeout: float | None,
     stopped: Callable[[], bool],
-    at_once: int | None = None,
+    patience: float | None = None,
 ) -> Template | None:
     """Return a template for the next process; None if the process has to be started.
 
@@ -533,15 +557,12 @@ def borrow_template(
     ----------
     settings : mapping
         As for `ScoringProcess`.
-    benchmarks, timeout, stopped
+    benchmarks, timeout, stopped, patience
         As for :meth:`Template.prepare`.
     environment, limit
         As for :class:`Template`.
-    at_once : int, optional
-        Wait only for so many benchmarks; the others are loaded in the background. By default all are loaded.
     """
-    count = len(benchmarks) if at_once is None else at_once
-    now, later, options = benchmarks[:count], benchmarks[count:], settings["options"]
+    options = settings["options"]
     for _ in range(2):  # the second time with a new template
         try:
             template = _take(settings, environment, limit)
@@ -550,7 +571,7 @@ def borrow_template(
         if template is None:
             return None
         try:
-            if template.prepare(now, options=options, timeout=timeout, stopped=stopped, wanted=later):
+            if template.prepare(benchmarks, options=options, timeout=timeout, stopped=stopped, patience=patience):
                 return template
         except TemplateEnded:
             if not stopped():

@@ -18,7 +18,7 @@ from brainscore_core.receipts.receipt import BenchmarkInfo, ErrorInfo, ModelInfo
 from brainscore_core.results.store import ResultsStore
 from brainscore_core.runner.pair import run_info
 from brainscore_core.runner.process import Answer, Death, ScoringProcess
-from brainscore_core.runner.template import borrow_template
+from brainscore_core.runner.template import Template, borrow_template
 
 __all__ = [
     "ATTEMPTS",
@@ -143,6 +143,8 @@ class TaskSpec:
         Seconds per pair.
     code : str
         `platform_code` where the run was started; empty: not compared.
+    others_wait : bool
+        Whether tasks of other models wait: this one then ends early if it would have to wait for a template.
     """
 
     run: str
@@ -162,6 +164,7 @@ class TaskSpec:
     largest: int | None
     timeout: float | None
     code: str = ""
+    others_wait: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """Convert to plain values."""
@@ -174,7 +177,8 @@ def run_task(plain: Mapping[str, Any]) -> list[dict[str, Any]]:
     Returns
     -------
     list of dict
-        One outcome per pair: ``{"what": "finished" | "skipped" | "claimed" | "memory" | "stopped", "benchmark": …}``.
+        Outcomes of pairs: ``{"what": "finished" | "skipped" | "claimed" | "memory" | "stopped", "benchmark": …}``; none
+        of pairs that are left to another task.
     """
     from distributed import get_worker
 
@@ -224,29 +228,29 @@ class _Task:
         }
         self.environment = scoring_environment(spec.threads, self.limit) | getattr(worker, "scoring_variables", {})
         self.process: ScoringProcess | None = None
-        self.n_scored = 0  # by the present process
-        self.remaining = list(spec.benchmarks)
+        self.attempts: Counter[str] = Counter()
+        self.remaining: list[str] = []
+        self.seconds_again = 0.0  # that another process would need to load the model
         try:
             self.key: str | None = worker.get_current_task()
         except ValueError:
             self.key = None
 
     def run(self) -> list[dict[str, Any]]:
-        attempts, ended = self._history()
+        self.attempts, ended = self._history()
         outcomes = list(ended.values())
+        self.remaining = [benchmark for benchmark in self.spec.benchmarks if benchmark not in ended]
         waiting: list[str] = []
         try:
-            for benchmark in self.spec.benchmarks:
+            while self.remaining and (benchmark := self._next()) is not None:
                 self.remaining.remove(benchmark)
-                if benchmark in ended:
-                    continue
-                outcome = self._pair(benchmark, attempts[benchmark])
+                outcome = self._pair(benchmark)
                 if outcome["what"] == "claimed":
                     waiting.append(benchmark)
                 else:
                     outcomes.append(self._report(outcome))
             # other processes had claimed these pairs; they may be finished or released by now
-            outcomes += [self._report(self._pair(benchmark, attempts[benchmark])) for benchmark in waiting]
+            outcomes += [self._report(self._pair(benchmark)) for benchmark in waiting]
         finally:
             if self.process is not None:
                 self.process.finish()
@@ -272,14 +276,64 @@ class _Task:
                 ended[message["benchmark"]] = dict(message)
         return attempts, ended
 
-    def _pair(self, benchmark: str, attempts: int) -> dict[str, Any]:
+    def _next(self) -> str | None:
+        """Next benchmark, one that need not be waited for if possible; None to let another model's task go first.
+
+        While the template loads benchmarks, the process scores those that it has, and is then replaced by one that has
+        more. It waits for more of them at most as long as it takes to load the model again, which is what that costs.
+        """
+        if self.stopped():
+            return self.remaining[0]
+        if again := [benchmark for benchmark in self.remaining if self.attempts[benchmark]]:
+            return again[0]
+        template = None if self.process is None else self.process.template
+        if self.process is not None and template is None:
+            return self.remaining[0]
+        if template is not None:
+            if ready := self._ready(template):
+                return ready[0]
+            if self.spec.others_wait and not template.wait_for_any(
+                self.remaining, self.seconds_again, stopped=self.stopped
+            ):
+                return None
+        self._fork()
+        template = None if self.process is None else self.process.template
+        ready = [] if template is None else self._ready(template)
+        return (ready or self.remaining)[0]
+
+    def _ready(self, template: Template) -> list[str]:
+        """Remaining benchmarks that the process has, or would have to load in any case."""
+        present = self.process.benchmarks if self.process is not None else frozenset()
+        return [name for name in self.remaining if name in present or not template.may_keep(name)]
+
+    def _fork(self) -> None:
+        """Replace the process by one with more benchmarks, if the template can fork one."""
+        template = borrow_template(
+            self.settings,
+            self.remaining,
+            environment=self.environment,
+            limit=self.limit,
+            timeout=self.spec.timeout,
+            stopped=self.stopped,
+            patience=self.seconds_again,
+        )
+        if template is None:
+            return
+        if self.process is not None:
+            if template.kept.isdisjoint(self.remaining):
+                template.give_back()
+                return
+            self.process.finish()
+        self.process = ScoringProcess(self.settings, environment=self.environment, limit=self.limit, template=template)
+
+    def _pair(self, benchmark: str) -> dict[str, Any]:
         if self.stopped():
             return self._outcome("stopped", benchmark)
         claim = self.store.claim(self.spec.model, benchmark, owner=f"{OWNER}{self.spec.run}", one_receipt=True)
         if claim is None:
             return self._outcome("claimed", benchmark, owner=self.store.owner(self.spec.model, benchmark))
         with claim:  # renewed until it is released
-            outcome = self._claimed_pair(benchmark, attempts, is_first=claim.is_first)
+            outcome = self._claimed_pair(benchmark, self.attempts[benchmark], is_first=claim.is_first)
             if outcome["what"] == "finished":
                 claim.finish()
             return outcome
@@ -302,10 +356,11 @@ class _Task:
         while True:
             attempts += 1
             self._report(self._outcome("started", benchmark, attempt=attempts))
-            process = self._process_for(benchmark, attempts)
-            result = process.score(self.spec.model, benchmark, timeout=self.spec.timeout, stopped=self.stopped)
-            self.n_scored += 1
+            if self.process is None:  # without a template, or after a failure, which may have been that of the template
+                self.process = ScoringProcess(self.settings, environment=self.environment, limit=self.limit)
+            result = self.process.score(self.spec.model, benchmark, timeout=self.spec.timeout, stopped=self.stopped)
             if isinstance(result, Answer):
+                self.seconds_again = max(self.seconds_again, result.content.get("seconds_again", 0.0))
                 if self.bigger_exists and attempts < ATTEMPTS and self._needs_more_memory(benchmark, result):
                     reason = "reported that its model ran out of memory"
                     return self._outcome("memory", benchmark, reason=reason, limit=self.limit)
@@ -371,38 +426,6 @@ class _Task:
             reason=receipt.reason,
             seconds=seconds,
         )
-
-    def _process_for(self, benchmark: str, attempts: int) -> ScoringProcess:
-        """Process for the next pair: a new one at first, and when the template has loaded what the present one lacks.
-
-        The first process waits until the template has loaded one benchmark, the second one until it has loaded two
-        more, the third one four, and so on, so that few processes load the model.
-        """
-        process = self.process
-        if process is not None and (
-            process.template is None or benchmark in process.benchmarks or not process.template.may_keep(benchmark)
-        ):
-            return process
-        template = None
-        if attempts == 1:  # a failure may have been that of the template
-            template = borrow_template(
-                self.settings,
-                [benchmark, *self.remaining],
-                environment=self.environment,
-                limit=self.limit,
-                timeout=self.spec.timeout,
-                stopped=self.stopped,
-                at_once=2 * self.n_scored or 1,
-            )
-        if process is not None and (template is None or benchmark not in template.kept):
-            if template is not None:
-                template.give_back()
-            return process
-        if process is not None:
-            process.finish()
-        self.n_scored = 0
-        self.process = ScoringProcess(self.settings, environment=self.environment, limit=self.limit, template=template)
-        return self.process
 
     def _run_info(self) -> Any:
         return run_info(self.spec.run, isolated=self.spec.isolated)
