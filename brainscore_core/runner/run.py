@@ -325,6 +325,8 @@ class _Run:
         self.running: dict[str, tuple[Any, Work]] = {}
         self.attempts: dict[Pair, int] = {}
         self.workers: dict[Pair, str] = {}  # addresses of the workers that score pairs now
+        self.seconds: dict[str, list[float]] = {}  # of pairs that were scored, by model
+        self.seconds_again: dict[str, float] = {}  # that another process would need to load a model
         self.too_large: dict[Pair, tuple[Work, int]] = {}  # with the memory limit at which their process was killed
         self.ended: dict[Pair, PairFinished | PairSkipped] = {}
         self.retried: list[PairRetried] = []
@@ -412,9 +414,14 @@ class _Run:
         """Submit as many tasks as the cluster can run at a time, so that the longest start first."""
         now = time.monotonic()
         due = [work for work in self.waiting if work.due <= now]
-        free = max(cluster.slots() - len(self.running), 0) if due else 0
-        for work in due[:free]:
+        due.sort(key=lambda work: (work.model in self.seconds, -self._expected_seconds(work.model, work.pairs)))
+        free = max(cluster.slots() - len(self.running), 0) if due or self._may_split() else 0
+        chosen = due[:free]
+        for work in chosen:
             self.waiting.remove(work)
+        while len(chosen) < free and (part := self._part_of_running(chosen)) is not None:
+            chosen.append(part)
+        for work in chosen:
             self.n_submitted += 1
             key = f"{self.id}-{self.n_submitted}"
             spec = TaskSpec(
@@ -443,6 +450,30 @@ class _Run:
             )
             self.running[key] = (future, work)
             future.add_done_callback(lambda _, key=key: self.inbox.put(("done", key)))
+
+    def _may_split(self) -> bool:
+        """Whether an idle worker may take pairs of a running task: at the end of a run on this machine."""
+        options = self.options
+        return not (self.waiting or options.gpus or options.scheduler is not None or options.slurm is not None)
+
+    def _part_of_running(self, chosen: Sequence[Work]) -> Work | None:
+        """Pairs of a running task for an idle worker, the last ones first; None if that would save no time.
+
+        Both tasks claim each pair before they score it, so that it is scored once.
+        """
+        best, most = None, 0.0
+        for _, work in self.running.values():
+            pairs = [pair for pair in work.pairs if not (pair in self.ended or pair in self.workers)]
+            seconds = self._expected_seconds(work.model, pairs)
+            is_split = any(part.model == work.model for part in chosen)
+            if self._may_split() and not is_split and seconds > max(most, 2 * self.seconds_again.get(work.model, 0.0)):
+                best, most = replace(work, benchmarks=tuple(pair[1] for pair in reversed(pairs))), seconds
+        return best
+
+    def _expected_seconds(self, model: str, pairs: Sequence[Pair]) -> float:
+        """Expected time of pairs, by the pairs of the model that were scored in this run; 0 if there are none."""
+        known = self.seconds.get(model)
+        return len(pairs) * sum(known) / len(known) if known else 0.0
 
     def _receive(self, client: Any) -> None:
         try:
@@ -487,6 +518,9 @@ class _Run:
         elif pair in self.ended:
             return
         elif kind == "finished":
+            if "seconds_again" in message:
+                self.seconds.setdefault(pair[0], []).append(message["seconds"])
+                self.seconds_again[pair[0]] = message["seconds_again"]
             self._record_end(
                 PairFinished(
                     model=pair[0],
@@ -509,6 +543,8 @@ class _Run:
             self.too_large[pair] = (work, message["limit"])
             self._record_retry(pair, f"the scoring process {message['reason']}; the next worker has more memory")
         elif work is not None and kind == "claimed":
+            if any(pair in other.pairs for _, other in self.running.values()):
+                return  # a task that shares the pairs of this model scores it
             if message["owner"] == f"{OWNER}{self.id}":  # claimed by a lost worker of this run
                 self._postpone(replace(work, benchmarks=(pair[1],)), _RETRY_SECONDS)
             else:

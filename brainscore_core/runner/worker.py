@@ -396,6 +396,7 @@ class _Task:
             score=content["score"],
             reason=content["reason"],
             seconds=answer.seconds,
+            seconds_again=self.seconds_again,
         )
 
     def _failed(self, benchmark: str, death: Death, kind: str) -> dict[str, Any]:
