@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import queue
 import signal
@@ -31,9 +32,11 @@ __all__ = ["Answer", "Death", "ScoringProcess"]
 
 _TICK = 0.05  # seconds between two checks of the process's memory
 _TREE_TICKS = 10  # checks between two searches for descendants
+_SHORT_TICK = 0.005  # seconds between two checks whether a receipt is written
 _TIDY_SECONDS = 1.0
 _FINISH_SECONDS = 10.0
 _READY_SECONDS = 600  # imports from a slow shared disk
+_WRITTEN = b'{"written": '
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,6 +102,7 @@ class ScoringProcess:
         self._template = template
         self._printed = unnamed_file()  # the process empties it when it starts a pair
         self._answers: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        self._written: queue.SimpleQueue[bytes] = queue.SimpleQueue()  # answers about receipts that are written later
         self._oom_kills = system_oom_kills()
         self._ticks = 0
         self._others: list[int] = []
@@ -107,9 +111,11 @@ class ScoringProcess:
         self._process = forked or self._started(environment)
         if forked is None:
             self._give_back_template()
-        threading.Thread(target=self._read_answers, args=(self._process.stdout,), daemon=True).start()
+        self._reader = threading.Thread(target=self._read_answers, args=(self._process.stdout,), daemon=True)
+        self._reader.start()
         self._send({**settings, "path": sys.path})
         self._ready = False
+        self._on_written: Callable[[dict[str, Any]], None] | None = None
 
     def _started(self, environment: Mapping[str, str]) -> subprocess.Popen[bytes] | ForkedProcess:
         # -P: do not import from the folder of the script
@@ -151,7 +157,14 @@ class ScoringProcess:
         return None
 
     def score(
-        self, model: str, benchmark: str, *, timeout: float | None, stopped: Callable[[], bool]
+        self,
+        model: str,
+        benchmark: str,
+        *,
+        timeout: float | None,
+        stopped: Callable[[], bool],
+        on_written: Callable[[dict[str, Any]], None] | None = None,
+        later: bool = False,
     ) -> Answer | Death:
         """Score a pair.
 
@@ -163,21 +176,44 @@ class ScoringProcess:
             Seconds that it may take.
         stopped : callable
             Called repeatedly; if it returns True, the process is ended.
+        on_written : callable, optional
+            Called with the answer, with ``written``: the benchmark, when the receipt of an earlier pair is written.
+        later : bool
+            Whether the receipt may be written after the answer, which then has the field ``unwritten``.
 
         Returns
         -------
         Answer or Death
             After a death, the process and all its descendants have ended.
         """
+        self._on_written = on_written
         if death := self.wait_ready(stopped):
             return death
-        self._send({"model": model, "benchmark": benchmark})
+        self._send({"model": model, "benchmark": benchmark, **({"later": True} if later else {})})
         result = self._wait(timeout, stopped)
         if isinstance(result, Answer):
             modules = result.content.pop("modules", ())
             if self._template is not None:
                 self._template.learn(modules)
         return result
+
+    def wait_written(self, is_done: Callable[[], bool], *, timeout: float | None, stopped: Callable[[], bool]) -> None:
+        """Wait until receipts are written, at most `timeout` seconds, and a second after the run was stopped."""
+        end = None if timeout is None else time.monotonic() + timeout
+        self._deliver()
+        while not is_done() and self._reader.is_alive() and not (end is not None and time.monotonic() > end):
+            if stopped():
+                end = min(end or math.inf, time.monotonic() + _TIDY_SECONDS)
+            self._reader.join(_SHORT_TICK)
+            self._deliver()
+        self._deliver()
+
+    def _deliver(self) -> None:
+        """Pass on which receipts were written."""
+        while not self._written.empty():
+            content = json.loads(self._written.get())
+            if self._on_written is not None:
+                self._on_written(content)
 
     def finish(self) -> None:
         """Let the process end by itself; nothing remains to be scored."""
@@ -213,6 +249,7 @@ class ScoringProcess:
             try:
                 line = self._answers.get(timeout=_TICK)
             except queue.Empty:
+                self._deliver()
                 seconds = time.monotonic() - start
                 if self._has_ended():
                     return self._last_answer(seconds)
@@ -230,6 +267,7 @@ class ScoringProcess:
                 self.close(seconds=0.0 if death.kind == "memory" else _TIDY_SECONDS)
                 return replace(death, tail=self._printed_text())
             seconds = time.monotonic() - start
+            self._deliver()
             if line is not None:
                 return Answer(content=json.loads(line), seconds=seconds)
             return self._post_mortem(seconds)
@@ -293,7 +331,7 @@ class ScoringProcess:
     def _read_answers(self, pipe: IO[bytes]) -> None:
         with pipe:
             for line in pipe:
-                self._answers.put(line)
+                (self._written if line.startswith(_WRITTEN) else self._answers).put(line)
         self._answers.put(None)
 
     def _printed_text(self) -> str:

@@ -6,8 +6,9 @@ import asyncio
 import os
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from brainscore_core.errors import UserError
 from brainscore_core.memory import format_size
@@ -15,6 +16,7 @@ from brainscore_core.receipts.environment import current_environment, platform_c
 from brainscore_core.receipts.output import kept_log
 from brainscore_core.receipts.privacy import scrub_text
 from brainscore_core.receipts.receipt import BenchmarkInfo, ErrorInfo, ModelInfo, Receipt, Timings
+from brainscore_core.results.claims import Claim
 from brainscore_core.results.store import ResultsStore
 from brainscore_core.runner.pair import run_info
 from brainscore_core.runner.process import Answer, Death, ScoringProcess
@@ -113,6 +115,7 @@ THREAD_VARIABLES = (
     "VECLIB_MAXIMUM_THREADS",
     "NUMEXPR_NUM_THREADS",
 )
+_ANSWER_SECONDS = 1.0  # until the last answers of a process that has died are read
 _PLANNED_SHARE = 0.9  # share of its limit that a scoring process plans with; the rest is a reserve
 
 _stopped: set[str] = set()  # runs
@@ -210,6 +213,14 @@ async def stop_run(run: str, seconds: float = 4.0) -> None:
         await asyncio.sleep(0.05)
 
 
+class _Unwritten(NamedTuple):
+    """A scored pair whose receipt is being written."""
+
+    claim: Claim
+    held: ExitStack  # of the claim, which is released when it is closed
+    seconds: float
+
+
 class _Task:
     """A running task."""
 
@@ -230,6 +241,8 @@ class _Task:
         self.process: ScoringProcess | None = None
         self.attempts: Counter[str] = Counter()
         self.remaining: list[str] = []
+        self.outcomes: list[dict[str, Any]] = []
+        self.unwritten: dict[str, _Unwritten] = {}  # scored pairs whose receipts are being written; at most one
         self.seconds_again = 0.0  # that another process would need to load the model
         try:
             self.key: str | None = worker.get_current_task()
@@ -238,7 +251,7 @@ class _Task:
 
     def run(self) -> list[dict[str, Any]]:
         self.attempts, ended = self._history()
-        outcomes = list(ended.values())
+        self.outcomes = list(ended.values())
         self.remaining = [benchmark for benchmark in self.spec.benchmarks if benchmark not in ended]
         waiting: list[str] = []
         try:
@@ -247,14 +260,23 @@ class _Task:
                 outcome = self._pair(benchmark)
                 if outcome["what"] == "claimed":
                     waiting.append(benchmark)
-                else:
-                    outcomes.append(self._report(outcome))
+                elif outcome["what"] != "unwritten":
+                    self._end(outcome)
+                if not self.remaining:
+                    self._settle(self.process)  # a pair whose receipt was lost remains
             # other processes had claimed these pairs; they may be finished or released by now
-            outcomes += [self._report(self._pair(benchmark)) for benchmark in waiting]
+            for benchmark in waiting:
+                self._end(self._pair(benchmark, later=False))
         finally:
-            if self.process is not None:
-                self.process.finish()
-        return outcomes
+            try:
+                self._settle(self.process)
+            finally:
+                if self.process is not None:
+                    self.process.finish()
+        return self.outcomes
+
+    def _end(self, outcome: dict[str, Any]) -> None:
+        self.outcomes.append(self._report(outcome))
 
     def stopped(self) -> bool:
         """Whether the run was stopped or this task was cancelled."""
@@ -319,26 +341,68 @@ class _Task:
         )
         if template is None:
             return
-        if self.process is not None:
-            if template.kept.isdisjoint(self.remaining):
-                template.give_back()
-                return
-            self.process.finish()
+        if self.process is not None and template.kept.isdisjoint(self.remaining):
+            template.give_back()
+            return
+        before = self.process
         self.process = ScoringProcess(self.settings, environment=self.environment, limit=self.limit, template=template)
+        if before is not None:
+            self._settle(before)
+            before.finish()
 
-    def _pair(self, benchmark: str) -> dict[str, Any]:
+    def _settle(self, process: ScoringProcess | None, *, has_died: bool = False) -> None:
+        """Wait until the receipts of a process are written; pairs whose receipts it did not write remain."""
+        if not self.unwritten:
+            return
+        if process is not None:
+            timeout = _ANSWER_SECONDS if has_died else self.spec.timeout
+            process.wait_written(lambda: not self.unwritten, timeout=timeout, stopped=self.stopped)
+            if self.unwritten and not has_died:
+                process.close()  # it must not write a receipt after this
+                self.process = None if process is self.process else self.process
+        for benchmark in list(self.unwritten):
+            unwritten = self.unwritten.pop(benchmark)
+            with unwritten.held:
+                latest = self.store.latest(self.spec.model, benchmark)
+                found = latest is not None and latest.run is not None and latest.run.id == self.spec.run
+                if found and latest is not None and latest.created >= self.spec.since[benchmark]:
+                    unwritten.claim.finish()
+                    outcome = self._finished(benchmark, latest, unwritten.seconds)
+                elif self.stopped():
+                    outcome = self._outcome("stopped", benchmark)
+                else:
+                    outcome = self._outcome("retried", benchmark, reason="its receipt was lost with its process")
+                    self.attempts[benchmark] = 1
+                    self.remaining.append(benchmark)
+            if outcome["what"] == "retried":
+                self._report(outcome)
+            else:
+                self._end(outcome)
+
+    def _written(self, content: dict[str, Any]) -> None:
+        """Release a pair whose receipt was written while the next one was scored."""
+        unwritten = self.unwritten.pop(content["written"])
+        with unwritten.held:
+            outcome = self._answered(content["written"], Answer(content=content, seconds=unwritten.seconds))
+            unwritten.claim.finish()
+        self._end(outcome)
+
+    def _pair(self, benchmark: str, *, later: bool = True) -> dict[str, Any]:
         if self.stopped():
             return self._outcome("stopped", benchmark)
         claim = self.store.claim(self.spec.model, benchmark, owner=f"{OWNER}{self.spec.run}", one_receipt=True)
         if claim is None:
             return self._outcome("claimed", benchmark, owner=self.store.owner(self.spec.model, benchmark))
-        with claim:  # renewed until it is released
-            outcome = self._claimed_pair(benchmark, self.attempts[benchmark], is_first=claim.is_first)
+        with ExitStack() as held:
+            held.enter_context(claim)  # renewed until it is released
+            outcome = self._claimed_pair(benchmark, self.attempts[benchmark], is_first=claim.is_first, later=later)
             if outcome["what"] == "finished":
                 claim.finish()
+            if outcome["what"] == "unwritten":
+                self.unwritten[benchmark] = _Unwritten(claim, held.pop_all(), outcome["seconds"])
             return outcome
 
-    def _claimed_pair(self, benchmark: str, attempts: int, *, is_first: bool) -> dict[str, Any]:
+    def _claimed_pair(self, benchmark: str, attempts: int, *, is_first: bool, later: bool) -> dict[str, Any]:
         if not is_first:
             latest = self.store.latest(self.spec.model, benchmark)
             if latest is not None and latest.created >= self.spec.since[benchmark]:
@@ -350,21 +414,29 @@ class _Task:
             return self._failed(
                 benchmark, Death(kind="crash", message="lost its worker twice", seconds=0.0), "WorkerLost"
             )
-        return self._score(benchmark, attempts)
+        return self._score(benchmark, attempts, later=later)
 
-    def _score(self, benchmark: str, attempts: int) -> dict[str, Any]:
+    def _score(self, benchmark: str, attempts: int, *, later: bool) -> dict[str, Any]:
         while True:
             attempts += 1
             self._report(self._outcome("started", benchmark, attempt=attempts))
             if self.process is None:  # without a template, or after a failure, which may have been that of the template
                 self.process = ScoringProcess(self.settings, environment=self.environment, limit=self.limit)
-            result = self.process.score(self.spec.model, benchmark, timeout=self.spec.timeout, stopped=self.stopped)
+            result = self.process.score(
+                self.spec.model,
+                benchmark,
+                timeout=self.spec.timeout,
+                stopped=self.stopped,
+                on_written=self._written,
+                later=later and attempts == 1,  # a pair that is scored again is complete before the next one
+            )
             if isinstance(result, Answer):
                 self.seconds_again = max(self.seconds_again, result.content.get("seconds_again", 0.0))
                 if self.bigger_exists and attempts < ATTEMPTS and self._needs_more_memory(benchmark, result):
                     reason = "reported that its model ran out of memory"
                     return self._outcome("memory", benchmark, reason=reason, limit=self.limit)
                 return self._answered(benchmark, result)
+            self._settle(self.process, has_died=True)
             self.process = None
             if result.kind == "stopped":
                 return self._outcome("stopped", benchmark)
@@ -385,6 +457,8 @@ class _Task:
 
     def _answered(self, benchmark: str, answer: Answer) -> dict[str, Any]:
         content = answer.content
+        if "unwritten" in content:
+            return self._outcome("unwritten", benchmark, seconds=answer.seconds)
         if "error" in content:  # an error of the scorer itself, which writes receipts for errors of plugins
             receipt = error_receipt(self.store, self.spec.model, benchmark, content["error"], self._run_info())
             return self._finished(benchmark, receipt, answer.seconds)
