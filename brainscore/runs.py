@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 from brainscore_core.progress import stage
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from brainscore_core.scoring import ResultsStore
     from brainscore_vision.pair_selection import Selection
 
-__all__ = ["SCORER", "cluster_options", "execute", "run"]
+__all__ = ["SCORER", "cluster_options", "execute", "run", "starting_early"]
 
 SCORER = "brainscore_vision.scoring:score_pair"
 """What a worker calls for a pair."""
@@ -78,25 +79,33 @@ def run(
     brainscore_core.errors.UserError
         If a name matches nothing, or options cannot be combined.
     """
-    from brainscore_core.results.store import ResultsStore
-    from brainscore_core.runner import PairFinished, PairSkipped
-    from brainscore_vision.pair_selection import plan_selection, select
-
-    store = results if isinstance(results, ResultsStore) else ResultsStore(results)
-    selection = select(_several(models), _several(benchmarks))
     options = cluster_options(
         workers=workers, max_memory=max_memory, gpus=gpus, scheduler=scheduler, slurm=slurm, timeout=timeout
     )
-    plan = plan_selection(selection, store, again=again, gpu=int(gpus > 0))
-    if on_event is not None:
-        return execute(selection, plan, store, options, isolated=isolated, cage=cage, on_event=on_event)
-    with stage("scoring", len(plan.pending), unit="pairs") as progress:
+    with starting_early(options):
+        from brainscore_core.results.store import ResultsStore
+        from brainscore_core.runner import PairFinished, PairSkipped
+        from brainscore_vision.pair_selection import plan_selection, select
 
-        def count(event: Event) -> None:
-            if isinstance(event, PairFinished | PairSkipped):
-                progress.advance()
+        store = results if isinstance(results, ResultsStore) else ResultsStore(results)
+        selection = select(_several(models), _several(benchmarks))
+        plan = plan_selection(selection, store, again=again, gpu=int(gpus > 0))
+        if on_event is not None:
+            return execute(selection, plan, store, options, isolated=isolated, cage=cage, on_event=on_event)
+        with stage("scoring", len(plan.pending), unit="pairs") as progress:
 
-        return execute(selection, plan, store, options, isolated=isolated, cage=cage, on_event=count)
+            def count(event: Event) -> None:
+                if isinstance(event, PairFinished | PairSkipped):
+                    progress.advance()
+
+            return execute(selection, plan, store, options, isolated=isolated, cage=cage, on_event=count)
+
+
+def starting_early(options: ClusterOptions) -> AbstractContextManager[None]:
+    """Let the processes of a run start while it is planned, in the block in which it is also executed."""
+    from brainscore_core.runner.run import starting_early
+
+    return starting_early(SCORER, options, ("brainscore_vision.benchmarks",))  # which all benchmarks need
 
 
 def execute(

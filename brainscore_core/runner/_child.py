@@ -214,6 +214,7 @@ def _serve_template() -> bool:
         if "path" in request:
             sys.path[:] = request["path"]
             keeper = _keeper(request["scorer"])
+        elif "models" in request:
             _import_all(_expected_modules(keeper, request["models"], request["options"]))
         elif "import" in request:
             _import_all(request["import"])

@@ -45,6 +45,7 @@ __all__ = [
     "Work",
     "WorkerLost",
     "run_plan",
+    "starting_early",
 ]
 
 
@@ -290,6 +291,50 @@ def run_plan(
     return run.execute()
 
 
+@contextlib.contextmanager
+def starting_early(scorer: str, cluster: ClusterOptions, modules: Sequence[str] = ()) -> Iterator[None]:
+    """Let processes that a run on this machine needs start while the run is planned.
+
+    Parameters
+    ----------
+    scorer, cluster
+        As for :func:`run_plan`, which is called in the block, if anything is to be scored.
+    modules : sequence of str
+        Modules that scoring needs.
+
+    Examples
+    --------
+    >>> with starting_early("brainscore_core.scoring:run_pair", ClusterOptions()):
+    ...     pass
+    """
+    try:
+        _start_template(cluster, scorer, modules=modules)
+        yield
+    finally:
+        end_idle_templates()
+
+
+def _start_template(
+    cluster: ClusterOptions,
+    scorer: str,
+    benchmarks: Sequence[str] = (),
+    *,
+    options: Mapping[str, Any] | None = None,
+    models: Sequence[str] = (),
+    modules: Sequence[str] = (),
+) -> None:
+    if cluster.scheduler is None and cluster.slurm is None and not cluster.gpus:
+        start_template(
+            {"scorer": scorer, "options": dict(options or {})},
+            benchmarks,
+            environment=scoring_environment(cluster.threads_per_worker, cluster.worker_memory),
+            limit=cluster.worker_memory,
+            timeout=cluster.timeout,
+            models=models,
+            modules=modules,
+        )
+
+
 class _Run:
     """A plan in execution."""
 
@@ -362,18 +407,15 @@ class _Run:
 
     def _start_template(self, works: list[Work]) -> None:
         """Let the template of workers on this machine import and load while they are started."""
-        options = self.options
-        if options.scheduler is None and options.slurm is None and not options.gpus:
-            settings = {"scorer": self.common_fields["scorer"], "options": self.common_fields["options"]}
-            start_template(
-                settings,
-                works[0].benchmarks,
-                environment=scoring_environment(options.threads_per_worker, options.worker_memory),
-                limit=options.worker_memory,
-                timeout=options.timeout,
-                # isolated models are imported by processes of their own
-                models=[] if self.common_fields["isolated"] else [work.model for work in works[: options.workers]],
-            )
+        # isolated models are imported by processes of their own
+        models = [] if self.common_fields["isolated"] else [work.model for work in works[: self.options.workers]]
+        _start_template(
+            self.options,
+            self.common_fields["scorer"],
+            works[0].benchmarks,
+            options=self.common_fields["options"],
+            models=models,
+        )
 
     def _split_by_memory(self, works: list[Work]) -> tuple[list[Work], list[Work]]:
         """Separate tasks that need more memory than a worker on this machine has, if a bigger worker is possible."""

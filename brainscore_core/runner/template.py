@@ -117,9 +117,6 @@ class Template:
         Bytes that a scoring process may hold. Benchmarks are kept within a quarter of it.
     purpose : str
         Templates with the same purpose are interchangeable.
-    models, options
-        Models to be scored, and options of the scorer, for a function ``mentioned_modules(models, modules, **options)``
-        of the scorer's module, if it has one: what their code mentions is imported at once.
     """
 
     def __init__(
@@ -129,8 +126,6 @@ class Template:
         environment: Mapping[str, str],
         limit: int | None,
         purpose: str = "",
-        models: Sequence[str] = (),
-        options: Mapping[str, Any] | None = None,
     ) -> None:
         self.limit = limit
         self.purpose = purpose
@@ -140,6 +135,7 @@ class Template:
         self._refused: dict[str, str] = {}  # benchmarks that are not kept, and why
         self._wanted: set[str] = set()
         self._ahead: dict[str, tuple[Mapping[str, Any], float | None]] = {}  # to load, in order
+        self._expected: dict[str, Any] = {}  # models, and options of the scorer
         self._loading = False  # a benchmark
         self._modules: set[str] = set()  # to import
         self._imported: set[str] = set()
@@ -159,7 +155,7 @@ class Template:
                 start_new_session=True,
             )
         self._loader = _Connection(control)
-        setup = {"path": sys.path, "scorer": scorer, "models": list(models), "options": dict(options or {})}
+        setup = {"path": sys.path, "scorer": scorer}
         threading.Thread(target=self._load, args=(setup,), name="brainscore-template", daemon=True).start()
 
     @property
@@ -250,9 +246,31 @@ class Template:
                 self._changed.wait(_TICK)
         return True
 
-    def load_ahead(self, benchmarks: Sequence[str], *, options: Mapping[str, Any], timeout: float | None) -> None:
-        """Keep benchmarks in the background; parameters as for :meth:`prepare`."""
+    def load_ahead(
+        self,
+        benchmarks: Sequence[str],
+        *,
+        options: Mapping[str, Any],
+        timeout: float | None,
+        models: Sequence[str] = (),
+        modules: Sequence[str] = (),
+    ) -> None:
+        """Import modules and keep benchmarks in the background.
+
+        Parameters
+        ----------
+        benchmarks, options, timeout
+            As for :meth:`prepare`.
+        models : sequence of str
+            Models to be scored, for a function ``mentioned_modules(models, modules, **options)`` of the scorer's
+            module, if it has one: what their code mentions is imported.
+        modules : sequence of str
+            Modules to import first.
+        """
+        self.learn(modules)
         with self._changed:
+            if models:
+                self._expected = {"models": list(models), "options": dict(options)}
             self._ahead |= dict.fromkeys(benchmarks, (options, timeout))
             self._wanted.update(benchmarks)
             self._changed.notify_all()
@@ -351,15 +369,20 @@ class Template:
             self._serve()
             while True:
                 with self._changed:
-                    while not (self._problem or self._ahead or self._modules):
+                    while not (self._problem or self._ahead or self._modules or self._expected):
                         self._changed.wait()
                     if self._problem:
                         break
                     modules = sorted(self._modules)
-                    benchmark = "" if modules else next(iter(self._ahead))
+                    expected = {} if modules else self._expected
+                    benchmark = "" if modules or expected else next(iter(self._ahead))
                     options, timeout = self._ahead.pop(benchmark, ({}, None))
-                    self._loading = not modules
-                if modules:
+                    self._loading = bool(benchmark)
+                if expected:
+                    self._request(expected, _START_SECONDS)
+                    with self._changed:
+                        self._expected = {}
+                elif modules:
                     self._request({"import": modules}, _START_SECONDS)
                     with self._changed:
                         self._imported.update(modules)
@@ -519,22 +542,26 @@ def start_template(
     limit: int | None,
     timeout: float | None,
     models: Sequence[str] = (),
+    modules: Sequence[str] = (),
 ) -> None:
     """Start a template that the next call of :func:`borrow_template` with the same arguments returns.
 
-    It ends with the calling thread. Without templates on this system, nothing happens.
+    If it runs already, it loads what this call adds. It ends with the thread that started it. Without templates on this
+    system, nothing happens.
 
     Parameters
     ----------
     settings, benchmarks, environment, limit, timeout
         As for :func:`borrow_template`.
-    models
-        As for :class:`Template`.
+    models, modules
+        As for :meth:`Template.load_ahead`.
     """
     with contextlib.suppress(TemplateEnded, OSError):
-        template = _take(settings, environment, limit, models)
+        template = _take(settings, environment, limit)
         if template is not None:
-            template.load_ahead(benchmarks, options=settings["options"], timeout=timeout)
+            template.load_ahead(
+                benchmarks, options=settings["options"], timeout=timeout, models=models, modules=modules
+            )
             template.give_back()
 
 
@@ -598,9 +625,7 @@ def _purpose(settings: Mapping[str, Any], environment: Mapping[str, str], limit:
     return json.dumps([settings["scorer"], sorted(environment.items()), limit])
 
 
-def _take(
-    settings: Mapping[str, Any], environment: Mapping[str, str], limit: int | None, models: Sequence[str] = ()
-) -> Template | None:
+def _take(settings: Mapping[str, Any], environment: Mapping[str, str], limit: int | None) -> Template | None:
     """The template for this purpose, started if there is none; None if there cannot be one."""
     purpose = _purpose(settings, environment, limit)
     if sys.platform != "linux":
@@ -610,14 +635,7 @@ def _take(
             return None
         template = _templates.get(purpose)
         if template is None or not template.running:
-            template = Template(
-                settings["scorer"],
-                environment=environment,
-                limit=limit,
-                purpose=purpose,
-                models=models,
-                options=settings["options"],
-            )
+            template = Template(settings["scorer"], environment=environment, limit=limit, purpose=purpose)
             _templates[purpose] = template
         template.users += 1
         return template

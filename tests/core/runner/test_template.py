@@ -76,9 +76,9 @@ def borrow(tmp_path, monkeypatch):
     }
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "FOLDER": str(tmp_path)}
 
-    def lend(*benchmarks, limit=800_000_000, timeout=60, stopped=lambda: False, at_once=None, variables=None):
+    def lend(*benchmarks, limit=800_000_000, timeout=60, stopped=lambda: False, patience=None, variables=None):
         how = {"environment": environment | (variables or {}), "limit": limit}
-        return borrow_template(settings, benchmarks, **how, timeout=timeout, stopped=stopped, at_once=at_once)
+        return borrow_template(settings, benchmarks, **how, timeout=timeout, stopped=stopped, patience=patience)
 
     lend.start = lambda *benchmarks: start_template(
         settings, benchmarks, environment=environment, limit=800_000_000, timeout=60
@@ -122,7 +122,7 @@ def test_models_share_what_is_kept_and_nothing_else(borrow, tmp_path):
 
 def test_benchmarks_are_loaded_while_the_first_is_scored(borrow):
     borrow.start("a")
-    template = borrow("a", "slow", "absent", "b", at_once=1)
+    template = borrow("a", "slow", "absent", "b", patience=0.0)
     first = borrow.process(template)
     assert "a" in first.benchmarks
     assert "b" not in first.benchmarks
@@ -177,7 +177,7 @@ def test_changed_code_is_not_used(borrow, tmp_path):
 
 @pytest.mark.parametrize(("benchmark", "timeout"), [("die", 60), ("hang", 1)])
 def test_a_benchmark_that_ends_the_template_affects_no_other(borrow, benchmark, timeout):
-    template = borrow("a", benchmark, "b", at_once=1, timeout=timeout)
+    template = borrow("a", benchmark, "b", patience=0.0, timeout=timeout)
     process = borrow.process(template)
     until(lambda: not template.may_keep("b"))
     assert scored(process, "a")[1] == process._process.parent
