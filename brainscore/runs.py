@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from brainscore_core.progress import stage
 
 if TYPE_CHECKING:
     from brainscore_core.runner import ClusterOptions, Event, RunReport
-    from brainscore_core.runner.plan import Again, Plan
+    from brainscore_core.runner.plan import Again, ModelTask, Plan
     from brainscore_core.scoring import ResultsStore
     from brainscore_vision.pair_selection import Selection
 
@@ -20,6 +21,7 @@ __all__ = ["SCORER", "cluster_options", "execute", "run", "starting_early"]
 SCORER = "brainscore_vision.scoring:score_pair"
 """What a worker calls for a pair."""
 
+_LOOK_AHEAD = 20  # models
 _MEMORY_OF_A_WORKER = 4_000_000_000  # bytes; networks on a benchmark's stimuli mostly need less
 
 
@@ -131,7 +133,7 @@ def execute(
             require_sandbox()  # on other machines, each worker checks this itself
         options_of_pairs["cage"] = dict(cage)
     return run_plan(
-        plan,
+        replace(plan, tasks=_light_first(plan.tasks, selection, options.workers)),
         store_address=store.address,
         scorer=SCORER,
         cluster=options,
@@ -139,6 +141,20 @@ def execute(
         isolated=isolated or cage is not None,
         scorer_options=options_of_pairs,
     )
+
+
+def _light_first(tasks: Sequence[ModelTask], selection: Selection, workers: int) -> list[ModelTask]:
+    """Move a few models without large libraries to the front, so that these can be imported in the meantime.
+
+    This has no influence on tasks whose time is known, of which the longest start first.
+    """
+    from brainscore_vision.scoring import mentioned_modules
+
+    def is_light(task: ModelTask) -> bool:
+        return not mentioned_modules([task.model], ["torch", "tensorflow"], files=selection.files)
+
+    light = [task for task in tasks[:_LOOK_AHEAD] if is_light(task)][:workers]
+    return [*light, *(task for task in tasks if task not in light)]
 
 
 def cluster_options(

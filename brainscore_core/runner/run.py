@@ -227,6 +227,7 @@ def merge_by_model(works: Sequence[Work]) -> list[Work]:
 _TICK = 0.2  # seconds between two checks of the waiting tasks
 _RETRY_SECONDS = 10.0  # until a lost store, or a pair claimed by a lost worker of this run, is tried again
 _STOP_SECONDS = 6.0  # that workers have to release their claims when the run is interrupted
+_LOOK_AHEAD = 20  # models whose modules the template imports before the first of them has been scored
 _MAX_LOSSES = 3  # consecutive losses of the worker or the store, without a finished pair, before a task is abandoned
 
 
@@ -321,6 +322,7 @@ def _start_template(
     *,
     options: Mapping[str, Any] | None = None,
     models: Sequence[str] = (),
+    later_models: Sequence[str] = (),
     modules: Sequence[str] = (),
 ) -> None:
     if cluster.scheduler is None and cluster.slurm is None and not cluster.gpus:
@@ -331,6 +333,7 @@ def _start_template(
             limit=cluster.worker_memory,
             timeout=cluster.timeout,
             models=models,
+            later_models=later_models,
             modules=modules,
         )
 
@@ -408,13 +411,14 @@ class _Run:
     def _start_template(self, works: list[Work]) -> None:
         """Let the template of workers on this machine import and load while they are started."""
         # isolated models are imported by processes of their own
-        models = [] if self.common_fields["isolated"] else [work.model for work in works[: self.options.workers]]
+        models = [] if self.common_fields["isolated"] else [work.model for work in works[:_LOOK_AHEAD]]
         _start_template(
             self.options,
             self.common_fields["scorer"],
             works[0].benchmarks,
             options=self.common_fields["options"],
-            models=models,
+            models=models[: self.options.workers],
+            later_models=models[self.options.workers :],
         )
 
     def _split_by_memory(self, works: list[Work]) -> tuple[list[Work], list[Work]]:

@@ -135,7 +135,8 @@ class Template:
         self._refused: dict[str, str] = {}  # benchmarks that are not kept, and why
         self._wanted: set[str] = set()
         self._ahead: dict[str, tuple[Mapping[str, Any], float | None]] = {}  # to load, in order
-        self._expected: dict[str, Any] = {}  # models, and options of the scorer
+        self._expected: list[dict[str, Any]] = []  # models, and options of the scorer
+        self._n_urgent = 0  # of these, for which modules are imported before a benchmark is loaded
         self._loading = False  # a benchmark
         self._modules: set[str] = set()  # to import
         self._imported: set[str] = set()
@@ -253,6 +254,7 @@ class Template:
         options: Mapping[str, Any],
         timeout: float | None,
         models: Sequence[str] = (),
+        later_models: Sequence[str] = (),
         modules: Sequence[str] = (),
     ) -> None:
         """Import modules and keep benchmarks in the background.
@@ -263,14 +265,18 @@ class Template:
             As for :meth:`prepare`.
         models : sequence of str
             Models to be scored, for a function ``mentioned_modules(models, modules, **options)`` of the scorer's
-            module, if it has one: what their code mentions is imported.
+            module, if it has one: what their code mentions is imported before a benchmark is loaded.
+        later_models : sequence of str
+            Further models, for which modules are imported after a benchmark was loaded.
         modules : sequence of str
             Modules to import first.
         """
         self.learn(modules)
         with self._changed:
-            if models:
-                self._expected = {"models": list(models), "options": dict(options)}
+            self._expected += [
+                {"models": list(group), "options": dict(options)} for group in (models, later_models) if group
+            ]
+            self._n_urgent += bool(models)
             self._ahead |= dict.fromkeys(benchmarks, (options, timeout))
             self._wanted.update(benchmarks)
             self._changed.notify_all()
@@ -374,14 +380,16 @@ class Template:
                     if self._problem:
                         break
                     modules = sorted(self._modules)
-                    expected = {} if modules else self._expected
+                    is_urgent = self._n_urgent > 0 or not self._ahead or bool(self._kept or self._refused)
+                    expected = self._expected[0] if self._expected and is_urgent and not modules else {}
                     benchmark = "" if modules or expected else next(iter(self._ahead))
                     options, timeout = self._ahead.pop(benchmark, ({}, None))
                     self._loading = bool(benchmark)
                 if expected:
                     self._request(expected, _START_SECONDS)
                     with self._changed:
-                        self._expected = {}
+                        self._expected.pop(0)
+                        self._n_urgent = 0
                 elif modules:
                     self._request({"import": modules}, _START_SECONDS)
                     with self._changed:
@@ -542,6 +550,7 @@ def start_template(
     limit: int | None,
     timeout: float | None,
     models: Sequence[str] = (),
+    later_models: Sequence[str] = (),
     modules: Sequence[str] = (),
 ) -> None:
     """Start a template that the next call of :func:`borrow_template` with the same arguments returns.
@@ -553,14 +562,19 @@ def start_template(
     ----------
     settings, benchmarks, environment, limit, timeout
         As for :func:`borrow_template`.
-    models, modules
+    models, later_models, modules
         As for :meth:`Template.load_ahead`.
     """
     with contextlib.suppress(TemplateEnded, OSError):
         template = _take(settings, environment, limit)
         if template is not None:
             template.load_ahead(
-                benchmarks, options=settings["options"], timeout=timeout, models=models, modules=modules
+                benchmarks,
+                options=settings["options"],
+                timeout=timeout,
+                models=models,
+                later_models=later_models,
+                modules=modules,
             )
             template.give_back()
 

@@ -57,7 +57,8 @@ def score(model, benchmark, *, store, run, isolated, folder):
         atexit.register(Path(folder, "left").touch)
     print("printed by", model)
     reason = f"{os.getpid()} {os.getppid()} {sorted(kept)} {'changed' in sys.path}"
-    return SimpleNamespace(id="r", state="scored", score=None, reason=reason)
+    timings = SimpleNamespace(load_model=None, extraction=None)
+    return SimpleNamespace(id="r", state="scored", score=None, reason=reason, timings=timings)
 """
 
 
