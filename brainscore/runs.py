@@ -132,8 +132,10 @@ def execute(
         if options.scheduler is None and options.slurm is None:
             require_sandbox()  # on other machines, each worker checks this itself
         options_of_pairs["cage"] = dict(cage)
+    if options.scheduler is None and options.slurm is None and not options.gpus:  # else templates are not shared
+        plan = replace(plan, tasks=_light_first(plan.tasks, selection, options.workers))
     return run_plan(
-        replace(plan, tasks=_light_first(plan.tasks, selection, options.workers)),
+        plan,
         store_address=store.address,
         scorer=SCORER,
         cluster=options,
@@ -144,10 +146,7 @@ def execute(
 
 
 def _light_first(tasks: Sequence[ModelTask], selection: Selection, workers: int) -> list[ModelTask]:
-    """Move a few models without large libraries to the front, so that these can be imported in the meantime.
-
-    This has no influence on tasks whose time is known, of which the longest start first.
-    """
+    """Move a model for each worker to the front that needs no large libraries, which are imported in the meantime."""
     from brainscore_vision.scoring import mentioned_modules
 
     def is_light(task: ModelTask) -> bool:

@@ -7,7 +7,7 @@ import json
 import queue
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -31,7 +31,7 @@ from brainscore_core.runner.worker import ATTEMPTS, OWNER, TaskSpec, run_task, s
 if TYPE_CHECKING:
     import pandas as pd
 
-    from brainscore_core.runner.plan import ModelTask, Plan
+    from brainscore_core.runner.plan import Plan
 
 __all__ = [
     "ClusterReady",
@@ -202,11 +202,6 @@ class Work:
         self.pairs = tuple((self.model, benchmark) for benchmark in self.benchmarks)
 
 
-def longest_first(tasks: Iterable[ModelTask]) -> list[ModelTask]:
-    """Sort tasks by expected time, longest first; before them, tasks of unknown time, which may take even longer."""
-    return sorted(tasks, key=lambda task: (task.seconds is not None, -(task.seconds or 0.0)))
-
-
 def merge_by_model(works: Sequence[Work]) -> list[Work]:
     """Merge the tasks of each model."""
     by_model: dict[str, Work] = {}
@@ -367,7 +362,7 @@ class _Run:
         # any receipt completes a pair that has none; a pair that is scored again needs a newer receipt
         self.missing = {tuple(pending.pair) for pending in plan.pending if pending.why == "missing"}
         self.since = plan.created or f"{now:%Y-%m-%dT%H:%M:%S.%f}Z"
-        self.works = [Work(task.model, task.benchmarks, task.memory, task.gpu) for task in longest_first(plan.tasks)]
+        self.works = [Work(task.model, task.benchmarks, task.memory, task.gpu) for task in plan.tasks]
         self.n_submitted = 0  # tasks
         self.waiting: deque[Work] = deque()
         self.running: dict[str, tuple[Any, Work]] = {}
