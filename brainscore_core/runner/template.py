@@ -34,6 +34,7 @@ SCRIPT = Path(__file__).with_name("_child.py")
 
 _KEPT_SHARE = 0.25  # of the memory of a pair, for benchmarks that the template keeps
 _IDLE_SECONDS = 60.0  # after which an unused template ends
+_FIRST_BENCHMARKS = 4  # that are loaded before modules for later models are imported
 _TICK = 0.02
 _IMPORT_SECONDS = 5.0  # that a process waits for imports, which take it as long
 _ANSWER_SECONDS = 60.0  # for requests that take milliseconds
@@ -267,7 +268,7 @@ class Template:
             Models to be scored, for a function ``mentioned_modules(models, modules, **options)`` of the scorer's
             module, if it has one: what their code mentions is imported before a benchmark is loaded.
         later_models : sequence of str
-            Further models, for which modules are imported after a benchmark was loaded.
+            Further models, for which modules are imported after a few benchmarks were loaded.
         modules : sequence of str
             Modules to import first.
         """
@@ -380,7 +381,8 @@ class Template:
                     if self._problem:
                         break
                     modules = sorted(self._modules)
-                    is_urgent = self._n_urgent > 0 or not self._ahead or bool(self._kept or self._refused)
+                    n_settled = len(self._kept) + len(self._refused)
+                    is_urgent = self._n_urgent > 0 or not self._ahead or n_settled >= _FIRST_BENCHMARKS
                     expected = self._expected[0] if self._expected and is_urgent and not modules else {}
                     benchmark = "" if modules or expected else next(iter(self._ahead))
                     options, timeout = self._ahead.pop(benchmark, ({}, None))
