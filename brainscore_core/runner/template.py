@@ -138,6 +138,7 @@ class Template:
         self._ahead: dict[str, tuple[Mapping[str, Any], float | None]] = {}  # to load, in order
         self._expected: list[dict[str, Any]] = []  # models, and options of the scorer
         self._n_urgent = 0  # of these, for which modules are imported before a benchmark is loaded
+        self._importing = False  # for expected models
         self._loading = False  # a benchmark
         self._modules: set[str] = set()  # to import
         self._imported: set[str] = set()
@@ -357,7 +358,7 @@ class Template:
             return True
         if not set(benchmarks) <= self._settled and (patience is None or seconds < patience):
             return True
-        return bool(self._modules) and not self._loading and seconds < _IMPORT_SECONDS
+        return bool(self._modules or self._importing) and not self._loading and seconds < _IMPORT_SECONDS
 
     def _is_any_settled(self, benchmarks: Iterable[str]) -> bool:
         wanted = set(benchmarks)
@@ -386,12 +387,12 @@ class Template:
                     expected = self._expected[0] if self._expected and is_urgent and not modules else {}
                     benchmark = "" if modules or expected else next(iter(self._ahead))
                     options, timeout = self._ahead.pop(benchmark, ({}, None))
-                    self._loading = bool(benchmark)
+                    self._importing, self._loading = bool(expected), bool(benchmark)
                 if expected:
                     self._request(expected, _START_SECONDS)
                     with self._changed:
                         self._expected.pop(0)
-                        self._n_urgent = 0
+                        self._n_urgent, self._importing = 0, False
                 elif modules:
                     self._request({"import": modules}, _START_SECONDS)
                     with self._changed:
