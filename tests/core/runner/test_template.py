@@ -8,9 +8,12 @@ import time
 import pytest
 
 from brainscore_core.receipts.output import unnamed_file
+from brainscore_core.runner import ClusterOptions
 from brainscore_core.runner import template as template_module
 from brainscore_core.runner.process import Answer, Death, ScoringProcess
+from brainscore_core.runner.run import starting_early
 from brainscore_core.runner.template import Template, TemplateEnded, borrow_template, end_idle_templates, start_template
+from brainscore_core.runner.worker import scoring_environment
 
 psutil = pytest.importorskip("psutil")
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="templates need Linux")
@@ -138,6 +141,29 @@ def test_benchmarks_are_loaded_while_the_first_is_scored(borrow):
     first.finish()
     until(lambda: not psutil.pid_exists(first._process.parent) or zombie(first._process.parent))
     second.finish()
+
+
+def test_a_process_waits_for_more_only_as_long_as_it_may(borrow):
+    template = borrow("a", "slow", patience=0.0)
+    assert template.kept == {"a"}
+    assert not template.wait_for_any(["slow"], 0.05, stopped=lambda: False)
+    assert template.wait_for_any(["slow", "a"], 0.0, stopped=lambda: False)
+    assert borrow("a", "slow", patience=20.0).kept == {"a", "slow"}
+    template.give_back()
+    template.give_back()
+
+
+def test_a_template_that_started_early_is_that_of_the_run_or_ends(borrow):
+    scorer, cluster = "template_scorer:score", ClusterOptions(memory=800_000_000)
+    with starting_early(scorer, cluster, ["colorsys"]):
+        (early,) = template_module._templates.values()
+        settings = {"scorer": scorer, "options": {}}
+        environment = scoring_environment(1, 800_000_000)
+        how = {"environment": environment, "limit": 800_000_000, "timeout": 60, "stopped": lambda: False}
+        assert borrow_template(settings, [], **how) is early
+        assert "colorsys" in early._imported
+        early.give_back()
+    assert not early.running
 
 
 def zombie(pid):
