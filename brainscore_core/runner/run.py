@@ -371,6 +371,7 @@ class _Run:
         self.seconds: dict[str, list[float]] = {}  # of pairs that were scored, by model
         self.seconds_again: dict[str, float] = {}  # that another process would need to load a model
         self.too_large: dict[Pair, tuple[Work, int]] = {}  # with the memory limit at which their process was killed
+        self.claimed: set[Pair] = set()  # which a task left to another owner
         self.ended: dict[Pair, PairFinished | PairSkipped] = {}
         self.retried: list[PairRetried] = []
         self.lost: list[WorkerLost] = []
@@ -503,11 +504,15 @@ class _Run:
         Both tasks claim each pair before they score it, so that it is scored once.
         """
         best, most = None, 0.0
-        for _, work in self.running.values():
-            pairs = [pair for pair in work.pairs if not (pair in self.ended or pair in self.workers)]
+        tasks = [*(work for _, work in self.running.values()), *chosen]
+        n_idle = Counter(work.model for work in tasks)  # tasks that have not begun a pair
+        n_idle.subtract(model for model, _ in self.workers)
+        begun = {*self.ended, *self.workers, *self.too_large, *self.claimed}
+        for work in tasks if self._may_split() else []:
+            pairs = [pair for pair in work.pairs if pair not in begun]
             seconds = self._expected_seconds(work.model, pairs)
-            is_split = any(part.model == work.model for part in chosen)
-            if self._may_split() and not is_split and seconds > max(most, 2 * self.seconds_again.get(work.model, 0.0)):
+            is_useful = len(pairs) > n_idle[work.model] and seconds > 2 * self.seconds_again.get(work.model, 0.0)
+            if is_useful and seconds > most:
                 best, most = replace(work, benchmarks=tuple(pair[1] for pair in reversed(pairs))), seconds
         return best
 
@@ -585,7 +590,8 @@ class _Run:
             self._record_retry(pair, f"the scoring process {message['reason']}; the next worker has more memory")
         elif work is not None and kind == "claimed":
             if any(pair in other.pairs for _, other in self.running.values()):
-                return  # a task that shares the pairs of this model scores it
+                self.claimed.add(pair)
+                return  # another task with this pair ends later
             if message["owner"] == f"{OWNER}{self.id}":  # claimed by a lost worker of this run
                 self._postpone(replace(work, benchmarks=(pair[1],)), _RETRY_SECONDS)
             else:
