@@ -32,7 +32,6 @@ __all__ = ["Answer", "Death", "ScoringProcess"]
 
 _TICK = 0.05  # seconds between two checks of the process's memory
 _TREE_TICKS = 10  # checks between two searches for descendants
-_SHORT_TICK = 0.005  # seconds between two checks whether a receipt is written
 _TIDY_SECONDS = 1.0
 _FINISH_SECONDS = 10.0
 _READY_SECONDS = 600  # imports from a slow shared disk
@@ -102,7 +101,6 @@ class ScoringProcess:
         self._template = template
         self._printed = unnamed_file()  # the process empties it when it starts a pair
         self._answers: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
-        self._written: queue.SimpleQueue[bytes] = queue.SimpleQueue()  # answers about receipts that are written later
         self._oom_kills = system_oom_kills()
         self._ticks = 0
         self._others: list[int] = []
@@ -199,21 +197,29 @@ class ScoringProcess:
 
     def wait_written(self, is_done: Callable[[], bool], *, timeout: float | None, stopped: Callable[[], bool]) -> None:
         """Wait until receipts are written, at most `timeout` seconds, and a second after the run was stopped."""
-        end = None if timeout is None else time.monotonic() + timeout
-        self._deliver()
-        while not is_done() and self._reader.is_alive() and not (end is not None and time.monotonic() > end):
+        end = math.inf if timeout is None else time.monotonic() + timeout
+        while not is_done() and time.monotonic() < end:
             if stopped():
-                end = min(end or math.inf, time.monotonic() + _TIDY_SECONDS)
-            self._reader.join(_SHORT_TICK)
-            self._deliver()
-        self._deliver()
+                end = min(end, time.monotonic() + _TIDY_SECONDS)
+            try:
+                line = self._answers.get(timeout=_TICK)
+            except queue.Empty:
+                if self._reader.is_alive() or not self._answers.empty():
+                    continue
+                return
+            if line is None:  # it has ended
+                return
+            self._pass_on(line)
 
-    def _deliver(self) -> None:
-        """Pass on which receipts were written."""
-        while not self._written.empty():
-            content = json.loads(self._written.get())
-            if self._on_written is not None:
-                self._on_written(content)
+    def _next_line(self, timeout: float) -> bytes | None:
+        """Next answer to a request, after those about receipts that were written; None if the process has ended."""
+        while (line := self._answers.get(timeout=timeout)) is not None and line.startswith(_WRITTEN):
+            self._pass_on(line)
+        return line
+
+    def _pass_on(self, line: bytes) -> None:
+        if self._on_written is not None:
+            self._on_written(json.loads(line))
 
     def finish(self) -> None:
         """Let the process end by itself; nothing remains to be scored."""
@@ -247,9 +253,8 @@ class ScoringProcess:
         start = time.monotonic()
         while True:
             try:
-                line = self._answers.get(timeout=_TICK)
+                line = self._next_line(_TICK)
             except queue.Empty:
-                self._deliver()
                 seconds = time.monotonic() - start
                 if self._has_ended():
                     return self._last_answer(seconds)
@@ -267,7 +272,6 @@ class ScoringProcess:
                 self.close(seconds=0.0 if death.kind == "memory" else _TIDY_SECONDS)
                 return replace(death, tail=self._printed_text())
             seconds = time.monotonic() - start
-            self._deliver()
             if line is not None:
                 return Answer(content=json.loads(line), seconds=seconds)
             return self._post_mortem(seconds)
@@ -284,7 +288,7 @@ class ScoringProcess:
         """Return the last answer of an ended process, whose pipe a forked process may keep open."""
         end_all([self._process.pid])
         try:
-            line = self._answers.get(timeout=_TIDY_SECONDS)
+            line = self._next_line(_TIDY_SECONDS)
         except queue.Empty:
             line = None
         return self._post_mortem(seconds) if line is None else Answer(content=json.loads(line), seconds=seconds)
@@ -331,7 +335,7 @@ class ScoringProcess:
     def _read_answers(self, pipe: IO[bytes]) -> None:
         with pipe:
             for line in pipe:
-                (self._written if line.startswith(_WRITTEN) else self._answers).put(line)
+                self._answers.put(line)
         self._answers.put(None)
 
     def _printed_text(self) -> str:
