@@ -267,6 +267,10 @@ class _Task:
             # other processes had claimed these pairs; they may be finished or released by now
             for benchmark in waiting:
                 self._end(self._pair(benchmark, later=False))
+        except BaseException:
+            if self.process is not None:
+                self.process.close()  # it may be scoring a pair that is no longer claimed
+            raise
         finally:
             try:
                 self._settle(self.process)
