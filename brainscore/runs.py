@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from brainscore_core.progress import stage
 
 if TYPE_CHECKING:
     from brainscore_core.runner import ClusterOptions, Event, RunReport
-    from brainscore_core.runner.plan import Again, Plan
+    from brainscore_core.runner.plan import Again, ModelTask, Plan
     from brainscore_core.scoring import ResultsStore
     from brainscore_vision.pair_selection import Selection
 
-__all__ = ["SCORER", "cluster_options", "execute", "run"]
+__all__ = ["SCORER", "cluster_options", "execute", "run", "starting_early"]
 
 SCORER = "brainscore_vision.scoring:score_pair"
 """What a worker calls for a pair."""
 
+_LOOK_AHEAD = 20  # models
 _MEMORY_OF_A_WORKER = 4_000_000_000  # bytes; networks on a benchmark's stimuli mostly need less
 
 
@@ -78,25 +81,33 @@ def run(
     brainscore_core.errors.UserError
         If a name matches nothing, or options cannot be combined.
     """
-    from brainscore_core.results.store import ResultsStore
-    from brainscore_core.runner import PairFinished, PairSkipped
-    from brainscore_vision.pair_selection import plan_selection, select
-
-    store = results if isinstance(results, ResultsStore) else ResultsStore(results)
-    selection = select(_several(models), _several(benchmarks))
     options = cluster_options(
         workers=workers, max_memory=max_memory, gpus=gpus, scheduler=scheduler, slurm=slurm, timeout=timeout
     )
-    plan = plan_selection(selection, store, again=again, gpu=int(gpus > 0))
-    if on_event is not None:
-        return execute(selection, plan, store, options, isolated=isolated, cage=cage, on_event=on_event)
-    with stage("scoring", len(plan.pending), unit="pairs") as progress:
+    with starting_early(options):
+        from brainscore_core.results.store import ResultsStore
+        from brainscore_core.runner import PairFinished, PairSkipped
+        from brainscore_vision.pair_selection import plan_selection, select
 
-        def count(event: Event) -> None:
-            if isinstance(event, PairFinished | PairSkipped):
-                progress.advance()
+        store = results if isinstance(results, ResultsStore) else ResultsStore(results)
+        selection = select(_several(models), _several(benchmarks))
+        plan = plan_selection(selection, store, again=again, gpu=int(gpus > 0))
+        if on_event is not None:
+            return execute(selection, plan, store, options, isolated=isolated, cage=cage, on_event=on_event)
+        with stage("scoring", len(plan.pending), unit="pairs") as progress:
 
-        return execute(selection, plan, store, options, isolated=isolated, cage=cage, on_event=count)
+            def count(event: Event) -> None:
+                if isinstance(event, PairFinished | PairSkipped):
+                    progress.advance()
+
+            return execute(selection, plan, store, options, isolated=isolated, cage=cage, on_event=count)
+
+
+def starting_early(options: ClusterOptions) -> AbstractContextManager[None]:
+    """Let the processes of a run start while it is planned, in the block in which it is also executed."""
+    from brainscore_core.runner.run import starting_early
+
+    return starting_early(SCORER, options, ("brainscore_vision.benchmarks",))  # which all benchmarks need
 
 
 def execute(
@@ -121,6 +132,8 @@ def execute(
         if options.scheduler is None and options.slurm is None:
             require_sandbox()  # on other machines, each worker checks this itself
         options_of_pairs["cage"] = dict(cage)
+    if options.scheduler is None and options.slurm is None and not options.gpus:  # else templates are not shared
+        plan = replace(plan, tasks=_light_first(plan.tasks, selection, options.workers))
     return run_plan(
         plan,
         store_address=store.address,
@@ -130,6 +143,17 @@ def execute(
         isolated=isolated or cage is not None,
         scorer_options=options_of_pairs,
     )
+
+
+def _light_first(tasks: Sequence[ModelTask], selection: Selection, workers: int) -> list[ModelTask]:
+    """Move a model for each worker to the front that needs no large libraries, which are imported in the meantime."""
+    from brainscore_vision.scoring import mentioned_modules
+
+    def is_light(task: ModelTask) -> bool:
+        return not mentioned_modules([task.model], ["torch", "tensorflow"], files=selection.files)
+
+    light = [task for task in tasks[:_LOOK_AHEAD] if is_light(task)][:workers]
+    return [*light, *(task for task in tasks if task not in light)]
 
 
 def cluster_options(

@@ -477,6 +477,7 @@ class _ModelKey(NamedTuple):
     cage: str  # sandbox options as JSON; empty without a sandbox
 
 
+_LARGEST_WRITTEN_LATER = 64_000_000  # bytes of attachments that are held while the next pair is scored
 _cached_model: list[tuple[_ModelKey, ScoredModel]] = []  # at most one; scoring a pair takes it out of the list
 
 
@@ -491,6 +492,7 @@ def score_pair(
     regions: Mapping[str, Sequence[str]] | None = None,
     cage: Mapping[str, Any] | None = None,
     forget_after: Collection[str] = (),
+    later: Callable[[Callable[[], Receipt]], None] | None = None,
 ) -> Receipt:
     """Score a pair and write its receipt, even if a plugin fails.
 
@@ -519,6 +521,9 @@ def score_pair(
     forget_after : collection of str
         Benchmarks after which the model's process ends, so that the model cannot reveal their stimuli to a later
         benchmark.
+    later : callable, optional
+        May be called with a function that writes the receipt and returns it, also in another thread. This function then
+        returns the receipt without its id.
 
     Returns
     -------
@@ -535,9 +540,13 @@ def score_pair(
         try:
             info = scored.run_info(run)
             recorder = _score(scored, benchmark, store, (regions or {}).get(data_name(benchmark), ()))
-            receipt = recorder.outcome(
-                _code_of_data(recorder), run=info, log=captured.text(), raise_errors=False
-            ).receipt
+            unwritten = recorder.unwritten_receipt(_code_of_data(recorder), run=info, log=captured.text())
+            if later is None or recorder.state == "failed" or unwritten.size > _LARGEST_WRITTEN_LATER:
+                receipt = unwritten.write()
+            else:
+                unwritten.detach()
+                receipt = unwritten.receipt
+                later(unwritten.write)
             reusable = receipt.state != "failed" and benchmark not in forget_after
         finally:
             if reusable:

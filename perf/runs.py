@@ -1,11 +1,12 @@
 """Ten models on twelve benchmarks in one command: where the time goes.
 
-    python perf/runs.py [--workers 2] [--keep FOLDER] [--write] [--compare FOLDER] [--small]
+    python perf/runs.py [--workers 2] [--keep FOLDER] [--write] [--compare FOLDER] [--small] [--networks 7]
 
 The models are pixels, gabor, the simulated truth and seven small untrained networks; the benchmarks are simulated, on
 stand-ins and, with BRAINSCORE_MIRROR, measured. `--keep` keeps receipts and stored activations, for perf/costs.py and
 perf/scaling.py. `--compare` names a copy of the project at another commit, with which the same run is made, before, in
 turn; scores, intervals, ceilings and arrays of both are compared. `--small` is three models on four benchmarks.
+`--networks` makes the run longer.
 
 Seconds are those of the workers: the time of the whole command, times the number of workers. Each second of a worker is
 in one row. Forward passes, metrics, and the first estimate of each ceiling are the work; the rest is overhead. The time
@@ -22,6 +23,7 @@ import importlib
 import json
 import os
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -86,13 +88,13 @@ def time_intervals():
                 setattr(place, attribute, timed(getattr(place, attribute)))
 
 
-def score_pair(model, benchmark, **how):
+def score_pair(model, benchmark, *, later=None, **how):
     """Score a pair as workers do, with timed intervals."""
     start, processor = time.monotonic(), time.process_time()
     from brainscore_vision.scoring import score_pair as score
 
     time_intervals()
-    receipt = score(model, benchmark, **how)
+    receipt = score(model, benchmark, **how, **({} if later is None else {"later": later}))
     record("pair", start, model=model, benchmark=benchmark, processor=time.process_time() - processor)
     return receipt
 
@@ -160,12 +162,13 @@ def run_here(results, workers, small):
 class Run:
     """One command: its seconds by the wall and of the processor, what its processes recorded, and its receipts."""
 
-    def __init__(self, project, place, workers, small):
+    def __init__(self, project, place, workers, small, networks):
         from brainscore_core.scoring import ResultsStore
 
         self.workers = workers
-        self.seconds, self.processor, self.records = command(project, place, workers, small)
-        self.again = command(project, place, workers, small)[0]
+        plugins = plugins_with(project / "tests" / "plugins_at_scale", place, networks)
+        self.seconds, self.processor, self.records = command(project, place, workers, small, plugins)
+        self.again = command(project, place, workers, small, plugins)[0]
         self.store = ResultsStore(place / "results")
         self.receipts = {
             (receipt.model.identifier, receipt.benchmark.identifier): receipt
@@ -186,17 +189,15 @@ class Run:
         program = self.of("run")[0]
         ready = self.of("ClusterReady")[0]["start"]
         scored = {(one["model"], one["benchmark"]): one for one in self.of("pair")}
-        started, finished = self.of("PairStarted"), {
-            (one["model"], one["benchmark"]): one["end"] for one in self.of("PairFinished")
-        }  # fmt: skip
-        waits, between, last = [], 0.0, defaultdict(lambda: ready)
-        for one in started:
+        finished = {(one["model"], one["benchmark"]): one["end"] for one in self.of("PairFinished")}
+        waits, last, ends = [], defaultdict(lambda: ready), {}
+        for one in self.of("PairStarted"):
             pair = scored[one["model"], one["benchmark"]]
-            between += max(one["start"] - last[one["worker"]], 0)
-            waits.append((one["start"], pair["start"]))
-            last[one["worker"]] = finished[one["model"], one["benchmark"]]
-            between += max(last[one["worker"]] - pair["end"], 0)
-        ends = [*last.values(), *[ready] * (self.workers - len(last))]
+            waits.append((min(last[one["worker"]], pair["start"]), pair["start"]))
+            last[one["worker"]] = pair["end"]
+            ends[one["worker"]] = finished[one["model"], one["benchmark"]]
+        ends = [*ends.values(), *[ready] * (self.workers - len(ends))]
+        waited_for_receipts = sum(ends) - sum(last[worker] for worker in last) - (len(ends) - len(last)) * ready
         first = {}
         for one in self.of("ceiling"):
             first.setdefault(one["benchmark"], one)
@@ -214,11 +215,14 @@ class Run:
                 True,
             ),
             ("imports, plan, start of workers", self.workers * (ready - program["start"]), True),
-            ("waiting for processes and templates", waited - ceilings, True),
+            ("between pairs: templates, processes, claims", waited - ceilings, True),
             ("loading models", self.total("load_model"), True),
             ("loading benchmarks in processes of models", self.total("load_benchmark"), True),
-            ("receipts", in_pairs - self.total("load_model", "load_benchmark", "ceiling", "score"), True),
-            ("between pairs", between, True),
+            (
+                "receipts that pairs wait for",
+                in_pairs - self.total("load_model", "load_benchmark", "ceiling", "score") + waited_for_receipts,
+                True,
+            ),
             ("waiting for the last pair", sum(max(ends) - one for one in ends), True),
             ("ending the workers", self.workers * (program["end"] - max(ends)), True),
         ]
@@ -257,14 +261,24 @@ def covered(start, end, intervals):
     return seconds
 
 
-def command(project, place, workers, small):
+def plugins_with(plugins, place, networks):
+    """Copy the plugins of the run, with so many networks."""
+    copied = shutil.copytree(plugins, place / "plugins")
+    code = copied / "models" / "scale_networks" / "__init__.py"
+    lines = [line for line in code.read_text().splitlines() if not line.startswith("model_registry[")]
+    lines += [f'model_registry["scale-network-{seed}"] = lambda: make({seed})' for seed in range(networks)]
+    code.write_text("\n".join(lines) + "\n")
+    return copied
+
+
+def command(project, place, workers, small, plugins):
     """Seconds of the whole command, of the processor, and what its processes recorded."""
     arguments = ["--run", str(place / "results"), "--workers", str(workers), *(["--small"] if small else [])]
     environment = {
         **os.environ,
         "PYTHONPATH": str(project),
         "BRAINSCORE_HOME": str(place / "home"),
-        "BRAINSCORE_PLUGINS": str(project / "tests" / "plugins_at_scale"),
+        "BRAINSCORE_PLUGINS": str(plugins),
     }
     ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1)  # counts processes whose parent ended first, on Linux
     with tempfile.TemporaryDirectory() as times:
@@ -305,6 +319,7 @@ def main():
     parser.add_argument("--keep", type=Path, help="a new folder for results/ and home/")
     parser.add_argument("--write", action="store_true", help="write the table into docs/performance.md")
     parser.add_argument("--compare", type=Path, help="a copy of the project to compare with, such as a git worktree")
+    parser.add_argument("--networks", type=int, default=7, help="number of networks, one model each")
     parser.add_argument("--small", action="store_true", help="three models on four benchmarks")
     parser.add_argument("--run", type=Path, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
@@ -315,7 +330,7 @@ def main():
         place = (arguments.keep or Path(folder) / "run").absolute()
         if place.exists():
             parser.error(f"{place} is there already")
-        how = (arguments.workers, arguments.small)
+        how = (arguments.workers, arguments.small, arguments.networks)
         before = None
         if arguments.compare:
             before = Run(arguments.compare.absolute(), Path(folder) / "before", *how)

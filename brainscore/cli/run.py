@@ -275,14 +275,17 @@ def command(ctx: click.Context, file: Path | None, dry_run: bool, json_: bool, *
     """  # noqa: D301 - click needs the character \b
     with stage("planning the run"):  # imports take seconds, and so does a store with many receipts
         from brainscore.cli._run_output import Progress, echo_plan, echo_summary, plan_as_dict, summary_as_dict
-        from brainscore.runs import cluster_options, execute
+        from brainscore.runs import cluster_options, execute, starting_early
+
+        how = _with_file(file, given)
+        names = ("workers", "max_memory", "gpus", "scheduler", "slurm", "timeout")
+        options = cluster_options(**{name: how[name] for name in names if name in how})
+        if not dry_run:
+            ctx.with_resource(starting_early(options))
         from brainscore_core.results.store import ResultsStore
         from brainscore_vision.pair_selection import plan_selection, select
 
-        how = _with_file(file, given)
         selection = select(_required(how, "models"), _required(how, "benchmarks"))
-        names = ("workers", "max_memory", "gpus", "scheduler", "slurm", "timeout")
-        options = cluster_options(**{name: how[name] for name in names if name in how})
         store = ResultsStore(how.get("results"))
         plan = plan_selection(selection, store, again=how.get("again", "failed"), gpu=int(how.get("gpus", 0) > 0))
     if dry_run:

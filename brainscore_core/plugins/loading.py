@@ -146,7 +146,12 @@ def distribution_of(location: Path) -> tuple[str | None, str | None]:
     root = max(inside, key=lambda root: len(root.parts))
     top = location.relative_to(root).parts[0].removesuffix(".py")
     name = _distribution_with(top)
-    return name, importlib.metadata.version(name) if name else None
+    return name, _version_of(name) if name else None
+
+
+@lru_cache
+def _version_of(distribution: str) -> str:
+    return importlib.metadata.version(distribution)
 
 
 @lru_cache

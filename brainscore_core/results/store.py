@@ -29,8 +29,19 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from brainscore_core.metrics import Score
+    from brainscore_core.supported_data_standards.brainio.netcdf import EncodedFile
 
-__all__ = ["Arrays", "Listing", "Problem", "ResultsStore", "Scan", "arrays_of", "backend_of", "read_entries"]
+__all__ = [
+    "Arrays",
+    "Listing",
+    "Problem",
+    "ResultsStore",
+    "Scan",
+    "UnwrittenReceipt",
+    "arrays_of",
+    "backend_of",
+    "read_entries",
+]
 
 
 _S3 = re.compile(r"s3:/{1,2}(?!/)")  # a path object has lost one of the two slashes
@@ -101,6 +112,36 @@ class Scan:
     known: int
     unread: int
     found: Iterator[Receipt | Problem]
+
+
+class UnwrittenReceipt:
+    """A receipt that is complete except for its id, with the encoded content of its attachments.
+
+    Attributes
+    ----------
+    receipt : Receipt
+        Without id and attachments.
+    """
+
+    def __init__(self, store: ResultsStore, receipt: Receipt, attachments: Mapping[str, EncodedFile | bytes]) -> None:
+        self.receipt = receipt
+        self._store = store
+        self._attachments = attachments
+
+    @property
+    def size(self) -> int:
+        """Bytes of the attachments in memory."""
+        return sum(len(one) if isinstance(one, bytes) else one.size for one in self._attachments.values())
+
+    def detach(self) -> None:
+        """Copy the arrays of the attachments, so that those that they come from may change before they are written."""
+        for attachment in self._attachments.values():
+            if not isinstance(attachment, bytes):
+                attachment.detach()
+
+    def write(self) -> Receipt:
+        """Store the receipt; returns and raises what :meth:`ResultsStore.write` does."""
+        return self._store._write(self.receipt, self._attachments)
 
 
 _ID_START = re.compile(r"[0-9]{8}[0-9TZa-f-]*")
@@ -218,16 +259,37 @@ class ResultsStore:
         StoreError
             If the folder or the bucket cannot be written; nothing is left behind.
         """
+        return self.prepare(receipt, attachments).write()
+
+    def prepare(self, receipt: Receipt, attachments: Mapping[str, Arrays | str] | None = None) -> UnwrittenReceipt:
+        """Encode the attachments of a receipt, so that it can be written later, also by another thread.
+
+        Parameters
+        ----------
+        receipt, attachments
+            As for :meth:`write`.
+        """
+        encoded: dict[str, EncodedFile | bytes] = {}
+        for kind, content in sorted((attachments or {}).items()):
+            try:
+                encoded[kind] = _encoded(content)
+            except _NOT_STORABLE as error:
+                receipt = _without_attachment(receipt, kind, error)
+        return UnwrittenReceipt(self, receipt, encoded)
+
+    def _write(self, receipt: Receipt, attachments: Mapping[str, EncodedFile | bytes]) -> Receipt:
         pair = _pair(receipt.model.identifier, receipt.benchmark.identifier)
         with self._backend.writing(pair) as writing:
             written: dict[str, Path] = {}
-            for kind, content in sorted((attachments or {}).items()):
+            for kind, content in attachments.items():
                 path = writing.new_file()
                 try:
-                    _write_attachment(content, path)
-                except (UserError, TypeError, ValueError, NotImplementedError) as error:
-                    note = f"{kind} was not stored: {type(error).__name__}: {error}"
-                    receipt = replace(receipt, notes=(*receipt.notes, note))
+                    if isinstance(content, bytes):
+                        path.write_bytes(content)
+                    else:
+                        content.write(path)
+                except _NOT_STORABLE as error:
+                    receipt = _without_attachment(receipt, kind, error)
                     path.unlink(missing_ok=True)
                     continue
                 info = AttachmentInfo(kind=kind, name="", sha256=file_digest(path, "sha256"), bytes=path.stat().st_size)
@@ -584,14 +646,21 @@ def arrays_of(score: Score) -> tuple[dict[str, Arrays], list[str]]:
     return arrays, notes
 
 
-def _write_attachment(content: Arrays | str, path: Path) -> None:
-    """Write arrays as netCDF, text as UTF-8."""
-    if isinstance(content, str):
-        path.write_bytes(content.encode("utf-8", "replace"))
-        return
-    from brainscore_core.supported_data_standards.brainio.netcdf import write_new_netcdf
+_NOT_STORABLE = (UserError, TypeError, ValueError, NotImplementedError)
 
-    write_new_netcdf(content.main, path, extras=content.groups or None)
+
+def _encoded(content: Arrays | str) -> EncodedFile | bytes:
+    """Encode arrays as netCDF, text as UTF-8."""
+    if isinstance(content, str):
+        return content.encode("utf-8", "replace")
+    from brainscore_core.supported_data_standards.brainio.netcdf import EncodedFile
+
+    return EncodedFile(content.main, content.groups or None)
+
+
+def _without_attachment(receipt: Receipt, kind: str, error: Exception) -> Receipt:
+    note = f"{kind} was not stored: {type(error).__name__}: {error}"
+    return replace(receipt, notes=(*receipt.notes, note))
 
 
 def _levels(score: Any) -> Iterator[Any]:

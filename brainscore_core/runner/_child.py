@@ -15,6 +15,7 @@ import ctypes
 import faulthandler
 import gc
 import importlib
+import inspect
 import json
 import os
 import queue
@@ -26,6 +27,7 @@ import threading
 import time
 import warnings
 import weakref
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -55,25 +57,29 @@ def main(worker_pid: int, *, template: bool = False) -> None:
         _send_answer(answers, {"unavailable": _error_fields(error)})
         return
     _send_answer(answers, {"ready": True})
+    writer: threading.Thread | None = None  # of the receipt of the last pair
     while True:
         request = json.loads(lines.get())
         if request.get("end"):
             _end()
         started = time.perf_counter()
+        unwritten: list[Callable[[], Any]] = []
         try:
-            receipt = score(request["model"], request["benchmark"])
-            answer: dict[str, Any] = {
-                "receipt": receipt.id,
-                "state": receipt.state,
-                "score": receipt.score.value if receipt.score is not None else None,
-                "reason": receipt.reason,
-            }
+            receipt = score(request["model"], request["benchmark"], unwritten.append if request.get("later") else None)
+            answer: dict[str, Any] = {"unwritten": True} if unwritten else _receipt_fields(receipt)
+            answer["seconds_again"] = _seconds_again(receipt)
         except BaseException as error:  # noqa: BLE001 - a plugin may even call sys.exit
             if isinstance(error, SystemExit) and error.code == 128 + signal.SIGTERM:
                 return  # the worker has terminated this process
+            unwritten.clear()
             answer = {"error": _error_fields(error)}
         seconds = time.perf_counter() - started
+        if writer is not None:
+            writer.join()
         _send_answer(answers, {**answer, "seconds": seconds, "modules": _shared_modules()})
+        if unwritten:  # not a daemon, as Python waits for it at its end
+            writer = threading.Thread(target=_write_receipt, args=(unwritten[0], request["benchmark"], answers))
+            writer.start()
 
 
 def _end() -> None:
@@ -96,10 +102,39 @@ def _make_scorer(setup: dict[str, Any]) -> Any:
     store.omit_checks()
     run = run_info(setup["run"], isolated=setup["isolated"])
 
-    def score(model: str, benchmark: str) -> Any:
-        return scorer(model, benchmark, store=store, run=run, isolated=setup["isolated"], **setup["options"])
+    can_write_later = "later" in inspect.signature(scorer).parameters
+
+    def score(model: str, benchmark: str, later: Callable[[Callable[[], Any]], None] | None) -> Any:
+        options = {**setup["options"], **({"later": later} if later is not None and can_write_later else {})}
+        return scorer(model, benchmark, store=store, run=run, isolated=setup["isolated"], **options)
 
     return score
+
+
+def _write_receipt(write: Callable[[], Any], benchmark: str, answers: BinaryIO) -> None:
+    """Write a receipt while the next pair is scored."""
+    try:
+        content = _receipt_fields(write())
+    except BaseException as error:  # noqa: BLE001 - the worker handles it
+        content = {"error": _error_fields(error)}
+    _send_answer(answers, {"written": benchmark, **content})
+
+
+def _receipt_fields(receipt: Any) -> dict[str, Any]:
+    return {
+        "receipt": receipt.id,
+        "state": receipt.state,
+        "score": receipt.score.value if receipt.score is not None else None,
+        "reason": receipt.reason,
+    }
+
+
+def _seconds_again(receipt: Any) -> float:
+    """Seconds that another process of the same model would need until it knows what this one knows."""
+    from brainscore_core.paths import activations_home
+
+    computed = receipt.timings.extraction if activations_home() is None else None
+    return (receipt.timings.load_model or 0.0) + (computed or 0.0)
 
 
 def _error_fields(error: BaseException) -> dict[str, Any]:
@@ -179,6 +214,7 @@ def _serve_template() -> bool:
         if "path" in request:
             sys.path[:] = request["path"]
             keeper = _keeper(request["scorer"])
+        elif "models" in request:
             _import_all(_expected_modules(keeper, request["models"], request["options"]))
         elif "import" in request:
             _import_all(request["import"])

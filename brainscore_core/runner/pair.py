@@ -39,7 +39,7 @@ from brainscore_core.receipts.receipt import (
     Timings,
     WeightsItem,
 )
-from brainscore_core.results.store import Arrays, ResultsStore, arrays_of
+from brainscore_core.results.store import Arrays, ResultsStore, UnwrittenReceipt, arrays_of
 
 if TYPE_CHECKING:
     from brainscore_core.metrics import Score
@@ -235,6 +235,22 @@ class PairRecorder:
         """Kind and identifier of the data sets, stimulus sets and metrics that were used, sorted."""
         return data_of(self._record)
 
+    def unwritten_receipt(
+        self, code: Mapping[tuple[str, str], Path | None] | None = None, *, run: RunInfo | None = None, log: str = ""
+    ) -> UnwrittenReceipt:
+        """Make the receipt, to be written later; parameters as for `outcome`.
+
+        Raises
+        ------
+        UserError
+            If there is no store.
+        """
+        if self.store is None:
+            raise UserError("there is no store for the receipt", remedy="name one as results")
+        if log and (kept := kept_log(log)):
+            self._attachments["log"] = kept
+        return self.store.prepare(self._receipt(code or {}, run), self._attachments)
+
     def outcome(
         self,
         code: Mapping[tuple[str, str], Path | None] | None = None,
@@ -254,13 +270,10 @@ class PairRecorder:
         """
         from brainscore_core.metrics import Score, declare_no_error  # here, as it imports xarray
 
-        receipt = self._receipt(code or {}, run)
         if self.store is None:
-            receipt = receipt.identified()
+            receipt = self._receipt(code or {}, run).identified()
         else:
-            if log and (kept := kept_log(log)):
-                self._attachments["log"] = kept
-            receipt = self.store.write(receipt, self._attachments)
+            receipt = self.unwritten_receipt(code, run=run, log=log).write()
         if self._raised is not None and raise_errors:
             raise self._raised
         score = self._result

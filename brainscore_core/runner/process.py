@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import queue
 import signal
@@ -34,6 +35,7 @@ _TREE_TICKS = 10  # checks between two searches for descendants
 _TIDY_SECONDS = 1.0
 _FINISH_SECONDS = 10.0
 _READY_SECONDS = 600  # imports from a slow shared disk
+_WRITTEN = b'{"written": '
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,9 +109,11 @@ class ScoringProcess:
         self._process = forked or self._started(environment)
         if forked is None:
             self._give_back_template()
-        threading.Thread(target=self._read_answers, args=(self._process.stdout,), daemon=True).start()
+        self._reader = threading.Thread(target=self._read_answers, args=(self._process.stdout,), daemon=True)
+        self._reader.start()
         self._send({**settings, "path": sys.path})
         self._ready = False
+        self._on_written: Callable[[dict[str, Any]], None] | None = None
 
     def _started(self, environment: Mapping[str, str]) -> subprocess.Popen[bytes] | ForkedProcess:
         # -P: do not import from the folder of the script
@@ -151,7 +155,14 @@ class ScoringProcess:
         return None
 
     def score(
-        self, model: str, benchmark: str, *, timeout: float | None, stopped: Callable[[], bool]
+        self,
+        model: str,
+        benchmark: str,
+        *,
+        timeout: float | None,
+        stopped: Callable[[], bool],
+        on_written: Callable[[dict[str, Any]], None] | None = None,
+        later: bool = False,
     ) -> Answer | Death:
         """Score a pair.
 
@@ -163,21 +174,52 @@ class ScoringProcess:
             Seconds that it may take.
         stopped : callable
             Called repeatedly; if it returns True, the process is ended.
+        on_written : callable, optional
+            Called with the answer, with ``written``: the benchmark, when the receipt of an earlier pair is written.
+        later : bool
+            Whether the receipt may be written after the answer, which then has the field ``unwritten``.
 
         Returns
         -------
         Answer or Death
             After a death, the process and all its descendants have ended.
         """
+        self._on_written = on_written
         if death := self.wait_ready(stopped):
             return death
-        self._send({"model": model, "benchmark": benchmark})
+        self._send({"model": model, "benchmark": benchmark, **({"later": True} if later else {})})
         result = self._wait(timeout, stopped)
         if isinstance(result, Answer):
             modules = result.content.pop("modules", ())
             if self._template is not None:
                 self._template.learn(modules)
         return result
+
+    def wait_written(self, is_done: Callable[[], bool], *, timeout: float | None, stopped: Callable[[], bool]) -> None:
+        """Wait until receipts are written, at most `timeout` seconds, and a second after the run was stopped."""
+        end = math.inf if timeout is None else time.monotonic() + timeout
+        while not is_done() and time.monotonic() < end:
+            if stopped():
+                end = min(end, time.monotonic() + _TIDY_SECONDS)
+            try:
+                line = self._answers.get(timeout=_TICK)
+            except queue.Empty:
+                if self._reader.is_alive() or not self._answers.empty():
+                    continue
+                return
+            if line is None:  # it has ended
+                return
+            self._pass_on(line)
+
+    def _next_line(self, timeout: float) -> bytes | None:
+        """Next answer to a request, after those about receipts that were written; None if the process has ended."""
+        while (line := self._answers.get(timeout=timeout)) is not None and line.startswith(_WRITTEN):
+            self._pass_on(line)
+        return line
+
+    def _pass_on(self, line: bytes) -> None:
+        if self._on_written is not None:
+            self._on_written(json.loads(line))
 
     def finish(self) -> None:
         """Let the process end by itself; nothing remains to be scored."""
@@ -211,7 +253,7 @@ class ScoringProcess:
         start = time.monotonic()
         while True:
             try:
-                line = self._answers.get(timeout=_TICK)
+                line = self._next_line(_TICK)
             except queue.Empty:
                 seconds = time.monotonic() - start
                 if self._has_ended():
@@ -246,7 +288,7 @@ class ScoringProcess:
         """Return the last answer of an ended process, whose pipe a forked process may keep open."""
         end_all([self._process.pid])
         try:
-            line = self._answers.get(timeout=_TIDY_SECONDS)
+            line = self._next_line(_TIDY_SECONDS)
         except queue.Empty:
             line = None
         return self._post_mortem(seconds) if line is None else Answer(content=json.loads(line), seconds=seconds)

@@ -7,7 +7,7 @@ import json
 import queue
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
@@ -31,7 +31,7 @@ from brainscore_core.runner.worker import ATTEMPTS, OWNER, TaskSpec, run_task, s
 if TYPE_CHECKING:
     import pandas as pd
 
-    from brainscore_core.runner.plan import ModelTask, Plan
+    from brainscore_core.runner.plan import Plan
 
 __all__ = [
     "ClusterReady",
@@ -45,6 +45,7 @@ __all__ = [
     "Work",
     "WorkerLost",
     "run_plan",
+    "starting_early",
 ]
 
 
@@ -201,11 +202,6 @@ class Work:
         self.pairs = tuple((self.model, benchmark) for benchmark in self.benchmarks)
 
 
-def longest_first(tasks: Iterable[ModelTask]) -> list[ModelTask]:
-    """Sort tasks by expected time, longest first; before them, tasks of unknown time, which may take even longer."""
-    return sorted(tasks, key=lambda task: (task.seconds is not None, -(task.seconds or 0.0)))
-
-
 def merge_by_model(works: Sequence[Work]) -> list[Work]:
     """Merge the tasks of each model."""
     by_model: dict[str, Work] = {}
@@ -226,6 +222,7 @@ def merge_by_model(works: Sequence[Work]) -> list[Work]:
 _TICK = 0.2  # seconds between two checks of the waiting tasks
 _RETRY_SECONDS = 10.0  # until a lost store, or a pair claimed by a lost worker of this run, is tried again
 _STOP_SECONDS = 6.0  # that workers have to release their claims when the run is interrupted
+_LOOK_AHEAD = 20  # models whose modules the template imports before the first of them has been scored
 _MAX_LOSSES = 3  # consecutive losses of the worker or the store, without a finished pair, before a task is abandoned
 
 
@@ -290,6 +287,52 @@ def run_plan(
     return run.execute()
 
 
+@contextlib.contextmanager
+def starting_early(scorer: str, cluster: ClusterOptions, modules: Sequence[str] = ()) -> Iterator[None]:
+    """Let processes that a run on this machine needs start while the run is planned.
+
+    Parameters
+    ----------
+    scorer, cluster
+        As for :func:`run_plan`, which is called in the block, if anything is to be scored.
+    modules : sequence of str
+        Modules that scoring needs.
+
+    Examples
+    --------
+    >>> with starting_early("brainscore_core.scoring:run_pair", ClusterOptions()):
+    ...     pass
+    """
+    try:
+        _start_template(cluster, scorer, modules=modules)
+        yield
+    finally:
+        end_idle_templates()
+
+
+def _start_template(
+    cluster: ClusterOptions,
+    scorer: str,
+    benchmarks: Sequence[str] = (),
+    *,
+    options: Mapping[str, Any] | None = None,
+    models: Sequence[str] = (),
+    later_models: Sequence[str] = (),
+    modules: Sequence[str] = (),
+) -> None:
+    if cluster.scheduler is None and cluster.slurm is None and not cluster.gpus:
+        start_template(
+            {"scorer": scorer, "options": dict(options or {})},
+            benchmarks,
+            environment=scoring_environment(cluster.threads_per_worker, cluster.worker_memory),
+            limit=cluster.worker_memory,
+            timeout=cluster.timeout,
+            models=models,
+            later_models=later_models,
+            modules=modules,
+        )
+
+
 class _Run:
     """A plan in execution."""
 
@@ -319,13 +362,16 @@ class _Run:
         # any receipt completes a pair that has none; a pair that is scored again needs a newer receipt
         self.missing = {tuple(pending.pair) for pending in plan.pending if pending.why == "missing"}
         self.since = plan.created or f"{now:%Y-%m-%dT%H:%M:%S.%f}Z"
-        self.works = [Work(task.model, task.benchmarks, task.memory, task.gpu) for task in longest_first(plan.tasks)]
+        self.works = [Work(task.model, task.benchmarks, task.memory, task.gpu) for task in plan.tasks]
         self.n_submitted = 0  # tasks
         self.waiting: deque[Work] = deque()
         self.running: dict[str, tuple[Any, Work]] = {}
         self.attempts: dict[Pair, int] = {}
         self.workers: dict[Pair, str] = {}  # addresses of the workers that score pairs now
+        self.seconds: dict[str, list[float]] = {}  # of pairs that were scored, by model
+        self.seconds_again: dict[str, float] = {}  # that another process would need to load a model
         self.too_large: dict[Pair, tuple[Work, int]] = {}  # with the memory limit at which their process was killed
+        self.claimed: set[Pair] = set()  # which a task left to another owner
         self.ended: dict[Pair, PairFinished | PairSkipped] = {}
         self.retried: list[PairRetried] = []
         self.lost: list[WorkerLost] = []
@@ -360,18 +406,16 @@ class _Run:
 
     def _start_template(self, works: list[Work]) -> None:
         """Let the template of workers on this machine import and load while they are started."""
-        options = self.options
-        if options.scheduler is None and options.slurm is None and not options.gpus:
-            settings = {"scorer": self.common_fields["scorer"], "options": self.common_fields["options"]}
-            start_template(
-                settings,
-                works[0].benchmarks,
-                environment=scoring_environment(options.threads_per_worker, options.worker_memory),
-                limit=options.worker_memory,
-                timeout=options.timeout,
-                # isolated models are imported by processes of their own
-                models=[] if self.common_fields["isolated"] else [work.model for work in works[: options.workers]],
-            )
+        # isolated models are imported by processes of their own
+        models = [] if self.common_fields["isolated"] else [work.model for work in works[:_LOOK_AHEAD]]
+        _start_template(
+            self.options,
+            self.common_fields["scorer"],
+            works[0].benchmarks,
+            options=self.common_fields["options"],
+            models=models[: self.options.workers],
+            later_models=models[self.options.workers :],
+        )
 
     def _split_by_memory(self, works: list[Work]) -> tuple[list[Work], list[Work]]:
         """Separate tasks that need more memory than a worker on this machine has, if a bigger worker is possible."""
@@ -412,9 +456,14 @@ class _Run:
         """Submit as many tasks as the cluster can run at a time, so that the longest start first."""
         now = time.monotonic()
         due = [work for work in self.waiting if work.due <= now]
-        free = max(cluster.slots() - len(self.running), 0) if due else 0
-        for work in due[:free]:
+        due.sort(key=lambda work: (work.model in self.seconds, -self._expected_seconds(work.model, work.pairs)))
+        free = max(cluster.slots() - len(self.running), 0) if due or self._may_split() else 0
+        chosen = due[:free]
+        for work in chosen:
             self.waiting.remove(work)
+        while len(chosen) < free and (part := self._part_of_running(chosen)) is not None:
+            chosen.append(part)
+        for work in chosen:
             self.n_submitted += 1
             key = f"{self.id}-{self.n_submitted}"
             spec = TaskSpec(
@@ -430,6 +479,7 @@ class _Run:
                 limit=cluster.memory,
                 largest=largest_memory(self.options, cluster.client),
                 timeout=self.options.timeout,
+                others_wait=bool(self.waiting),
                 **self.common_fields,
             )
             future = cluster.client.submit(
@@ -442,6 +492,34 @@ class _Run:
             )
             self.running[key] = (future, work)
             future.add_done_callback(lambda _, key=key: self.inbox.put(("done", key)))
+
+    def _may_split(self) -> bool:
+        """Whether an idle worker may take pairs of a running task: at the end of a run on this machine."""
+        options = self.options
+        return not (self.waiting or options.gpus or options.scheduler is not None or options.slurm is not None)
+
+    def _part_of_running(self, chosen: Sequence[Work]) -> Work | None:
+        """Pairs of a running task for an idle worker, the last ones first; None if that would save no time.
+
+        Both tasks claim each pair before they score it, so that it is scored once.
+        """
+        best, most = None, 0.0
+        tasks = [*(work for _, work in self.running.values()), *chosen]
+        n_idle = Counter(work.model for work in tasks)  # tasks that have not begun a pair
+        n_idle.subtract(model for model, _ in self.workers)
+        begun = {*self.ended, *self.workers, *self.too_large, *self.claimed}
+        for work in tasks if self._may_split() else []:
+            pairs = [pair for pair in work.pairs if pair not in begun]
+            seconds = self._expected_seconds(work.model, pairs)
+            is_useful = len(pairs) > n_idle[work.model] and seconds > 2 * self.seconds_again.get(work.model, 0.0)
+            if is_useful and seconds > most:
+                best, most = replace(work, benchmarks=tuple(pair[1] for pair in reversed(pairs))), seconds
+        return best
+
+    def _expected_seconds(self, model: str, pairs: Sequence[Pair]) -> float:
+        """Expected time of pairs, by the pairs of the model that were scored in this run; 0 if there are none."""
+        known = self.seconds.get(model)
+        return len(pairs) * sum(known) / len(known) if known else 0.0
 
     def _receive(self, client: Any) -> None:
         try:
@@ -486,6 +564,9 @@ class _Run:
         elif pair in self.ended:
             return
         elif kind == "finished":
+            if "seconds_again" in message:
+                self.seconds.setdefault(pair[0], []).append(message["seconds"])
+                self.seconds_again[pair[0]] = message["seconds_again"]
             self._record_end(
                 PairFinished(
                     model=pair[0],
@@ -508,6 +589,9 @@ class _Run:
             self.too_large[pair] = (work, message["limit"])
             self._record_retry(pair, f"the scoring process {message['reason']}; the next worker has more memory")
         elif work is not None and kind == "claimed":
+            if any(pair in other.pairs for _, other in self.running.values()):
+                self.claimed.add(pair)
+                return  # another task with this pair ends later
             if message["owner"] == f"{OWNER}{self.id}":  # claimed by a lost worker of this run
                 self._postpone(replace(work, benchmarks=(pair[1],)), _RETRY_SECONDS)
             else:

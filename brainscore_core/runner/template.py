@@ -34,6 +34,7 @@ SCRIPT = Path(__file__).with_name("_child.py")
 
 _KEPT_SHARE = 0.25  # of the memory of a pair, for benchmarks that the template keeps
 _IDLE_SECONDS = 60.0  # after which an unused template ends
+_FIRST_BENCHMARKS = 4  # that are loaded before modules for later models are imported
 _TICK = 0.02
 _IMPORT_SECONDS = 5.0  # that a process waits for imports, which take it as long
 _ANSWER_SECONDS = 60.0  # for requests that take milliseconds
@@ -117,9 +118,6 @@ class Template:
         Bytes that a scoring process may hold. Benchmarks are kept within a quarter of it.
     purpose : str
         Templates with the same purpose are interchangeable.
-    models, options
-        Models to be scored, and options of the scorer, for a function ``mentioned_modules(models, modules, **options)``
-        of the scorer's module, if it has one: what their code mentions is imported at once.
     """
 
     def __init__(
@@ -129,8 +127,6 @@ class Template:
         environment: Mapping[str, str],
         limit: int | None,
         purpose: str = "",
-        models: Sequence[str] = (),
-        options: Mapping[str, Any] | None = None,
     ) -> None:
         self.limit = limit
         self.purpose = purpose
@@ -140,6 +136,10 @@ class Template:
         self._refused: dict[str, str] = {}  # benchmarks that are not kept, and why
         self._wanted: set[str] = set()
         self._ahead: dict[str, tuple[Mapping[str, Any], float | None]] = {}  # to load, in order
+        self._expected: list[dict[str, Any]] = []  # models, and options of the scorer
+        self._n_urgent = 0  # of these, for which modules are imported before a benchmark is loaded
+        self._importing = False  # for expected models
+        self._loading = False  # a benchmark
         self._modules: set[str] = set()  # to import
         self._imported: set[str] = set()
         self._server: _Server | None = None  # the newest
@@ -158,7 +158,7 @@ class Template:
                 start_new_session=True,
             )
         self._loader = _Connection(control)
-        setup = {"path": sys.path, "scorer": scorer, "models": list(models), "options": dict(options or {})}
+        setup = {"path": sys.path, "scorer": scorer}
         threading.Thread(target=self._load, args=(setup,), name="brainscore-template", daemon=True).start()
 
     @property
@@ -185,22 +185,23 @@ class Template:
         options: Mapping[str, Any],
         timeout: float | None,
         stopped: Callable[[], bool],
-        wanted: Iterable[str] = (),
+        patience: float | None = None,
     ) -> bool:
         """Import what earlier models used, and keep benchmarks as far as the memory allows.
 
         Parameters
         ----------
         benchmarks : sequence of str
-            What the next process scores, in order.
+            What the next process scores. They are loaded in this order.
         options : mapping
             Options of the scorer.
         timeout : float or None
             Seconds that each benchmark may take.
         stopped : callable
             Called repeatedly; if it returns True, this method gives up.
-        wanted : iterable of str
-            Benchmarks to keep later: they are loaded in the background.
+        patience : float, optional
+            Seconds to wait for the other benchmarks if at least one is there; they are then loaded in the background.
+            By default, this method waits for all.
 
         Returns
         -------
@@ -214,10 +215,10 @@ class Template:
             cause.
         """
         with self._changed:
-            self._wanted = {*benchmarks, *wanted}
-            self._ahead = dict.fromkeys([*benchmarks, *wanted], (options, timeout)) | self._ahead
+            self._wanted = set(benchmarks)
+            self._ahead = dict.fromkeys(benchmarks, (options, timeout)) | self._ahead
             start = time.monotonic()
-            while not self._problem and self._is_awaited(benchmarks, time.monotonic() - start):
+            while not self._problem and self._is_awaited(benchmarks, time.monotonic() - start, patience):
                 # again if it was dropped meanwhile
                 self._ahead |= dict.fromkeys(set(benchmarks).difference(self._kept), (options, timeout))
                 self._changed.notify_all()
@@ -238,9 +239,46 @@ class Template:
         finally:
             self.release(server)
 
-    def load_ahead(self, benchmarks: Sequence[str], *, options: Mapping[str, Any], timeout: float | None) -> None:
-        """Keep benchmarks in the background; parameters as for :meth:`prepare`."""
+    def wait_for_any(self, benchmarks: Iterable[str], seconds: float, *, stopped: Callable[[], bool]) -> bool:
+        """Wait until a process that is forked can score one of these benchmarks; False if it takes longer."""
+        end = time.monotonic() + seconds
         with self._changed:
+            while not (self._problem or self._is_any_settled(benchmarks) or stopped()):
+                if time.monotonic() >= end:
+                    return False
+                self._changed.wait(_TICK)
+        return True
+
+    def load_ahead(
+        self,
+        benchmarks: Sequence[str],
+        *,
+        options: Mapping[str, Any],
+        timeout: float | None,
+        models: Sequence[str] = (),
+        later_models: Sequence[str] = (),
+        modules: Sequence[str] = (),
+    ) -> None:
+        """Import modules and keep benchmarks in the background.
+
+        Parameters
+        ----------
+        benchmarks, options, timeout
+            As for :meth:`prepare`.
+        models : sequence of str
+            Models to be scored, for a function ``mentioned_modules(models, modules, **options)`` of the scorer's
+            module, if it has one: what their code mentions is imported before a benchmark is loaded.
+        later_models : sequence of str
+            Further models, for which modules are imported after a few benchmarks were loaded.
+        modules : sequence of str
+            Modules to import first.
+        """
+        self.learn(modules)
+        with self._changed:
+            self._expected += [
+                {"models": list(group), "options": dict(options)} for group in (models, later_models) if group
+            ]
+            self._n_urgent += bool(models)
             self._ahead |= dict.fromkeys(benchmarks, (options, timeout))
             self._wanted.update(benchmarks)
             self._changed.notify_all()
@@ -314,11 +352,22 @@ class Template:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(timeout=5)
 
-    def _is_awaited(self, benchmarks: Iterable[str], seconds: float) -> bool:
-        """Whether the next process should wait, after some seconds, for an import or one of these benchmarks."""
-        if self._server is None or not set(benchmarks) <= {*self._server.benchmarks, *self._refused}:
+    def _is_awaited(self, benchmarks: Sequence[str], seconds: float, patience: float | None) -> bool:
+        """Whether the next process should wait, after some seconds, for an import or these benchmarks."""
+        if self._server is None or not self._is_any_settled(benchmarks):
             return True
-        return bool(self._modules) and seconds < _IMPORT_SECONDS
+        if not set(benchmarks) <= self._settled and (patience is None or seconds < patience):
+            return True
+        return bool(self._modules or self._importing) and not self._loading and seconds < _IMPORT_SECONDS
+
+    def _is_any_settled(self, benchmarks: Iterable[str]) -> bool:
+        wanted = set(benchmarks)
+        return not wanted or bool(wanted & self._settled)
+
+    @property
+    def _settled(self) -> set[str]:
+        """Benchmarks for which a process need not wait: forked processes have them, or they are not kept."""
+        return {*self._refused, *(self._server.benchmarks if self._server is not None else ())}
 
     def _load(self, setup: Mapping[str, Any]) -> None:
         """Import and load what is requested, in a thread."""
@@ -328,14 +377,23 @@ class Template:
             self._serve()
             while True:
                 with self._changed:
-                    while not (self._problem or self._ahead or self._modules):
+                    while not (self._problem or self._ahead or self._modules or self._expected):
                         self._changed.wait()
                     if self._problem:
                         break
                     modules = sorted(self._modules)
-                    benchmark = "" if modules else next(iter(self._ahead))
+                    n_settled = len(self._kept) + len(self._refused)
+                    is_urgent = self._n_urgent > 0 or not self._ahead or n_settled >= _FIRST_BENCHMARKS
+                    expected = self._expected[0] if self._expected and is_urgent and not modules else {}
+                    benchmark = "" if modules or expected else next(iter(self._ahead))
                     options, timeout = self._ahead.pop(benchmark, ({}, None))
-                if modules:
+                    self._importing, self._loading = bool(expected), bool(benchmark)
+                if expected:
+                    self._request(expected, _START_SECONDS)
+                    with self._changed:
+                        self._expected.pop(0)
+                        self._n_urgent, self._importing = 0, False
+                elif modules:
                     self._request({"import": modules}, _START_SECONDS)
                     with self._changed:
                         self._imported.update(modules)
@@ -495,22 +553,32 @@ def start_template(
     limit: int | None,
     timeout: float | None,
     models: Sequence[str] = (),
+    later_models: Sequence[str] = (),
+    modules: Sequence[str] = (),
 ) -> None:
     """Start a template that the next call of :func:`borrow_template` with the same arguments returns.
 
-    It ends with the calling thread. Without templates on this system, nothing happens.
+    If it runs already, it loads what this call adds. It ends with the thread that started it. Without templates on this
+    system, nothing happens.
 
     Parameters
     ----------
     settings, benchmarks, environment, limit, timeout
         As for :func:`borrow_template`.
-    models
-        As for :class:`Template`.
+    models, later_models, modules
+        As for :meth:`Template.load_ahead`.
     """
     with contextlib.suppress(TemplateEnded, OSError):
-        template = _take(settings, environment, limit, models)
+        template = _take(settings, environment, limit)
         if template is not None:
-            template.load_ahead(benchmarks, options=settings["options"], timeout=timeout)
+            template.load_ahead(
+                benchmarks,
+                options=settings["options"],
+                timeout=timeout,
+                models=models,
+                later_models=later_models,
+                modules=modules,
+            )
             template.give_back()
 
 
@@ -522,7 +590,7 @@ def borrow_template(
     limit: int | None,
     timeout: float | None,
     stopped: Callable[[], bool],
-    at_once: int | None = None,
+    patience: float | None = None,
 ) -> Template | None:
     """Return a template for the next process; None if the process has to be started.
 
@@ -533,15 +601,12 @@ def borrow_template(
     ----------
     settings : mapping
         As for `ScoringProcess`.
-    benchmarks, timeout, stopped
+    benchmarks, timeout, stopped, patience
         As for :meth:`Template.prepare`.
     environment, limit
         As for :class:`Template`.
-    at_once : int, optional
-        Wait only for so many benchmarks; the others are loaded in the background. By default all are loaded.
     """
-    count = len(benchmarks) if at_once is None else at_once
-    now, later, options = benchmarks[:count], benchmarks[count:], settings["options"]
+    options = settings["options"]
     for _ in range(2):  # the second time with a new template
         try:
             template = _take(settings, environment, limit)
@@ -550,7 +615,7 @@ def borrow_template(
         if template is None:
             return None
         try:
-            if template.prepare(now, options=options, timeout=timeout, stopped=stopped, wanted=later):
+            if template.prepare(benchmarks, options=options, timeout=timeout, stopped=stopped, patience=patience):
                 return template
         except TemplateEnded:
             if not stopped():
@@ -577,9 +642,7 @@ def _purpose(settings: Mapping[str, Any], environment: Mapping[str, str], limit:
     return json.dumps([settings["scorer"], sorted(environment.items()), limit])
 
 
-def _take(
-    settings: Mapping[str, Any], environment: Mapping[str, str], limit: int | None, models: Sequence[str] = ()
-) -> Template | None:
+def _take(settings: Mapping[str, Any], environment: Mapping[str, str], limit: int | None) -> Template | None:
     """The template for this purpose, started if there is none; None if there cannot be one."""
     purpose = _purpose(settings, environment, limit)
     if sys.platform != "linux":
@@ -589,14 +652,7 @@ def _take(
             return None
         template = _templates.get(purpose)
         if template is None or not template.running:
-            template = Template(
-                settings["scorer"],
-                environment=environment,
-                limit=limit,
-                purpose=purpose,
-                models=models,
-                options=settings["options"],
-            )
+            template = Template(settings["scorer"], environment=environment, limit=limit, purpose=purpose)
             _templates[purpose] = template
         template.users += 1
         return template

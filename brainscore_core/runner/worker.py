@@ -6,8 +6,9 @@ import asyncio
 import os
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from brainscore_core.errors import UserError
 from brainscore_core.memory import format_size
@@ -15,10 +16,11 @@ from brainscore_core.receipts.environment import current_environment, platform_c
 from brainscore_core.receipts.output import kept_log
 from brainscore_core.receipts.privacy import scrub_text
 from brainscore_core.receipts.receipt import BenchmarkInfo, ErrorInfo, ModelInfo, Receipt, Timings
+from brainscore_core.results.claims import Claim
 from brainscore_core.results.store import ResultsStore
 from brainscore_core.runner.pair import run_info
 from brainscore_core.runner.process import Answer, Death, ScoringProcess
-from brainscore_core.runner.template import borrow_template
+from brainscore_core.runner.template import Template, borrow_template
 
 __all__ = [
     "ATTEMPTS",
@@ -113,6 +115,7 @@ THREAD_VARIABLES = (
     "VECLIB_MAXIMUM_THREADS",
     "NUMEXPR_NUM_THREADS",
 )
+_ANSWER_SECONDS = 1.0  # until the last answers of a process that has died are read
 _PLANNED_SHARE = 0.9  # share of its limit that a scoring process plans with; the rest is a reserve
 
 _stopped: set[str] = set()  # runs
@@ -143,6 +146,8 @@ class TaskSpec:
         Seconds per pair.
     code : str
         `platform_code` where the run was started; empty: not compared.
+    others_wait : bool
+        Whether tasks of other models wait: this one then ends early if it would have to wait for a template.
     """
 
     run: str
@@ -162,6 +167,7 @@ class TaskSpec:
     largest: int | None
     timeout: float | None
     code: str = ""
+    others_wait: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """Convert to plain values."""
@@ -174,7 +180,8 @@ def run_task(plain: Mapping[str, Any]) -> list[dict[str, Any]]:
     Returns
     -------
     list of dict
-        One outcome per pair: ``{"what": "finished" | "skipped" | "claimed" | "memory" | "stopped", "benchmark": …}``.
+        Outcomes of pairs: ``{"what": "finished" | "skipped" | "claimed" | "memory" | "stopped", "benchmark": …}``; none
+        of pairs that are left to another task.
     """
     from distributed import get_worker
 
@@ -206,6 +213,14 @@ async def stop_run(run: str, seconds: float = 4.0) -> None:
         await asyncio.sleep(0.05)
 
 
+class _Unwritten(NamedTuple):
+    """A scored pair whose receipt is being written."""
+
+    claim: Claim
+    held: ExitStack  # of the claim, which is released when it is closed
+    seconds: float
+
+
 class _Task:
     """A running task."""
 
@@ -224,33 +239,48 @@ class _Task:
         }
         self.environment = scoring_environment(spec.threads, self.limit) | getattr(worker, "scoring_variables", {})
         self.process: ScoringProcess | None = None
-        self.n_scored = 0  # by the present process
-        self.remaining = list(spec.benchmarks)
+        self.attempts: Counter[str] = Counter()
+        self.remaining: list[str] = []
+        self.outcomes: list[dict[str, Any]] = []
+        self.unwritten: dict[str, _Unwritten] = {}  # scored pairs whose receipts are being written; at most one
+        self.seconds_again = 0.0  # that another process would need to load the model
         try:
             self.key: str | None = worker.get_current_task()
         except ValueError:
             self.key = None
 
     def run(self) -> list[dict[str, Any]]:
-        attempts, ended = self._history()
-        outcomes = list(ended.values())
+        self.attempts, ended = self._history()
+        self.outcomes = list(ended.values())
+        self.remaining = [benchmark for benchmark in self.spec.benchmarks if benchmark not in ended]
         waiting: list[str] = []
         try:
-            for benchmark in self.spec.benchmarks:
+            while self.remaining and (benchmark := self._next()) is not None:
                 self.remaining.remove(benchmark)
-                if benchmark in ended:
-                    continue
-                outcome = self._pair(benchmark, attempts[benchmark])
+                outcome = self._pair(benchmark)
                 if outcome["what"] == "claimed":
                     waiting.append(benchmark)
-                else:
-                    outcomes.append(self._report(outcome))
+                elif outcome["what"] != "unwritten":
+                    self._end(outcome)
+                if not self.remaining:
+                    self._settle(self.process)  # a pair whose receipt was lost remains
             # other processes had claimed these pairs; they may be finished or released by now
-            outcomes += [self._report(self._pair(benchmark, attempts[benchmark])) for benchmark in waiting]
-        finally:
+            for benchmark in waiting:
+                self._end(self._pair(benchmark, later=False))
+        except BaseException:
             if self.process is not None:
-                self.process.finish()
-        return outcomes
+                self.process.close()  # it may be scoring a pair that is no longer claimed
+            raise
+        finally:
+            try:
+                self._settle(self.process)
+            finally:
+                if self.process is not None:
+                    self.process.finish()
+        return self.outcomes
+
+    def _end(self, outcome: dict[str, Any]) -> None:
+        self.outcomes.append(self._report(outcome))
 
     def stopped(self) -> bool:
         """Whether the run was stopped or this task was cancelled."""
@@ -272,19 +302,111 @@ class _Task:
                 ended[message["benchmark"]] = dict(message)
         return attempts, ended
 
-    def _pair(self, benchmark: str, attempts: int) -> dict[str, Any]:
+    def _next(self) -> str | None:
+        """Next benchmark, one that need not be waited for if possible; None to let another model's task go first.
+
+        While the template loads benchmarks, the process scores those that it has, and is then replaced by one that has
+        more. It waits for more of them at most as long as it takes to load the model again, which is what that costs.
+        """
+        if self.stopped():
+            return self.remaining[0]
+        if again := [benchmark for benchmark in self.remaining if self.attempts[benchmark]]:
+            return again[0]
+        template = None if self.process is None else self.process.template
+        if self.process is not None and template is None:
+            return self.remaining[0]
+        if template is not None:
+            if ready := self._ready(template):
+                return ready[0]
+            if self.spec.others_wait and not template.wait_for_any(
+                self.remaining, self.seconds_again, stopped=self.stopped
+            ):
+                return None
+        self._fork()
+        template = None if self.process is None else self.process.template
+        ready = [] if template is None else self._ready(template)
+        return (ready or self.remaining)[0]
+
+    def _ready(self, template: Template) -> list[str]:
+        """Remaining benchmarks that the process has, or would have to load in any case."""
+        present = self.process.benchmarks if self.process is not None else frozenset()
+        return [name for name in self.remaining if name in present or not template.may_keep(name)]
+
+    def _fork(self) -> None:
+        """Replace the process by one with more benchmarks, if the template can fork one."""
+        template = borrow_template(
+            self.settings,
+            self.remaining,
+            environment=self.environment,
+            limit=self.limit,
+            timeout=self.spec.timeout,
+            stopped=self.stopped,
+            patience=self.seconds_again,
+        )
+        if template is None:
+            return
+        if self.process is not None and template.kept.isdisjoint(self.remaining):
+            template.give_back()
+            return
+        before = self.process
+        self.process = ScoringProcess(self.settings, environment=self.environment, limit=self.limit, template=template)
+        if before is not None:
+            self._settle(before)
+            before.finish()
+
+    def _settle(self, process: ScoringProcess | None, *, has_died: bool = False) -> None:
+        """Wait until the receipts of a process are written; pairs whose receipts it did not write remain."""
+        if not self.unwritten:
+            return
+        if process is not None:
+            timeout = _ANSWER_SECONDS if has_died else self.spec.timeout
+            process.wait_written(lambda: not self.unwritten, timeout=timeout, stopped=self.stopped)
+            if self.unwritten and not has_died:
+                process.close()  # it must not write a receipt after this
+                self.process = None if process is self.process else self.process
+        for benchmark in list(self.unwritten):
+            unwritten = self.unwritten.pop(benchmark)
+            with unwritten.held:
+                latest = self.store.latest(self.spec.model, benchmark)
+                found = latest is not None and latest.run is not None and latest.run.id == self.spec.run
+                if found and latest is not None and latest.created >= self.spec.since[benchmark]:
+                    unwritten.claim.finish()
+                    outcome = self._finished(benchmark, latest, unwritten.seconds)
+                elif self.stopped():
+                    outcome = self._outcome("stopped", benchmark)
+                else:
+                    outcome = self._outcome("retried", benchmark, reason="its receipt was lost with its process")
+                    self.attempts[benchmark] = 1
+                    self.remaining.append(benchmark)
+            if outcome["what"] == "retried":
+                self._report(outcome)
+            else:
+                self._end(outcome)
+
+    def _written(self, content: dict[str, Any]) -> None:
+        """Release a pair whose receipt was written while the next one was scored."""
+        unwritten = self.unwritten.pop(content["written"])
+        with unwritten.held:
+            outcome = self._answered(content["written"], Answer(content=content, seconds=unwritten.seconds))
+            unwritten.claim.finish()
+        self._end(outcome)
+
+    def _pair(self, benchmark: str, *, later: bool = True) -> dict[str, Any]:
         if self.stopped():
             return self._outcome("stopped", benchmark)
         claim = self.store.claim(self.spec.model, benchmark, owner=f"{OWNER}{self.spec.run}", one_receipt=True)
         if claim is None:
             return self._outcome("claimed", benchmark, owner=self.store.owner(self.spec.model, benchmark))
-        with claim:  # renewed until it is released
-            outcome = self._claimed_pair(benchmark, attempts, is_first=claim.is_first)
+        with ExitStack() as held:
+            held.enter_context(claim)  # renewed until it is released
+            outcome = self._claimed_pair(benchmark, self.attempts[benchmark], is_first=claim.is_first, later=later)
             if outcome["what"] == "finished":
                 claim.finish()
+            if outcome["what"] == "unwritten":
+                self.unwritten[benchmark] = _Unwritten(claim, held.pop_all(), outcome["seconds"])
             return outcome
 
-    def _claimed_pair(self, benchmark: str, attempts: int, *, is_first: bool) -> dict[str, Any]:
+    def _claimed_pair(self, benchmark: str, attempts: int, *, is_first: bool, later: bool) -> dict[str, Any]:
         if not is_first:
             latest = self.store.latest(self.spec.model, benchmark)
             if latest is not None and latest.created >= self.spec.since[benchmark]:
@@ -296,20 +418,29 @@ class _Task:
             return self._failed(
                 benchmark, Death(kind="crash", message="lost its worker twice", seconds=0.0), "WorkerLost"
             )
-        return self._score(benchmark, attempts)
+        return self._score(benchmark, attempts, later=later)
 
-    def _score(self, benchmark: str, attempts: int) -> dict[str, Any]:
+    def _score(self, benchmark: str, attempts: int, *, later: bool) -> dict[str, Any]:
         while True:
             attempts += 1
             self._report(self._outcome("started", benchmark, attempt=attempts))
-            process = self._process_for(benchmark, attempts)
-            result = process.score(self.spec.model, benchmark, timeout=self.spec.timeout, stopped=self.stopped)
-            self.n_scored += 1
+            if self.process is None:  # without a template, or after a failure, which may have been that of the template
+                self.process = ScoringProcess(self.settings, environment=self.environment, limit=self.limit)
+            result = self.process.score(
+                self.spec.model,
+                benchmark,
+                timeout=self.spec.timeout,
+                stopped=self.stopped,
+                on_written=self._written,
+                later=later and attempts == 1,  # a pair that is scored again is complete before the next one
+            )
             if isinstance(result, Answer):
+                self.seconds_again = max(self.seconds_again, result.content.get("seconds_again", 0.0))
                 if self.bigger_exists and attempts < ATTEMPTS and self._needs_more_memory(benchmark, result):
                     reason = "reported that its model ran out of memory"
                     return self._outcome("memory", benchmark, reason=reason, limit=self.limit)
                 return self._answered(benchmark, result)
+            self._settle(self.process, has_died=True)
             self.process = None
             if result.kind == "stopped":
                 return self._outcome("stopped", benchmark)
@@ -330,6 +461,8 @@ class _Task:
 
     def _answered(self, benchmark: str, answer: Answer) -> dict[str, Any]:
         content = answer.content
+        if "unwritten" in content:
+            return self._outcome("unwritten", benchmark, seconds=answer.seconds)
         if "error" in content:  # an error of the scorer itself, which writes receipts for errors of plugins
             receipt = error_receipt(self.store, self.spec.model, benchmark, content["error"], self._run_info())
             return self._finished(benchmark, receipt, answer.seconds)
@@ -341,6 +474,7 @@ class _Task:
             score=content["score"],
             reason=content["reason"],
             seconds=answer.seconds,
+            seconds_again=self.seconds_again,
         )
 
     def _failed(self, benchmark: str, death: Death, kind: str) -> dict[str, Any]:
@@ -371,38 +505,6 @@ class _Task:
             reason=receipt.reason,
             seconds=seconds,
         )
-
-    def _process_for(self, benchmark: str, attempts: int) -> ScoringProcess:
-        """Process for the next pair: a new one at first, and when the template has loaded what the present one lacks.
-
-        The first process waits until the template has loaded one benchmark, the second one until it has loaded two
-        more, the third one four, and so on, so that few processes load the model.
-        """
-        process = self.process
-        if process is not None and (
-            process.template is None or benchmark in process.benchmarks or not process.template.may_keep(benchmark)
-        ):
-            return process
-        template = None
-        if attempts == 1:  # a failure may have been that of the template
-            template = borrow_template(
-                self.settings,
-                [benchmark, *self.remaining],
-                environment=self.environment,
-                limit=self.limit,
-                timeout=self.spec.timeout,
-                stopped=self.stopped,
-                at_once=2 * self.n_scored or 1,
-            )
-        if process is not None and (template is None or benchmark not in template.kept):
-            if template is not None:
-                template.give_back()
-            return process
-        if process is not None:
-            process.finish()
-        self.n_scored = 0
-        self.process = ScoringProcess(self.settings, environment=self.environment, limit=self.limit, template=template)
-        return self.process
 
     def _run_info(self) -> Any:
         return run_info(self.spec.run, isolated=self.spec.isolated)

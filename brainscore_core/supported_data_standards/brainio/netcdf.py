@@ -1,6 +1,7 @@
 """Assemblies in netCDF files: how values are encoded, written and read."""
 
 import hashlib
+import os
 import re
 import threading
 import warnings
@@ -20,7 +21,7 @@ from brainscore_core.supported_data_standards.brainio.levels import index_order,
 if TYPE_CHECKING:
     import netCDF4
 
-__all__ = ["decode", "encode", "read_netcdf", "write_netcdf", "write_new_netcdf"]
+__all__ = ["EncodedFile", "decode", "encode", "read_netcdf", "write_netcdf", "write_new_netcdf"]
 
 #: attributes that describe how values are stored; attributes of an assembly cannot have these names
 RESERVED = frozenset({"_FillValue", "missing_value", "coordinates", "dtype", "scale_factor", "add_offset", "calendar"})
@@ -200,6 +201,8 @@ _BOOKKEEPING = {"_NCProperties", "coordinates"}
 _SINGLE = {"presentation": "stimulus_id", "neuroid": "neuroid_id"}
 # the HDF5 library must not be used by two threads at once
 _hdf5 = threading.RLock()
+if hasattr(os, "register_at_fork"):  # a forked process could never lock it if another thread held it meanwhile
+    os.register_at_fork(before=_hdf5.acquire, after_in_parent=_hdf5.release, after_in_child=_hdf5.release)
 
 
 def write_netcdf(
@@ -282,7 +285,42 @@ def write_new_netcdf(
     >>> read_netcdf(path, DataAssembly).identical(assembly)
     True
     """
-    _write_file(_prepare_groups(assembly, extras), path, compress)
+    EncodedFile(assembly, extras).write(path, compress=compress)
+
+
+class EncodedFile:
+    """Content of a netCDF file that is encoded, so that it can be written later, also by another thread.
+
+    Parameters
+    ----------
+    assembly, extras
+        As for :func:`write_netcdf`.
+
+    Raises
+    ------
+    UserError
+        If a value, coordinate or name cannot be stored.
+    """
+
+    def __init__(self, assembly: xr.DataArray, extras: Mapping[str, xr.DataArray] | None = None) -> None:
+        self._groups = _prepare_groups(assembly, extras)
+
+    @property
+    def size(self) -> int:
+        """Bytes of the values, without compression; of texts only the references."""
+        return sum(
+            encoded.values.nbytes for _, variables, _ in self._groups.values() for _, encoded in variables.values()
+        )
+
+    def detach(self) -> None:
+        """Copy the values, so that the arrays that they come from may change."""
+        for _, variables, _ in self._groups.values():
+            for name, (along, encoded) in variables.items():
+                variables[name] = (along, encoded._replace(values=encoded.values.copy()))
+
+    def write(self, path: str | Path, *, compress: bool = True) -> None:
+        """Write a new file, as :func:`write_new_netcdf` does."""
+        _write_file(self._groups, path, compress)
 
 
 _Prepared = tuple[dict[str, int], dict[str, tuple[tuple[str, ...], Encoded]], dict[str, Any]]

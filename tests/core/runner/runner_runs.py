@@ -70,13 +70,13 @@ class Runner:
             (r.model.identifier, r.benchmark.identifier): None if r.score is None else r.score.value for r in newest
         }
 
-    def popen(self, workers, models, benchmarks, *scheduler):
+    def popen(self, workers, models, benchmarks, *scheduler, scorer="runner_toys:score"):
         """Start a run in a process, and a process group, of its own."""
         script = HERE / "runner_script.py"
         name, _, value = self.marker.partition("=")
         return subprocess.Popen(
             [sys.executable, script, self.folder, self.address, str(workers), models, benchmarks, *scheduler],
-            env={**os.environ, name: value, "PYTHONPATH": str(HERE)},
+            env={**os.environ, name: value, "PYTHONPATH": str(HERE), "RUNNER_SCORER": scorer},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

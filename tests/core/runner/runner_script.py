@@ -1,5 +1,6 @@
 """A run in a process of its own: ``runner_script.py FOLDER STORE WORKERS MODELS BENCHMARKS [SCHEDULER]``."""
 
+import os
 import sys
 
 from brainscore_core.runner import ClusterOptions, PairFinished, run_plan
@@ -16,7 +17,7 @@ if __name__ == "__main__":
     report = run_plan(
         make_plan(models.split(","), benchmarks.split(","), ResultsStore(address)),
         store_address=address,
-        scorer="runner_toys:score",
+        scorer=os.environ.get("RUNNER_SCORER", "runner_toys:score"),
         cluster=ClusterOptions(workers=int(workers), memory=1_000_000_000, scheduler=next(iter(sys.argv[6:]), None)),
         on_event=tell,
         scorer_options={"folder": folder},

@@ -89,3 +89,41 @@ def _exit(argument, mark):
 
 def _raise(argument, mark):
     raise ValueError(argument)
+
+
+def score_later(model, benchmark, *, store, run, isolated, folder, later=None):
+    """Like `score`, but the receipt is written later, slowly."""
+    written = score(model, benchmark, store=_Unwritten(store), run=run, isolated=isolated, folder=folder)
+    if later is None:
+        return written.write()
+    begin = Path(folder) / f"{model} {benchmark} unwritten"
+    begin.touch()
+
+    def write():
+        time.sleep(0.6)
+        begin.rename(begin.with_name(f"{model} {benchmark} written"))
+        return written.write()
+
+    later(write)
+    return written.receipt
+
+
+class _Unwritten:
+    """A store that only prepares what is to be written."""
+
+    def __init__(self, store):
+        self.write = store.prepare
+
+
+def _crash_if_unwritten(argument, mark):
+    """Crash while the receipt of another pair is not written, once."""
+    if list(mark.parent.glob("* unwritten")) and not mark.exists():
+        mark.touch()
+        os.abort()
+
+
+def _late(argument, mark):
+    """Wait as `_slow` does, for the model of the name only."""
+    model, seconds = argument.split("-")
+    if mark.name.startswith(f"{model} "):
+        time.sleep(float(seconds))

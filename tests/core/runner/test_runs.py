@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 
 import pytest
 from runner_runs import Runner, until
@@ -199,6 +200,60 @@ class TestCtrlC:
         until(lambda: not runner.processes(), seconds=20)
         assert runner.store.claim("a", "slow-30", owner="test") is not None  # its owner is dead
         assert set(runner.scores()) == {("a", "plain-1")}
+
+
+@pytest.mark.slow(reason="starts clusters of processes")
+def test_receipts_are_written_while_the_next_pair_is_scored(runner):
+    report = runner(["a"], ["plain-1", "slow-0.3", "plain-2"], scorer="runner_toys:score_later")
+    kinds = [(type(event).__name__, event.benchmark) for event in runner.events if hasattr(event, "benchmark")]
+    assert kinds.index(("PairStarted", "slow-0.3")) < kinds.index(("PairFinished", "plain-1"))
+    assert report.states == {"scored": 3}
+    assert set(runner.counts().values()) == {1}
+    assert {event.receipt_id for event in report.finished} == {one.id for one in runner.store.listing().receipts}
+    assert runner.store.claims() == ()
+
+
+@pytest.mark.slow(reason="starts clusters of processes")
+def test_a_pair_whose_receipt_is_lost_with_its_process_is_scored_again(runner):
+    report = runner(["a"], ["plain-1", "crash_if_unwritten"], scorer="runner_toys:score_later")
+    assert report.states == {"scored": 2}
+    assert runner.counts() == {("a", "plain-1"): 2, ("a", "crash_if_unwritten"): 2}
+    assert [event.benchmark for event in report.retried] == ["plain-1", "crash_if_unwritten"]
+    assert len(runner.store.listing().receipts) == 2
+    assert runner.store.claims() == ()
+
+
+@pytest.mark.slow(reason="starts clusters of processes")
+def test_what_a_killed_run_called_finished_has_a_receipt(runner):
+    process = runner.popen(1, "a", "plain-1,plain-2,slow-30", scorer="runner_toys:score_later")
+    until(lambda: any(one.pair[1] == "slow-30" for one in runner.begun()))
+    process.kill()
+    output, _ = process.communicate(timeout=60)
+    until(lambda: not runner.processes(), seconds=20)
+    told = {tuple(line.split()[1:]) for line in output.splitlines() if line.startswith("PairFinished")}
+    assert {("a", "plain-1")} <= told <= set(runner.scores())
+    report = runner(["a"], ["plain-1", "plain-2"], scorer="runner_toys:score_later")
+    assert {(event.model, event.benchmark) for event in report.finished}.isdisjoint(told)
+    assert len(runner.store.listing().receipts) == 2
+
+
+@pytest.mark.slow(reason="starts clusters of processes")
+def test_an_idle_worker_takes_pairs_of_the_last_model(runner):
+    benchmarks = [f"late-b-0.{number}" for number in (31, 32, 33, 34, 35)]
+    report = runner(["a", "b"], benchmarks, workers=2)
+    assert report.states == {"scored": 10}
+    assert set(runner.counts().values()) == {1}
+    assert len({event.worker for event in runner.events if isinstance(event, PairStarted) and event.model == "b"}) == 2
+    assert len(runner.store.listing().receipts) == 10
+    assert runner.store.claims() == ()
+
+
+@pytest.mark.slow(reason="starts clusters of processes")
+@pytest.mark.skipif(sys.platform != "linux", reason="templates need Linux")
+def test_models_begin_with_what_is_loaded(runner):
+    runner(["a", "b"], ["plain-1", "rare-1", "plain-2"], scorer="runner_kept_toys:score")
+    pairs = [one.pair for one in runner.begun()]
+    assert set(pairs[:2]) == {("a", "plain-1"), ("b", "plain-1")}
 
 
 @pytest.mark.slow(reason="starts clusters of processes")

@@ -8,9 +8,12 @@ import time
 import pytest
 
 from brainscore_core.receipts.output import unnamed_file
+from brainscore_core.runner import ClusterOptions
 from brainscore_core.runner import template as template_module
 from brainscore_core.runner.process import Answer, Death, ScoringProcess
+from brainscore_core.runner.run import starting_early
 from brainscore_core.runner.template import Template, TemplateEnded, borrow_template, end_idle_templates, start_template
+from brainscore_core.runner.worker import scoring_environment
 
 psutil = pytest.importorskip("psutil")
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="templates need Linux")
@@ -57,7 +60,8 @@ def score(model, benchmark, *, store, run, isolated, folder):
         atexit.register(Path(folder, "left").touch)
     print("printed by", model)
     reason = f"{os.getpid()} {os.getppid()} {sorted(kept)} {'changed' in sys.path}"
-    return SimpleNamespace(id="r", state="scored", score=None, reason=reason)
+    timings = SimpleNamespace(load_model=None, extraction=None)
+    return SimpleNamespace(id="r", state="scored", score=None, reason=reason, timings=timings)
 """
 
 
@@ -76,9 +80,9 @@ def borrow(tmp_path, monkeypatch):
     }
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "FOLDER": str(tmp_path)}
 
-    def lend(*benchmarks, limit=800_000_000, timeout=60, stopped=lambda: False, at_once=None, variables=None):
+    def lend(*benchmarks, limit=800_000_000, timeout=60, stopped=lambda: False, patience=None, variables=None):
         how = {"environment": environment | (variables or {}), "limit": limit}
-        return borrow_template(settings, benchmarks, **how, timeout=timeout, stopped=stopped, at_once=at_once)
+        return borrow_template(settings, benchmarks, **how, timeout=timeout, stopped=stopped, patience=patience)
 
     lend.start = lambda *benchmarks: start_template(
         settings, benchmarks, environment=environment, limit=800_000_000, timeout=60
@@ -122,7 +126,7 @@ def test_models_share_what_is_kept_and_nothing_else(borrow, tmp_path):
 
 def test_benchmarks_are_loaded_while_the_first_is_scored(borrow):
     borrow.start("a")
-    template = borrow("a", "slow", "absent", "b", at_once=1)
+    template = borrow("a", "slow", "absent", "b", patience=0.0)
     first = borrow.process(template)
     assert "a" in first.benchmarks
     assert "b" not in first.benchmarks
@@ -137,6 +141,29 @@ def test_benchmarks_are_loaded_while_the_first_is_scored(borrow):
     first.finish()
     until(lambda: not psutil.pid_exists(first._process.parent) or zombie(first._process.parent))
     second.finish()
+
+
+def test_a_process_waits_for_more_only_as_long_as_it_may(borrow):
+    template = borrow("a", "slow", patience=0.0)
+    assert template.kept == {"a"}
+    assert not template.wait_for_any(["slow"], 0.05, stopped=lambda: False)
+    assert template.wait_for_any(["slow", "a"], 0.0, stopped=lambda: False)
+    assert borrow("a", "slow", patience=20.0).kept == {"a", "slow"}
+    template.give_back()
+    template.give_back()
+
+
+def test_a_template_that_started_early_is_that_of_the_run_or_ends(borrow):
+    scorer, cluster = "template_scorer:score", ClusterOptions(memory=800_000_000)
+    with starting_early(scorer, cluster, ["colorsys"]):
+        (early,) = template_module._templates.values()
+        settings = {"scorer": scorer, "options": {}}
+        environment = scoring_environment(1, 800_000_000)
+        how = {"environment": environment, "limit": 800_000_000, "timeout": 60, "stopped": lambda: False}
+        assert borrow_template(settings, [], **how) is early
+        assert "colorsys" in early._imported
+        early.give_back()
+    assert not early.running
 
 
 def zombie(pid):
@@ -177,7 +204,7 @@ def test_changed_code_is_not_used(borrow, tmp_path):
 
 @pytest.mark.parametrize(("benchmark", "timeout"), [("die", 60), ("hang", 1)])
 def test_a_benchmark_that_ends_the_template_affects_no_other(borrow, benchmark, timeout):
-    template = borrow("a", benchmark, "b", at_once=1, timeout=timeout)
+    template = borrow("a", benchmark, "b", patience=0.0, timeout=timeout)
     process = borrow.process(template)
     until(lambda: not template.may_keep("b"))
     assert scored(process, "a")[1] == process._process.parent
