@@ -4,8 +4,9 @@
 
 Numerics get float32 features in memory and float64 responses, and return their values to the processor; each is called
 once before it is timed. Extraction records five layers of a network from images of 256 × 256 pixels; `floor` decodes
-the images by one thread a core and passes them through the network on the GPU, without any recording. Each extraction
-is a process of its own. Without a GPU, the script says so and ends.
+the images by one thread a core and passes them through the network on the GPU, without any recording. Each network has
+a process of its own, which extracts some images before; on the processor, it is timed once. Without a GPU, the script
+says so and ends.
 """
 
 import argparse
@@ -155,31 +156,15 @@ def floor(stimuli, name):
         return time.perf_counter() - start, None
 
 
-def warmed(part):
-    """The same part of extraction.py, after the network has run once on the GPU."""
-
-    def run(stimuli, name):
-        import torch
-
-        if torch.cuda.is_available():
-            with torch.inference_mode():
-                NETWORKS[name][0]().cuda()(torch.zeros(BATCH, 3, extraction.SIZE, extraction.SIZE, device="cuda"))
-            torch.cuda.synchronize()
-        return part(stimuli, name)
-
-    return run
+def on_cpu(stimuli, name):
+    """Five layers on the processor, none of which is in the store, where they are written."""
+    model = extraction.wrapper(name, device="cpu")
+    start = time.perf_counter()
+    activations = model(stimuli, layers=NETWORKS[name][1])
+    return time.perf_counter() - start, extraction.sample(activations)
 
 
-PARTS = {"floor": floor, "stored": warmed(extraction.extract), "memory": warmed(extraction.extract_into_memory)}
-
-
-def run(part, folder, name, *, gpu=True):
-    environment = dict(os.environ) if gpu else {**os.environ, "CUDA_VISIBLE_DEVICES": ""}
-    command = [sys.executable, os.path.abspath(__file__), "--child", part, folder, name]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment)
-    if done.returncode:
-        raise SystemExit(f"{part} of {name} failed:\n{done.stderr[-3000:]}")
-    return json.loads(done.stdout.splitlines()[-1])
+PARTS = {"floor": floor, "stored": extraction.extract, "memory": extraction.extract_into_memory, "processor": on_cpu}
 
 
 def extraction_rows(runs, wanted):
@@ -189,28 +174,39 @@ def extraction_rows(runs, wanted):
                 continue
             if not os.listdir(folder):
                 extraction.write_images(folder, IMAGES)
-            found = {part: [run(part, folder, name) for _ in range(runs)] for part in PARTS}
-            on_cpu = run("stored", folder, name, gpu=False)
-            seconds = {part: statistics.median(one["seconds"] for one in results) for part, results in found.items()}
-            differences = [
-                extraction.difference(found[part][0]["values"], on_cpu["values"]) for part in ("stored", "memory")
-            ]
+            command = [sys.executable, os.path.abspath(__file__), "--child", folder, name, str(runs)]
+            done = subprocess.run(command, capture_output=True, text=True)
+            if done.returncode:
+                raise SystemExit(f"extraction by {name} failed:\n{done.stderr[-3000:]}")
+            found = json.loads(done.stdout.splitlines()[-1])
+            seconds = {part: statistics.median(found[part]["seconds"]) for part in PARTS}
+            values = {part: found[part]["values"] for part in PARTS}
+            differences = [extraction.difference(values[part], values["processor"]) for part in ("stored", "memory")]
             yield [
-                name, f"{on_cpu['seconds']:.2f}", *(f"{seconds[part]:.2f}" for part in PARTS),
-                f"{on_cpu['seconds'] / seconds['stored']:.1f}", f"{seconds['stored'] / seconds['floor']:.2f}",
+                name, *(f"{seconds[part]:.2f}" for part in ("processor", "floor", "stored", "memory")),
+                f"{seconds['processor'] / seconds['stored']:.1f}", f"{seconds['stored'] / seconds['floor']:.2f}",
                 f"{seconds['memory'] / seconds['floor']:.2f}", f"{max(differences):.0e}",
             ]  # fmt: skip
 
 
-def child(part, folder, name):
+def child(folder, name, runs):
+    """Measure the extraction by one network in this process, after it has extracted some images."""
     try:
         import torchvision  # noqa: F401 - where it is built for this torch, it defines its operators
     except RuntimeError:
         extraction.prepare()
-    with tempfile.TemporaryDirectory() as home:
-        os.environ["BRAINSCORE_HOME"] = home
-        seconds, values = PARTS[part](extraction.stimulus_set(folder), name)
-    print(json.dumps({"seconds": seconds, "values": values}))
+    stimuli = extraction.stimulus_set(folder)
+    extraction.wrapper(name, store=None)(stimuli[: 2 * BATCH], layers=NETWORKS[name][1])
+    found = {part: {"seconds": [], "values": None} for part in PARTS}
+    for number in range(runs):
+        for part, function in PARTS.items():
+            if part == "processor" and number:
+                continue
+            with tempfile.TemporaryDirectory() as home:
+                os.environ["BRAINSCORE_HOME"] = home
+                seconds, found[part]["values"] = function(stimuli, name)
+            found[part]["seconds"].append(seconds)
+    print(json.dumps(found))
 
 
 def main():
@@ -221,7 +217,8 @@ def main():
     parser.add_argument("--child", nargs=3, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.child:
-        child(*arguments.child)
+        folder, name, runs = arguments.child
+        child(folder, name, int(runs))
         return
     if arguments.write and arguments.cases:
         parser.error("--write needs all cases; name none")
@@ -235,7 +232,7 @@ def main():
          numerics_rows(arguments.runs, arguments.cases)),
         (["network", "processor, stored, s", "GPU, floor, s", "GPU, stored, s", "GPU, in memory, s",
           "processor / GPU", "stored / floor", "in memory / floor", "values differ by"],
-         extraction_rows(max(1, arguments.runs // 2), arguments.cases)),
+         extraction_rows(arguments.runs, arguments.cases)),
     ):  # fmt: skip
         found = []
         for row in rows:

@@ -294,6 +294,17 @@ def command(project, place, workers, small, plugins):
     return end - start, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, [whole, *records]
 
 
+def value_difference(one, other):
+    """Text of the largest difference of two estimates, relative to the value; empty if these are not estimates."""
+    values = [
+        [part.value, part.error, *(part.ci or ())] for part in (one, other) if getattr(part, "value", None) is not None
+    ]
+    pairs = list(zip(*values, strict=False)) if len(values) == 2 else []
+    if not pairs or not pairs[0][0] or any(None in pair for pair in pairs):
+        return ""
+    return f" by {max(abs(a - b) for a, b in pairs) / abs(pairs[0][0]):.0e}"
+
+
 def differences(one, other):
     """Pairs whose scores, intervals, ceilings or arrays differ between two runs, with what differs."""
     found = []
@@ -302,7 +313,11 @@ def differences(one, other):
         if a is None or b is None:
             found.append(f"{pair}: only in one run")
             continue
-        parts = [name for name in ("state", "score", "raw", "ceiling") if getattr(a, name) != getattr(b, name)]
+        parts = [
+            f"{name}{value_difference(getattr(a, name), getattr(b, name))}"
+            for name in ("state", "score", "raw", "ceiling")
+            if getattr(a, name) != getattr(b, name)
+        ]
         parts += [
             f"array {x.kind}"
             for x, y in zip(a.attachments, b.attachments, strict=True)

@@ -32,6 +32,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 _PR_SET_PDEATHSIG = 1  # option of prctl on Linux: the signal to receive when the parent ends
+_GPU_FILES = ("/dev/nvidia", "/dev/kfd")  # open in processes that use a GPU; importing torch does not open them
 _OOM_SCORE = "500"  # if memory runs out, the system should kill this process, not the worker or the terminal
 
 
@@ -304,9 +305,16 @@ def _problem_of_forks() -> str:
                 tasks -= library["num_threads"] - 1
     if tasks > 0:
         return f"{tasks} threads are running"
-    if "libcuda.so" in Path("/proc/self/maps").read_text(errors="replace"):
-        return "CUDA is initialised"
+    if any(_target(path).startswith(_GPU_FILES) for path in Path("/proc/self/fd").iterdir()):
+        return "a GPU is in use"
     return ""
+
+
+def _target(link: Path) -> str:
+    try:
+        return os.readlink(link)
+    except OSError:  # closed meanwhile, as is the listing of the folder itself
+        return ""
 
 
 def _fork() -> int:

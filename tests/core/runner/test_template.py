@@ -23,7 +23,7 @@ import atexit, os, sys, threading, time
 from pathlib import Path
 from types import SimpleNamespace
 
-kept = {}
+kept, opened = {}, []
 if "THREAD" in os.environ:
     threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
 
@@ -38,6 +38,9 @@ def keep_benchmark(benchmark, *, folder):
         time.sleep(0.3)
     if benchmark == "thread":
         threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
+    if benchmark == "gpu":  # as if its files were devices
+        sys.modules["__main__"]._GPU_FILES = (folder,)
+        opened.append(open(Path(folder, "version")))
     version = Path(folder, "version").read_text()
     if benchmark in kept:
         return True if kept[benchmark][0] == version else None
@@ -234,6 +237,12 @@ def test_a_template_with_threads_does_not_fork(borrow):
     assert borrow("a", variables={"THREAD": "1"}) is None
     process = borrow.process(None)
     assert scored(process, "a")[1:] == (os.getpid(), "[] False")
+    process.finish()
+
+
+def test_a_template_that_uses_a_gpu_does_not_fork(borrow):
+    process = borrow.process(borrow("gpu"))  # from what it was before
+    assert scored(process, "a") == (process.pid, process._process.parent, "[] False")
     process.finish()
 
 
