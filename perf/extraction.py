@@ -171,12 +171,14 @@ def thingsvision(folder, name="CNN"):
         dataset = ImageDataset(root=folder, out_path=order, backend="pt", transforms=transforms.Compose(steps))
         batches = DataLoader(dataset=dataset, batch_size=32, backend="pt")
         start = time.perf_counter()
-        features = extractor.extract_features(batches=batches, module_names=layers, flatten_acts=True)
+        # outputs of transformers are not contiguous, and it cannot flatten these
+        features = extractor.extract_features(batches=batches, module_names=layers, flatten_acts=name == "CNN")
         seconds = time.perf_counter() - start
     found = []
     for layer in layers:
-        rows, units = places(features[layer].shape[1])
-        found.append(features[layer][rows, units].astype(float).tolist())
+        flat = features[layer].reshape(len(features[layer]), -1)
+        rows, units = places(flat.shape[1])
+        found.append(flat[rows, units].astype(float).tolist())
     return seconds, found
 
 
