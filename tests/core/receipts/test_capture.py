@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -49,7 +50,9 @@ def test_a_flood_does_not_fill_the_disk(monkeypatch):
     first, left_out, last = captured.text().split("\n")
     assert first == "00000" * 100
     assert last == "00399" * 100
-    assert left_out == f"… {400 * 500 - 1000:,} bytes left out …"
+    count = int(re.fullmatch(r"… ([\d,]+) bytes left out …", left_out)[1].replace(",", ""))
+    # what is printed at the moment of a cut may be lost, and is then not counted
+    assert 400 * 500 - 1000 - 10 * 500 <= count <= 400 * 500 - 1000
 
 
 def test_streams_are_given_back_after_an_error(capfd):
