@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import json
 import queue
 import time
@@ -320,6 +321,8 @@ def _start_template(
     later_models: Sequence[str] = (),
     modules: Sequence[str] = (),
 ) -> None:
+    if importlib.util.find_spec("psutil") is None:  # without brainscore[cluster], run_plan raises the error
+        return
     if cluster.scheduler is None and cluster.slurm is None and not cluster.gpus:
         start_template(
             {"scorer": scorer, "options": dict(options or {})},
