@@ -267,10 +267,6 @@ class _Task:
             # other processes had claimed these pairs; they may be finished or released by now
             for benchmark in waiting:
                 self._end(self._pair(benchmark, later=False))
-        except BaseException:
-            if self.process is not None:
-                self.process.close()  # it may be scoring a pair that is no longer claimed
-            raise
         finally:
             try:
                 self._settle(self.process)
@@ -426,14 +422,18 @@ class _Task:
             self._report(self._outcome("started", benchmark, attempt=attempts))
             if self.process is None:  # without a template, or after a failure, which may have been that of the template
                 self.process = ScoringProcess(self.settings, environment=self.environment, limit=self.limit)
-            result = self.process.score(
-                self.spec.model,
-                benchmark,
-                timeout=self.spec.timeout,
-                stopped=self.stopped,
-                on_written=self._written,
-                later=later and attempts == 1,  # a pair that is scored again is complete before the next one
-            )
+            try:
+                result = self.process.score(
+                    self.spec.model,
+                    benchmark,
+                    timeout=self.spec.timeout,
+                    stopped=self.stopped,
+                    on_written=self._written,
+                    later=later and attempts == 1,  # a pair that is scored again is complete before the next one
+                )
+            except BaseException:
+                self.process.close()  # it may be scoring a pair that is no longer claimed
+                raise
             if isinstance(result, Answer):
                 self.seconds_again = max(self.seconds_again, result.content.get("seconds_again", 0.0))
                 if self.bigger_exists and attempts < ATTEMPTS and self._needs_more_memory(benchmark, result):

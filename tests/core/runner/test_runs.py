@@ -16,8 +16,9 @@ from brainscore_core.runner import (
     PairStarted,
     run_plan,
 )
+from brainscore_core.runner import run as run_module
 from brainscore_core.runner.plan import Plan, make_plan
-from brainscore_core.scoring import BenchmarkInfo, ModelInfo, Receipt
+from brainscore_core.scoring import BenchmarkInfo, ModelInfo, Receipt, ResultsStore, StoreError
 from tests.optional import require_package
 
 require_package("distributed", 'runs need Dask: pip install "brainscore[cluster]"')
@@ -210,6 +211,23 @@ def test_receipts_are_written_while_the_next_pair_is_scored(runner):
     assert report.states == {"scored": 3}
     assert set(runner.counts().values()) == {1}
     assert {event.receipt_id for event in report.finished} == {one.id for one in runner.store.listing().receipts}
+    assert runner.store.claims() == ()
+
+
+def test_a_receipt_that_is_being_written_outlasts_an_error_of_the_store(runner, monkeypatch):
+    def claim(store, model, benchmark, **options):
+        if benchmark == "plain-2" and not failed:
+            failed.append(benchmark)
+            raise StoreError("no server")
+        return claim_of_store(store, model, benchmark, **options)
+
+    claim_of_store, failed = ResultsStore.claim, []
+    monkeypatch.setattr(ResultsStore, "claim", claim)
+    monkeypatch.setattr(run_module, "_RETRY_SECONDS", 0.1)
+    report = runner(["a"], ["plain-1", "plain-2"], scorer="runner_toys:score_later")
+    assert failed
+    assert report.states == {"scored": 2}
+    assert set(runner.counts().values()) == {1}
     assert runner.store.claims() == ()
 
 
