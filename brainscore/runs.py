@@ -21,7 +21,6 @@ __all__ = ["SCORER", "cluster_options", "execute", "run", "starting_early"]
 SCORER = "brainscore_vision.scoring:score_pair"
 """What a worker calls for a pair."""
 
-_LOOK_AHEAD = 20  # models
 _MEMORY_OF_A_WORKER = 4_000_000_000  # bytes; networks on a benchmark's stimuli mostly need less
 
 
@@ -132,7 +131,7 @@ def execute(
         if options.scheduler is None and options.slurm is None:
             require_sandbox()  # on other machines, each worker checks this itself
         options_of_pairs["cage"] = dict(cage)
-    if options.scheduler is None and options.slurm is None and not options.gpus:  # else templates are not shared
+    if options.shares_template:
         plan = replace(plan, tasks=_light_first(plan.tasks, selection, options.workers))
     return run_plan(
         plan,
@@ -147,12 +146,13 @@ def execute(
 
 def _light_first(tasks: Sequence[ModelTask], selection: Selection, workers: int) -> list[ModelTask]:
     """Move a model for each worker to the front that needs no large libraries, which are imported in the meantime."""
+    from brainscore_core.runner.run import LOOK_AHEAD
     from brainscore_vision.scoring import mentioned_modules
 
     def is_light(task: ModelTask) -> bool:
         return not mentioned_modules([task.model], ["torch", "tensorflow"], files=selection.files)
 
-    light = [task for task in tasks[:_LOOK_AHEAD] if is_light(task)][:workers]
+    light = [task for task in tasks[:LOOK_AHEAD] if is_light(task)][:workers]
     return [*light, *(task for task in tasks if task not in light)]
 
 

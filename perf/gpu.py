@@ -111,13 +111,13 @@ def numerics_rows(runs, wanted):
         X, Y = data(*size)
         slow = size[0] > 5000
         function(X[:200], Y[:200], None)
-        on_cpu = [timed(function, X, Y, None) for _ in range(1 if slow else min(runs, 3))]
+        processor = [timed(function, X, Y, None) for _ in range(1 if slow else min(runs, 3))]
         timed(function, X, Y, "cuda")
         torch.cuda.reset_peak_memory_stats()
-        on_gpu = [timed(function, X, Y, "cuda") for _ in range(runs)]
+        device = [timed(function, X, Y, "cuda") for _ in range(runs)]
         peak = torch.cuda.max_memory_allocated()
-        cpu, gpu = (statistics.median(seconds for seconds, _ in found) for found in (on_cpu, on_gpu))
-        expected, found = on_cpu[0][1], on_gpu[0][1]
+        cpu, gpu = (statistics.median(seconds for seconds, _ in found) for found in (processor, device))
+        expected, found = processor[0][1], device[0][1]
         difference = np.abs(found - expected).max() / np.abs(expected).max()
         yield [
             name, " × ".join(f"{number:,}" for number in size), f"{cpu:.3f}", f"{gpu:.3f}", f"{cpu / gpu:.1f}",

@@ -281,7 +281,7 @@ def command(ctx: click.Context, file: Path | None, dry_run: bool, json_: bool, *
         names = ("workers", "max_memory", "gpus", "scheduler", "slurm", "timeout")
         options = cluster_options(**{name: how[name] for name in names if name in how})
         if not dry_run:
-            ctx.with_resource(starting_early(options))
+            ctx.with_resource(starting_early(options))  # before the imports that follow, which take a second
         from brainscore_core.results.store import ResultsStore
         from brainscore_vision.pair_selection import plan_selection, select
 

@@ -354,10 +354,7 @@ _kept: tuple[tuple[Any, ...], Array] | None = None
 
 def _file_key(X: NDArray) -> tuple[Any, ...] | None:
     """What identifies the values of a read-only memory map, or of a part of it; None for other arrays."""
-    mapped, base = None, X
-    while isinstance(base, np.ndarray):
-        mapped = base if isinstance(base, np.memmap) else mapped
-        base = base.base  # type: ignore[assignment]
+    mapped = _memory_map(X)
     if mapped is None or mapped.flags.writeable or X.flags.writeable or mapped.filename is None:
         return None
     try:
@@ -409,7 +406,7 @@ def _products_then_centred(X: NDArray, *, row_mean: Array | None = None) -> Arra
     centre = few.mean(axis=0) if row_mean is None else row_mean[:, None]
     if not np.square(few).sum() <= _LOST * np.square(few - centre).sum():
         return None
-    if X.dtype == np.float64 and X.flags.c_contiguous and X.flags.aligned and not _in_file(X):
+    if X.dtype == np.float64 and X.flags.c_contiguous and X.flags.aligned and _memory_map(X) is None:
         total = dsyrk(1.0, X.T, trans=1, lower=1)
     else:
         total = _lower_products(X)
@@ -427,14 +424,14 @@ def _products_then_centred(X: NDArray, *, row_mean: Array | None = None) -> Arra
     return _mirrored(total)
 
 
-def _in_file(X: NDArray) -> bool:
-    """Whether X is (a part of) a memory map."""
+def _memory_map(X: NDArray) -> np.memmap | None:
+    """The memory map of which X is a part; None if it is not in a file."""
+    mapped = None
     base: Any = X
     while isinstance(base, np.ndarray):
-        if isinstance(base, np.memmap):
-            return True
+        mapped = base if isinstance(base, np.memmap) else mapped
         base = base.base
-    return False
+    return mapped
 
 
 _Prepare = Callable[[Any, slice], None]

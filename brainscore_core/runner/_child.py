@@ -284,7 +284,7 @@ def _kept(keeper: Any, benchmark: str, options: dict[str, Any]) -> dict[str, Any
         return {"kept": False}
     try:
         return {"kept": keeper.keep_benchmark(benchmark, **options)}
-    except Exception:  # noqa: BLE001
+    except Exception:  # noqa: BLE001 - the process of a model meets the error, too, and reports it
         return {"kept": False}
 
 

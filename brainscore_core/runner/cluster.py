@@ -99,6 +99,11 @@ class ClusterOptions:
             )
 
     @property
+    def shares_template(self) -> bool:
+        """Whether workers share a template and may take over pairs: those of this machine do, without GPUs."""
+        return self.scheduler is None and self.slurm is None and not self.gpus
+
+    @property
     def worker_memory(self) -> int:
         """Bytes that each worker on this machine may use."""
         return int(self.memory) if self.memory is not None else memory_limit() // self.workers

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from brainscore_core.runner.plan import Plan
 
 __all__ = [
+    "LOOK_AHEAD",
     "ClusterReady",
     "Event",
     "Pair",
@@ -223,7 +224,8 @@ def merge_by_model(works: Sequence[Work]) -> list[Work]:
 _TICK = 0.2  # seconds between two checks of the waiting tasks
 _RETRY_SECONDS = 10.0  # until a lost store, or a pair claimed by a lost worker of this run, is tried again
 _STOP_SECONDS = 6.0  # that workers have to release their claims when the run is interrupted
-_LOOK_AHEAD = 20  # models whose modules the template imports before the first of them has been scored
+LOOK_AHEAD = 20
+"""Number of models whose modules the template imports before the first of them has been scored."""
 _MAX_LOSSES = 3  # consecutive losses of the worker or the store, without a finished pair, before a task is abandoned
 
 
@@ -323,7 +325,7 @@ def _start_template(
 ) -> None:
     if importlib.util.find_spec("psutil") is None:  # without brainscore[cluster], run_plan raises the error
         return
-    if cluster.scheduler is None and cluster.slurm is None and not cluster.gpus:
+    if cluster.shares_template:
         start_template(
             {"scorer": scorer, "options": dict(options or {})},
             benchmarks,
@@ -410,7 +412,7 @@ class _Run:
     def _start_template(self, works: list[Work]) -> None:
         """Let the template of workers on this machine import and load while they are started."""
         # isolated models are imported by processes of their own
-        models = [] if self.common_fields["isolated"] else [work.model for work in works[:_LOOK_AHEAD]]
+        models = [] if self.common_fields["isolated"] else [work.model for work in works[:LOOK_AHEAD]]
         _start_template(
             self.options,
             self.common_fields["scorer"],
@@ -498,8 +500,7 @@ class _Run:
 
     def _may_split(self) -> bool:
         """Whether an idle worker may take pairs of a running task: at the end of a run on this machine."""
-        options = self.options
-        return not (self.waiting or options.gpus or options.scheduler is not None or options.slurm is not None)
+        return self.options.shares_template and not self.waiting
 
     def _part_of_running(self, chosen: Sequence[Work]) -> Work | None:
         """Pairs of a running task for an idle worker, the last ones first; None if that would save no time.
