@@ -29,7 +29,12 @@ __all__ = [
     "weights_fingerprint",
 ]
 
-_DEPTH = 8
+_DEPTH = 24
+"""Levels of objects within each other: a function, its closure, an object's attributes, their items."""
+
+_NETWORK_DEPTH = 8
+"""As `_DEPTH`, in settings of networks, whose deeper objects only count by their type."""
+
 _PLUGIN_PACKAGES = tuple(f"brainscore_vision.{kind}." for kind in ("models", "benchmarks", "metrics", "data"))
 
 
@@ -41,7 +46,8 @@ def fingerprint(value: Any) -> str:
     """Hash of a value, or of the code and state of a callable.
 
     The hash of functions includes their bytecode, defaults, closure and the source of their module (in plugins, of the
-    whole plugin); that of objects the source and attributes of their class; that of arrays and tensors their bytes.
+    whole plugin); that of objects the source of their class and their attributes, but not the values of cached
+    properties, which follow from these; that of arrays and tensors their bytes.
 
     Raises
     ------
@@ -132,7 +138,7 @@ def _described(value: Any, above: frozenset[int], depth: int, *, strict: bool) -
         return [type(value).__name__, repr(value)]
     if id(value) in above:
         return ["again", type(value).__name__]
-    if depth > _DEPTH:
+    if depth > (_DEPTH if strict else _NETWORK_DEPTH):
         if strict:
             raise Unhashable(f"{type(value).__name__} is nested too deeply to be hashed")
         return ["deep", type(value).__name__]
@@ -226,7 +232,12 @@ def _object(value: Any, describe: Callable[[Any], Any], strict: bool) -> Any:
                 raise Unhashable(f"a {type(value).__module__}.{type(value).__qualname__} has no readable state")
             text = ""
         return ["object", _class_of(type(value)), text]
-    return ["object", _class_of(type(value)), describe(dict(state))]
+    attributes = {name: item for name, item in state.items() if not _is_cached_property(type(value), name)}
+    return ["object", _class_of(type(value)), describe(attributes)]
+
+
+def _is_cached_property(cls: type, name: Any) -> bool:
+    return isinstance(inspect.getattr_static(cls, name, None), functools.cached_property)
 
 
 def _slots(cls: type) -> tuple[str, ...]:

@@ -1,11 +1,14 @@
 """Activations from functions, files, timm, torchvision and transformers."""
 
+from functools import cached_property
+
 import numpy as np
 import pytest
 
 from brainscore_core.errors import UserError
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
+from brainscore_vision import load_model
 from brainscore_vision.model_helpers.activations.features_on_disk import FeaturesOnDisk
 from brainscore_vision.model_helpers.activations.fingerprints import Unhashable, fingerprint
 from brainscore_vision.model_helpers.activations.preprocessing import ImagePreprocessing, load_preprocess_images
@@ -99,6 +102,31 @@ def test_fingerprints():
     assert fingerprint({"a": 1}) != fingerprint({"a": 1.0})
     with pytest.raises(Unhashable):
         fingerprint(iter([]))
+    deep = [0]
+    for _ in range(100):
+        deep = [deep]
+    with pytest.raises(Unhashable, match="nested too deeply"):
+        fingerprint(deep)
+
+
+def test_cached_properties_do_not_change_a_fingerprint():
+    class Filters:
+        def __init__(self, size):
+            self.size = size
+
+        @cached_property
+        def weights(self):
+            return np.ones(self.size)
+
+    filters = Filters(3)
+    before = fingerprint(filters)
+    assert filters.weights.sum() == 3
+    assert fingerprint(filters) == before != fingerprint(Filters(4))
+
+
+@pytest.mark.parametrize("name", ["gabor", "pixels", "simulated-truth"])
+def test_activations_of_models_without_weights_are_stored(name):
+    assert load_model(name).activations_model.keeps_activations()
 
 
 @pytest.fixture
