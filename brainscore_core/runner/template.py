@@ -36,6 +36,7 @@ _KEPT_SHARE = 0.25  # of the memory of a pair, for benchmarks that the template 
 _IDLE_SECONDS = 60.0  # after which an unused template ends
 _FIRST_BENCHMARKS = 4  # that are loaded before modules for later models are imported
 _TICK = 0.02
+_FIRST_PAUSE = 0.001  # while a process ends, which mostly takes a few milliseconds
 _IMPORT_SECONDS = 5.0  # that a process waits for imports, which take it as long
 _ANSWER_SECONDS = 60.0  # for requests that take milliseconds
 _START_SECONDS = 600.0  # imports from a slow shared disk
@@ -138,7 +139,7 @@ class Template:
         self._ahead: dict[str, tuple[Mapping[str, Any], float | None]] = {}  # to load, in order
         self._expected: list[dict[str, Any]] = []  # models, and options of the scorer
         self._n_urgent = 0  # of these, for which modules are imported before a benchmark is loaded
-        self._importing = False  # for expected models
+        self._importing: frozenset[str] = frozenset()  # expected models, for which modules are imported
         self._loading = False  # a benchmark
         self._modules: set[str] = set()  # to import
         self._imported: set[str] = set()
@@ -186,6 +187,7 @@ class Template:
         timeout: float | None,
         stopped: Callable[[], bool],
         patience: float | None = None,
+        model: str | None = None,
     ) -> bool:
         """Import what earlier models used, and keep benchmarks as far as the memory allows.
 
@@ -202,6 +204,8 @@ class Template:
         patience : float, optional
             Seconds to wait for the other benchmarks if at least one is there; they are then loaded in the background.
             By default, this method waits for all.
+        model : str, optional
+            What the next process scores with. It does not wait while modules for other models are imported.
 
         Returns
         -------
@@ -218,7 +222,7 @@ class Template:
             self._wanted = set(benchmarks)
             self._ahead = dict.fromkeys(benchmarks, (options, timeout)) | self._ahead
             start = time.monotonic()
-            while not self._problem and self._is_awaited(benchmarks, time.monotonic() - start, patience):
+            while not self._problem and self._is_awaited(benchmarks, time.monotonic() - start, patience, model):
                 # again if it was dropped meanwhile
                 self._ahead |= dict.fromkeys(set(benchmarks).difference(self._kept), (options, timeout))
                 self._changed.notify_all()
@@ -352,13 +356,17 @@ class Template:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(timeout=5)
 
-    def _is_awaited(self, benchmarks: Sequence[str], seconds: float, patience: float | None) -> bool:
+    def _is_awaited(self, benchmarks: Sequence[str], seconds: float, patience: float | None, model: str | None) -> bool:
         """Whether the next process should wait, after some seconds, for an import or these benchmarks."""
         if self._server is None or not self._is_any_settled(benchmarks):
             return True
         if not set(benchmarks) <= self._settled and (patience is None or seconds < patience):
             return True
-        return bool(self._modules or self._importing) and not self._loading and seconds < _IMPORT_SECONDS
+        if self._importing:
+            is_useful = model is None or model in self._importing
+        else:
+            is_useful = bool(self._modules) and not self._loading
+        return is_useful and seconds < _IMPORT_SECONDS
 
     def _is_any_settled(self, benchmarks: Iterable[str]) -> bool:
         wanted = set(benchmarks)
@@ -387,12 +395,12 @@ class Template:
                     expected = self._expected[0] if self._expected and is_urgent and not modules else {}
                     benchmark = "" if modules or expected else next(iter(self._ahead))
                     options, timeout = self._ahead.pop(benchmark, ({}, None))
-                    self._importing, self._loading = bool(expected), bool(benchmark)
+                    self._importing, self._loading = frozenset(expected.get("models", ())), bool(benchmark)
                 if expected:
                     self._request(expected, _START_SECONDS)
                     with self._changed:
                         self._expected.pop(0)
-                        self._n_urgent, self._importing = 0, False
+                        self._n_urgent, self._importing = 0, frozenset()
                 elif modules:
                     self._request({"import": modules}, _START_SECONDS)
                     with self._changed:
@@ -517,10 +525,12 @@ class ForkedProcess:
     def wait(self, timeout: float | None = None) -> int:
         """Wait for the end, and release the process's id."""
         end = None if timeout is None else time.monotonic() + timeout
+        pause = _FIRST_PAUSE
         while (code := self.poll()) is None:
             if end is not None and time.monotonic() > end:
                 raise subprocess.TimeoutExpired("scoring process", timeout or 0.0)
-            time.sleep(_TICK)
+            time.sleep(pause)
+            pause = min(2 * pause, _TICK)
         if self.returncode is None:
             self.returncode = code
             self._template.release(self._server, self.pid)
@@ -591,6 +601,7 @@ def borrow_template(
     timeout: float | None,
     stopped: Callable[[], bool],
     patience: float | None = None,
+    model: str | None = None,
 ) -> Template | None:
     """Return a template for the next process; None if the process has to be started.
 
@@ -601,7 +612,7 @@ def borrow_template(
     ----------
     settings : mapping
         As for `ScoringProcess`.
-    benchmarks, timeout, stopped, patience
+    benchmarks, timeout, stopped, patience, model
         As for :meth:`Template.prepare`.
     environment, limit
         As for :class:`Template`.
@@ -615,7 +626,9 @@ def borrow_template(
         if template is None:
             return None
         try:
-            if template.prepare(benchmarks, options=options, timeout=timeout, stopped=stopped, patience=patience):
+            if template.prepare(
+                benchmarks, options=options, timeout=timeout, stopped=stopped, patience=patience, model=model
+            ):
                 return template
         except TemplateEnded:
             if not stopped():

@@ -338,6 +338,7 @@ class _Task:
             timeout=self.spec.timeout,
             stopped=self.stopped,
             patience=self.seconds_again,
+            model=self.spec.model,
         )
         if template is None:
             return

@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+import threading
 import time
 
 import pytest
@@ -26,6 +27,12 @@ from types import SimpleNamespace
 kept, opened = {}, []
 if "THREAD" in os.environ:
     threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
+
+def mentioned_modules(models, modules, *, folder):
+    Path(folder, "modules").touch()
+    while "slow" in models and not Path(folder, "imported").exists():
+        time.sleep(0.01)
+    return []
 
 def keep_benchmark(benchmark, *, folder):
     if benchmark == "absent":
@@ -83,12 +90,12 @@ def borrow(tmp_path, monkeypatch):
     }
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "FOLDER": str(tmp_path)}
 
-    def lend(*benchmarks, limit=800_000_000, timeout=60, stopped=lambda: False, patience=None, variables=None):
+    def lend(*benchmarks, limit=800_000_000, timeout=60, stopped=lambda: False, variables=None, **options):
         how = {"environment": environment | (variables or {}), "limit": limit}
-        return borrow_template(settings, benchmarks, **how, timeout=timeout, stopped=stopped, patience=patience)
+        return borrow_template(settings, benchmarks, **how, timeout=timeout, stopped=stopped, **options)
 
-    lend.start = lambda *benchmarks: start_template(
-        settings, benchmarks, environment=environment, limit=800_000_000, timeout=60
+    lend.start = lambda *benchmarks, **options: start_template(
+        settings, benchmarks, environment=environment, limit=800_000_000, timeout=60, **options
     )
     lend.process = lambda template, limit=800_000_000: ScoringProcess(
         settings, environment=environment, limit=limit, template=template
@@ -152,6 +159,19 @@ def test_a_process_waits_for_more_only_as_long_as_it_may(borrow):
     assert not template.wait_for_any(["slow"], 0.05, stopped=lambda: False)
     assert template.wait_for_any(["slow", "a"], 0.0, stopped=lambda: False)
     assert borrow("a", "slow", patience=20.0).kept == {"a", "slow"}
+    template.give_back()
+    template.give_back()
+
+
+def test_a_process_waits_for_modules_of_its_own_model_only(borrow, tmp_path):
+    borrow("a").give_back()
+    borrow.start(models=["slow"])
+    until((tmp_path / "modules").exists)
+    template = borrow("a", model="other")
+    assert template._importing == {"slow"}
+    threading.Timer(0.1, (tmp_path / "imported").touch).start()
+    assert borrow("a", model="slow") is template
+    assert (tmp_path / "imported").exists()
     template.give_back()
     template.give_back()
 
