@@ -225,7 +225,7 @@ class FolderBackend:
             folder = os.path.join(self.folder, upper)
             survey = FolderSurvey(upper, [], [], partial(_receipts_in, folder))
             try:
-                with os.scandir(folder) as entries:
+                with _scanned(folder) as entries:
                     for entry in entries:
                         name = entry.name
                         if not name.startswith(".") and entry.is_dir():
@@ -354,6 +354,21 @@ def _folders(folder: Path) -> list[str]:
             return [entry.name for entry in entries if not entry.name.startswith(".") and entry.is_dir()]
     except (FileNotFoundError, NotADirectoryError):
         return []
+
+
+@contextmanager
+def _scanned(folder: str) -> Iterator[Iterator[os.DirEntry[str]]]:
+    """Entries of a folder; where the system can, their state is read relative to it, without its path each time."""
+    if os.scandir not in os.supports_fd:
+        with os.scandir(folder) as entries:
+            yield entries
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        with os.scandir(descriptor) as entries:
+            yield entries
+    finally:
+        os.close(descriptor)
 
 
 def _listed(folder: Path) -> list[str]:
