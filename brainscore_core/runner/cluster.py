@@ -183,6 +183,8 @@ _LOCAL = {
     "distributed.worker.memory.pause": False,
     "distributed.worker.memory.terminate": False,
     "distributed.worker.profile.enabled": False,
+    "distributed.admin.tick.interval": "1s",  # these two take 3 % of a core with their usual intervals
+    "distributed.admin.system-monitor.interval": "5s",
     "distributed.worker.preload": [],
     "distributed.scheduler.preload": [],
     "distributed.scheduler.worker-ttl": None,

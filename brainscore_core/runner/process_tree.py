@@ -10,8 +10,8 @@ from pathlib import Path
 
 __all__ = ["descendants", "end_all", "memory_of", "proportional_memory_of", "system_oom_kills"]
 
-_PRIVATE = ("RssAnon:", "VmSwap:")
-_SHARED = "RssShmem:"
+_PRIVATE = (b"RssAnon:", b"VmSwap:")
+_SHARED = b"RssShmem:"
 _PROPORTIONAL = ("Pss_Anon:", "Pss_Shmem:", "SwapPss:")
 
 
@@ -65,17 +65,18 @@ def _proportional(pid: int) -> int:
 
 
 def _private_and_shared(pid: int) -> tuple[int, int]:
-    private = shared = 0
     try:
-        for line in Path(f"/proc/{pid}/status").read_text().splitlines():
-            if line.startswith(_PRIVATE):
-                private += int(line.split()[1]) * 1024
-            elif line.startswith(_SHARED):
-                shared = int(line.split()[1]) * 1024
+        with open(f"/proc/{pid}/status", "rb", buffering=0) as file:  # read many times a second: no text, no Path
+            status = file.read()
     except OSError:
-        if not Path("/proc/self/status").exists():
-            return _resident(pid), 0
-    return private, shared
+        return (0, 0) if Path("/proc/self/status").exists() else (_resident(pid), 0)
+    return sum(_field(status, name) for name in _PRIVATE), _field(status, _SHARED)
+
+
+def _field(status: bytes, name: bytes) -> int:
+    """Bytes in a field of a process's status; 0 without this field."""
+    _, _, rest = status.partition(name)
+    return int(rest[: rest.index(b"kB")]) * 1024 if rest else 0
 
 
 def _resident(pid: int) -> int:
@@ -89,12 +90,23 @@ def _resident(pid: int) -> int:
 
 def descendants(pid: int) -> list[int]:
     """All descendants of a process."""
+    if not _may_have_children(pid):
+        return []
     import psutil
 
     try:
         return [child.pid for child in psutil.Process(pid).children(recursive=True)]
     except psutil.Error:
         return []
+
+
+def _may_have_children(pid: int) -> bool:
+    """False if Linux reports that a process has no children, which psutil finds by reading all processes."""
+    try:
+        tasks = os.listdir(f"/proc/{pid}/task")
+        return any(Path(f"/proc/{pid}/task/{task}/children").read_bytes() for task in tasks)
+    except OSError:  # not Linux, or a thread has ended meanwhile
+        return True
 
 
 def end_all(pids: Iterable[int]) -> None:

@@ -221,11 +221,13 @@ class Template:
         with self._changed:
             self._wanted = set(benchmarks)
             self._ahead = dict.fromkeys(benchmarks, (options, timeout)) | self._ahead
+            self._changed.notify_all()
             start = time.monotonic()
             while not self._problem and self._is_awaited(benchmarks, time.monotonic() - start, patience, model):
                 # again if it was dropped meanwhile
-                self._ahead |= dict.fromkeys(set(benchmarks).difference(self._kept), (options, timeout))
-                self._changed.notify_all()
+                if missing := set(benchmarks).difference(self._kept, self._refused, self._ahead):
+                    self._ahead |= dict.fromkeys(missing, (options, timeout))
+                    self._changed.notify_all()
                 self._changed.wait(_TICK)
                 if stopped():
                     raise TemplateEnded("the run was stopped")
