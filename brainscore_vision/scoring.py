@@ -30,6 +30,7 @@ from brainscore_core.receipts.environment import current_environment, describe_p
 from brainscore_core.receipts.output import capture_output
 from brainscore_core.receipts.receipt import RunInfo
 from brainscore_core.runner.pair import Outcome, PairRecorder, data_of
+from brainscore_vision.model_helpers.images import forget_images, keep_images, read_images
 from brainscore_vision.pair_selection import data_name
 from brainscore_vision.registries import (
     benchmark_registry,
@@ -54,8 +55,11 @@ __all__ = [
     "ScoredModel",
     "forget_benchmark",
     "forget_model",
+    "forget_stimuli",
     "keep_benchmark",
+    "keep_stimuli",
     "mentioned_modules",
+    "read_stimuli",
     "run_pair",
     "score",
     "score_pair",
@@ -413,6 +417,21 @@ def forget_benchmark(benchmark: str) -> None:
     """Release a benchmark that :func:`keep_benchmark` keeps."""
     _kept_benchmarks.pop(benchmark, None)
     gc.collect()
+
+
+def read_stimuli() -> list[str]:
+    """Paths of the stimuli that were decoded since the last call; the first call returns none."""
+    return read_images()
+
+
+def keep_stimuli(paths: Sequence[str], limit: float) -> bool:
+    """Decode stimuli for the processes that are forked from this one; False if they would exceed `limit` bytes."""
+    return keep_images(paths, limit)
+
+
+def forget_stimuli() -> None:
+    """Release the stimuli that :func:`keep_stimuli` keeps."""
+    forget_images()
 
 
 @functools.lru_cache(maxsize=1)

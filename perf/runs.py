@@ -132,6 +132,27 @@ def mentioned_modules(models, modules, **options):
     return scoring.mentioned_modules(models, modules, **options) if hasattr(scoring, "mentioned_modules") else []
 
 
+def read_stimuli():
+    """Stimuli that were decoded, as workers report them."""
+    from brainscore_vision import scoring
+
+    return scoring.read_stimuli() if hasattr(scoring, "read_stimuli") else []
+
+
+def keep_stimuli(paths, limit):
+    """Keep decoded stimuli as workers do."""
+    from brainscore_vision.scoring import keep_stimuli as keep
+
+    return keep(paths, limit)
+
+
+def forget_stimuli():
+    """Forget decoded stimuli as workers do."""
+    from brainscore_vision.scoring import forget_stimuli as forget
+
+    forget()
+
+
 def forget_benchmark(benchmark):
     """Forget a benchmark as workers do."""
     from brainscore_vision.scoring import forget_benchmark as forget

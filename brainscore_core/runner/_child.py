@@ -54,6 +54,8 @@ def main(worker_pid: int, *, template: bool = False) -> None:
     sys.path[:] = setup["path"]
     try:
         score = _make_scorer(setup)
+        read_stimuli = getattr(_keeper(setup["scorer"]), "read_stimuli", list)
+        read_stimuli()  # from here on
     except BaseException as error:  # noqa: BLE001 - the worker reports it
         _send_answer(answers, {"unavailable": _error_fields(error)})
         return
@@ -77,7 +79,8 @@ def main(worker_pid: int, *, template: bool = False) -> None:
         seconds = time.perf_counter() - started
         if writer is not None:
             writer.join()
-        _send_answer(answers, {**answer, "seconds": seconds, "modules": _shared_modules()})
+        shared = {"modules": _shared_modules(), "stimuli": read_stimuli()}
+        _send_answer(answers, {**answer, "seconds": seconds, **shared})
         if unwritten:  # not a daemon, as Python waits for it at its end
             writer = threading.Thread(target=_write_receipt, args=(unwritten[0], request["benchmark"], answers))
             writer.start()
@@ -223,6 +226,12 @@ def _serve_template() -> bool:
             answer = _kept(keeper, request["keep"], request["options"])
         elif "drop" in request and keeper is not None:
             keeper.forget_benchmark(request["drop"])
+        elif "stimuli" in request:
+            answer = {
+                "kept": hasattr(keeper, "keep_stimuli") and keeper.keep_stimuli(request["stimuli"], request["limit"])
+            }
+        elif "forget" in request:
+            keeper.forget_stimuli()
         elif "reap" in request:
             with contextlib.suppress(ChildProcessError):
                 os.waitpid(request["reap"], 0)

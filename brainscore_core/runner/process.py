@@ -190,9 +190,9 @@ class ScoringProcess:
         self._send({"model": model, "benchmark": benchmark, **({"later": True} if later else {})})
         result = self._wait(timeout, stopped)
         if isinstance(result, Answer):
-            modules = result.content.pop("modules", ())
+            modules, stimuli = result.content.pop("modules", ()), result.content.pop("stimuli", ())
             if self._template is not None:
-                self._template.learn(modules)
+                self._template.learn(modules, stimuli)
         return result
 
     def wait_written(self, is_done: Callable[[], bool], *, timeout: float | None, stopped: Callable[[], bool]) -> None:

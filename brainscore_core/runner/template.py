@@ -35,6 +35,7 @@ SCRIPT = Path(__file__).with_name("_child.py")
 _KEPT_SHARE = 0.25  # of the memory of a pair, for benchmarks that the template keeps
 _IDLE_SECONDS = 60.0  # after which an unused template ends
 _FIRST_BENCHMARKS = 4  # that are loaded before modules for later models are imported
+_LARGEST_MESSAGE = 50_000  # bytes of paths, below the system's limit of a message
 _TICK = 0.02
 _FIRST_PAUSE = 0.001  # while a process ends, which mostly takes a few milliseconds
 _IMPORT_SECONDS = 5.0  # that a process waits for imports, which take it as long
@@ -112,7 +113,9 @@ class Template:
     ----------
     scorer : str
         As for `run_plan`. If its module has a function ``keep_benchmark(benchmark, **options)``, which returns whether
-        the benchmark is kept, and a function ``forget_benchmark(benchmark)``, benchmarks are kept.
+        the benchmark is kept, and a function ``forget_benchmark(benchmark)``, benchmarks are kept. If it has functions
+        ``read_stimuli()``, the paths of the stimuli that a model has decoded, ``keep_stimuli(paths, limit)``, which
+        returns whether all fit into so many bytes, and ``forget_stimuli()``, decoded stimuli are kept for later models.
     environment : mapping
         Environment variables, also of the forked processes.
     limit : int or None
@@ -143,6 +146,9 @@ class Template:
         self._loading = False  # a benchmark
         self._modules: set[str] = set()  # to import
         self._imported: set[str] = set()
+        self._stimuli: dict[str, None] = {}  # files to decode
+        self._decoded: set[str] = set()
+        self._may_keep_stimuli = True  # until they fill the memory for them
         self._server: _Server | None = None  # the newest
         self._servers: set[_Server] = set()
         self._problem = ""  # why the loader has ended
@@ -311,10 +317,12 @@ class Template:
             return None
         return ForkedProcess(self, server, answer["pid"], os.fdopen(written, "wb"), os.fdopen(read, "rb"))
 
-    def learn(self, modules: Sequence[str]) -> None:
-        """Import these modules before the next fork, because a model needed them."""
+    def learn(self, modules: Sequence[str], stimuli: Sequence[str] = ()) -> None:
+        """Import modules before the next fork, and decode stimuli when nothing else is to do: a model needed them."""
         with self._changed:
             self._modules.update(set(modules) - self._imported)
+            if self._may_keep_stimuli:
+                self._stimuli |= dict.fromkeys(path for path in stimuli if path not in self._decoded)
             self._changed.notify_all()
 
     def release(self, server: _Server, pid: int | None = None) -> None:
@@ -387,7 +395,7 @@ class Template:
             self._serve()
             while True:
                 with self._changed:
-                    while not (self._problem or self._ahead or self._modules or self._expected):
+                    while not (self._problem or self._ahead or self._modules or self._expected or self._stimuli):
                         self._changed.wait()
                     if self._problem:
                         break
@@ -395,7 +403,7 @@ class Template:
                     n_settled = len(self._kept) + len(self._refused)
                     is_urgent = self._n_urgent > 0 or not self._ahead or n_settled >= _FIRST_BENCHMARKS
                     expected = self._expected[0] if self._expected and is_urgent and not modules else {}
-                    benchmark = "" if modules or expected else next(iter(self._ahead))
+                    benchmark = "" if modules or expected else next(iter(self._ahead), "")
                     options, timeout = self._ahead.pop(benchmark, ({}, None))
                     self._importing, self._loading = frozenset(expected.get("models", ())), bool(benchmark)
                 if expected:
@@ -408,6 +416,8 @@ class Template:
                     with self._changed:
                         self._imported.update(modules)
                         self._modules.difference_update(modules)
+                elif not benchmark:
+                    self._keep_stimuli()
                 elif benchmark in self._kept or benchmark in self._refused:
                     continue
                 else:
@@ -443,10 +453,41 @@ class Template:
             if refused:
                 self._refused[benchmark] = refused
 
+    def _keep_stimuli(self) -> None:
+        """Decode some of the stimuli that models needed, in at most half of the memory for benchmarks."""
+        with self._changed:
+            size, paths = 0, []
+            while self._stimuli and size < _LARGEST_MESSAGE:
+                paths.append(path := next(iter(self._stimuli)))
+                size += len(json.dumps(path))
+                del self._stimuli[path]
+            self._decoded.update(paths)
+        if not self._request({"stimuli": paths, "limit": self._budget / 2}, _START_SECONDS)["kept"]:
+            self._end_of_stimuli()
+
+    def _end_of_stimuli(self) -> None:
+        """Decode no more stimuli, for lack of memory."""
+        with self._changed:
+            self._may_keep_stimuli = False
+            self._stimuli.clear()
+
+    def _forget_stimuli(self) -> None:
+        self._end_of_stimuli()
+        with self._changed:
+            self._decoded.clear()
+        self._request({"forget": True})
+
+    @property
+    def _budget(self) -> float:
+        """Bytes for what is kept."""
+        return _KEPT_SHARE * (memory_limit() if self.limit is None else self.limit)
+
     def _is_full(self, empty: int) -> bool:
         """Whether kept benchmarks fill the memory for them, after those that are not wanted were dropped."""
-        budget = _KEPT_SHARE * (memory_limit() if self.limit is None else self.limit)
-        while memory_of([self._process.pid]) - empty > budget:
+        while memory_of([self._process.pid]) - empty > self._budget:
+            if self._decoded:
+                self._forget_stimuli()
+                continue
             with self._changed:
                 others = [benchmark for benchmark in self._kept if benchmark not in self._wanted]
             if not others:

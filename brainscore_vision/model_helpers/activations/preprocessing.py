@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brainscore_core.errors import UserError
+from brainscore_vision.model_helpers.images import open_image
 from brainscore_vision.videos import is_video
 
 if TYPE_CHECKING:
@@ -215,7 +216,7 @@ def load_image(image_filepath: str | os.PathLike[str]) -> "Image":
     from PIL import Image
 
     try:
-        with Image.open(image_filepath) as opened:
+        with open_image(image_filepath) as opened:
             mode = opened.mode
             if not mode.startswith(_DEEP_MODES):
                 return opened.convert("RGB")  # also copies RGB images; reads the file

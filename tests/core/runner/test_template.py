@@ -24,7 +24,7 @@ import atexit, os, sys, threading, time
 from pathlib import Path
 from types import SimpleNamespace
 
-kept, opened = {}, []
+kept, opened, stimuli = {}, [], []
 if "THREAD" in os.environ:
     threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
 
@@ -57,6 +57,18 @@ def keep_benchmark(benchmark, *, folder):
 def forget_benchmark(benchmark):
     kept.pop(benchmark, None)
 
+def read_stimuli():
+    read, stimuli[:] = list(stimuli), []
+    return read
+
+def keep_stimuli(paths, limit):
+    kept.update((path, ("", 0)) for path in paths)
+    return "large.png" not in paths
+
+def forget_stimuli():
+    for path in [name for name in kept if name.endswith(".png")]:
+        del kept[path]
+
 def score(model, benchmark, *, store, run, isolated, folder):
     if benchmark == "crash":
         os.abort()
@@ -66,6 +78,8 @@ def score(model, benchmark, *, store, run, isolated, folder):
     if benchmark == "change":
         sys.path.append("changed")
         kept.clear()
+    if benchmark == "look":
+        stimuli.append(f"{model}.png")
     if benchmark == "exit":
         atexit.register(Path(folder, "left").touch)
     print("printed by", model)
@@ -161,6 +175,25 @@ def test_a_process_waits_for_more_only_as_long_as_it_may(borrow):
     assert borrow("a", "slow", patience=20.0).kept == {"a", "slow"}
     template.give_back()
     template.give_back()
+
+
+def test_stimuli_that_a_model_has_decoded_are_kept_for_the_next(borrow):
+    template = borrow("a")
+    first = borrow.process(template)
+    assert scored(first, "look", model="first")[2] == "['a'] False"
+    before = template._server
+    until(lambda: template._server is not before)
+    assert borrow("a") is template
+    second = borrow.process(template)
+    assert scored(second, "look", model="first")[2] == "['a', 'first.png'] False"
+    until(lambda: not template._stimuli)
+    assert template._decoded == {"first.png"}
+    scored(first, "look", model="large")
+    until(lambda: not template._may_keep_stimuli)
+    scored(second, "look", model="second")
+    assert not template._stimuli
+    first.finish()
+    second.finish()
 
 
 def test_a_process_waits_for_modules_of_its_own_model_only(borrow, tmp_path):
