@@ -178,22 +178,21 @@ def test_a_process_waits_for_more_only_as_long_as_it_may(borrow):
 
 
 def test_stimuli_that_a_model_has_decoded_are_kept_for_the_next(borrow):
+    def next_has():
+        following = borrow.process(borrow("a"))
+        kept = scored(following, "a")[2]
+        following.finish()
+        return kept
+
     template = borrow("a")
-    first = borrow.process(template)
-    assert scored(first, "look", model="first")[2] == "['a'] False"
-    before = template._server
-    until(lambda: template._server is not before)
-    assert borrow("a") is template
-    second = borrow.process(template)
-    assert scored(second, "look", model="first")[2] == "['a', 'first.png'] False"
-    until(lambda: not template._stimuli)
-    assert template._decoded == {"first.png"}
-    scored(first, "look", model="large")
+    process = borrow.process(template)
+    assert scored(process, "look", model="first")[2] == "['a'] False"
+    until(lambda: next_has() == "['a', 'first.png'] False")
+    scored(process, "look", model="large")
     until(lambda: not template._may_keep_stimuli)
-    scored(second, "look", model="second")
+    scored(process, "look", model="second")
     assert not template._stimuli
-    first.finish()
-    second.finish()
+    process.finish()
 
 
 def test_a_process_waits_for_modules_of_its_own_model_only(borrow, tmp_path):
