@@ -4,8 +4,8 @@ A file counts if one of its functions is called by a function of another file. N
 
 - what runs while a module is imported, including ``__getattr__`` of a module, which imports a name at its first use;
 - files in plugin folders, and those that only they call and that call no file that counts: a plugin's own computation;
-- the numerics and the data standard, which know nothing of models, benchmarks and scores, and are called as NumPy and
-  xarray are;
+- the numerics, the data standard and the store of activations, which know nothing of models, benchmarks and scores, and
+  are called as NumPy, xarray and a database are;
 - helpers: files of which at most 25 lines run (without docstrings), and which call no file that counts.
 """
 
@@ -26,7 +26,9 @@ PACKAGES = ("brainio", "brainscore", "brainscore_core", "brainscore_vision", "br
 STARTS = tuple(f"{ROOT / package}{os.sep}" for package in PACKAGES)
 PAIR = ("gabor", "Simulated2026.V1-pls")
 PLUGIN = re.compile(r"brainscore_vision/(benchmarks|data|metrics|models)/[^/]+/")
-LIBRARY = re.compile(r"brainscore_core/(numerics|supported_data_standards)/")
+LIBRARY = re.compile(
+    r"brainscore_core/(numerics|supported_data_standards)/|brainscore_vision/model_helpers/activations/store/"
+)
 MOST_LINES_OF_A_HELPER = 25
 PAGE = ROOT / "docs/design.md"
 
@@ -123,7 +125,7 @@ def _score_twice(folder):
 def files_of(calls, *, libraries=False):
     """Files that count, in the order in which they are entered, each with its functions that other files call.
 
-    `libraries`: the numerics and the data standard count, too.
+    `libraries`: the numerics, the data standard and the store of activations count, too.
     """
     entered, callers, called_by, ran = {}, {}, {}, {}
     for caller, called in calls:
