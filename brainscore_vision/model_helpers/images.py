@@ -141,7 +141,9 @@ def keep_images(paths: Iterable[str], limit: float) -> bool:
             total += _bytes_of(opened)
             if total > limit:
                 return False
-            _kept[_file(path)] = opened.copy()
+            image = opened.copy()
+            image.load()  # so that threads only read it
+            _kept[_file(path)] = image
     return True
 
 

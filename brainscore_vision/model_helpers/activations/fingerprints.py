@@ -3,6 +3,7 @@
 import functools
 import hashlib
 import inspect
+import itertools
 import json
 import sys
 import types
@@ -35,6 +36,9 @@ _DEPTH = 24
 _NETWORK_DEPTH = 8
 """As `_DEPTH`, in settings of networks, whose deeper objects only count by their type."""
 
+_MOST_OBJECTS = 200_000
+"""Of a fingerprint, each counted as often as it is reached; with more, objects may refer to each other without end."""
+
 _PLUGIN_PACKAGES = tuple(f"brainscore_vision.{kind}." for kind in ("models", "benchmarks", "metrics", "data"))
 
 
@@ -63,7 +67,7 @@ def fingerprint(value: Any) -> str:
     >>> fingerprint(double) == before
     False
     """
-    return _digest(_described(value, frozenset(), 0, strict=True))
+    return _digest(_described(value, frozenset(), 0, strict=True, count=itertools.count()))
 
 
 def weights_fingerprint(network: "torch.nn.Module") -> str:
@@ -82,6 +86,7 @@ def code_fingerprint(network: "torch.nn.Module", above: frozenset[int] = frozens
     inside = above.union(id(module) for module in network.modules())  # a hook may refer to its module
 
     parts: list[Any] = [f"torch {torch.__version__}"]
+    count = itertools.count()
     for name, module in network.named_modules():
         settings = {
             key: value
@@ -89,7 +94,7 @@ def code_fingerprint(network: "torch.nn.Module", above: frozenset[int] = frozens
             if key not in {"_parameters", "_buffers", "_modules", "training"}
             and not (key.startswith("_") and not value)
         }
-        parts.append([name, _class_of(type(module)), _described(settings, inside, depth, strict=False)])
+        parts.append([name, _class_of(type(module)), _described(settings, inside, depth, strict=False, count=count)])
     return _digest(parts)
 
 
@@ -132,7 +137,7 @@ def _digest(described: Any) -> str:
     return hashlib.sha256(json.dumps(described, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
-def _described(value: Any, above: frozenset[int], depth: int, *, strict: bool) -> Any:
+def _described(value: Any, above: frozenset[int], depth: int, *, strict: bool, count: "itertools.count[int]") -> Any:
     """Describe a value in plain JSON types; `above` are the objects that contain it."""
     if value is None or isinstance(value, bool | int | float | str):
         return [type(value).__name__, repr(value)]
@@ -142,8 +147,10 @@ def _described(value: Any, above: frozenset[int], depth: int, *, strict: bool) -
         if strict:
             raise Unhashable(f"{type(value).__name__} is nested too deeply to be hashed")
         return ["deep", type(value).__name__]
+    if next(count) > _MOST_OBJECTS and strict:
+        raise Unhashable(f"it refers to more than {_MOST_OBJECTS:,} objects")
     inside = above | {id(value)}
-    describe = functools.partial(_described, above=inside, depth=depth + 1, strict=strict)
+    describe = functools.partial(_described, above=inside, depth=depth + 1, strict=strict, count=count)
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(value, torch.nn.Module):
         return ["network", weights_fingerprint(value), code_fingerprint(value, inside, depth + 1)]

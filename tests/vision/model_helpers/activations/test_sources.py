@@ -9,6 +9,7 @@ from brainscore_core.errors import UserError
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision import load_model
+from brainscore_vision.model_helpers.activations import fingerprints
 from brainscore_vision.model_helpers.activations.features_on_disk import FeaturesOnDisk
 from brainscore_vision.model_helpers.activations.fingerprints import Unhashable, fingerprint
 from brainscore_vision.model_helpers.activations.preprocessing import ImagePreprocessing, load_preprocess_images
@@ -89,7 +90,9 @@ def test_a_function_must_answer_for_each_stimulus(stimuli):
         model(stimuli, ["one"])
 
 
-def test_fingerprints():
+def test_fingerprints(monkeypatch):
+    monkeypatch.setattr(fingerprints, "_MOST_OBJECTS", 1000)
+
     def make(value):
         def function(x, default=value):
             return x + value + default
@@ -107,6 +110,11 @@ def test_fingerprints():
         deep = [deep]
     with pytest.raises(Unhashable, match="nested too deeply"):
         fingerprint(deep)
+    twice = [0]
+    for _ in range(15):
+        twice = [twice, twice]
+    with pytest.raises(Unhashable, match="more than 1,000 objects"):
+        fingerprint(twice)
 
 
 def test_cached_properties_do_not_change_a_fingerprint():
