@@ -312,6 +312,11 @@ def with_dimension(
     new = _as_coords(dim, levels)
     variables = {name: column for name, column in assembly.coords.variables.items() if column.dims != (dim,)}
     indexes = {name: known for name, known in assembly.xindexes.items() if name in variables}
-    coords = xr.Coordinates(variables | dict(new.variables), indexes=indexes | dict(new.xindexes))
     dims = assembly.dims if dim in assembly.dims else (*assembly.dims, dim)
-    return type(assembly)(values, coords=coords, dims=dims, attrs=assembly.attrs)
+    # already complete: without fastpath, xarray would copy each dimension's index once for each of its levels
+    return type(assembly)(
+        xr.Variable(dims, values, assembly.attrs),
+        coords=variables | dict(new.variables),
+        indexes=indexes | dict(new.xindexes),
+        fastpath=True,
+    )
