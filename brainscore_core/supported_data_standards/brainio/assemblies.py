@@ -15,6 +15,7 @@ from xarray.indexes import PandasMultiIndex
 from brainscore_core.display import as_html, as_text, folded
 from brainscore_core.errors import UnknownIdentifier, UserError, nearest
 from brainscore_core.supported_data_standards.brainio.levels import (
+    GatheredCoords,
     build_array,
     coords_for_dim,
     format_values,
@@ -367,13 +368,27 @@ class DataAssembly(xr.DataArray):
         """Add or replace coordinates; they become levels of their dimension."""
         if isinstance(coords, xr.Coordinates):
             coords = dict(coords)
-        new = normalise_coords({**(coords or {}), **coords_kwargs})
-        kept = {name: variable for name, variable in named_coords(self).items() if name not in new}
-        made = xr.DataArray(self.variable, coords={**kept, **new}, dims=self.dims, name=self.name)
-        gathered = gather_coords(named_coords(made), self.dims)
-        order = [name for name in dict.fromkeys([*self._coords, *gathered.variables]) if name in gathered.variables]
-        ordered = gathered._replace(variables={name: gathered.variables[name] for name in order})
-        return build_array(type(self), self.variable, ordered, self.name)
+        new = named_coords(
+            xr.DataArray(self.variable, coords=normalise_coords({**(coords or {}), **coords_kwargs}), dims=self.dims)
+        )
+        before = named_coords(self)
+        replaced = [variable for known in (before, new) for name, variable in known.items() if name in new]
+        changed = {variable.dims for variable in replaced if variable.ndim == 1}
+        gathered = gather_coords(
+            {
+                name: variable
+                for name, variable in {**before, **new}.items()
+                if variable.ndim != 1 or variable.dims in changed
+            },
+            self.dims,
+        )
+        variables = {name: variable for name, variable in self._coords.items() if variable.ndim == 1}
+        variables = {name: variable for name, variable in variables.items() if variable.dims not in changed}
+        indexes = {name: index for name, index in self._indexes.items() if name in variables}
+        variables |= gathered.variables
+        order = [name for name in dict.fromkeys([*self._coords, *variables]) if name in variables]
+        made = GatheredCoords({name: variables[name] for name in order}, indexes | gathered.indexes)
+        return build_array(type(self), self.variable, made, self.name)
 
     def drop_vars(self, names: Any, *, errors: Any = "raise") -> Self:
         """Drop coordinates; other levels of their dimension remain."""
