@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from itertools import pairwise
 from threading import Lock
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -325,11 +325,9 @@ def gram_on(X: NDArray, name: str = "X", *, device: "torch.device | None" = None
         squared_mean = squared_mean + mean @ mean  # not yet a number: a GPU would have to be waited for
         block -= mean
 
-    global _kept
-    key = _file_key(X) if device is None else None
-    kept = _kept
-    if key is not None and kept is not None and kept[0] == key:
-        return kept[1].copy()
+    products = _products_of_file(X) if device is None else None
+    if products is not None:
+        return products.centred.copy()
     K: Any = None if device is not None else _products_then_centred(X)
     if K is None:
         K = _row_products(X, centre) if device is None else _row_products_on(X, centre, device)
@@ -340,16 +338,68 @@ def gram_on(X: NDArray, name: str = "X", *, device: "torch.device | None" = None
         raise ValueError(f"{name} is not finite {where}; features must be finite")
     if trace <= FLAT**2 * len(X) * float(squared_mean):
         K[:] = 0.0
-    if key is not None and isinstance(K, np.ndarray) and K.nbytes <= memory_limit() * _KEPT_SHARE:
-        _kept = key, K.copy()
     return K
+
+
+class _Products(NamedTuple):
+    """Products of the stimuli of a file, from which those with any mean subtracted follow.
+
+    Attributes
+    ----------
+    centred : array, n × n
+        Products after subtraction of each column's mean.
+    shift : array (n,)
+        The products without subtraction are ``centred + shift + shift[:, None]``.
+    row_mean : array (n,)
+    """
+
+    centred: Array
+    shift: Array
+    row_mean: Array
 
 
 _KEPT_SHARE = 1 / 64
 """Largest part of the permitted memory that the products of the stimuli of the last file may take."""
 
-_kept: tuple[tuple[Any, ...], Array] | None = None
+_kept: tuple[tuple[Any, ...], _Products] | None = None
 """Products of the stimuli of the last file: metrics of one layer, one after the other, read its features once."""
+
+
+def _products_of_file(X: NDArray) -> _Products | None:
+    """Products of the stimuli of a read-only memory map; None if not finite or too large to be kept."""
+    global _kept
+    key = _file_key(X)
+    if key is None or 8 * len(X) ** 2 > memory_limit() * _KEPT_SHARE:
+        return None
+    kept = _kept
+    if kept is not None and kept[0] == key:
+        return kept[1]
+    n, p = X.shape
+    sums, shift, squared_mean = np.zeros(n), np.zeros(n), 0.0
+
+    def add_sums(block: Array, _: slice) -> None:
+        np.add(sums, block.sum(axis=1), out=sums)
+
+    def centre(block: Array, columns: slice) -> None:
+        nonlocal squared_mean
+        add_sums(block, columns)
+        mean = block.mean(axis=0)
+        own = float(mean @ mean)
+        squared_mean += own
+        block -= mean
+        np.add(shift, block @ mean + own / 2, out=shift)
+
+    K = _products_then_centred(X, add_sums, shift=shift)
+    if K is None:
+        sums[:] = shift[:] = 0.0
+        K = _row_products(X, centre)
+    if not (np.isfinite(float(K.sum())) and np.isfinite(shift).all()):
+        return None
+    if float(K.trace()) <= FLAT**2 * n * squared_mean:
+        K[:] = 0.0
+    products = _Products(K, shift, sums / max(p, 1))
+    _kept = key, products
+    return products
 
 
 def _file_key(X: NDArray) -> tuple[Any, ...] | None:
@@ -367,12 +417,19 @@ def _file_key(X: NDArray) -> tuple[Any, ...] | None:
 
 
 @np.errstate(invalid="ignore", over="ignore")  # NaN in X gives NaN in the result
-def row_gram(X: NDArray, *, mean: Array | None = None, device: "torch.device | None" = None) -> Array:
-    """X Xᵀ; with `mean` (of each row), this is subtracted from the row first."""
+def row_gram(X: NDArray, *, centred: bool = False, device: "torch.device | None" = None) -> tuple[Array, Array | None]:
+    """X Xᵀ, and None; or the products after subtraction of each row's mean, and these means."""
+    products = _products_of_file(X) if device is None else None
+    if products is not None:
+        mean = products.row_mean if centred else None
+        result = _recentred(products, X.shape[1], mean)
+        if result is not None:
+            return result, mean
+    mean = X.mean(axis=1, dtype=np.float64) if centred and X.shape[1] else None
     if device is None:
         result = _products_then_centred(X, row_mean=np.zeros(len(X)) if mean is None else mean)
         if result is not None:
-            return result
+            return result, mean
     shift: Any = None if mean is None else mean[:, None]
     if shift is not None and device is not None:
         shift = to_device(shift, device)
@@ -381,14 +438,36 @@ def row_gram(X: NDArray, *, mean: Array | None = None, device: "torch.device | N
         if shift is not None:
             block -= shift
 
-    return _row_products(X, subtract) if device is None else to_numpy(_row_products_on(X, subtract, device))
+    return _row_products(X, subtract) if device is None else to_numpy(_row_products_on(X, subtract, device)), mean
 
 
 _LOST = 8
 """Products may be this many times larger before the mean is subtracted from them than afterwards."""
 
+_LOST_OF_KEPT = 64
+"""As `_LOST`, for products that are kept: two of sixteen digits, instead of reading the features once more."""
 
-def _products_then_centred(X: NDArray, *, row_mean: Array | None = None) -> Array | None:
+
+def _recentred(products: _Products, p: int, row_mean: Array | None) -> Array | None:
+    """Products of rows of p values, from which their means are subtracted; None if this would lose digits."""
+    n, shift = len(products.shift), products.shift
+    removed = np.zeros(n) if row_mean is None else p**0.5 * row_mean
+    before = products.centred.diagonal() + 2 * np.abs(shift) + removed**2
+    if not (before <= _LOST_OF_KEPT * (products.centred.diagonal() + 2 * shift - removed**2)).all():
+        return None
+    result = products.centred.copy()
+    for start in range(0, n, 64):  # rows that fit into the cache
+        block, own = result[start : start + 64], slice(start, start + 64)
+        block += shift
+        block += shift[own, None]
+        if row_mean is not None:
+            block -= np.outer(removed[own], removed)
+    return result
+
+
+def _products_then_centred(
+    X: NDArray, prepare: "_Prepare | None" = None, *, row_mean: Array | None = None, shift: Array | None = None
+) -> Array | None:
     """Products of all pairs of rows, from which the mean is subtracted; None if this would lose digits.
 
     Products of float64 features in memory need no copy of them, and others only their conversion.
@@ -396,8 +475,12 @@ def _products_then_centred(X: NDArray, *, row_mean: Array | None = None) -> Arra
     Parameters
     ----------
     X : array, n × p
+    prepare : callable, optional
+        Sees the blocks of columns of features that are converted.
     row_mean : array (n,), optional
         Subtracted from each row; by default each column's mean is subtracted.
+    shift : array (n,), optional
+        Filled with what was subtracted for the columns' means: of product i, j the sum of items i and j.
     """
     n, p = X.shape
     if not (n and p):
@@ -409,13 +492,15 @@ def _products_then_centred(X: NDArray, *, row_mean: Array | None = None) -> Arra
     if X.dtype == np.float64 and X.flags.c_contiguous and X.flags.aligned and _memory_map(X) is None:
         total = dsyrk(1.0, X.T, trans=1, lower=1)
     else:
-        total = _lower_products(X)
+        total = _lower_products(X, prepare)
     own = total.diagonal()
     if row_mean is None:
         mean = dsymv(1 / n, total, np.ones(n), lower=1)
         if not own.sum() <= _LOST * (own.sum() - mean.sum()):
             return None
         mean -= mean.mean() / 2
+        if shift is not None:
+            shift[:] = mean
         total = dsyr2(-1.0, mean, np.ones(n), lower=1, a=total, overwrite_a=1)
     elif row_mean.any():
         if not (own <= _LOST * (own - p * row_mean**2)).all():

@@ -75,8 +75,7 @@ def square_rdm(X: ArrayLike, *, dissimilarity: Dissimilarity = "correlation", de
     if dissimilarity not in ("correlation", "cosine"):
         known = ", ".join(map(repr, get_args(Dissimilarity)))
         raise ValueError(f"unknown dissimilarity {dissimilarity!r}; use one of {known}")
-    mean = X.mean(axis=1, dtype=np.float64) if dissimilarity == "correlation" and X.shape[1] else None
-    result = row_gram(X, mean=mean, device=found)
+    result, mean = row_gram(X, centred=dissimilarity == "correlation", device=found)
     squared = np.diag(result)
     length = np.sqrt(squared)
     if mean is None:

@@ -11,7 +11,7 @@ from sklearn.cross_decomposition import PLSRegression
 from threadpoolctl import threadpool_limits
 
 from brainscore_core.errors import UserError
-from brainscore_core.numerics import PLS, Ridge, RidgeCV, _arrays, _pls_components, linear_kernel, pls
+from brainscore_core.numerics import PLS, Ridge, RidgeCV, _arrays, _pls_components, linear_kernel, pls, rdm
 from brainscore_core.numerics import _arrays as arrays
 from brainscore_core.numerics._arrays import centred_gram
 
@@ -244,10 +244,12 @@ def test_gram_of_a_memory_map_is_read_in_chunks(tmp_path, monkeypatch):
     np.testing.assert_array_equal(*(next(PLS(5).cross_predict(values, Y, splits)) for values in (mapped, X)))
 
 
-def test_metrics_of_one_file_read_it_once(tmp_path, monkeypatch):
+@pytest.mark.parametrize("offset", [0.0, -3.0])
+def test_metrics_of_one_file_read_it_once(tmp_path, monkeypatch, offset):
+    """Also if the mean is subtracted before products are computed, and dissimilarities are needed first."""
     X, Y = _data(60, 200, 3)
-    file = tmp_path / "X.npy"
-    np.save(file, X)
+    X += offset
+    file = _saved(tmp_path, X)
     read = []
     products = arrays._lower_products
     monkeypatch.setattr(arrays, "_lower_products", lambda X, *other: read.append(X.shape) or products(X, *other))
@@ -257,12 +259,17 @@ def test_metrics_of_one_file_read_it_once(tmp_path, monkeypatch):
         for method in (PLS(4), Ridge(2.0), RidgeCV([1.0, 10.0], cv=3)):
             yield np.concatenate(list(method.cross_predict(features, Y, splits)))
         yield linear_kernel(features)
+        for kind in ("correlation", "cosine", "sqeuclidean"):
+            yield rdm(features, dissimilarity=kind)
 
     mapped = np.load(file, mmap_mode="r")
     found = list(results(mapped))
     assert read == [(60, 200)]
     for values, expected in zip(found, results(X), strict=True):
         np.testing.assert_allclose(values, expected, atol=1e-11)
+    rdm(mapped[1:])
+    linear_kernel(mapped[1:])
+    assert read == [(60, 200), (59, 200)]
     for other in (mapped[1:], mapped[:, 1:], mapped[::-1]):
         np.testing.assert_allclose(linear_kernel(other), linear_kernel(np.array(other)), atol=1e-11)
     linear_kernel(mapped)
@@ -278,23 +285,34 @@ def test_metrics_of_one_file_read_it_once(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("offset", [0.0, 1.0, 1e5])
 @pytest.mark.parametrize("kind", ["float32", "float64", "by column"])
-def test_products_of_features_with_a_mean(kind, offset):
+def test_products_of_features_with_a_mean(tmp_path, kind, offset):
     """The mean is subtracted afterwards unless it is so large that digits would be lost."""
     X = (np.random.default_rng(0).standard_normal((30, 70)) + offset).astype("f4" if kind == "float32" else "f8")
     X = np.asfortranarray(X) if kind == "by column" else X
     exact = X.astype(np.longdouble)
     columns, rows = exact - exact.mean(axis=0), exact - exact.mean(axis=1, keepdims=True)
-    np.testing.assert_allclose(centred_gram(X), (columns @ columns.T).astype(float), rtol=1e-9, atol=1e-9)
-    products = arrays.row_gram(X, mean=X.mean(axis=1, dtype=np.float64))
-    np.testing.assert_allclose(products, (rows @ rows.T).astype(float), rtol=1e-9, atol=1e-9)
-    np.testing.assert_allclose(arrays.row_gram(X), (exact @ exact.T).astype(float), rtol=1e-12)
+    mapped = np.load(_saved(tmp_path, X), mmap_mode="r")
+    for features in (X, mapped):
+        products = arrays.row_gram(features, centred=True)[0]
+        np.testing.assert_allclose(products, (rows @ rows.T).astype(float), rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(arrays.row_gram(features)[0], (exact @ exact.T).astype(float), rtol=1e-12)
+        np.testing.assert_allclose(centred_gram(features), (columns @ columns.T).astype(float), rtol=1e-9, atol=1e-9)
 
 
-def test_one_stimulus_without_variation_among_others():
+def _saved(folder, X):
+    np.save(folder / "X.npy", X)
+    return folder / "X.npy"
+
+
+def test_one_stimulus_without_variation_among_others(tmp_path):
     X = np.random.default_rng(0).standard_normal((30, 70))
     X[3] = 5.0
-    mean = X.mean(axis=1)
-    np.testing.assert_allclose(arrays.row_gram(X, mean=mean)[3], 0.0, atol=1e-12)
+    mapped = np.load(_saved(tmp_path, X), mmap_mode="r")
+    for features in (X, mapped):
+        np.testing.assert_allclose(arrays.row_gram(features, centred=True)[0][3], 0.0, atol=1e-12)
+    X[5, 7] = np.nan
+    missing = np.load(_saved(tmp_path, X), mmap_mode="r")
+    np.testing.assert_array_equal(np.isnan(rdm(missing)), np.isnan(rdm(X)))
 
 
 def test_functions_in_several_threads():
