@@ -542,11 +542,12 @@ def _lower_products(X: NDArray, prepare: _Prepare | None = None) -> Array:
 
 def _mirrored(total: Array) -> Array:
     """Copy the lower triangle of a column-major matrix to the upper one, in blocks that fit into the cache."""
-    n = len(total)
-    for start in range(0, n, 256):
-        stop = min(start + 256, n)
-        diagonal_block = total[start:stop, start:stop]
-        diagonal_block[:] = np.tril(diagonal_block) + np.tril(diagonal_block, -1).T
+    n, size = len(total), 128
+    below = np.tri(size, k=-1, dtype=bool)
+    for start in range(0, n, size):
+        stop = min(start + size, n)
+        block = total[start:stop, start:stop]
+        np.copyto(block.T, block, where=below[: stop - start, : stop - start])
         total[start:stop, stop:] = total[stop:, start:stop].T
     return np.asarray(total.T)  # symmetric, so this is the same matrix, but with contiguous rows
 

@@ -44,8 +44,11 @@ Folds = Sequence[tuple[NDArray[np.intp], NDArray[np.intp]]]
 _EXACT = 1e-10
 """Relative precision with which functions of the penalty are interpolated."""
 
+_WELL_CONDITIONED = 1e-11, 0.1
+"""As `_EXACT`, for the entries of systems, and the smallest pivot (entries are at most 1) with which this suffices."""
+
 _ROUNDING = 1e-15
-"""As `_EXACT`, for functions whose errors are amplified by the solution of a system."""
+"""As `_EXACT`, for the entries of systems with any pivots, which amplify errors."""
 
 _CONDITION_LIMIT = 1e10
 """Condition number above which held-out errors are not derived from a decomposition of the whole."""
@@ -133,7 +136,8 @@ def errors_dual(K: Any, Y: Any, whole: tuple[Any, Any, Any], folds: Folds, alpha
     few, mixing = _support_penalties(alphas, low, high)
     n = len(K)
     condition = (high + alphas.min()) / (low + alphas.min())
-    weak = _weak_part(to_numpy(values), few)
+    eigenvalues = to_numpy(values)
+    weak, smallest = _weak_part(eigenvalues, few, _WELL_CONDITIONED[0]), _WELL_CONDITIONED[1]
 
     errors = np.zeros((len(alphas), Y.shape[1]))
     for train, test in folds:
@@ -144,7 +148,10 @@ def errors_dual(K: Any, Y: Any, whole: tuple[Any, Any, Any], folds: Folds, alpha
         cheaper = len(few) * len(test) ** 2 * n < _EIGH * rest**3
         complete = rest + len(test) == n == len(np.union1d(train, test))
         if cheaper and complete and condition * n / rest < _CONDITION_LIMIT:
-            residuals = _left_out(values, vectors[test], Q, few, weak, xp)
+            residuals = _left_out(values, vectors[test], Q, few, weak, smallest, xp)
+            if residuals is None and smallest:
+                weak, smallest = _weak_part(eigenvalues, few, _ROUNDING), 0.0
+                residuals = _left_out(values, vectors[test], Q, few, weak, smallest, xp)
             part = None if residuals is None else xp.subtract(targets, residuals, out=residuals)
         if part is None:
             inner, outer = centred_blocks(K, train, test)
@@ -208,13 +215,13 @@ class _Weak(NamedTuple):
     mixing: Array
 
 
-def _weak_part(values: Array, alphas: Array) -> _Weak:
+def _weak_part(values: Array, alphas: Array, precision: float) -> _Weak:
     """The smallest of the eigenvalues (in ascending order), so many that products with all penalties are cheapest."""
     n, smallest = len(values), alphas.min()
     best, cost = _Weak(0, alphas[:0], np.empty((0, len(alphas)))), n * len(alphas)
     for count in sorted({n - n // 2**i for i in range(1, 10)} | {n}) if n else ():
         grid = np.geomspace(values[0] + smallest, values[count - 1] + smallest, 100)[:, None] - smallest
-        chosen, mixing = _independent((values[0] + alphas) / (grid + alphas), _ROUNDING)
+        chosen, mixing = _independent((values[0] + alphas) / (grid + alphas), precision)
         if len(chosen) * count + len(alphas) * (n - count) < cost:
             best, cost = _Weak(count, alphas[chosen], mixing), len(chosen) * count + len(alphas) * (n - count)
     return best
@@ -227,8 +234,8 @@ def _predicted(outer: Any, values: Any, Q: Any, alphas: Array, xp: Any) -> Any:
     return xp.stack([(Q.T / (values + float(alpha))) @ outer.T for alpha in alphas])
 
 
-def _left_out(values: Any, basis: Any, Q: Any, alphas: Array, weak: _Weak, xp: Any) -> Any:
-    """Residuals (alphas × q × n_test) of rows by fits to all other rows; None if they are not determined.
+def _left_out(values: Any, basis: Any, Q: Any, alphas: Array, weak: _Weak, smallest: float, xp: Any) -> Any:
+    """Residuals (alphas × q × n_test) of rows by fits to all other rows; None if a pivot is below `smallest`, or 0.
 
     With M = (K + alpha · I)⁻¹ on the space orthogonal to the constant, they are M_RR⁻¹ (M Y)_R. Most eigenvalues are
     small and similar, so that their parts of both are combinations of those with some penalties.
@@ -247,7 +254,7 @@ def _left_out(values: Any, basis: Any, Q: Any, alphas: Array, weak: _Weak, xp: A
     def solved(some: slice) -> Any:
         system, right = (_combined(mixing[:, some].T, stack, xp) for stack in (squares, rights))
         _add_products(system, right, strong, alphas[some], lowest, xp)
-        return right if (_solve if xp is np else _solve_on)(system, right) else None
+        return right if (_solve if xp is np else _solve_on)(system, right, smallest) else None
 
     chunks = chunk_rows(len(alphas), _SMALLER * n * n, None if xp is np else basis.device)
     results = together([partial(solved, some) for some in chunks])
@@ -285,23 +292,23 @@ def _add_products(squares: Any, rights: Any, part: tuple[Any, Any, Any], alphas:
         right += scaled.T @ half.T
 
 
-def _solve(systems: Array, rights: Array) -> bool:
-    """Replace the right sides (alphas × q × n) by solutions of their systems, if all have one."""
+def _solve(systems: Array, rights: Array, smallest: float) -> bool:
+    """Replace the right sides (alphas × q × n) by solutions of their systems, if all pivots are at least `smallest`."""
     from scipy.linalg import lapack
 
     for system, right in zip(systems, rights, strict=True):
         factor, info = lapack.dpotrf(system.T, lower=1, clean=0, overwrite_a=1)
-        if info:
+        if info or factor.diagonal().min() ** 2 < smallest:
             return False
         lapack.dpotrs(factor, right.T, lower=1, overwrite_b=1)
     return True
 
 
-def _solve_on(systems: Any, rights: Any) -> bool:
+def _solve_on(systems: Any, rights: Any, smallest: float) -> bool:
     """As :func:`_solve`, in PyTorch."""
     torch = import_torch()
     factors, info = torch.linalg.cholesky_ex(systems)
-    if bool(info.any()):
+    if bool(info.any() | (factors.diagonal(dim1=-2, dim2=-1).min() ** 2 < smallest)):
         return False
     rights.copy_(torch.cholesky_solve(rights.mT, factors).mT)
     return True

@@ -419,24 +419,26 @@ def compare_kernels(K: ArrayLike, L: ArrayLike, *, unbiased: bool = True) -> Sim
     if first.shape != (n, n) or second.shape != (n, n):
         raise ValueError(f"the kernels have the shapes {first.shape} and {second.shape}; they must be equal squares")
     fewest = _require_stimuli(n, unbiased=unbiased)
-    scaled = in_parallel([partial(centred_kernel, kernel, unbiased=unbiased) for kernel in (first, second)])
-    sums = np.stack([kernel.sum(axis=1) for kernel in scaled], axis=1)
-    through = in_parallel([partial(np.matmul, kernel, sums) for kernel in scaled])
-    pairs = ((0, 1), (0, 0), (1, 1))
-    rows = in_parallel([partial(np.einsum, "ij,ij->i", scaled[i], scaled[j]) for i, j in pairs])
-    own = [np.diag(kernel) for kernel in scaled]
-    parts = [
-        _hsic(
-            products, (sums[:, i], sums[:, j]), (own[i], own[j]), through[i][:, j] + through[j][:, i], unbiased=unbiased
-        )
-        for (i, j), products in zip(pairs, rows, strict=True)
-    ]
+    sides = in_parallel([partial(_side, kernel, unbiased=unbiased) for kernel in (first, second)])
+    starts = np.arange(0, n, _BLOCK_ROWS)
+    found = in_parallel([partial(_sums_of_rows, *sides, some.tolist()) for some in np.array_split(starts, 2)])
+    products, through = (np.concatenate([part[i] for part in found]) for i in range(2))
+    scales = [_inverse_norm(side, float(products[:, i].sum())) for i, side in enumerate(sides)]
+    sums, own = (
+        [part * scale for part, scale in zip(parts, scales, strict=True)]
+        for parts in zip(*((side.sums, side.diagonal) for side in sides), strict=True)
+    )
+    parts = []
+    for column, (i, j) in enumerate(((0, 0), (1, 1), (0, 1))):
+        scale = scales[i] * scales[j]
+        both = (through[:, i, j] + through[:, j, i]) * scale
+        parts.append(_hsic(products[:, column] * scale, (sums[i], sums[j]), (own[i], own[j]), both, unbiased=unbiased))
     values = np.array([part[0] for part in parts])
     nothing = np.full(n, np.nan)
-    for name, own in (("first", values[1]), ("second", values[2])):
+    for name, own in (("first", values[0]), ("second", values[1])):
         if not own > 1e-12 / n**2:  # kernels have unit norm
             return Similarity(np.nan, nothing, f"the {name} representation does not vary consistently over stimuli")
-    value = float(values[0] / np.sqrt(values[1] * values[2]))
+    value = float(values[2] / np.sqrt(values[0] * values[1]))
     if not unbiased and n > 4:
         # the jackknife's own estimate of the bias is too small for few stimuli
         centre = compare_kernels(first, second)
@@ -445,7 +447,7 @@ def compare_kernels(K: ArrayLike, L: ArrayLike, *, unbiased: bool = True) -> Sim
         return Similarity(value, nothing)
     left_out = np.array([part[1] for part in parts])
     with np.errstate(invalid="ignore"):
-        replicates = left_out[0] / np.sqrt(np.where((left_out[1:] > 0).all(axis=0), left_out[1] * left_out[2], np.nan))
+        replicates = left_out[2] / np.sqrt(np.where((left_out[:2] > 0).all(axis=0), left_out[0] * left_out[1], np.nan))
     return Similarity(value, (n - 1) * (replicates.mean() - replicates))
 
 
@@ -477,6 +479,82 @@ def centred_kernel(kernel: Array, *, unbiased: bool = True) -> Array:
     if unbiased:
         np.fill_diagonal(result, 0.0)
     return np.asarray(result)
+
+
+_BLOCK_ROWS = 64
+"""Rows of kernels that are centred and multiplied together, so that they stay in the cache."""
+
+
+class _Side(NamedTuple):
+    """A kernel, and what centring it takes.
+
+    Attributes
+    ----------
+    kernel : array, n × n
+    square : float
+        Sum of squares.
+    shift : array (n,) or None
+        Subtracted from rows and columns; None if the kernel is centred.
+    sums, diagonal : array (n,)
+        Sums of rows and diagonal, after centring.
+    unbiased : bool
+        Whether the diagonal is set to 0.
+    """
+
+    kernel: Array
+    square: float
+    shift: Array | None
+    sums: Array
+    diagonal: Array
+    unbiased: bool
+
+    def rows(self, start: int) -> Array:
+        """Some rows of the centred kernel."""
+        block = self.kernel[start : start + _BLOCK_ROWS].copy()
+        if self.shift is not None:
+            block -= self.shift
+            block -= self.shift[start : start + _BLOCK_ROWS, None]
+        if self.unbiased:
+            np.fill_diagonal(block[:, start:], 0.0)
+        return block
+
+
+def _side(kernel: Array, *, unbiased: bool) -> _Side:
+    n = len(kernel)
+    sums, square = np.empty(n), 0.0
+    for start in range(0, n, _BLOCK_ROWS):
+        block = kernel[start : start + _BLOCK_ROWS]
+        block.sum(axis=1, out=sums[start : start + _BLOCK_ROWS])
+        square += float(np.vdot(block, block))
+    if not np.isfinite(square):
+        raise ValueError("a kernel is not finite")
+    diagonal, shift = kernel.diagonal().copy(), None
+    if not float(sums @ sums) / n <= _CENTRED**2 * square:
+        mean = sums / n
+        shift = mean - mean.mean() / 2
+        diagonal -= 2 * shift
+        sums[:] = 0.0
+    if unbiased:
+        sums -= diagonal
+        diagonal[:] = 0.0
+    return _Side(kernel, square, shift, sums, diagonal, unbiased)
+
+
+def _inverse_norm(side: _Side, square: float) -> float:
+    """1 / norm of a centred kernel with this sum of squares, which keeps the precision of CKA; 0 for rounding."""
+    return float(1 / np.sqrt(square)) if square > FLAT**2 * side.square else 0.0
+
+
+def _sums_of_rows(first: _Side, second: _Side, starts: list[int]) -> tuple[Array, Array]:
+    """Sums of products of rows (first · first, second · second, first · second), and kernels times sums."""
+    sums = np.stack([first.sums, second.sums], axis=1)
+    products, through = [np.empty((0, 3))], [np.empty((0, 2, 2))]
+    for start in starts:
+        rows = first.rows(start), second.rows(start)
+        pairs = ((rows[0], rows[0]), (rows[1], rows[1]), rows)
+        products.append(np.stack([np.einsum("ij,ij->i", *pair) for pair in pairs], axis=1))
+        through.append(np.stack([block @ sums for block in rows], axis=1))
+    return np.concatenate(products), np.concatenate(through)
 
 
 def _hsic(
