@@ -179,23 +179,28 @@ def cka_without_neuroids(K: ArrayLike, Y: ArrayLike, codes: ArrayLike | None = N
     sums = kernel.sum(axis=1)
     total = float(sums.sum())
     own = float(np.vdot(kernel, kernel)) + total**2 / pairs - 2 * float(sums @ sums) / others
-    gram, lengths = np.zeros((n, n)), np.zeros(n)
+    few = 2 * m <= n  # then the products of neuroids replace those of stimuli
+    blocks = [slice(0, m)] if few else list(chunk_columns(n, m))
+    gram, lengths = np.zeros((0 if few else n, n)), np.zeros(n)
     with_kernel = np.empty(m)
-    for columns in chunk_columns(n, m):
+    for columns in blocks:
         block = _centred(values[:, columns])
         squares = block * block
         lengths += squares.sum(axis=1)
         with_kernel[columns] = np.einsum("ij,ij->j", kernel @ block, block)
         with_kernel[columns] += squares.T @ (2 * sums / others - total / pairs)
-        gram += block @ block.T
+        if few:
+            gram = block.T @ block
+        else:
+            gram += block @ block.T
     whole = float(lengths.sum())
     all_neuroids = float(np.vdot(gram, gram)) - (1 + 2 / others) * float(lengths @ lengths) + whole**2 / pairs
     with_all, within = np.empty(m), np.empty(m)
-    for columns in chunk_columns(n, m):
+    for columns in blocks:
         block = _centred(values[:, columns])
         squares = block * block
         size = squares.sum(axis=0)
-        with_all[columns] = np.einsum("ij,ij->j", gram @ block, block)
+        with_all[columns] = (gram * gram).sum(axis=0) if few else np.einsum("ij,ij->j", gram @ block, block)
         with_all[columns] += squares.T @ (-(1 + 2 / others) * lengths) + size * whole / pairs
         within[columns] = size**2 * (1 + 1 / pairs) - (1 + 2 / others) * (squares**2).sum(axis=0)
     if codes is not None:

@@ -118,8 +118,9 @@ class DualForm:
             # Y of the training set is Y less that of the other rows, and its mean
             rest = np.flatnonzero(counts == 0)
             other = Y[rest]
-            through = other.T @ (KY[rest] - K[rest][:, rest] @ other / 2)
-            through += mean[:, None] * (self._KW[s] @ (self._W[s][:, None] * Y) - self._KW[s] @ self._W[s] / 2 * mean)
+            through = other.T @ (KY[rest] - K[np.ix_(rest, rest)] @ other / 2)
+            sums = self._KW[s] * self._W[s]
+            through += mean[:, None] * (sums @ Y - sums.sum() / 2 * mean)
             result.append(whole - through - through.T)
         return xp.stack(result)
 
