@@ -1,16 +1,20 @@
 """The same public calls on two interpreters, alternately: seconds, peak memory, and whether the values agree.
 
     python perf/side_by_side.py PEER_PYTHON OUR_PYTHON [--runs 5] [--write] [CASE ...]
+    python perf/side_by_side.py --threads 1 2 [--runs 5] [--write]
 
 Each run is a process of its own, and times its first call. The first interpreter is what the ratio relates to; times
-are medians over the runs. Without CASE all cases run; the widest take minutes on slow code.
+are medians over the runs. Without CASE all cases run; the widest take minutes on slow code. With --threads: values
+alone of this interpreter with these numbers of threads, in turns, from few stimuli to many; the least seconds of all.
 """
 
 import argparse
 import importlib.util
 import json
+import os
 import resource
 import statistics
+import sys
 import time
 import warnings
 from pathlib import Path
@@ -165,10 +169,51 @@ def value_alone(case: str) -> float | None:
     if name not in VALUES or importlib.util.find_spec("brainscore_core.numerics") is None:
         return None
     stimuli, features = map(int, size.split("x")[:2])
+    return least_seconds(name, stimuli, features, repeats=1)
+
+
+def least_seconds(name: str, stimuli: int, features: int, repeats: int) -> float:
+    """Seconds of a value without the interval, on arrays: the least of several calls in this process."""
     X, Y = (assembly.values for assembly in neural(stimuli=stimuli, features=features))
-    start = time.perf_counter()
-    VALUES[name](X, Y)
-    return time.perf_counter() - start
+    times = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        VALUES[name](X, Y)
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+SIZES = (64, 500), (160, 1000), (320, 1000), (640, 1000), (1280, 4000), (2560, 9216)
+"""Stimuli and features of the values with several numbers of threads."""
+
+
+def compare_threads(numbers: list[int], runs: int) -> str:
+    """Table of the values with each number of threads."""
+    from _tables import run, table
+
+    rows = []
+    for stimuli, features in SIZES:
+        cells = [f"{stimuli} × {features}"]
+        for name in VALUES:
+            found: dict[int, list[float]] = {number: [] for number in numbers}
+            for _ in range(runs):
+                for number in numbers:
+                    os.environ["OMP_NUM_THREADS"] = str(number)
+                    repeats = max(2, 3000 // stimuli)
+                    script = str(Path(__file__).resolve())
+                    words = map(str, (name, stimuli, features, repeats))
+                    found[number].append(run(sys.executable, script, "--alone", *words)["seconds"])
+            least = [min(times) for times in found.values()]
+            cells += [f"{least[0]:.4f}", *(f"{least[0] / other:.2f}" for other in least[1:])]
+        rows.append(cells)
+        print(*cells, sep="\t", flush=True)
+    first, *others = numbers
+    head = [
+        f"{name}, {what}"
+        for name in VALUES
+        for what in (f"s with {first}", *(f"ratio with {other}" for other in others))
+    ]
+    return table(["stimuli × features", *head], rows)
 
 
 def measure(case: str) -> None:
@@ -206,11 +251,26 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--write", action="store_true", help="write the table into docs/performance.md")
+    parser.add_argument("--threads", type=int, nargs="+", help="compare these numbers of threads instead")
     parser.add_argument("--measure", metavar="CASE", choices=CASES, help=argparse.SUPPRESS)
+    parser.add_argument("--alone", nargs=4, help=argparse.SUPPRESS)
     parser.add_argument("words", nargs="*", metavar="PYTHON PYTHON [CASE ...]")
     arguments = parser.parse_intermixed_args()
     if arguments.measure:
         measure(arguments.measure)
+        return
+    if arguments.alone:
+        name, *sizes = arguments.alone
+        stimuli, features, repeats = map(int, sizes)
+        print(json.dumps({"seconds": least_seconds(name, stimuli, features, repeats)}))
+        return
+    if arguments.threads:
+        from _tables import write_section
+
+        text = compare_threads(arguments.threads, arguments.runs)
+        print(text)
+        if arguments.write:
+            write_section("threads", text)
         return
     from _tables import interpreter, rates, table, write_section
 

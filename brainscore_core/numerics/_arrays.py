@@ -606,13 +606,18 @@ def on_device(values: Array, device: "torch.device | None") -> Any:
 Result = TypeVar("Result")
 
 
-def in_parallel(functions: Sequence[Callable[[], Result]]) -> list[Result]:
+_FEW_NUMBERS = 50_000
+"""Numbers that functions process, below which starting threads takes longer than the functions (about 0.2 ms)."""
+
+
+def in_parallel(functions: Sequence[Callable[[], Result]], *, numbers: int) -> list[Result]:
     """Results of functions that are called at the same time, each with one thread of BLAS.
 
-    With one thread of BLAS in all (``OMP_NUM_THREADS=1``), and within such a function, they are called one after the
-    other. Only what NumPy computes runs at the same time: functions of :mod:`scipy.linalg` wait for each other.
+    With one thread of BLAS in all (``OMP_NUM_THREADS=1``), if each function processes only a few `numbers`, and within
+    such a function, they are called one after the other. Only what NumPy computes runs at the same time: functions of
+    :mod:`scipy.linalg` wait for each other.
     """
-    threads = min(len(functions), blas_threads())
+    threads = 1 if numbers < _FEW_NUMBERS else min(len(functions), blas_threads())
     # the number of threads is that of the process: what another thread set must not become what is restored here
     if threads <= 1 or not _threads_are_set.acquire(blocking=False):
         return [function() for function in functions]

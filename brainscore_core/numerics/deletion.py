@@ -81,7 +81,8 @@ def cka_without_stimuli(K: ArrayLike, L: ArrayLike, codes: ArrayLike) -> Array:
     """
     group = np.asarray(codes, dtype=np.intp)
     number = int(group.max()) + 1
-    first, second = in_parallel([partial(centred_kernel, np.asarray(kernel, dtype=np.float64)) for kernel in (K, L)])
+    kernels = [np.asarray(kernel, dtype=np.float64) for kernel in (K, L)]
+    first, second = in_parallel([partial(centred_kernel, kernel) for kernel in kernels], numbers=kernels[0].size)
     sizes = np.bincount(group, minlength=number)
     member = np.zeros((len(group), number))
     member[np.arange(len(group)), group] = 1.0
@@ -94,7 +95,8 @@ def cka_without_stimuli(K: ArrayLike, L: ArrayLike, codes: ArrayLike) -> Array:
                 (first, first, to_groups[0], to_groups[0]),
                 (second, second, to_groups[1], to_groups[1]),
             )
-        ]
+        ],
+        numbers=first.size,
     )
     return _aligned(*hsic)
 
@@ -259,7 +261,8 @@ def rdm_without_stimuli(a: ArrayLike, b: ArrayLike, codes: ArrayLike) -> Array:
         sides = np.stack([np.asarray(side, dtype=np.float64) for side in (a, b)])
         kept = ((group[rows] != one) & (group[columns] != one) for one in range(number))
         return np.array([float(spearman(*sides[:, there])) for there in kept])
-    first, second = in_parallel([partial(_classes, np.asarray(side, dtype=np.float64)) for side in (a, b)])
+    pair = [np.asarray(side, dtype=np.float64) for side in (a, b)]
+    first, second = in_parallel([partial(_classes, side) for side in pair], numbers=len(pair[0]))
     pairs = len(first)
     size = int(max(first.max(), second.max())) + 1
     joint = np.bincount(first * size + second, minlength=size * size).reshape(size, size).astype(np.float64)

@@ -503,4 +503,5 @@ def _in_groups(
         yield from map(result, starts)
         return
     for first in range(0, len(starts), threads):
-        yield from in_parallel([partial(result, start) for start in starts[first : first + threads]])
+        group = [partial(result, start) for start in starts[first : first + threads]]
+        yield from in_parallel(group, numbers=n * n)

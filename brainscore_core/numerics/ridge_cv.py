@@ -248,7 +248,7 @@ def _left_out(values: Any, basis: Any, Q: Any, alphas: Array, weak: _Weak, small
     squares, rights = (_zeros((len(penalties), width, n), basis, xp) for width in (n, q))
     few, strong = (values[:size], basis[:, :size], Q[:size]), (values[size:], basis[:, size:], Q[size:])
     halves = [slice(start, len(penalties), 2) for start in range(min(2, len(penalties)))]
-    together = in_parallel if xp is np else _in_turn
+    together = partial(in_parallel, numbers=n * len(values)) if xp is np else _in_turn
     together([partial(_add_products, squares[i], rights[i], few, penalties[i], lowest, xp) for i in halves])
 
     def solved(some: slice) -> Any:
@@ -325,7 +325,7 @@ def _squared(part: Any, targets: Any, mixing: Array, xp: Any) -> Array:
         deviations -= targets[columns]
         errors[:, columns] = to_numpy(xp.einsum("aji,aji->aj", deviations, deviations)) / n
 
-    together = in_parallel if xp is np else _in_turn
+    together = partial(in_parallel, numbers=part.size) if xp is np else _in_turn
     together([partial(fill, columns) for columns in _columns(_SMALLER * len(weights) * n, q, targets, xp)])
     return errors
 

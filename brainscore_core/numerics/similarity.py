@@ -108,7 +108,8 @@ def compare_rdms(a: ArrayLike, b: ArrayLike) -> Similarity:
             return Similarity(np.nan, np.full(n, np.nan), _with_nan(which))
         if len(values) < 2 or (values == values[0]).all():
             return Similarity(np.nan, np.full(n, np.nan), f"all dissimilarities of the {which} RDM are equal")
-    value, influence = _spearman(*in_parallel([partial(rank_observations, values) for values in (first, second)]))
+    ranks = in_parallel([partial(rank_observations, values) for values in (first, second)], numbers=len(first))
+    value, influence = _spearman(*ranks)
     return Similarity(value, 2 * _sums_of_stimuli(influence, n) / (n - 1))
 
 
@@ -419,20 +420,20 @@ def compare_kernels(K: ArrayLike, L: ArrayLike, *, unbiased: bool = True) -> Sim
     if first.shape != (n, n) or second.shape != (n, n):
         raise ValueError(f"the kernels have the shapes {first.shape} and {second.shape}; they must be equal squares")
     fewest = _require_stimuli(n, unbiased=unbiased)
-    sides = in_parallel([partial(_side, kernel, unbiased=unbiased) for kernel in (first, second)])
+    sides = in_parallel([partial(_side, kernel, unbiased=unbiased) for kernel in (first, second)], numbers=n * n)
     starts = np.arange(0, n, _BLOCK_ROWS)
-    found = in_parallel([partial(_sums_of_rows, *sides, some.tolist()) for some in np.array_split(starts, 2)])
+    found = in_parallel(
+        [partial(_sums_of_rows, sides[0], sides[1], some.tolist()) for some in np.array_split(starts, 2)], numbers=n * n
+    )
     products, through = (np.concatenate([part[i] for part in found]) for i in range(2))
     scales = [_inverse_norm(side, float(products[:, i].sum())) for i, side in enumerate(sides)]
-    sums, own = (
-        [part * scale for part, scale in zip(parts, scales, strict=True)]
-        for parts in zip(*((side.sums, side.diagonal) for side in sides), strict=True)
-    )
+    sums = [side.sums * scale for side, scale in zip(sides, scales, strict=True)]
+    own = [side.diagonal * scale for side, scale in zip(sides, scales, strict=True)]
     parts = []
     for column, (i, j) in enumerate(((0, 0), (1, 1), (0, 1))):
         scale = scales[i] * scales[j]
-        both = (through[:, i, j] + through[:, j, i]) * scale
-        parts.append(_hsic(products[:, column] * scale, (sums[i], sums[j]), (own[i], own[j]), both, unbiased=unbiased))
+        shared, both = products[:, column] * scale, (through[:, i, j] + through[:, j, i]) * scale
+        parts.append(_hsic(shared, (sums[i], sums[j]), (own[i], own[j]), both, unbiased=unbiased))
     values = np.array([part[0] for part in parts])
     nothing = np.full(n, np.nan)
     for name, own in (("first", values[0]), ("second", values[1])):
@@ -525,7 +526,7 @@ def _side(kernel: Array, *, unbiased: bool) -> _Side:
     for start in range(0, n, _BLOCK_ROWS):
         block = kernel[start : start + _BLOCK_ROWS]
         block.sum(axis=1, out=sums[start : start + _BLOCK_ROWS])
-        square += float(np.vdot(block, block))
+        square += float(np.einsum("ij,ij->", block, block))  # without threads of BLAS, which wait for each other
     if not np.isfinite(square):
         raise ValueError("a kernel is not finite")
     diagonal, shift = kernel.diagonal().copy(), None

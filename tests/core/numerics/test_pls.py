@@ -1,6 +1,7 @@
 """All splits of PLS together: against each fitted by scikit-learn, in NumPy and in PyTorch."""
 
 import sys
+import threading
 import tracemalloc
 import warnings
 from functools import partial
@@ -320,13 +321,18 @@ def test_functions_in_several_threads():
         pytest.skip("this version of threadpoolctl does not know NumPy's BLAS")
 
     def inner(i):
-        return arrays.in_parallel([partial(pow, i, power) for power in (1, 2, 3)])
+        return arrays.in_parallel([partial(pow, i, power) for power in (1, 2, 3)], numbers=10**6)
 
     with threadpool_limits(2):
-        assert arrays.in_parallel([partial(inner, i) for i in range(4)]) == [[i, i**2, i**3] for i in range(4)]
+        assert arrays.in_parallel([partial(inner, i) for i in range(4)], numbers=10**6) == [
+            [i, i**2, i**3] for i in range(4)
+        ]
         with pytest.raises(ZeroDivisionError):
-            arrays.in_parallel([partial(divmod, 1, i) for i in range(2)])
+            arrays.in_parallel([partial(divmod, 1, i) for i in range(2)], numbers=10**6)
         assert arrays.blas_threads() == 2  # as before
+        here = threading.get_ident()
+        assert arrays.in_parallel([threading.get_ident] * 2, numbers=100) == [here] * 2
+        assert here not in arrays.in_parallel([threading.get_ident] * 2, numbers=10**6)
 
 
 @pytest.mark.parametrize("p", [150, 60])
