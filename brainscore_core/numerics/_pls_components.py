@@ -21,6 +21,9 @@ _SQUARINGS = 40
 _PURE = 0.7
 """Σλ² / (Σλ)² above which no other eigenvalue exceeds .23 of the dominant one, and .05 after squaring once more."""
 
+_SMALL = 1e-100
+"""Sum of eigenvalues below which a matrix is scaled before it is squared."""
+
 _POWERS = 13
 """.05 to this power is below rounding."""
 
@@ -48,13 +51,16 @@ def dominant_vectors(M: Any, xp: Any) -> Any:
         return xp.linalg.eigh(M)[1][..., -1]
     trace = xp.einsum("sii->s", M)
     power = M / _or_one(trace, xp)[:, None, None]
-    square = xp.empty_like(power)
+    square, total = xp.empty_like(power), xp.where(trace > 0, 1.0, 0.0)
     for _ in range(_SQUARINGS):
         xp.matmul(power, power.mT, out=square)  # the transpose tells NumPy that the product is symmetric
-        purity = xp.einsum("sii->s", square)  # the eigenvalues summed to 1 before squaring
-        square /= _or_one(purity, xp)[:, None, None]
         power, square = square, power
-        if bool(((purity >= _PURE) | (purity == 0)).all()):
+        before, total = total, xp.einsum("sii->s", power)
+        pure = bool((total >= _PURE * before**2).all())
+        if pure or bool((total < _SMALL).any()):
+            power /= _or_one(total, xp)[:, None, None]
+            total = xp.where(total > 0, 1.0, 0.0)
+        if pure:
             break
     largest = xp.einsum("sii->si", power).argmax(-1)
     x = power[xp.arange(len(power)), largest][..., None]

@@ -212,6 +212,14 @@ def test_dominant_eigenvectors(q):
         )
 
 
+@pytest.mark.parametrize("gap", np.geomspace(0.9, 1e-6, 20))
+def test_dominant_eigenvectors_after_any_number_of_squarings(gap):
+    Q = np.linalg.qr(np.random.default_rng(0).standard_normal((60, 60)))[0]
+    M = (Q * np.r_[(1 - gap) * np.linspace(0.5, 1, 59), 1.0]) @ Q.T
+    found = _pls_components.dominant_vectors(np.stack([M, 1e-9 * M]), np)
+    np.testing.assert_allclose(np.abs(found @ Q[:, -1]), 1.0, atol=1e-13 + (1e-14 / gap) ** 2)
+
+
 @pytest.mark.parametrize("q", [3, 40])
 def test_dominant_eigenvectors_of_ties_and_of_nothing(q):
     Q = np.linalg.qr(np.random.default_rng(0).standard_normal((q, q)))[0]
