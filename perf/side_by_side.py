@@ -17,6 +17,7 @@ import statistics
 import sys
 import time
 import warnings
+from collections.abc import Iterable
 from pathlib import Path
 
 OBJECTS = 64
@@ -169,18 +170,19 @@ def value_alone(case: str) -> float | None:
     if name not in VALUES or importlib.util.find_spec("brainscore_core.numerics") is None:
         return None
     stimuli, features = map(int, size.split("x")[:2])
-    return least_seconds(name, stimuli, features, repeats=1)
+    return least_seconds([name], stimuli, features, repeats=1)[name]
 
 
-def least_seconds(name: str, stimuli: int, features: int, repeats: int) -> float:
-    """Seconds of a value without the interval, on arrays: the least of several calls in this process."""
+def least_seconds(names: Iterable[str], stimuli: int, features: int, repeats: int) -> dict[str, float]:
+    """Seconds of each value without the interval, on arrays: the least of several calls in this process."""
     X, Y = (assembly.values for assembly in neural(stimuli=stimuli, features=features))
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        VALUES[name](X, Y)
-        times.append(time.perf_counter() - start)
-    return min(times)
+    least = dict.fromkeys(names, float("inf"))
+    for name in least:
+        for _ in range(repeats):
+            start = time.perf_counter()
+            VALUES[name](X, Y)
+            least[name] = min(least[name], time.perf_counter() - start)
+    return least
 
 
 SIZES = (64, 500), (160, 1000), (320, 1000), (640, 1000), (1280, 4000), (2560, 9216)
@@ -193,26 +195,21 @@ def compare_threads(numbers: list[int], runs: int) -> str:
 
     rows = []
     for stimuli, features in SIZES:
+        words = map(str, (stimuli, features, max(2, 2000 // stimuli)))
+        call = [str(Path(__file__).resolve()), "--alone", *words]
+        found: list[list[dict]] = [[] for _ in numbers]
+        for _ in range(runs):
+            for number, results in zip(numbers, found, strict=True):
+                os.environ["OMP_NUM_THREADS"] = str(number)
+                results.append(run(sys.executable, *call))
         cells = [f"{stimuli} × {features}"]
         for name in VALUES:
-            found: dict[int, list[float]] = {number: [] for number in numbers}
-            for _ in range(runs):
-                for number in numbers:
-                    os.environ["OMP_NUM_THREADS"] = str(number)
-                    repeats = max(2, 3000 // stimuli)
-                    script = str(Path(__file__).resolve())
-                    words = map(str, (name, stimuli, features, repeats))
-                    found[number].append(run(sys.executable, script, "--alone", *words)["seconds"])
-            least = [min(times) for times in found.values()]
-            cells += [f"{least[0]:.4f}", *(f"{least[0] / other:.2f}" for other in least[1:])]
+            first, *others = (min(result[name] for result in results) for results in found)
+            cells += [f"{first:.4f}", *(f"{first / other:.2f}" for other in others)]
         rows.append(cells)
         print(*cells, sep="\t", flush=True)
-    first, *others = numbers
-    head = [
-        f"{name}, {what}"
-        for name in VALUES
-        for what in (f"s with {first}", *(f"ratio with {other}" for other in others))
-    ]
+    columns = [f"s with {numbers[0]}", *(f"ratio with {number}" for number in numbers[1:])]
+    head = [f"{name}, {column}" for name in VALUES for column in columns]
     return table(["stimuli × features", *head], rows)
 
 
@@ -253,16 +250,14 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="write the table into docs/performance.md")
     parser.add_argument("--threads", type=int, nargs="+", help="compare these numbers of threads instead")
     parser.add_argument("--measure", metavar="CASE", choices=CASES, help=argparse.SUPPRESS)
-    parser.add_argument("--alone", nargs=4, help=argparse.SUPPRESS)
+    parser.add_argument("--alone", nargs=3, type=int, help=argparse.SUPPRESS)
     parser.add_argument("words", nargs="*", metavar="PYTHON PYTHON [CASE ...]")
     arguments = parser.parse_intermixed_args()
     if arguments.measure:
         measure(arguments.measure)
         return
     if arguments.alone:
-        name, *sizes = arguments.alone
-        stimuli, features, repeats = map(int, sizes)
-        print(json.dumps({"seconds": least_seconds(name, stimuli, features, repeats)}))
+        print(json.dumps(least_seconds(VALUES, *arguments.alone)))
         return
     if arguments.threads:
         from _tables import write_section

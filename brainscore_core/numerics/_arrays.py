@@ -332,7 +332,7 @@ def gram_on(X: NDArray, name: str = "X", *, device: "torch.device | None" = None
     if K is None:
         K = _row_products(X, centre) if device is None else _row_products_on(X, centre, device)
     trace = float(K.trace())
-    if not np.isfinite(float(K.sum())):
+    if not np.isfinite(trace):  # no product is larger than the square of the longer row
         rows = np.flatnonzero(~np.isfinite(X).all(axis=1))
         where = f"in row {rows[0]}" if len(rows) else "after squaring: its values are too large"
         raise ValueError(f"{name} is not finite {where}; features must be finite")
@@ -393,9 +393,10 @@ def _products_of_file(X: NDArray) -> _Products | None:
     if K is None:
         sums[:] = shift[:] = 0.0
         K = _row_products(X, centre)
-    if not (np.isfinite(float(K.sum())) and np.isfinite(shift).all()):
+    trace = float(K.trace())
+    if not (np.isfinite(trace) and np.isfinite(shift).all()):
         return None
-    if float(K.trace()) <= FLAT**2 * n * squared_mean:
+    if trace <= FLAT**2 * n * squared_mean:
         K[:] = 0.0
     products = _Products(K, shift, sums / max(p, 1))
     _kept = key, products

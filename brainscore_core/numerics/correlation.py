@@ -125,7 +125,7 @@ def _sorted(values: Array) -> tuple[NDArray[np.intp], Array]:
         first = wrong[np.diff(wrong, prepend=-2) > 1]
         for array in (keys, ordered):
             array[first], array[first + 1] = array[first + 1], array[first]
-    del keys
+    del keys, ordered
     order = np.argsort(values)
     return order, values[order]
 

@@ -432,8 +432,8 @@ class RidgeCV:
     [2]_ in float64, which prefers larger penalties if errors differ by less than about 10⁻⁹. If training and test
     stimuli together are all stimuli, the residuals of the test stimuli follow from the eigendecomposition of all: they
     solve a system with the test stimuli's block of (XXᵀ + alpha · I)⁻¹ and the same rows of its product with the
-    responses. Of most eigenvalues, which are small and similar, the parts of both with about fifteen penalties
-    determine those with all others, to rounding.
+    responses. Of most eigenvalues, which are small and similar, the parts of both with about a dozen penalties
+    determine those with all others: within 10⁻¹¹ where the systems hardly amplify errors, otherwise to rounding.
 
     References
     ----------

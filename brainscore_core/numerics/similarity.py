@@ -482,7 +482,7 @@ def centred_kernel(kernel: Array, *, unbiased: bool = True) -> Array:
     return np.asarray(result)
 
 
-_BLOCK_ROWS = 64
+_BLOCK_ROWS = 32
 """Rows of kernels that are centred and multiplied together, so that they stay in the cache."""
 
 

@@ -99,6 +99,16 @@ def test_errors_with_eigenvalues_of_very_different_size(errors, strong, device):
     np.testing.assert_allclose(errors[0], _refitted(X, Y, 5, ALPHA_LIST), rtol=1e-9)
 
 
+@pytest.mark.parametrize("device", DEVICES)
+def test_systems_that_amplify_errors_are_computed_to_rounding(errors, monkeypatch, device):
+    """Whatever the precision of the others, which is made low here."""
+    monkeypatch.setattr(ridge_cv, "_WELL_CONDITIONED", (1e-2, 0.1))
+    X, Y = _data(90)
+    X *= np.geomspace(1e3, 1e-1, 90)
+    RidgeCV(ALPHA_LIST, cv=5, device=device).fit(X, Y)
+    np.testing.assert_allclose(errors[0], _refitted(X, Y, 5, ALPHA_LIST), rtol=1e-9)
+
+
 @pytest.mark.parametrize("p", [20, 90])
 def test_grid_search_of_scikit_learn_chooses_the_same(p):
     X, Y = _data(p)
