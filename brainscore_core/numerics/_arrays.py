@@ -36,6 +36,7 @@ __all__ = [
     "gram_on",
     "import_torch",
     "in_parallel",
+    "mirrored",
     "moments",
     "moments_on",
     "require_finite",
@@ -507,7 +508,7 @@ def _products_then_centred(
         if not (own <= _LOST * (own - p * row_mean**2)).all():
             return None
         total = dsyr(-float(p), row_mean, lower=1, a=total, overwrite_a=1)
-    return _mirrored(total)
+    return mirrored(total)
 
 
 def _memory_map(X: NDArray) -> np.memmap | None:
@@ -526,7 +527,7 @@ _Prepare = Callable[[Any, slice], None]
 
 def _row_products(X: NDArray, prepare: _Prepare) -> Array:
     """Products of all pairs of rows of X, whose columns are prepared in blocks."""
-    return _mirrored(_lower_products(X, prepare))
+    return mirrored(_lower_products(X, prepare))
 
 
 def _lower_products(X: NDArray, prepare: _Prepare | None = None) -> Array:
@@ -541,7 +542,7 @@ def _lower_products(X: NDArray, prepare: _Prepare | None = None) -> Array:
     return total
 
 
-def _mirrored(total: Array) -> Array:
+def mirrored(total: Array) -> Array:
     """Copy the lower triangle of a column-major matrix to the upper one, in blocks that fit into the cache."""
     n, size = len(total), 128
     below = np.tri(size, k=-1, dtype=bool)

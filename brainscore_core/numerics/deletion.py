@@ -266,7 +266,7 @@ def rdm_without_stimuli(a: ArrayLike, b: ArrayLike, codes: ArrayLike) -> Array:
     pairs = len(first)
     size = int(max(first.max(), second.max())) + 1
     joint = np.bincount(first * size + second, minlength=size * size).reshape(size, size).astype(np.float64)
-    squares = [expanded(side.astype(np.float64)).astype(np.int16) for side in (first, second)]
+    squares = [expanded(side.astype(np.int16)) for side in (first, second)]
     ranks = np.empty((2, number, size))
     spread, removed = np.empty((2, number)), np.empty(number)
     for one in range(number):

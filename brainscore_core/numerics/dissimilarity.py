@@ -5,7 +5,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from brainscore_core.numerics._arrays import FLAT, Array, as_matrix, centred_gram, resolve_device, row_gram
+from brainscore_core.numerics._arrays import FLAT, Array, as_matrix, centred_gram, mirrored, resolve_device, row_gram
 
 __all__ = [
     "Dissimilarity",
@@ -119,13 +119,13 @@ def condensed(square: Array) -> Array:
 def expanded(pairs: Array) -> Array:
     """Symmetric matrix with a diagonal of 0 from its row-major upper triangle."""
     n = number_of_stimuli(len(pairs))
-    result = np.zeros((n, n))
+    result = np.zeros((n, n), dtype=pairs.dtype)
     start = 0
     for row in range(n - 1):
         values = pairs[start : start + n - 1 - row]
-        result[row, row + 1 :] = result[row + 1 :, row] = values
+        result[row, row + 1 :] = values
         start += len(values)
-    return result
+    return mirrored(result.T)
 
 
 def number_of_stimuli(pairs: int) -> int:
