@@ -112,8 +112,8 @@ def _without(
     inside = np.array([np.vdot(K[np.ix_(own, own)], L[np.ix_(own, own)]) for own in rows])
     trace = products.sum() - 2 * np.bincount(codes, products, number) + inside
     remaining, totals = [], []
-    for kernel, part in zip((K, L), to_groups, strict=True):
-        sums = kernel.sum(axis=1)[:, None] - part  # of each row, without a group's columns
+    for part in to_groups:
+        sums = part.sum(axis=1, keepdims=True) - part  # of each row, without a group's columns
         sums[np.arange(len(codes)), codes] = 0.0
         remaining.append(sums)
         totals.append(sums.sum(axis=0))
