@@ -478,7 +478,7 @@ def _free() -> None:
 
 
 def as_rows(output: Any) -> NDArray[Any]:
-    """Convert a tensor to an array on the CPU, without copying if possible; bfloat16 becomes float32."""
+    """Convert a tensor to a contiguous array on the CPU, without copying if possible; bfloat16 becomes float32."""
     if isinstance(output, np.ndarray):
         return output
     if hasattr(output, "detach"):
@@ -487,7 +487,7 @@ def as_rows(output: Any) -> NDArray[Any]:
         tensor = output.detach()
         if tensor.dtype == torch.bfloat16:
             tensor = tensor.float()
-        return tensor.cpu().resolve_conj().resolve_neg().numpy()
+        return tensor.cpu().resolve_conj().resolve_neg().contiguous().numpy()  # copies in several threads
     return np.asarray(output)
 
 
