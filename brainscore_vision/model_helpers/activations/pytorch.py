@@ -67,15 +67,16 @@ class PytorchWrapper:
         Passed to the network in each call.
     batch_size : int
         Number of stimuli in a batch; halved whenever memory runs out. On the CPU, at most 16 of them pass the network
-        together, which is faster.
+        together, which is faster, and the channels of images are last in memory (``torch.channels_last``), unless the
+        network cannot be run that way.
     device : str, torch.device or list of these
         ``'auto'``: the GPU, else Apple's (``'mps'``), else the CPU. Several: each gets a copy of the network and its
         share of every batch.
     autocast : bool or torch.dtype
         Compute in half precision where PyTorch considers it safe: ``True`` (bfloat16) or a type.
     compile : bool or str
-        Compile the network with ``torch.compile``; a text names its backend. Compiling takes minutes, so it is only
-        useful for many stimuli.
+        Compile the network with ``torch.compile``; a text names its backend. Compiling takes up to minutes, and recorded
+        layers interrupt the compiled code: on a CPU, it helps few networks, and only with thousands of stimuli.
     **options
         Options of :class:`~brainscore_vision.model_helpers.activations.core.ActivationsExtractorHelper`: ``store``,
         ``dtype``, ``pooling``, ``workers``, ``loader``.
