@@ -75,7 +75,7 @@ class PytorchWrapper:
     autocast : bool or torch.dtype
         Compute in half precision where PyTorch considers it safe: ``True`` (bfloat16) or a type.
     compile : bool or str
-        Compile the network with ``torch.compile``; a text names its backend. Compiling takes up to a minute, and recorded
+        Compile the network with ``torch.compile``; a text names its backend. Compiling takes a minute, and recorded
         layers interrupt the compiled code: on a CPU, it helps few networks, and only with thousands of stimuli.
     **options
         Options of :class:`~brainscore_vision.model_helpers.activations.core.ActivationsExtractorHelper`: ``store``,
