@@ -4,8 +4,9 @@
 
 Images of 256 × 256 pixels go through a network of three convolutions and two fully connected layers, or through a small
 vision transformer (ViT-Ti/16); five of its layers are recorded. `floor` is the same network on images that were decoded
-by one thread a core, without any recording: what no extraction can do without. Each run is a process of its own; times
-are medians. The peer needs torchvision and OpenCV beside it, thingsvision torchvision and TensorFlow.
+by one thread a core, without any recording, in PyTorch's usual layout and, `floor_channels_last`, in the one that is
+used here on a CPU: what no extraction can do without. Each run is a process of its own; times are medians. The peer
+needs torchvision and OpenCV beside it, thingsvision torchvision and TensorFlow.
 """
 
 import argparse
@@ -120,7 +121,7 @@ def sample(activations):
     return found
 
 
-def floor(stimuli, name="CNN"):
+def floor(stimuli, name="CNN", layout="contiguous_format"):
     """Forward pass and decoding alone."""
     from concurrent.futures import ThreadPoolExecutor
 
@@ -137,9 +138,15 @@ def floor(stimuli, name="CNN"):
             part = paths[first : first + IMAGES]
             decoded = list(pool.map(lambda path: load_preprocess_images([path], image_size=SIZE), part))
             for row in range(0, len(part), AT_ONCE):
-                model(torch.cat([torch.as_tensor(one) for one in decoded[row : row + AT_ONCE]]))
+                inputs = torch.cat([torch.as_tensor(one) for one in decoded[row : row + AT_ONCE]])
+                model(inputs.contiguous(memory_format=getattr(torch, layout)))
             seconds += time.perf_counter() - start
     return seconds, None
+
+
+def floor_channels_last(stimuli, name="CNN"):
+    """Forward pass and decoding alone, with the channels of images last in memory."""
+    return floor(stimuli, name, "channels_last")
 
 
 def extract(stimuli, name="CNN"):
@@ -215,7 +222,8 @@ def on_screen(stimuli):
     return time.perf_counter() - start, [[len(placed)]]
 
 
-PARTS = {part.__name__: part for part in (floor, extract, extract_into_memory, thingsvision, cached, read, on_screen)}
+_PARTS = (floor, floor_channels_last, extract, extract_into_memory, thingsvision, cached, read, on_screen)
+PARTS = {part.__name__: part for part in _PARTS}
 CASES = {name: PARTS[name] for name in ("extract", "cached", "on_screen")}  # those of regressions.py
 
 
@@ -296,22 +304,25 @@ def main():
         case = f"{name}, {count:,} images"
         if wanted and case not in wanted:
             continue
-        columns = {"floor": (ours, "floor"), "thingsvision": (things, "thingsvision")}
+        columns = {"floor": (ours, "floor"), "last": (ours, "floor_channels_last")}
+        columns["thingsvision"] = (things, "thingsvision")
         columns |= {"stored": (ours, "extract"), "memory": (ours, "extract_into_memory")}
         if count == IMAGES:
             columns["peer"] = (peer, "extract")
         runs = arguments.runs if count == IMAGES else max(1, arguments.runs // 2)
         seconds, values = measure(columns, folder(count), runs, name)
-        differences = [difference(values["stored"], values[other]) for other in columns if other not in ("floor",)]
+        differences = [difference(values["stored"], found) for found in values.values() if found is not None]
         rows.append([
-            case, f"{seconds['floor']:.2f}", f"{seconds['peer']:.2f}" if "peer" in seconds else "",
+            case, *(f"{seconds[column]:.2f}" for column in ("floor", "last")),
+            f"{seconds['peer']:.2f}" if "peer" in seconds else "",
             *(f"{seconds[column]:.2f}" for column in ("thingsvision", "stored", "memory")),
             *(f"{seconds[column] / seconds['floor']:.2f}" for column in ("thingsvision", "stored", "memory")),
             f"{max(differences):.0e}",
         ])  # fmt: skip
         print(*rows[-1], flush=True)
     head = [
-        "case", "floor, s", "peer, s", "thingsvision, s", "here, stored, s", "here, in memory, s",
+        "case", "floor, s", "floor, channels last, s", "peer, s", "thingsvision, s",
+        "here, stored, s", "here, in memory, s",
         "thingsvision / floor", "stored / floor", "in memory / floor", "values differ by",
     ]  # fmt: skip
     text = table(head, rows)

@@ -148,7 +148,7 @@ class ActivationsExtractorHelper:
         Effect of ``require_variance`` on a deterministic model: displace the input slightly in each trial, or return
         the same response in each trial.
     workers, loader : int and {'threads', 'processes'}, optional
-        Number and kind of workers that read ahead; by default one per core.
+        Number and kind of workers that read stimuli; by default one per core. They read ahead where that helps.
     reader : LayerReader, optional
         How layers are read, if there is more to it than calling `get_activations`.
 

@@ -3,6 +3,7 @@
 import gc
 import os
 import sys
+import time
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
@@ -37,6 +38,7 @@ __all__ = [
 
 Workers = Literal["threads", "processes"]
 _BATCHES_AHEAD = 2  # batches that are read while one is in the network
+_FILLED = 0.65  # share of all cores' time from which on work side by side is not faster than one after another
 _MAX_WORKERS = 16  # threads or processes, by default
 
 
@@ -63,7 +65,12 @@ def plain_recorder(get_activations: Callable[[Any, list[str]], Mapping[str, Any]
 
 
 class Loader:
-    """Provides preprocessed batches in order, reading ahead.
+    """Provides preprocessed batches in order, reading ahead where that helps.
+
+    Batches are read while the model runs if reading or the model leaves cores idle: because files come slowly, because
+    preprocessing runs in one thread or in other processes, or because the model runs on a GPU or in few threads. If
+    both fill the cores, they take turns: the threads of a network wait for each other after each of its steps, so that
+    it becomes slower by more than what is gained if other threads run beside them.
 
     Parameters
     ----------
@@ -106,14 +113,24 @@ class Loader:
         with self._pool() as pool:
             waiting: deque[tuple[slice, _PendingBatch]] = deque()
             upcoming = iter(batches)
+
+            def submit(number: int) -> None:
+                for batch in islice(upcoming, number - len(waiting)):
+                    waiting.append((batch, self._submit(pool, paths[batch])))
+
+            ahead, cores = self._device is not None, _CoreTime()
             try:
                 while True:
-                    for batch in islice(upcoming, _BATCHES_AHEAD + 1 - len(waiting)):
-                        waiting.append((batch, self._submit(pool, paths[batch])))
+                    submit(1 + _BATCHES_AHEAD if ahead else 1)
                     if not waiting:
                         return
                     batch, parts = waiting.popleft()
-                    yield batch, self._checked(parts.joined(), len(paths[batch]))
+                    images = self._checked(parts.joined(), len(paths[batch]))
+                    ahead = ahead or cores.share() < _FILLED
+                    if ahead:
+                        submit(_BATCHES_AHEAD)
+                    yield batch, images
+                    ahead = ahead or cores.share() < _FILLED
             finally:  # if the consumer stops, batches that were read ahead are not needed
                 for _, parts in waiting:
                     parts.cancel()
@@ -167,6 +184,19 @@ class _PendingBatch:
     def cancel(self) -> None:
         for job in self._jobs:
             job.cancel()
+
+
+class _CoreTime:
+    """Processor time of this process, compared with that of all cores."""
+
+    def __init__(self) -> None:
+        self._since = time.perf_counter(), time.process_time()
+
+    def share(self) -> float:
+        """Share of the cores' time since the last call, or since the beginning, in which this process computed."""
+        now = time.perf_counter(), time.process_time()
+        (started, used), self._since = self._since, now
+        return (now[1] - used) / max((now[0] - started) * _cores(), 1e-9)
 
 
 def _fill(into: Callable[[Any, np.ndarray], None], paths: Sequence[Any], out: np.ndarray) -> None:
@@ -307,10 +337,12 @@ class Pass:
         *,
         skip: int,
         name: str,
+        after_batch: Callable[[], None] = lambda: None,
     ) -> None:
         """Write the responses to all stimuli except those to the first `skip` presentations of trial 0.
 
-        Row ``stimulus · trials + trial`` of a destination gets the response to the stimulus in the trial.
+        Row ``stimulus · trials + trial`` of a destination gets the response to the stimulus in the trial. `after_batch`
+        is called after each batch of a trial has passed the model.
         """
         trials = 1 if shifts is None else len(shifts.pixels)
         start = skip if trials == 1 else 0
@@ -330,6 +362,7 @@ class Pass:
                     first = max(skip - batch.start, 0) if trial == 0 else 0
                     rows = np.arange(batch.start + first, batch.stop) * trials + trial
                     self._in_parts(forward, moved[first:] if first else moved, rows, destinations)
+                    after_batch()
                 extraction.done = batch.stop
             self._finish_transfers()
 
@@ -445,7 +478,7 @@ def _free() -> None:
 
 
 def as_rows(output: Any) -> NDArray[Any]:
-    """Convert a tensor to an array on the CPU, without copying if possible; bfloat16 becomes float32."""
+    """Convert a tensor to a contiguous array on the CPU, without copying if possible; bfloat16 becomes float32."""
     if isinstance(output, np.ndarray):
         return output
     if hasattr(output, "detach"):
@@ -454,7 +487,7 @@ def as_rows(output: Any) -> NDArray[Any]:
         tensor = output.detach()
         if tensor.dtype == torch.bfloat16:
             tensor = tensor.float()
-        return tensor.cpu().resolve_conj().resolve_neg().numpy()
+        return tensor.cpu().resolve_conj().resolve_neg().contiguous().numpy()  # copies in several threads
     return np.asarray(output)
 
 

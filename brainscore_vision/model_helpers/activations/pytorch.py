@@ -67,15 +67,16 @@ class PytorchWrapper:
         Passed to the network in each call.
     batch_size : int
         Number of stimuli in a batch; halved whenever memory runs out. On the CPU, at most 16 of them pass the network
-        together, which is faster.
+        together, which is faster, and the channels of images are last in memory (``torch.channels_last``), unless the
+        network cannot be run that way.
     device : str, torch.device or list of these
         ``'auto'``: the GPU, else Apple's (``'mps'``), else the CPU. Several: each gets a copy of the network and its
         share of every batch.
     autocast : bool or torch.dtype
         Compute in half precision where PyTorch considers it safe: ``True`` (bfloat16) or a type.
     compile : bool or str
-        Compile the network with ``torch.compile``; a text names its backend. Compiling takes minutes, so it is only
-        useful for many stimuli.
+        Compile the network with ``torch.compile``; a text names its backend. Compiling takes a minute, and recorded
+        layers interrupt the compiled code: on a CPU, it helps few networks, and only with thousands of stimuli.
     **options
         Options of :class:`~brainscore_vision.model_helpers.activations.core.ActivationsExtractorHelper`: ``store``,
         ``dtype``, ``pooling``, ``workers``, ``loader``.
@@ -120,6 +121,7 @@ class PytorchWrapper:
         self._forward_kwargs = dict(forward_kwargs or {})
         self._autocast = autocast_type(autocast)
         self._compile = compile
+        self._channels_last = not self._reads_layers_itself()
         self._known_weights: tuple[Any, str] | None = None
         self._extractor = self._build_extractor(
             identifier=identifier or type(model).__name__,
@@ -252,8 +254,15 @@ class PytorchWrapper:
             with Listener(self._model, layers, counts, compiled=compile) as listener:
 
                 def forward_one(images: Any, take: TakeOutput) -> None:
-                    with listener.passing(take):
-                        self._run(network, images)
+                    try:
+                        with listener.passing(take):
+                            self._run(network, images)
+                    except RuntimeError as error:
+                        if counts or not self._channels_last or "view size is not compatible" not in str(error):
+                            raise
+                        self._channels_last = False  # the network joins axes in the order in which they usually lie
+                        with listener.passing(take):
+                            self._run(network, images)
 
                 yield forward_one
 
@@ -265,7 +274,15 @@ class PytorchWrapper:
         device = next(network.parameters(), torch.empty(0)).device
         network.eval()
         with torch.inference_mode(), autocasting(device, self._autocast):
-            network(to_input(network, images), **self._forward_kwargs)
+            network(self._arranged(to_input(network, images)), **self._forward_kwargs)
+
+    def _arranged(self, inputs: Any) -> Any:
+        """Images on a CPU with their channels last in memory, in which convolutions are faster there."""
+        import torch
+
+        if not self._channels_last or inputs.ndim != 4 or inputs.device.type != "cpu":
+            return inputs
+        return inputs.contiguous(memory_format=torch.channels_last)
 
     def _compiled(self) -> Any:
         import torch

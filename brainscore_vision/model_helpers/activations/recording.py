@@ -5,8 +5,7 @@ Principal components are learned from activations that are already on disk.
 
 import logging
 import tempfile
-from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, replace
@@ -33,7 +32,8 @@ __all__ = ["RecordedLayers", "Recording", "Response", "first_responses"]
 
 _TOLERANCE = 1e-3  # relative to a layer's largest value, between a stored response and the recomputed one
 _WIDE_TOLERANCE = 2e-2  # in half precision
-_FLUSHED = 1 << 23  # bytes of a layer that are written to the disk together, while the network runs
+_FLUSHED = 1 << 23  # bytes of a layer after which it is made sure that they are on the disk
+_WRITERS = 4  # layers that are written at the same time
 
 
 @dataclass(frozen=True)
@@ -160,34 +160,53 @@ class ResponseRows:
         self._target[0:1] = self._response.values
 
 
-class _CopiedRows:
-    """Writes rows into memory, and from there into the store, in a thread beside the network."""
+class _StoredRows:
+    """Keeps the rows of a batch, and writes them into the store in another thread once the batch has passed the model.
 
-    def __init__(self, memory: NDArray[Any], writer: LayerWriter, thread: Executor) -> None:
-        self._memory = memory
+    Rows are thus written while the next batch is read, not beside a network whose threads would wait for each other.
+    Two batches are in memory at most.
+
+    Parameters
+    ----------
+    writer : LayerWriter
+        Writes the layer into the store.
+    memory : array, optional
+        Where all rows stay.
+    """
+
+    def __init__(self, writer: LayerWriter, memory: NDArray[Any] | None = None) -> None:
         self._writer = writer
-        self._thread = thread
+        self._memory = memory
+        self._kept: list[tuple[Any, NDArray[Any]]] = []
         self._unflushed = 0
-        self._waiting: deque[Future[None]] = deque()
+        self._written: Future[None] | None = None
 
     def __setitem__(self, rows: Any, values: NDArray[Any], /) -> None:
-        while self._waiting and self._waiting[0].done():
-            self._waiting.popleft().result()  # an error, such as a full disk, ends the extraction
-        self._memory[rows] = values
-        self._waiting.append(self._thread.submit(self._write, rows))
+        if self._memory is None:
+            self._kept.append((rows, np.array(values)))
+        else:
+            self._memory[rows] = values
+            self._kept.append((rows, self._memory[rows]))
 
-    def _write(self, rows: Any) -> None:
-        values = self._memory[rows]
-        self._writer[rows] = values
-        self._unflushed += values.nbytes
+    def write(self, threads: Executor) -> None:
+        """Begin to write the rows that are kept."""
+        self.finish()
+        kept, self._kept = self._kept, []
+        self._written = threads.submit(self._write, kept)
+
+    def finish(self) -> None:
+        """Wait until the rows are written; an error, such as a full disk, ends the extraction."""
+        if self._written is not None:
+            self._written.result()
+
+    def _write(self, kept: list[tuple[Any, NDArray[Any]]]) -> None:
+        while kept:
+            rows, values = kept.pop(0)
+            self._writer[rows] = values
+            self._unflushed += values.nbytes
         if self._unflushed >= _FLUSHED:
             self._writer.flush()
             self._unflushed = 0
-
-    def finish(self) -> None:
-        """Wait until all rows are written."""
-        for written in self._waiting:
-            written.result()
 
 
 def memory_block(layers: Sequence[Response], rows: int) -> tuple[NDArray[Any], dict[str, NDArray[Any]]]:
@@ -500,12 +519,9 @@ class Recording:
         learned = spec is not None and make_reduction(spec).needs_fit  # components are learned layer by layer
         if self.together and not stored and not learned and self._fits_beside(responses, memory):
             block, columns = memory_block(responses, rows)
-            self._run_into_both(missing, columns, store, parts)
+            self._run_into_store(missing, store, parts, columns)
             return columns, block
-        with layer_writers(store, responses, rows, parts, self._info) as writers:
-            self._run(missing, writers)
-        written = {name: writer.stored.array for name, writer in writers.items() if writer.stored is not None}
-        return stored | written, None
+        return stored | self._run_into_store(missing, store, parts, {}), None
 
     def _fits_beside(self, layers: Sequence[Response], memory: MemoryPlan) -> bool:
         """Whether all values of the layers, in one array, fit into memory while the network runs."""
@@ -514,27 +530,41 @@ class Recording:
         values = self.shown.row_count * sum(int(np.prod(layer.row)) * layer.dtype.itemsize for layer in layers)
         return memory.extraction_peak + values <= memory.limit
 
-    def _run_into_both(
+    def _run_into_store(
         self,
         layers: Mapping[str, Response],
-        columns: Mapping[str, NDArray[Any]],
         store: ActivationStore,
         parts: KeyParts,
-    ) -> None:
-        """Write the responses into `columns` of one array, and from there into the store."""
+        columns: Mapping[str, NDArray[Any]],
+    ) -> dict[str, NDArray[Any]]:
+        """Write the responses into the store, and into `columns` of one array, if there is one; the stored layers."""
         with (
             layer_writers(store, list(layers.values()), self.shown.row_count, parts, self._info) as writers,
-            ThreadPoolExecutor(1, "activations") as thread,
+            ThreadPoolExecutor(min(_WRITERS, len(layers)), "activations") as threads,
         ):
-            targets = {name: _CopiedRows(columns[name], writers[name], thread) for name in layers}
-            self._run(layers, targets)
+            targets = {name: _StoredRows(writers[name], columns.get(name)) for name in layers}
+
+            def write() -> None:
+                for target in targets.values():
+                    target.write(threads)
+
+            self._run(layers, targets, write)
+            write()
             for target in targets.values():
                 target.finish()
+        return {name: writer.stored.array for name, writer in writers.items() if writer.stored is not None}
 
-    def _run(self, layers: Mapping[str, Response], targets: Mapping[str, Any]) -> None:
+    def _run(
+        self,
+        layers: Mapping[str, Response],
+        targets: Mapping[str, Any],
+        after_batch: Callable[[], None] = lambda: None,
+    ) -> None:
         """Write the responses of these layers into `targets`, rows × time × features."""
         destinations = {name: ResponseRows(targets[name], response) for name, response in layers.items()}
         for destination in destinations.values():
             destination.put_first()
         shifts = self.shown.shifts if self.shown.moving else None
-        self.run.rest(self.shown.presentations.distinct, shifts, destinations, skip=1, name=self.model)
+        self.run.rest(
+            self.shown.presentations.distinct, shifts, destinations, skip=1, name=self.model, after_batch=after_batch
+        )

@@ -1,4 +1,7 @@
-"""Reading of stimuli in batches: how parts are joined, and what is refused."""
+"""Reading of stimuli in batches: when they are read, how parts are joined, and what is refused."""
+
+import time
+from threading import Event
 
 import numpy as np
 import pytest
@@ -28,6 +31,58 @@ def test_batches_come_in_order_whatever_the_number_of_workers(workers):
     read = list(Loader(values_of, workers=workers).batches(PATHS, BATCHES))
     assert [batch for batch, _ in read] == BATCHES
     np.testing.assert_array_equal(np.concatenate([images for _, images in read])[:, 0], range(5))
+
+
+BATCHES_OF_ONE = [slice(number, number + 1) for number in range(5)]
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_files_that_come_slowly_are_read_while_the_model_runs(workers):
+    last = Event()
+
+    def slow(paths):
+        time.sleep(0.02)
+        if paths[-1] == PATHS[2]:
+            last.set()
+        return values_of(paths)
+
+    batches = Loader(slow, workers=workers).batches(PATHS, BATCHES_OF_ONE)
+    next(batches)
+    assert last.wait(timeout=30)
+    batches.close()
+
+
+@pytest.mark.parametrize(
+    ("shares", "read"),
+    [
+        ([1.0, 1.0, 1.0, 1.0], [1, 2, 3, 4, 5]),  # reading and the model fill the cores in turns
+        ([1.0, 0.5], [1, 4, 5, 5, 5]),  # the model runs in one of two threads
+        ([1.0, 1.0, 0.1], [1, 4, 5, 5, 5]),  # from the second batch on, files come slowly
+    ],
+)
+def test_batches_are_read_ahead_unless_the_cores_are_at_work_anyway(shares, read, monkeypatch):
+    left = iter(shares)
+    monkeypatch.setattr(passes._CoreTime, "share", lambda _: next(left, 1.0))
+    started = []
+
+    def preprocess(paths):
+        started.extend(paths)
+        return values_of(paths)
+
+    for expected, _ in zip(read, Loader(preprocess, workers=1).batches(PATHS, BATCHES_OF_ONE), strict=True):
+        deadline = time.monotonic() + 30
+        while len(started) < expected and time.monotonic() < deadline:
+            time.sleep(0.001)
+        assert len(started) == expected
+
+
+def test_the_share_of_the_cores_is_that_of_processor_time(monkeypatch):
+    monkeypatch.setattr(passes, "_cores", lambda: 4)
+    clocks = {"perf_counter": iter([10.0, 12.0, 13.0]), "process_time": iter([5.0, 11.0, 11.5])}
+    for name, values in clocks.items():
+        monkeypatch.setattr(time, name, lambda values=values: next(values))
+    cores = passes._CoreTime()
+    assert [cores.share(), cores.share()] == [0.75, 0.125]
 
 
 @pytest.mark.parametrize(

@@ -375,3 +375,49 @@ def test_storing_is_disabled_for_one_model(network, preprocessing, stimuli, tmp_
         wrapper = PytorchWrapper(network, preprocessing, identifier="net", **options)
         assert wrapper(stimuli, layers=["conv"]).sizes["presentation"] == len(stimuli)
         assert bool(list((tmp_path / "store").rglob("*.npy"))) is stored
+
+
+class Joining(torch.nn.Module):
+    """Joins the axes of a feature map in the order in which they lie in memory, or in their own order."""
+
+    def __init__(self, join):
+        super().__init__()
+        torch.manual_seed(0)
+        self.conv = torch.nn.Conv2d(3, 4, 3)
+        self.linear = torch.nn.Linear(4 * 14 * 14, 3)
+        self.join = join
+        self.channels_last = []
+
+    def forward(self, images):
+        self.channels_last.append(images.is_contiguous(memory_format=torch.channels_last))
+        return self.linear(self.join(self.conv(images)))
+
+
+def by_view(maps):
+    return maps.view(len(maps), -1)
+
+
+def by_reshape(maps):
+    return maps.reshape(len(maps), -1)
+
+
+@pytest.mark.parametrize(("join", "channels_last"), [(by_reshape, [True, True]), (by_view, [True, False, False])])
+def test_channels_are_last_in_memory_on_a_cpu_where_the_network_allows(stimuli, preprocessing, join, channels_last):
+    network = Joining(join).eval()
+    activations = PytorchWrapper(network, preprocessing, store=None, device="cpu")(stimuli, ["conv", "linear"]).values
+    assert network.channels_last == channels_last
+    images = torch.as_tensor(preprocessing([stimuli.get_stimulus(name) for name in stimuli["stimulus_id"]]))
+    with torch.inference_mode():
+        maps = network.conv(images)
+        expected = np.concatenate([maps.flatten(1), network.linear(maps.flatten(1))], axis=1)
+    np.testing.assert_allclose(activations, expected, rtol=0, atol=1e-5 * np.abs(expected).max())
+
+
+def test_errors_of_a_network_are_raised_once(stimuli, preprocessing):
+    def fail(maps):
+        raise RuntimeError("shapes do not match")
+
+    network = Joining(fail).eval()
+    with pytest.raises(RuntimeError, match="shapes do not match"):
+        PytorchWrapper(network, preprocessing, store=None, device="cpu")(stimuli, ["conv"])
+    assert network.channels_last == [True]

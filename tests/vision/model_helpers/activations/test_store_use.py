@@ -99,6 +99,24 @@ def test_an_error_of_the_disk_while_the_network_runs_ends_the_extraction(extract
     assert list(store.folder.iterdir()) == []
 
 
+def test_rows_wait_for_the_store_for_one_batch_of_one_trial(network, preprocessing, stimuli, store, monkeypatch):
+    waiting = []
+
+    class Rows(recording_module._StoredRows):
+        def write(self, threads):
+            waiting.append(sum(len(values) for _, values in self._kept))
+            super().write(threads)
+
+    monkeypatch.setattr(recording_module, "_StoredRows", Rows)
+    wrapper = PytorchWrapper(network, preprocessing, "net", store=store, batch_size=2)
+    wrapper.set_visual_degrees(8)
+    values = wrapper.by_layer(stimuli, ["conv"], number_of_trials=3, require_variance=True)["conv"].values
+    # six images in three trials; the first response was known before
+    assert waiting == [2, 2, 2, 2, 2, 2, 2, 2, 2, 0]
+    again = wrapper.by_layer(stimuli, ["conv"], number_of_trials=3, require_variance=True)["conv"].values
+    np.testing.assert_array_equal(again, values)
+
+
 def changed_weights(network, **_):
     with torch.no_grad():
         network.conv.weight[0, 0, 0, 0] += 1e-3
