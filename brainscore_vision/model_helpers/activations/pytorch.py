@@ -258,7 +258,8 @@ class PytorchWrapper:
                         with listener.passing(take):
                             self._run(network, images)
                     except RuntimeError as error:
-                        if counts or not self._channels_last or "view size is not compatible" not in str(error):
+                        about_layout = any(word in str(error) for word in ("contiguous", "stride"))
+                        if counts or not self._channels_last or not about_layout:
                             raise
                         self._channels_last = False  # the network joins axes in the order in which they usually lie
                         with listener.passing(take):

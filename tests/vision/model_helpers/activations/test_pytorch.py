@@ -397,11 +397,20 @@ def by_view(maps):
     return maps.view(len(maps), -1)
 
 
+def by_operator(maps):
+    if not maps.is_contiguous():
+        raise RuntimeError("expected input to be contiguous")
+    return maps.flatten(1)
+
+
 def by_reshape(maps):
     return maps.reshape(len(maps), -1)
 
 
-@pytest.mark.parametrize(("join", "channels_last"), [(by_reshape, [True, True]), (by_view, [True, False, False])])
+@pytest.mark.parametrize(
+    ("join", "channels_last"),
+    [(by_reshape, [True, True]), (by_view, [True, False, False]), (by_operator, [True, False, False])],
+)
 def test_channels_are_last_in_memory_on_a_cpu_where_the_network_allows(stimuli, preprocessing, join, channels_last):
     network = Joining(join).eval()
     activations = PytorchWrapper(network, preprocessing, store=None, device="cpu")(stimuli, ["conv", "linear"]).values
