@@ -145,8 +145,10 @@ def faulty(bucket, s3_server, monkeypatch):
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("after", [0, 1])
-def test_faults_while_a_receipt_is_written(fakes, bucket, faulty, fault, after):
+def test_faults_while_a_receipt_is_written(fakes, bucket, faulty, fault, after, monkeypatch):
     """Attachments come first, so that there is never a receipt without them; the second attempt completes it."""
+    if fault == "truncated":  # the server closes this connection, which the next request may use before it is noticed
+        monkeypatch.setattr(s3_module, "_ATTEMPTS", 2)
     arrays = {kind: Arrays(fakes.assembly([[1.0, 2.0]])) for kind in ("raw", "predictions")}
     store = ResultsStore(ADDRESS)
     store.require_writable()
