@@ -54,8 +54,8 @@ def main(worker_pid: int, *, template: bool = False) -> None:
     sys.path[:] = setup["path"]
     try:
         score = _make_scorer(setup)
-        read_stimuli = getattr(_keeper(setup["scorer"]), "read_stimuli", list)
-        read_stimuli()  # from here on
+        read_stimuli = getattr(_keeping_module(setup["scorer"]), "read_stimuli", list)  # without it, there are none
+        read_stimuli()  # later calls return what was read since this one
     except BaseException as error:  # noqa: BLE001 - the worker reports it
         _send_answer(answers, {"unavailable": _error_fields(error)})
         return
@@ -204,7 +204,7 @@ def _serve_template() -> bool:
     with open(os.devnull) as null:
         os.dup2(null.fileno(), 0)
     os.dup2(2, 1)
-    keeper: Any = None
+    module: Any = None
     servers: list[int] = []
     is_server = False
     while True:
@@ -217,21 +217,21 @@ def _serve_template() -> bool:
         answer: dict[str, Any] = {}
         if "path" in request:
             sys.path[:] = request["path"]
-            keeper = _keeper(request["scorer"])
+            module = _keeping_module(request["scorer"])
         elif "models" in request:
-            _import_all(_expected_modules(keeper, request["models"], request["options"]))
+            _import_all(_expected_modules(module, request["models"], request["options"]))
         elif "import" in request:
             _import_all(request["import"])
         elif "keep" in request:
-            answer = _kept(keeper, request["keep"], request["options"])
-        elif "drop" in request and keeper is not None:
-            keeper.forget_benchmark(request["drop"])
+            answer = _kept(module, request["keep"], request["options"])
+        elif "drop" in request and module is not None:
+            module.forget_benchmark(request["drop"])
         elif "stimuli" in request:
             answer = {
-                "kept": hasattr(keeper, "keep_stimuli") and keeper.keep_stimuli(request["stimuli"], request["limit"])
+                "kept": hasattr(module, "keep_stimuli") and module.keep_stimuli(request["stimuli"], request["limit"])
             }
         elif "forget" in request:
-            keeper.forget_stimuli()
+            module.forget_stimuli()
         elif "reap" in request:
             with contextlib.suppress(ChildProcessError):
                 os.waitpid(request["reap"], 0)
@@ -264,7 +264,7 @@ def _serve_template() -> bool:
         control.send(json.dumps(answer).encode())
 
 
-def _keeper(scorer: str) -> Any:
+def _keeping_module(scorer: str) -> Any:
     """Module of the scorer if it can keep benchmarks."""
     try:
         module = importlib.import_module(scorer.partition(":")[0])
@@ -279,20 +279,20 @@ def _import_all(names: list[str]) -> None:
             importlib.import_module(name)
 
 
-def _expected_modules(keeper: Any, models: list[str], options: dict[str, Any]) -> list[str]:
+def _expected_modules(module: Any, models: list[str], options: dict[str, Any]) -> list[str]:
     """Modules that these models will probably import."""
-    if models and hasattr(keeper, "mentioned_modules"):
+    if models and hasattr(module, "mentioned_modules"):
         with contextlib.suppress(Exception):
-            return list(keeper.mentioned_modules(models, _SHARED, **options))
+            return list(module.mentioned_modules(models, _SHARED, **options))
     return []
 
 
-def _kept(keeper: Any, benchmark: str, options: dict[str, Any]) -> dict[str, Any]:
+def _kept(module: Any, benchmark: str, options: dict[str, Any]) -> dict[str, Any]:
     """Keep a benchmark; an error is left to the process that scores, which reports it."""
-    if keeper is None:
+    if module is None:
         return {"kept": False}
     try:
-        return {"kept": keeper.keep_benchmark(benchmark, **options)}
+        return {"kept": module.keep_benchmark(benchmark, **options)}
     except Exception:  # noqa: BLE001 - the process of a model meets the error, too, and reports it
         return {"kept": False}
 

@@ -463,16 +463,17 @@ class Template:
                 del self._stimuli[path]
             self._decoded.update(paths)
         if not self._request({"stimuli": paths, "limit": self._budget / 2}, _START_SECONDS)["kept"]:
-            self._end_of_stimuli()
+            self._decode_no_more()
 
-    def _end_of_stimuli(self) -> None:
+    def _decode_no_more(self) -> None:
         """Decode no more stimuli, for lack of memory."""
         with self._changed:
             self._may_keep_stimuli = False
             self._stimuli.clear()
 
     def _forget_stimuli(self) -> None:
-        self._end_of_stimuli()
+        """Release decoded stimuli."""
+        self._decode_no_more()
         with self._changed:
             self._decoded.clear()
         self._request({"forget": True})

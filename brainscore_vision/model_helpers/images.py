@@ -20,7 +20,7 @@ _File = tuple[str, int, int]
 """Path, time of modification and size: of an image that has not changed."""
 
 _kept: dict[_File, "Image"] = {}
-_read: set[str] | None = None  # paths of images that were read, once these are asked for
+_read: set[str] | None = None  # paths of images that were decoded since the last call of read_images
 
 
 def load_rgb(path: str | os.PathLike[str], *, size: int | None = None) -> NDArray[np.uint8]:

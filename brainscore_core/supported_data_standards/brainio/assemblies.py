@@ -382,8 +382,11 @@ class DataAssembly(xr.DataArray):
             },
             self.dims,
         )
-        variables = {name: variable for name, variable in self._coords.items() if variable.ndim == 1}
-        variables = {name: variable for name, variable in variables.items() if variable.dims not in changed}
+        variables = {
+            name: variable
+            for name, variable in self._coords.items()
+            if variable.ndim == 1 and variable.dims not in changed
+        }
         indexes = {name: index for name, index in self._indexes.items() if name in variables}
         variables |= gathered.variables
         order = [name for name in dict.fromkeys([*self._coords, *variables]) if name in variables]

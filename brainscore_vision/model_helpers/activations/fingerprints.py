@@ -148,7 +148,7 @@ def _described(value: Any, above: frozenset[int], depth: int, *, strict: bool, c
             raise Unhashable(f"{type(value).__name__} is nested too deeply to be hashed")
         return ["deep", type(value).__name__]
     if next(count) > _MOST_OBJECTS and strict:
-        raise Unhashable(f"it refers to more than {_MOST_OBJECTS:,} objects")
+        raise Unhashable(f"functions that refer to more than {_MOST_OBJECTS:,} objects cannot be hashed")
     inside = above | {id(value)}
     describe = functools.partial(_described, above=inside, depth=depth + 1, strict=strict, count=count)
     torch = sys.modules.get("torch")
