@@ -103,12 +103,13 @@ def open_image(path: str | os.PathLike[str]) -> "Iterator[Image]":
     """
     import PIL.Image
 
-    kept = _kept.get(_file(path)) if _kept else None
+    is_path = isinstance(path, str | bytes | os.PathLike)  # Pillow opens streams, too
+    kept = _kept.get(_file(path)) if _kept and is_path else None
     if kept is not None:
         yield kept
         return
-    if _read is not None:
-        _read.add(os.fspath(path))
+    if _read is not None and is_path:
+        _read.add(os.fsdecode(path))
     with PIL.Image.open(path) as opened:
         yield opened
 
@@ -158,7 +159,7 @@ def _bytes_of(image: "Image") -> int:
 
 def _file(path: str | os.PathLike[str]) -> _File:
     state = os.stat(path)
-    return os.fspath(path), state.st_mtime_ns, state.st_size
+    return os.fsdecode(path), state.st_mtime_ns, state.st_size
 
 
 def _load(path: str | os.PathLike[str], mode: str, size: int | None) -> "Image":

@@ -1,3 +1,5 @@
+import os
+
 import numpy as np
 import pytest
 from PIL import Image
@@ -242,6 +244,9 @@ def test_kept_images_are_read_once_and_only_as_long_as_their_files_stay(tmp_path
             np.testing.assert_array_equal(np.asarray(kept), value)
     assert images.read_images() == []
     Image.new("RGB", (2, 2)).save(paths[0])
-    assert load_rgb(paths[0]).shape == (2, 2, 3)
+    assert load_rgb(os.fsencode(paths[0])).shape == (2, 2, 3)
+    with open(paths[0], "rb") as stream:
+        assert load_rgb(stream).shape == (2, 2, 3)
+    assert images.read_images() == [paths[0]]
     images.forget_images()
     assert not images._kept
