@@ -464,22 +464,11 @@ def centred_kernel(kernel: Array, *, unbiased: bool = True) -> Array:
 
     `unbiased` sets the diagonal to 0.
     """
-    square = float(np.vdot(kernel, kernel))
-    if not np.isfinite(square):
-        raise ValueError("a kernel is not finite")
-    mean = kernel.mean(axis=0)
-    if float(mean @ mean) * len(mean) <= _CENTRED**2 * square:
-        left = square - (float(np.sum(np.diag(kernel) ** 2)) if unbiased else 0.0)
-        result = kernel * (1 / np.sqrt(left) if left > FLAT**2 * square else 0.0)
-    else:
-        mean -= mean.mean() / 2
-        result = kernel - mean
-        result -= mean[:, None]
-        left = float(np.vdot(result, result)) - (float(np.sum(np.diag(result) ** 2)) if unbiased else 0.0)
-        result *= 1 / np.sqrt(left) if left > FLAT**2 * square else 0.0
-    if unbiased:
-        np.fill_diagonal(result, 0.0)
-    return np.asarray(result)
+    side, result = _side(kernel, unbiased=unbiased), np.empty_like(kernel)
+    for start in range(0, len(kernel), _BLOCK_ROWS):
+        result[start : start + _BLOCK_ROWS] = side.rows(start)
+    result *= _inverse_norm(side, float(np.vdot(result, result)))
+    return result
 
 
 _BLOCK_ROWS = 32
