@@ -385,7 +385,7 @@ class _KeptBenchmark(NamedTuple):
 _kept_benchmarks: dict[str, _KeptBenchmark] = {}
 
 
-def keep_benchmark(benchmark: str, **options: Any) -> bool | None:
+def keep_benchmark(benchmark: str, **options: Any) -> bool:
     """Load a benchmark and estimate its ceiling for the processes that are forked from this one.
 
     Parameters
@@ -397,11 +397,9 @@ def keep_benchmark(benchmark: str, **options: Any) -> bool | None:
 
     Returns
     -------
-    bool or None
-        Whether it is kept; None if it was kept before, and the code of its plugins has changed since.
+    bool
+        Whether it is kept.
     """
-    if kept := _kept_benchmarks.get(benchmark):
-        return True if kept.code == _code_hashes(kept.code) else None
     with capture_output() as captured, recording() as record:
         made = load_benchmark(benchmark)
         with suppress(NotImplementedError):
@@ -411,6 +409,19 @@ def keep_benchmark(benchmark: str, **options: Any) -> bool | None:
     _describe_here()
     _kept_benchmarks[benchmark] = _KeptBenchmark(made, notes, captured.text(), code)
     return True
+
+
+def are_current(benchmarks: Iterable[str], **options: Any) -> bool:
+    """Whether the code of these kept benchmarks, and of their data and metrics, is what it was."""
+    kept = [_kept_benchmarks[benchmark].code for benchmark in benchmarks]
+    now = _code_hashes({item for code in kept for item in code})
+    return all(now[item] == before for code in kept for item, before in code.items())
+
+
+def fetch_data(benchmark: str, **options: Any) -> None:
+    """Have the data of a benchmark on this machine; parameters as for :func:`keep_benchmark`."""
+    with capture_output(), recording():
+        load_benchmark(benchmark)
 
 
 def forget_benchmark(benchmark: str) -> None:
@@ -484,7 +495,8 @@ def _take_kept_benchmark(identifier: str) -> Any:
 
 def _code_hashes(items: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str | None]:
     folders = {item: _code(*item) for item in items}
-    return {item: None if folder is None else plugin_hash(folder) for item, folder in folders.items()}
+    hashes = {folder: None if folder is None else plugin_hash(folder) for folder in set(folders.values())}
+    return {item: hashes[folder] for item, folder in folders.items()}
 
 
 class _ModelKey(NamedTuple):

@@ -132,6 +132,30 @@ def mentioned_modules(models, modules, **options):
     return scoring.mentioned_modules(models, modules, **options) if hasattr(scoring, "mentioned_modules") else []
 
 
+def are_current(benchmarks, **options):
+    """Whether kept benchmarks are current, as workers determine it."""
+    from brainscore_vision.scoring import are_current as current
+
+    return current(benchmarks, **options)
+
+
+def data_name(benchmark):
+    """Name of the data of a benchmark."""
+    from brainscore_vision.scoring import data_name as name
+
+    return name(benchmark)
+
+
+def fetch_data(benchmark, **options):
+    """Fetch data as workers do."""
+    start, processor = time.monotonic(), time.process_time()
+    from brainscore_vision import scoring
+
+    if hasattr(scoring, "fetch_data"):
+        scoring.fetch_data(benchmark, **options)
+        record("fetched", start, benchmark=benchmark, processor=time.process_time() - processor)
+
+
 def read_stimuli():
     """Stimuli that were decoded, as workers report them."""
     from brainscore_vision import scoring

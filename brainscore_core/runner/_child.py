@@ -224,6 +224,16 @@ def _serve_template() -> bool:
             _import_all(request["import"])
         elif "keep" in request:
             answer = _kept(module, request["keep"], request["options"])
+        elif "data" in request:
+            name_of = module.data_name if hasattr(module, "fetch_data") else lambda benchmark: ""
+            answer = {"names": {benchmark: name_of(benchmark) for benchmark in request["data"]}}
+        elif "fetch" in request:
+            with contextlib.suppress(Exception):  # the process of a model meets the error, too, and reports it
+                module.fetch_data(request["fetch"], **request["options"])
+        elif "check" in request:
+            answer = {"current": False}
+            with contextlib.suppress(Exception):  # a folder may vanish
+                answer["current"] = module.are_current(request["check"], **request["options"])
         elif "drop" in request and module is not None:
             module.forget_benchmark(request["drop"])
         elif "stimuli" in request:

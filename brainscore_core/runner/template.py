@@ -2,9 +2,10 @@
 
 On Linux, workers share a template: a process that imports the scorer, loads benchmarks with their ceilings in the order
 in which they are needed, and forks a server after each. The newest server can fork a process for a model at any time,
-since it does nothing else. A forked process is as separate as one that was started: a model that crashes, hangs, or
-changes modules affects neither the template nor other models, and a benchmark that ends the template no process that
-was forked. Where forks are impossible or not safe, scoring processes are started.
+since it does nothing else. Meanwhile, another forked process fetches the data of later benchmarks. A forked process is
+as separate as one that was started: a model that crashes, hangs, or changes modules affects neither the template nor
+other models, and a benchmark that ends the template no process that was forked. Where forks are impossible or not safe,
+scoring processes are started.
 """
 
 from __future__ import annotations
@@ -112,10 +113,13 @@ class Template:
     Parameters
     ----------
     scorer : str
-        As for `run_plan`. If its module has a function ``keep_benchmark(benchmark, **options)``, which returns whether
-        the benchmark is kept, and a function ``forget_benchmark(benchmark)``, benchmarks are kept. If it has functions
+        As for `run_plan`. If its module has functions ``keep_benchmark(benchmark, **options)``, which returns whether
+        the benchmark is kept, ``forget_benchmark(benchmark)``, and ``are_current(benchmarks, **options)``, which
+        returns whether their code is what it was when they were kept, benchmarks are kept. If it has functions
         ``read_stimuli()``, the paths of the stimuli that a model has decoded, ``keep_stimuli(paths, limit)``, which
         returns whether all fit into so many bytes, and ``forget_stimuli()``, decoded stimuli are kept for later models.
+        If it has functions ``fetch_data(benchmark, **options)`` and ``data_name(benchmark)``, which is the same for
+        benchmarks with the same data, data are fetched before the benchmarks before them are loaded.
     environment : mapping
         Environment variables, also of the forked processes.
     limit : int or None
@@ -143,7 +147,9 @@ class Template:
         self._expected: list[dict[str, Any]] = []  # models, and options of the scorer
         self._n_urgent = 0  # of these, for which modules are imported before a benchmark is loaded
         self._importing: frozenset[str] = frozenset()  # expected models, for which modules are imported
-        self._loading = False  # a benchmark
+        self._loading = ""  # a benchmark
+        self._unfetched: dict[str, str] = {}  # data to fetch, and a benchmark that does; the first is being fetched
+        self._data: dict[str, str] = {}  # names of the data of benchmarks
         self._modules: set[str] = set()  # to import
         self._imported: set[str] = set()
         self._stimuli: dict[str, None] = {}  # files to decode
@@ -243,11 +249,9 @@ class Template:
             self._changed.notify_all()
             server.n_uses += 1
         try:
-            return all(
-                server.connection.request({"keep": benchmark, "options": options})["kept"] is not None
-                for benchmark in benchmarks
-                if benchmark in server.benchmarks
-            )
+            kept = [benchmark for benchmark in benchmarks if benchmark in server.benchmarks]
+            current = not kept or server.connection.request({"check": kept, "options": options})["current"]
+            return bool(current)
         finally:
             self.release(server)
 
@@ -395,17 +399,18 @@ class Template:
             self._serve()
             while True:
                 with self._changed:
-                    while not (self._problem or self._ahead or self._modules or self._expected or self._stimuli):
+                    while not (self._problem or self._next() or self._modules or self._expected or self._stimuli):
                         self._changed.wait()
                     if self._problem:
                         break
                     modules = sorted(self._modules)
                     n_settled = len(self._kept) + len(self._refused)
-                    is_urgent = self._n_urgent > 0 or not self._ahead or n_settled >= _FIRST_BENCHMARKS
+                    is_urgent = self._n_urgent > 0 or not self._next() or n_settled >= _FIRST_BENCHMARKS
                     expected = self._expected[0] if self._expected and is_urgent and not modules else {}
-                    benchmark = "" if modules or expected else next(iter(self._ahead), "")
+                    benchmark = "" if modules or expected else self._next()
                     options, timeout = self._ahead.pop(benchmark, ({}, None))
-                    self._importing, self._loading = frozenset(expected.get("models", ())), bool(benchmark)
+                    self._unfetched.pop(self._data.get(benchmark, ""), None)
+                    self._importing, self._loading = frozenset(expected.get("models", ())), benchmark
                 if expected:
                     self._request(expected, _START_SECONDS)
                     with self._changed:
@@ -421,6 +426,7 @@ class Template:
                 elif benchmark in self._kept or benchmark in self._refused:
                     continue
                 else:
+                    self._start_fetching(benchmark)
                     self._keep(benchmark, empty, options, timeout)
                 self._serve()
         except (TemplateEnded, OSError) as error:
@@ -435,6 +441,61 @@ class Template:
             with self._changed:
                 self._problem = self._problem or "it has ended"
                 self._changed.notify_all()
+
+    def _next(self) -> str:
+        """Benchmark to load next; empty if there is none, or if data of all that remain are being fetched."""
+        fetched_now = next(iter(self._unfetched), None)
+        data = {benchmark: self._data.get(benchmark, "") for benchmark in self._ahead}
+        complete = (benchmark for benchmark, name in data.items() if name not in self._unfetched)
+        return next(complete, next((benchmark for benchmark, name in data.items() if name != fetched_now), ""))
+
+    def _start_fetching(self, benchmark: str) -> None:
+        """Fetch data of later benchmarks in a process of their own, while this one is loaded."""
+        with self._changed:
+            later = dict(self._ahead)
+            if self._unfetched or later.keys() <= self._data.keys():
+                return
+        names = self._request({"data": [benchmark, *later]})["names"]
+        with self._changed:
+            known = {*self._data.values(), names[benchmark]}
+            self._data |= names
+        unfetched: dict[str, str] = {}
+        for one in later:
+            if names[one] not in known:
+                unfetched.setdefault(names[one], one)
+        if not unfetched:
+            return
+        server = self._fork_server()
+        with self._changed:
+            self._unfetched = unfetched
+            self._servers.add(server)
+            server.n_uses += 1
+        threading.Thread(target=self._fetch, args=(server, later), name="brainscore-fetching", daemon=True).start()
+
+    def _fetch(self, server: _Server, later: Mapping[str, tuple[Mapping[str, Any], float | None]]) -> None:
+        """Fetch data, in a thread. An error is left to the process that loads the benchmark."""
+
+        def problem() -> str:
+            return self._problem or ("it used too much memory" if memory_of([server.pid]) > self._budget else "")
+
+        try:
+            while True:
+                with self._changed:
+                    name, benchmark = next(iter(self._unfetched.items()), ("", ""))
+                if not name:
+                    break
+                options, timeout = later[benchmark]
+                server.connection.request({"fetch": benchmark, "options": options}, problem=problem, timeout=timeout)
+                with self._changed:
+                    self._unfetched.pop(name, None)
+                    self._changed.notify_all()
+        except TemplateEnded:  # it may still be fetching
+            end_all([server.pid])
+        finally:
+            with self._changed:
+                self._unfetched.clear()
+                self._changed.notify_all()
+            self.release(server)
 
     def _keep(self, benchmark: str, empty: int, options: Mapping[str, Any], timeout: float | None) -> None:
         """Keep a benchmark if the memory allows it."""
@@ -515,17 +576,22 @@ class Template:
 
     def _serve(self) -> None:
         """Let the loader fork a server, which replaces the present one."""
+        server = self._fork_server()
+        with self._changed:
+            self._server = server
+            self._servers.add(server)
+            self._close_servers()
+            self._changed.notify_all()
+
+    def _fork_server(self) -> _Server:
+        """Let the loader fork a server."""
         control, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with other:
             answer = self._loader.request({"serve": True}, descriptors=(other.fileno(),))
         if "pid" not in answer:
             control.close()
             raise TemplateEnded(answer["refused"])
-        with self._changed:
-            self._server = _Server(answer["pid"], _Connection(control), frozenset(self._kept))
-            self._servers.add(self._server)
-            self._close_servers()
-            self._changed.notify_all()
+        return _Server(answer["pid"], _Connection(control), frozenset(self._kept))
 
     def _close_servers(self) -> None:
         """End servers that were replaced and whose processes have ended."""

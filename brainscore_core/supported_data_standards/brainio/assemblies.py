@@ -393,6 +393,14 @@ class DataAssembly(xr.DataArray):
         made = GatheredCoords({name: variables[name] for name in order}, indexes | gathered.indexes)
         return build_array(type(self), self.variable, made, self.name)
 
+    def copy(self, deep: bool = True, data: Any = None) -> Self:
+        """Return a copy; a shallow one shares the indexes, which cannot change."""
+        if deep:
+            return super().copy(deep=True, data=data)
+        variables = {name: variable.copy(deep=False) for name, variable in self._coords.items()}
+        made = GatheredCoords(variables, dict(self._indexes))
+        return build_array(type(self), self.variable.copy(deep=False, data=data), made, self.name)
+
     def drop_vars(self, names: Any, *, errors: Any = "raise") -> Self:
         """Drop coordinates; other levels of their dimension remain."""
         if callable(names):

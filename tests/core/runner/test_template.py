@@ -49,10 +49,26 @@ def keep_benchmark(benchmark, *, folder):
         sys.modules["__main__"]._GPU_FILES = (folder,)
         opened.append(open(Path(folder, "version")))
     version = Path(folder, "version").read_text()
-    if benchmark in kept:
-        return True if kept[benchmark][0] == version else None
     kept[benchmark] = (version, bytearray(os.urandom(1_000_000) * (90 if benchmark == "large" else 1)))
     return True
+
+def are_current(benchmarks, *, folder):
+    version = Path(folder, "version").read_text()
+    return all(kept[benchmark][0] == version for benchmark in benchmarks)
+
+def data_name(benchmark):
+    return benchmark.rpartition(".")[0]
+
+def fetch_data(benchmark, *, folder):
+    Path(folder, f"fetched {benchmark}").touch()
+    data = data_name(benchmark)
+    held = bytearray(os.urandom(1_000_000) * (300 if data == "huge" else 1))
+    if data == "broken":
+        raise LookupError("no such data")
+    if data == "fatal":
+        os.abort()
+    while data in ("far", "huge", "lost") and not Path(folder, "arrived").exists():
+        time.sleep(0.01)
 
 def forget_benchmark(benchmark):
     kept.pop(benchmark, None)
@@ -165,6 +181,33 @@ def test_benchmarks_are_loaded_while_the_first_is_scored(borrow):
     first.finish()
     until(lambda: not psutil.pid_exists(first._process.parent) or zombie(first._process.parent))
     second.finish()
+
+
+def fetched(folder):
+    return sorted(path.name.removeprefix("fetched ") for path in folder.glob("fetched *"))
+
+
+def test_data_are_fetched_while_other_benchmarks_are_loaded(borrow, tmp_path):
+    template = borrow("near.1", "near.2", "far.1", "far.2", "other.1", "other.2", patience=0.0)
+    early = {"near.1", "near.2", "other.1", "other.2"}
+    until(lambda: template.kept == early)
+    assert borrow("far.2", "near.1", patience=0.1).kept == early
+    assert fetched(tmp_path) == ["far.1"]  # the others' data were loaded meanwhile
+    (tmp_path / "arrived").touch()
+    until(lambda: template.kept == {*early, "far.1", "far.2"} and len(template._servers) == 1)
+    assert borrow("near.3", "new.1").kept == {*early, "far.1", "far.2", "near.3", "new.1"}
+    assert fetched(tmp_path) == ["far.1", "new.1"]
+    for _ in range(3):
+        template.give_back()
+
+
+@pytest.mark.parametrize(("data", "timeout"), [("broken", 60), ("fatal", 60), ("lost", 0.5), ("huge", 60)])
+def test_data_that_cannot_be_fetched_affect_no_benchmark(borrow, tmp_path, data, timeout):
+    template = borrow("a", f"{data}.1", "b.1", timeout=timeout)
+    assert template.kept == {"a", f"{data}.1", "b.1"}
+    assert f"{data}.1" in fetched(tmp_path)
+    until(lambda: len(template._servers) == 1)
+    template.give_back()
 
 
 def test_a_process_waits_for_more_only_as_long_as_it_may(borrow):
