@@ -413,14 +413,8 @@ class Template:
                     self._importing, self._loading = frozenset(expected.get("models", ())), benchmark
                 if expected:
                     self._request(expected, _START_SECONDS)
-                    with self._changed:
-                        self._expected.pop(0)
-                        self._n_urgent, self._importing = 0, frozenset()
                 elif modules:
                     self._request({"import": modules}, _START_SECONDS)
-                    with self._changed:
-                        self._imported.update(modules)
-                        self._modules.difference_update(modules)
                 elif not benchmark:
                     self._keep_stimuli()
                 elif benchmark in self._kept or benchmark in self._refused:
@@ -429,6 +423,13 @@ class Template:
                     self._start_fetching(benchmark)
                     self._keep(benchmark, empty, options, timeout)
                 self._serve()
+                with self._changed:  # only now do forked processes have what was imported
+                    if expected:
+                        self._expected.pop(0)
+                        self._n_urgent, self._importing = 0, frozenset()
+                    self._imported.update(modules)
+                    self._modules.difference_update(modules)
+                    self._changed.notify_all()
         except (TemplateEnded, OSError) as error:
             with self._changed:
                 self._problem = self._problem or str(error)

@@ -238,15 +238,18 @@ def test_stimuli_that_a_model_has_decoded_are_kept_for_the_next(borrow):
     process.finish()
 
 
-def test_a_process_waits_for_modules_of_its_own_model_only(borrow, tmp_path):
+def test_a_process_waits_for_modules_of_its_own_model_only(borrow, tmp_path, monkeypatch):
+    serve = Template._serve
+    monkeypatch.setattr(Template, "_serve", lambda template: (time.sleep(0.1), serve(template)))
     borrow("a").give_back()
     borrow.start(models=["slow"])
     until((tmp_path / "modules").exists)
     template = borrow("a", model="other")
     assert template._importing == {"slow"}
+    before = template._server
     threading.Timer(0.1, (tmp_path / "imported").touch).start()
     assert borrow("a", model="slow") is template
-    assert (tmp_path / "imported").exists()
+    assert template._server is not before  # which was forked before the modules were imported
     template.give_back()
     template.give_back()
 
