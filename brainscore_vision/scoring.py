@@ -14,7 +14,7 @@ import re
 import signal
 import sys
 import threading
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -374,18 +374,17 @@ class ScoredModel:
 
 
 class _KeptBenchmark(NamedTuple):
-    """A benchmark with its ceiling, the notes and the output of both, and hashes of the code that made it."""
+    """A benchmark with its ceiling, and the notes and the output of both."""
 
     benchmark: Any
     notes: list[dict[str, Any]]
     printed: str
-    code: dict[tuple[str, str], str | None]
 
 
 _kept_benchmarks: dict[str, _KeptBenchmark] = {}
 
 
-def keep_benchmark(benchmark: str, **options: Any) -> bool:
+def keep_benchmark(benchmark: str, **options: Any) -> dict[str, str | None]:
     """Load a benchmark and estimate its ceiling for the processes that are forked from this one.
 
     Parameters
@@ -397,25 +396,18 @@ def keep_benchmark(benchmark: str, **options: Any) -> bool:
 
     Returns
     -------
-    bool
-        Whether it is kept.
+    dict
+        Hashes of its code, and of that of its data and metrics, by folder or file.
     """
     with capture_output() as captured, recording() as record:
         made = load_benchmark(benchmark)
         with suppress(NotImplementedError):
             _ = made.ceiling
     notes = [item for item in record.items if item["kind"] not in _TRANSIENT_NOTES]
-    code = _code_hashes([("benchmark", benchmark), *data_of(record)])
     _describe_here()
-    _kept_benchmarks[benchmark] = _KeptBenchmark(made, notes, captured.text(), code)
-    return True
-
-
-def are_current(benchmarks: Iterable[str], **options: Any) -> bool:
-    """Whether the code of these kept benchmarks, and of their data and metrics, is what it was."""
-    kept = [_kept_benchmarks[benchmark].code for benchmark in benchmarks]
-    now = _code_hashes({item for code in kept for item in code})
-    return all(now[item] == before for code in kept for item, before in code.items())
+    _kept_benchmarks[benchmark] = _KeptBenchmark(made, notes, captured.text())
+    places = {_code(*item) for item in [("benchmark", benchmark), *data_of(record)]}
+    return {str(place): plugin_hash(place) for place in places if place is not None}
 
 
 def fetch_data(benchmark: str, **options: Any) -> None:
@@ -491,12 +483,6 @@ def _take_kept_benchmark(identifier: str) -> Any:
         note(**item)
     sys.stdout.write(kept.printed)
     return kept.benchmark
-
-
-def _code_hashes(items: Iterable[tuple[str, str]]) -> dict[tuple[str, str], str | None]:
-    folders = {item: _code(*item) for item in items}
-    hashes = {folder: None if folder is None else plugin_hash(folder) for folder in set(folders.values())}
-    return {item: hashes[folder] for item, folder in folders.items()}
 
 
 class _ModelKey(NamedTuple):

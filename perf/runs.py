@@ -132,13 +132,6 @@ def mentioned_modules(models, modules, **options):
     return scoring.mentioned_modules(models, modules, **options) if hasattr(scoring, "mentioned_modules") else []
 
 
-def are_current(benchmarks, **options):
-    """Whether kept benchmarks are current, as workers determine it."""
-    from brainscore_vision.scoring import are_current as current
-
-    return current(benchmarks, **options)
-
-
 def data_name(benchmark):
     """Name of the data of a benchmark."""
     from brainscore_vision.scoring import data_name as name

@@ -223,17 +223,13 @@ def _serve_template() -> bool:
         elif "import" in request:
             _import_all(request["import"])
         elif "keep" in request:
-            answer = _kept(module, request["keep"], request["options"])
+            answer = {"code": _kept(module, request["keep"], request["options"])}
         elif "data" in request:
             name_of = module.data_name if hasattr(module, "fetch_data") else lambda benchmark: ""
             answer = {"names": {benchmark: name_of(benchmark) for benchmark in request["data"]}}
         elif "fetch" in request:
             with contextlib.suppress(Exception):  # the process of a model meets the error, too, and reports it
                 module.fetch_data(request["fetch"], **request["options"])
-        elif "check" in request:
-            answer = {"current": False}
-            with contextlib.suppress(Exception):  # a folder may vanish
-                answer["current"] = module.are_current(request["check"], **request["options"])
         elif "drop" in request and module is not None:
             module.forget_benchmark(request["drop"])
         elif "stimuli" in request:
@@ -297,14 +293,14 @@ def _expected_modules(module: Any, models: list[str], options: dict[str, Any]) -
     return []
 
 
-def _kept(module: Any, benchmark: str, options: dict[str, Any]) -> dict[str, Any]:
-    """Keep a benchmark; an error is left to the process that scores, which reports it."""
+def _kept(module: Any, benchmark: str, options: dict[str, Any]) -> dict[str, str | None] | None:
+    """Keep a benchmark, and return the hashes of its code; None after an error, which the process that scores meets."""
     if module is None:
-        return {"kept": False}
+        return None
     try:
-        return {"kept": module.keep_benchmark(benchmark, **options)}
+        return dict(module.keep_benchmark(benchmark, **options))
     except Exception:  # noqa: BLE001 - the process of a model meets the error, too, and reports it
-        return {"kept": False}
+        return None
 
 
 def _problem_of_forks() -> str:

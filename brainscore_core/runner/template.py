@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from brainscore_core.memory import memory_limit
+from brainscore_core.plugins.source import plugin_hash
 from brainscore_core.receipts.output import unnamed_file
 from brainscore_core.runner.process_tree import end_all, memory_of
 
@@ -113,9 +114,9 @@ class Template:
     Parameters
     ----------
     scorer : str
-        As for `run_plan`. If its module has functions ``keep_benchmark(benchmark, **options)``, which returns whether
-        the benchmark is kept, ``forget_benchmark(benchmark)``, and ``are_current(benchmarks, **options)``, which
-        returns whether their code is what it was when they were kept, benchmarks are kept. If it has functions
+        As for `run_plan`. If its module has functions ``keep_benchmark(benchmark, **options)``, which returns the
+        hashes of the code behind it by folder or file, and ``forget_benchmark(benchmark)``, benchmarks are kept. If it
+        has functions
         ``read_stimuli()``, the paths of the stimuli that a model has decoded, ``keep_stimuli(paths, limit)``, which
         returns whether all fit into so many bytes, and ``forget_stimuli()``, decoded stimuli are kept for later models.
         If it has functions ``fetch_data(benchmark, **options)`` and ``data_name(benchmark)``, which is the same for
@@ -140,7 +141,7 @@ class Template:
         self.purpose = purpose
         self.users = 0
         self.unused_since = time.monotonic()
-        self._kept: dict[str, None] = {}
+        self._kept: dict[str, dict[str, str | None]] = {}  # with the hashes of the code behind it
         self._refused: dict[str, str] = {}  # benchmarks that are not kept, and why
         self._wanted: set[str] = set()
         self._ahead: dict[str, tuple[Mapping[str, Any], float | None]] = {}  # to load, in order
@@ -243,17 +244,15 @@ class Template:
                 self._changed.wait(_TICK)
                 if stopped():
                     raise TemplateEnded("the run was stopped")
-            server = self._server
-            if server is None:
+            if self._server is None:
                 raise TemplateEnded(self._problem)
+            code = {
+                place: digest
+                for one in set(benchmarks) & self._kept.keys()
+                for place, digest in self._kept[one].items()
+            }
             self._changed.notify_all()
-            server.n_uses += 1
-        try:
-            kept = [benchmark for benchmark in benchmarks if benchmark in server.benchmarks]
-            current = not kept or server.connection.request({"check": kept, "options": options})["current"]
-            return bool(current)
-        finally:
-            self.release(server)
+        return all(plugin_hash(Path(place)) == digest for place, digest in code.items())
 
     def wait_for_any(self, benchmarks: Iterable[str], seconds: float, *, stopped: Callable[[], bool]) -> bool:
         """Wait until a process that is forked can score one of these benchmarks; False if it takes longer."""
@@ -500,14 +499,14 @@ class Template:
 
     def _keep(self, benchmark: str, empty: int, options: Mapping[str, Any], timeout: float | None) -> None:
         """Keep a benchmark if the memory allows it."""
-        refused = ""
+        code, refused = None, ""
         if self._is_full(empty):
             refused = "memory"
-        elif not self._request({"keep": benchmark, "options": options}, timeout)["kept"]:
+        elif (code := self._request({"keep": benchmark, "options": options}, timeout)["code"]) is None:
             refused = "error"
         with self._changed:
-            if not refused:
-                self._kept[benchmark] = None
+            if code is not None:
+                self._kept[benchmark] = code
         if not refused and self._is_full(empty):
             self._drop(benchmark)
             refused = "memory"

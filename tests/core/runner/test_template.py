@@ -23,6 +23,7 @@ SCORER = """
 import atexit, os, sys, threading, time
 from pathlib import Path
 from types import SimpleNamespace
+from brainscore_core.plugins.source import plugin_hash
 
 kept, opened, stimuli = {}, [], []
 if "THREAD" in os.environ:
@@ -48,13 +49,8 @@ def keep_benchmark(benchmark, *, folder):
     if benchmark == "gpu":  # as if its files were devices
         sys.modules["__main__"]._GPU_FILES = (folder,)
         opened.append(open(Path(folder, "version")))
-    version = Path(folder, "version").read_text()
-    kept[benchmark] = (version, bytearray(os.urandom(1_000_000) * (90 if benchmark == "large" else 1)))
-    return True
-
-def are_current(benchmarks, *, folder):
-    version = Path(folder, "version").read_text()
-    return all(kept[benchmark][0] == version for benchmark in benchmarks)
+    kept[benchmark] = bytearray(os.urandom(1_000_000) * (90 if benchmark == "large" else 1))
+    return {str(Path(folder, "version")): plugin_hash(Path(folder, "version"))}
 
 def data_name(benchmark):
     return benchmark.rpartition(".")[0]
@@ -78,7 +74,7 @@ def read_stimuli():
     return read
 
 def keep_stimuli(paths, limit):
-    kept.update((path, ("", 0)) for path in paths)
+    kept.update((path, 0) for path in paths)
     return "large.png" not in paths
 
 def forget_stimuli():
