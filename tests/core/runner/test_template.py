@@ -197,7 +197,7 @@ def test_data_are_fetched_while_other_benchmarks_are_loaded(borrow, tmp_path):
         template.give_back()
 
 
-@pytest.mark.parametrize(("data", "timeout"), [("broken", 60), ("fatal", 60), ("lost", 0.5), ("huge", 60)])
+@pytest.mark.parametrize(("data", "timeout"), [("broken", 60), ("fatal", 60), ("lost", 1), ("huge", 60)])
 def test_data_that_cannot_be_fetched_affect_no_benchmark(borrow, tmp_path, data, timeout):
     template = borrow("a", f"{data}.1", "b.1", timeout=timeout)
     assert template.kept == {"a", f"{data}.1", "b.1"}
