@@ -56,6 +56,9 @@ _CONDITION_LIMIT = 1e10
 _SMALLER = 4
 """Chunks are smaller by this, as the system hands out larger blocks of memory anew each time."""
 
+_BLOCK = 64
+"""Rows of triangular systems that are solved at a time."""
+
 _EIGH = 10
 """An eigendecomposition takes about this times n³ operations."""
 
@@ -256,7 +259,7 @@ def _left_out(values: Any, basis: Any, Q: Any, alphas: Array, weak: _Weak, small
         _add_products(system, right, strong, alphas[some], lowest, xp)
         return right if (_solve if xp is np else _solve_on)(system, right, smallest) else None
 
-    chunks = chunk_rows(len(alphas), _SMALLER * n * n, None if xp is np else basis.device)
+    chunks = chunk_rows(len(alphas), 2 * _SMALLER * n * n, None if xp is np else basis.device)
     results = together([partial(solved, some) for some in chunks])
     return None if any(result is None for result in results) else xp.concatenate(results)
 
@@ -294,13 +297,22 @@ def _add_products(squares: Any, rights: Any, part: tuple[Any, Any, Any], alphas:
 
 def _solve(systems: Array, rights: Array, smallest: float) -> bool:
     """Replace the right sides (alphas × q × n) by solutions of their systems, if all pivots are at least `smallest`."""
-    from scipy.linalg import lapack
+    from scipy.linalg import get_lapack_funcs
 
+    factorize, invert = get_lapack_funcs(("potrf", "trtri"), (systems,))
     for system, right in zip(systems, rights, strict=True):
-        factor, info = lapack.dpotrf(system.T, lower=1, clean=0, overwrite_a=1)
+        factor, info = factorize(system.T, lower=0, clean=0, overwrite_a=1)  # `system` is L in its lower triangle now
         if info or factor.diagonal().min() ** 2 < smallest:
             return False
-        lapack.dpotrs(factor, right.T, lower=1, overwrite_b=1)
+        # by NumPy, as SciPy keeps other threads from running, and is not faster
+        blocks = [slice(start, start + _BLOCK) for start in range(0, len(system), _BLOCK)]
+        inverses = [np.tril(invert(factor[own, own], lower=0)[0].T) for own in blocks]
+        for own, inverse in zip(blocks, inverses, strict=True):
+            before = slice(0, own.start)
+            right[:, own] = (right[:, own] - right[:, before] @ system[own, before].T) @ inverse.T
+        for own, inverse in zip(reversed(blocks), reversed(inverses), strict=True):
+            after = slice(own.stop, None)
+            right[:, own] = (right[:, own] - right[:, after] @ system[after, own]) @ inverse
     return True
 
 
