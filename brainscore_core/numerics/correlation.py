@@ -78,11 +78,10 @@ def mean_ranks(values: NDArray) -> Array:
 def _ordered(values: Array) -> tuple[NDArray[np.intp], Array, tuple[NDArray[np.intp], NDArray[np.intp]] | None]:
     """Order, the mean of position + ½ over the ties of each position, and the ties; all exact."""
     n = len(values)
-    order, ordered = _sorted(values)
-    changes = ordered[1:] != ordered[:-1]
-    if changes.all():
+    order, equal = _sorted(values)
+    if not len(equal):
         return order, np.arange(0.5, n), None
-    starts = np.concatenate([[0], np.flatnonzero(changes) + 1])
+    starts = np.delete(np.arange(n), equal + 1)
     ends = np.append(starts[1:], n)
     return order, np.repeat((starts + ends) / 2, ends - starts), (starts, ends)
 
@@ -93,41 +92,40 @@ _MANY = 20_000
 _SWAPS = 8
 
 
-def _sorted(values: Array) -> tuple[NDArray[np.intp], Array]:
-    """Order of values and the ordered values; ties in any order.
+def _sorted(values: Array) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Order of values, ties in any order; and the places in it whose value equals the next one.
 
     NumPy sorts integers several times faster than it finds the order of numbers. The first bits of an integer are those
-    of a value, the others its number; values that agree in these bits are swapped afterwards.
+    of a value, the others its number; values that agree in these bits are compared and swapped afterwards.
     """
     n = len(values)
     low, high = (values.min(), values.max()) if n else (0.0, 0.0)
-    if n < _MANY or not low < high < np.inf:
-        order = np.argsort(values)
-        return order, values[order]
-    bits = (n - 1).bit_length()
-    scale, keys = 2.0 ** (62 - bits) / (high - low), np.empty(n, dtype=np.int64)
-    for start in range(0, n, 2**15):  # parts that fit into the cache
-        part = values[start : start + 2**15] - low
-        part *= scale
-        block = keys[start : start + 2**15]
-        block[:] = part
-        block <<= bits
-        block += np.arange(start, start + len(block))
-    keys.sort()
-    keys &= (1 << bits) - 1
-    ordered = values[keys]
-    for _ in range(_SWAPS):
-        wrong = np.flatnonzero(ordered[1:] < ordered[:-1])
-        if not len(wrong):
-            return keys, ordered
-        if len(wrong) > n // 100:  # most values are close to each other, compared with the largest
-            break
-        first = wrong[np.diff(wrong, prepend=-2) > 1]
-        for array in (keys, ordered):
-            array[first], array[first + 1] = array[first + 1], array[first]
-    del keys, ordered
+    if n >= _MANY and low < high < np.inf:
+        bits = (n - 1).bit_length()
+        scale, keys = 2.0 ** (62 - bits) / (high - low), np.empty(n, dtype=np.int64)
+        for start in range(0, n, 2**15):  # parts that fit into the cache
+            part = values[start : start + 2**15] - low
+            part *= scale
+            block = keys[start : start + 2**15]
+            block[:] = part
+            block <<= bits
+            block += np.arange(start, start + len(block))
+        keys.sort()
+        near = np.flatnonzero((keys[1:] ^ keys[:-1]) < 1 << bits)
+        keys &= (1 << bits) - 1
+        for _ in range(_SWAPS):
+            here, following = values[keys[near]], values[keys[near + 1]]
+            wrong = near[following < here]
+            if not len(wrong):
+                return keys, near[following == here]
+            if len(wrong) > n // 100:  # most values are close to each other, compared with the largest
+                break
+            first = wrong[np.diff(wrong, prepend=-2) > 1]
+            keys[first], keys[first + 1] = keys[first + 1], keys[first]
+        del keys
     order = np.argsort(values)
-    return order, values[order]
+    ordered = values[order]
+    return order, np.flatnonzero(ordered[1:] == ordered[:-1])
 
 
 _ROUNDING = 1e-13

@@ -109,8 +109,7 @@ def compare_rdms(a: ArrayLike, b: ArrayLike) -> Similarity:
         if len(values) < 2 or (values == values[0]).all():
             return Similarity(np.nan, np.full(n, np.nan), f"all dissimilarities of the {which} RDM are equal")
     ranks = in_parallel([partial(rank_observations, values) for values in (first, second)], numbers=len(first))
-    value, influence = _spearman(*ranks)
-    return Similarity(value, 2 * _sums_of_stimuli(influence, n) / (n - 1))
+    return Similarity(*_spearman(*ranks))
 
 
 def compare_rdms_whitened(a: ArrayLike, b: ArrayLike) -> Similarity:
@@ -236,23 +235,28 @@ def _sums_of_stimuli(pairs: Array, n: int) -> Array:
 
 
 def _spearman(x: Ranks, y: Ranks) -> tuple[float, Array]:
-    """Spearman's rho of observations and its derivative by the weight of each (times their number)."""
-    n = len(x.cdf)
-    cross = float(x.cdf @ y.cdf) / n
-    spread_x, spread_y = (float(r.cdf @ r.cdf) / n - 0.25 for r in (x, y))
+    """Spearman's rho of two RDMs and its derivative by the weight of each stimulus."""
+    pairs = len(x.cdf)
+    cross = float(x.cdf @ y.cdf) / pairs
+    spread_x, spread_y = (float(r.cdf @ r.cdf) / pairs - 0.25 for r in (x, y))
     size = np.sqrt(spread_x * spread_y)
     rho = (cross - 0.25) / size
-    influence = x.cdf * y.cdf
-    influence /= size
-    for own, other, spread in ((x, y, spread_x), (y, x, spread_y)):
-        slope = own.cdf * own.cdf
-        slope *= -rho / (2 * spread)
-        influence += slope
-        np.multiply(own.cdf, -rho / spread, out=slope)
-        slope += other.cdf / size
-        influence += own.mean_from(slope)  # effect of a weight on the ranks of the observations above it
-    influence -= 3 * (cross / size - rho / 2 * ((spread_x + 0.25) / spread_x + (spread_y + 0.25) / spread_y))
-    return float(np.clip(rho, -1.0, 1.0)), influence
+
+    def part(own: Ranks, other: Ranks, spread: float) -> Array:
+        slope = own.cdf * (-rho * size / spread)
+        slope += other.cdf
+        through = own.mean_from(slope)  # effect of a weight on the ranks of the observations above it
+        slope *= own.cdf
+        slope *= 0.5
+        through += slope
+        return through
+
+    sides = ((x, y, spread_x), (y, x, spread_y))
+    influence, further = in_parallel([partial(part, *side) for side in sides], numbers=pairs)
+    influence += further
+    n = number_of_stimuli(pairs)
+    mean = 3 * (cross / size - rho / 2 * ((spread_x + 0.25) / spread_x + (spread_y + 0.25) / spread_y))
+    return float(np.clip(rho, -1.0, 1.0)), 2 * (_sums_of_stimuli(influence, n) / (size * (n - 1)) - mean)
 
 
 Kernel = Literal["linear", "rbf"]
