@@ -243,6 +243,7 @@ def _spearman(x: Ranks, y: Ranks) -> tuple[float, Array]:
     rho = (cross - 0.25) / size
 
     def part(own: Ranks, other: Ranks, spread: float) -> Array:
+        """What each pair contributes through the ranks of one side, and half of what it does through their product."""
         slope = own.cdf * (-rho * size / spread)
         slope += other.cdf
         through = own.mean_from(slope)  # effect of a weight on the ranks of the observations above it
@@ -251,9 +252,8 @@ def _spearman(x: Ranks, y: Ranks) -> tuple[float, Array]:
         through += slope
         return through
 
-    sides = ((x, y, spread_x), (y, x, spread_y))
-    influence, further = in_parallel([partial(part, *side) for side in sides], numbers=pairs)
-    influence += further
+    influence = part(x, y, spread_x)
+    influence += part(y, x, spread_y)
     n = number_of_stimuli(pairs)
     mean = 3 * (cross / size - rho / 2 * ((spread_x + 0.25) / spread_x + (spread_y + 0.25) / spread_y))
     return float(np.clip(rho, -1.0, 1.0)), 2 * (_sums_of_stimuli(influence, n) / (size * (n - 1)) - mean)
