@@ -151,10 +151,10 @@ def errors_dual(K: Any, Y: Any, whole: tuple[Any, Any, Any], folds: Folds, alpha
         cheaper = len(few) * len(test) ** 2 * n < _EIGH * rest**3
         complete = rest + len(test) == n == len(np.union1d(train, test))
         if cheaper and complete and condition * n / rest < _CONDITION_LIMIT:
-            residuals = _left_out(values, vectors[test], Q, few, weak, smallest, xp)
+            residuals = _left_out(values, vectors[_run(test)], Q, few, weak, smallest, xp)
             if residuals is None and smallest:
                 weak, smallest = _weak_part(eigenvalues, few, _ROUNDING), 0.0
-                residuals = _left_out(values, vectors[test], Q, few, weak, smallest, xp)
+                residuals = _left_out(values, vectors[_run(test)], Q, few, weak, smallest, xp)
             part = None if residuals is None else xp.subtract(targets, residuals, out=residuals)
         if part is None:
             inner, outer = centred_blocks(K, train, test)
@@ -162,6 +162,11 @@ def errors_dual(K: Any, Y: Any, whole: tuple[Any, Any, Any], folds: Folds, alpha
             part = _predicted(outer @ basis, own, basis.T @ (Y[train] - y_mean), few, xp)
         errors += _squared(part, targets, mixing, xp)
     return errors / len(folds)
+
+
+def _run(rows: NDArray[np.intp]) -> NDArray[np.intp] | slice:
+    """Rows as a slice if each follows the one before, so that they are not copied."""
+    return slice(int(rows[0]), int(rows[-1]) + 1) if (np.diff(rows) == 1).all() else rows
 
 
 def errors_primal(X: Any, Y: Any, folds: Folds, alphas: Array, xp: Any) -> Array:
