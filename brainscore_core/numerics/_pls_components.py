@@ -3,12 +3,13 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
 from scipy.linalg import eigh_tridiagonal
 
-from brainscore_core.numerics._arrays import as_array_like, to_numpy
+from brainscore_core.numerics._arrays import WorkerThreads, as_array_like, to_numpy
 
 __all__ = ["FORMED", "Components", "dominant_vectors", "dominant_vectors_of_map", "dot", "extract"]
 
@@ -67,6 +68,83 @@ def dominant_vectors(M: Any, xp: Any) -> Any:
     for _ in range(_POWERS):
         x = _unit(power @ x, xp)
     return x[..., 0]
+
+
+_BLOCK, _WIDE = 8, 64
+"""Number of vectors that are followed from one component to the next; smaller matrices are squared."""
+
+_DEGREE, _ROUNDS = 40, 4
+"""Largest degree of a polynomial, and how many are applied before the matrix is squared instead."""
+
+_PRECISION = 1e-14
+"""What a polynomial leaves of other vectors' share."""
+
+_RESIDUAL = 1e-14
+"""Residual of an eigenvector, relative to its eigenvalue, that is only rounding."""
+
+
+class _Dominant:
+    """Dominant vectors of a sequence of matrices, each of which resembles the one before.
+
+    The leading vectors of one matrix are multiplied with a Chebyshev polynomial of the next, which suppresses all
+    eigenvalues below theirs, and the dominant vector is found in their span [1]_. It is checked by its residual; if that
+    does not become rounding noise, :func:`dominant_vectors` takes over.
+
+    References
+    ----------
+    .. [1] Zhou, Saad, Tiago & Chelikowsky (2006). Journal of Computational Physics 219, 172–184.
+       https://doi.org/10.1016/j.jcp.2006.03.017
+    """
+
+    def __init__(self, s: int, q: int, xp: Any, threads: WorkerThreads) -> None:
+        self._xp, self._threads = xp, threads
+        self._follow = xp is np and q >= _WIDE
+        groups = -(-s * q * q // _CACHED) if self._follow else 1
+        bounds = np.linspace(0, s, max(min(groups, s), threads.count) + 1).astype(int)
+        self._parts = [slice(*pair) for pair in pairwise(bounds)]
+        block = np.random.default_rng(0).standard_normal((s, q, _BLOCK))
+        self._leading = [(block[part], None) for part in self._parts]
+
+    def of(self, M: Any) -> Any:
+        """Dominant vectors (s × q) of matrices (s × q × q)."""
+        if not self._follow:
+            return dominant_vectors(M, self._xp)
+        functions = [
+            partial(_followed, M[part], *found) for part, found in zip(self._parts, self._leading, strict=True)
+        ]
+        found = self._threads.run(functions)
+        self._leading = [(block, values) for _, block, values in found]
+        return np.concatenate([x for x, _, _ in found])
+
+
+def _followed(M: Any, block: Any, values: Any) -> tuple[Any, Any, Any]:
+    """Dominant vectors, leading vectors and their values, from the leading vectors of similar matrices."""
+    for _ in range(_ROUNDS):
+        basis = np.linalg.qr(block if values is None else _filtered(M, block, values))[0]
+        images = M @ basis
+        values, mixing = np.linalg.eigh(basis.mT @ images)
+        block = basis @ mixing
+        x, largest = block[:, :, -1], values[:, -1:]
+        residual = (images @ mixing[:, :, -1:])[..., 0] - largest * x
+        if (dot(residual, residual) <= (_RESIDUAL * largest[:, 0]) ** 2).all():
+            return x, block, values
+    return dominant_vectors(M, np), block, values
+
+
+def _filtered(M: Any, block: Any, values: Any) -> Any:
+    """Chebyshev polynomials of M, small between 0 and the smallest of its values in the block, times the block."""
+    largest = _or_one(values[:, -1], np)
+    half = np.clip(values[:, 0] / largest, 1e-3, 0.9) * largest / 2
+    growth = np.arccosh(values[:, -2] / half - 1)
+    degree = min(_DEGREE, int(np.ceil(-np.log(_PRECISION) / growth.min())))
+    twice = M * (2 / half)[:, None, None]
+    twice.reshape(len(M), -1)[:, :: M.shape[-1] + 1] -= 2
+    before, block = block, twice @ block / 2
+    for _ in range(degree - 1):
+        after = twice @ block
+        after -= before
+        before, block = block, after
+    return block
 
 
 def dominant_vectors_of_map(multiply: Callable[[Any], Any], start: Any, xp: Any) -> Any:
@@ -188,28 +266,37 @@ class Components:
     counts: Any
 
 
-def extract(form: Form, n_components: int) -> Components:
+_CACHED = 2**17
+"""Numbers of matrices that are processed together, so that they remain in the cache."""
+
+
+def extract(form: Form, n_components: int, threads: WorkerThreads, *, directions: bool = True) -> Components:
     """Components of all training sets, one after the other.
 
     The dominant eigenvector of the products M of the responses gives the next component. With each component, M changes
     by a matrix of rank 2.
     """
     xp, (s, d, q) = form.xp, form.shape
-    V, P, C = (as_array_like(np.zeros((s, n_components, size)), form.smallest, xp) for size in (d, d, q))
+    V, P, C = (
+        as_array_like(np.zeros((s, count, size)), form.smallest, xp)
+        for count, size in ((n_components * directions, d), (n_components, d), (n_components, q))
+    )
     alive, counts = form.smallest < np.inf, xp.zeros_like(form.smallest)
     formed = q <= FORMED
-    M = form.products(P[:, :0], C[:, :0]) if formed else None
+    if formed:
+        M = form.products(P[:, :0], C[:, :0])
+        dominant = _Dominant(s, q, xp, threads)
     reference = xp.zeros_like(form.smallest)
     start = as_array_like(np.random.default_rng(0).standard_normal((s, q)), form.smallest, xp)
     for k in range(n_components):
         earlier = V[:, :k], P[:, :k], C[:, :k]
-        r = dominant_vectors(M, xp) if formed else dominant_vectors_of_map(partial(_multiply, form, earlier), start, xp)
+        r = dominant.of(M) if formed else dominant_vectors_of_map(partial(_multiply, form, earlier), start, xp)
         v = _forward(form, earlier, r)
         image = form.image(v)
         covariance = form.covariance(v, image)
         if formed and form.shrunk and bool(((covariance < form.shrunk * reference) & alive).any()):
             M = form.products(*earlier[1:])
-            r = dominant_vectors(M, xp)
+            r = dominant.of(M)
             v = _forward(form, earlier, r)
             image = form.image(v)
             reference = covariance = form.covariance(v, image)
@@ -219,7 +306,8 @@ def extract(form: Form, n_components: int) -> Components:
         before = dot(image, e)
         for _ in range(2 if k else 0):  # twice, for orthogonality to rounding
             h = _onto(earlier[1], e)
-            v = v - _combined(h, earlier[0])
+            if directions:
+                v = v - _combined(h, earlier[0])
             image = image - _combined(h, earlier[1])
             e = form.covector(v, image)
         size = dot(image, e)
@@ -229,14 +317,15 @@ def extract(form: Form, n_components: int) -> Components:
         length = xp.where(alive, size, np.inf)[:, None] ** 0.5
         v, image, e = v / length, image / length, e / length
         c = form.backward(e)
-        V[:, k], P[:, k], C[:, k] = v, image, c
+        if directions:
+            V[:, k] = v
+        P[:, k], C[:, k] = image, c
         counts = counts + alive
         if formed and k + 1 < n_components:
             second = form.second(e, image)
             b = form.backward(second) - _combined(_onto(earlier[1], second), earlier[2])
-            change = c[:, :, None] * (b - dot(image, second)[:, None] / 2 * c)[:, None]
-            M -= change
-            M -= change.mT
+            b = b - dot(image, second)[:, None] / 2 * c
+            M -= xp.stack([c, b], 2) @ xp.stack([b, c], 1)
     return Components(V, P, C, counts)
 
 

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from brainscore_core.numerics._arrays import (
     FLAT,
     Array,
+    WorkerThreads,
     as_array_like,
     blas_threads,
     check_inputs,
@@ -24,7 +25,9 @@ from brainscore_core.numerics._arrays import (
     require_finite,
     resolve_device,
     scaled_features,
+    times_few,
     to_numpy,
+    worker_threads,
 )
 from brainscore_core.numerics._pls_components import FORMED, Components, dot, extract
 from brainscore_core.numerics.linear_regression import LinearFit
@@ -59,12 +62,12 @@ class DualForm:
 
     shrunk = 0.0  # K itself is not more precise
 
-    def __init__(self, xp: Any, K: Any, Y: Any, weights: Array) -> None:
-        self.xp, self._K, self._Y, self._counts = xp, K, Y, weights
+    def __init__(self, xp: Any, K: Any, Y: Any, weights: Array, threads: WorkerThreads) -> None:
+        self.xp, self._K, self._Y, self._counts, self._threads = xp, K, Y, weights, threads
         self._W = as_array_like(weights, Y, xp)
         self._n = self._W.sum(1)[:, None]
         self.y_mean = self._W @ Y / self._n
-        self._KW = self._W @ K  # products of the training sets' sums with each stimulus
+        self._KW = self._through_all(self._W)  # products of the training sets' sums with each stimulus
         squares = self._W @ K.diagonal(), self._W @ (Y * Y).sum(1)
         x_size = squares[0] - dot(self._W, self._KW) / self._n[:, 0]
         y_size = squares[1] - self._n[:, 0] * dot(self.y_mean, self.y_mean)
@@ -83,9 +86,16 @@ class DualForm:
         return E @ self._Y
 
     def image(self, V: Any) -> Any:
-        scores = V @ self._K
+        scores = self._through_all(V)
         scores -= dot(self._W, scores)[:, None] / self._n
         return scores
+
+    def _through_all(self, V: Any) -> Any:
+        """V K, whose columns are computed by several threads."""
+        if self.xp is not np:
+            return V @ self._K
+        parts = self._threads.parts(len(self._K))
+        return np.concatenate(self._threads.run([partial(times_few, self._K[part], V) for part in parts]), axis=1)
 
     def covector(self, V: Any, image: Any) -> Any:
         return self._W * image
@@ -103,26 +113,25 @@ class DualForm:
         return size <= self._rounding**2 * before
 
     def products(self, images: Any, loadings: Any) -> Any:
-        xp, K, Y = self.xp, self._K, self._Y
-        KY = K @ Y
+        K, Y, threads = self._K, self._Y, self._threads
+        KY = self.xp.concatenate(threads.run([partial(self.xp.matmul, K[part], Y) for part in threads.parts(len(K))]))
         whole = Y.T @ KY
         whole = (whole + whole.T) / 2
-        result = []
-        for s, counts in enumerate(self._counts):
-            mean = self.y_mean[s]
-            if counts.max() > 1 or not bool(self._may_subtract[s]):
-                own = self._W[s][:, None] * (Y - mean)
-                M = own.T @ (K @ own)
-                result.append((M + M.T) / 2)
-                continue
-            # Y of the training set is Y less that of the other rows, and its mean
-            rest = np.flatnonzero(counts == 0)
-            other = Y[rest]
-            through = other.T @ (KY[rest] - K[np.ix_(rest, rest)] @ other / 2)
-            sums = self._KW[s] * self._W[s]
-            through += mean[:, None] * (sums @ Y - sums.sum() / 2 * mean)
-            result.append(whole - through - through.T)
-        return xp.stack(result)
+        return self.xp.stack(threads.run([partial(self._products_of_set, s, KY, whole) for s in range(self.shape[0])]))
+
+    def _products_of_set(self, s: int, KY: Any, whole: Any) -> Any:
+        K, Y, counts, mean = self._K, self._Y, self._counts[s], self.y_mean[s]
+        if counts.max() > 1 or not bool(self._may_subtract[s]):
+            own = self._W[s][:, None] * (Y - mean)
+            M = own.T @ (K @ own)
+            return (M + M.T) / 2
+        # Y of the training set is Y less that of the other rows, and its mean
+        rest = np.flatnonzero(counts == 0)
+        other = Y[rest]
+        through = other.T @ (KY[rest] - K[np.ix_(rest, rest)] @ other / 2)
+        sums = self._KW[s] * self._W[s]
+        through += mean[:, None] * (sums @ Y - sums.sum() / 2 * mean)
+        return whole - through - through.T
 
 
 class PrimalForm:
@@ -385,29 +394,32 @@ class _Dual:
 
     def weights(self, trains: list[NDArray[np.intp]], n_components: int) -> Iterator[tuple[Array, int]]:
         """Weights (n × q) of the stimuli of each training set, and their number of components."""
-        for found, loadings, _, s in self._extracted(trains, n_components):
+        for found, loadings, _, s in self._extracted(trains, n_components, directions=True):
             weights = to_numpy(found.directions[s].T @ loadings) * (self._y_scale / self._x_scale)
             yield weights, int(found.counts[s])
 
     def predictions(self, splits: Splits, n_components: int) -> Iterator[tuple[Array, int]]:
         """Predictions of each split's test rows, and their number of components."""
         tests = iter([test for _, test in splits])
-        for found, loadings, y_mean, s in self._extracted([train for train, _ in splits], n_components):
+        trains = [train for train, _ in splits]
+        for found, loadings, y_mean, s in self._extracted(trains, n_components, directions=False):
             predicted = to_numpy(found.images[s][:, next(tests)].T @ loadings + y_mean)
             yield predicted * self._y_scale + self._offset, int(found.counts[s])
 
     def _extracted(
-        self, trains: list[NDArray[np.intp]], n_components: int
+        self, trains: list[NDArray[np.intp]], n_components: int, *, directions: bool
     ) -> Iterator[tuple[Components, Any, Any, int]]:
         n, q = self._Y.shape
+        numbers = n * n if self._xp is np and n >= _FEW_STIMULI else 0
 
         def fitted(weights: Array) -> tuple[DualForm, Components]:
-            form = DualForm(self._xp, self._K, self._Y, weights)
-            return form, extract(form, n_components)
+            with worker_threads(numbers) as threads:
+                form = DualForm(self._xp, self._K, self._Y, weights, threads)
+                return form, extract(form, n_components, threads, directions=directions)
 
         rotation = self._rotation
         size = n * (2 * n_components + 8) + 3 * min(q, FORMED) ** 2
-        for form, found in _in_groups(fitted, trains, n, size, parallel=self._xp is np):
+        for form, found in _in_groups(fitted, trains, n, size):
             for s in range(form.shape[0]):
                 loadings, y_mean = found.loadings[s], form.y_mean[s]
                 if rotation is not None:
@@ -455,7 +467,8 @@ class _Primal:
 
         def extracted(weights: Array) -> tuple[PrimalForm, Components]:
             form = PrimalForm(self._xp, *self._data, self._x_scale, self._Y, self._C, self._B, weights)
-            return form, extract(form, n_components)
+            with worker_threads(0) as one:
+                return form, extract(form, n_components, one)
 
         size = p * (2 * n_components + 8 + q + width) + 3 * min(q, FORMED) ** 2
         for form, found in _in_groups(extracted, trains, len(self._X), size, parallel=self._xp is np):
@@ -484,12 +497,12 @@ def _in_groups(
     n: int,
     numbers: int,
     *,
-    parallel: bool,
+    parallel: bool = False,
 ) -> Iterator[Result]:
     """Results of a function of how often each training set contains each stimulus (sets × n), group by group.
 
-    Groups of sets fit into the working memory; `numbers` is the size of a set. Groups are processed at the same time,
-    each with one thread of BLAS, since many products are too small for several threads.
+    Groups of sets fit into the working memory; `numbers` is the size of a set. With `parallel`, groups are processed at
+    the same time, each with one thread of BLAS, since many products are too small for several threads.
     """
     threads = blas_threads() if parallel and n >= _FEW_STIMULI else 1
     step = min(max(1, _GROUP_BYTES // (8 * numbers * threads)), -(-len(trains) // threads))
