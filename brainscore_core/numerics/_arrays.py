@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from threading import Lock
@@ -656,7 +657,8 @@ def in_parallel(functions: Sequence[Callable[[], Result]], *, numbers: int) -> l
         return threads.run(functions)
 
 
-class WorkerThreads(NamedTuple):
+@dataclass(frozen=True)
+class WorkerThreads:
     """Threads that call functions at the same time.
 
     Attributes

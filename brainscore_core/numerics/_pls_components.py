@@ -1,15 +1,14 @@
 """Extraction of the components of partial least squares, for several training sets at once."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
 from scipy.linalg import eigh_tridiagonal
 
-from brainscore_core.numerics._arrays import WorkerThreads, as_array_like, to_numpy
+from brainscore_core.numerics._arrays import WorkerThreads, as_array_like, times_few, to_numpy
 
 __all__ = ["FORMED", "Components", "dominant_vectors", "dominant_vectors_of_map", "dot", "extract"]
 
@@ -83,12 +82,16 @@ _RESIDUAL = 1e-14
 """Residual of an eigenvector, relative to its eigenvalue, that is only rounding."""
 
 
+_CACHED = 2**17
+"""Numbers of matrices that are processed together, so that they remain in the cache."""
+
+
 class _Dominant:
     """Dominant vectors of a sequence of matrices, each of which resembles the one before.
 
     The leading vectors of one matrix are multiplied with a Chebyshev polynomial of the next, which suppresses all
-    eigenvalues below theirs, and the dominant vector is found in their span [1]_. It is checked by its residual; if that
-    does not become rounding noise, :func:`dominant_vectors` takes over.
+    eigenvalues below theirs, and the dominant vector is found in their span [1]_. It is checked by its residual; if
+    that does not become rounding noise, :func:`dominant_vectors` takes over.
 
     References
     ----------
@@ -96,23 +99,22 @@ class _Dominant:
        https://doi.org/10.1016/j.jcp.2006.03.017
     """
 
-    def __init__(self, s: int, q: int, xp: Any, threads: WorkerThreads) -> None:
-        self._xp, self._threads = xp, threads
+    def __init__(self, s: int, q: int, xp: Any) -> None:
+        self._xp = xp
         self._follow = xp is np and q >= _WIDE
-        groups = -(-s * q * q // _CACHED) if self._follow else 1
-        bounds = np.linspace(0, s, max(min(groups, s), threads.count) + 1).astype(int)
-        self._parts = [slice(*pair) for pair in pairwise(bounds)]
+        self._step = max(1, _CACHED // q**2)
         block = np.random.default_rng(0).standard_normal((s, q, _BLOCK))
-        self._leading = [(block[part], None) for part in self._parts]
+        self._leading = [(block[start : start + self._step], None) for start in range(0, s, self._step)]
 
     def of(self, M: Any) -> Any:
         """Dominant vectors (s × q) of matrices (s × q × q)."""
         if not self._follow:
             return dominant_vectors(M, self._xp)
-        functions = [
-            partial(_followed, M[part], *found) for part, found in zip(self._parts, self._leading, strict=True)
+        starts = range(0, len(M), self._step)
+        found = [
+            _followed(M[start : start + self._step], *leading)
+            for start, leading in zip(starts, self._leading, strict=True)
         ]
-        found = self._threads.run(functions)
         self._leading = [(block, values) for _, block, values in found]
         return np.concatenate([x for x, _, _ in found])
 
@@ -214,6 +216,10 @@ class Form(Protocol):
 
     xp: Any
     shape: tuple[int, int, int]
+    shared: Any
+    """Symmetric matrix (d × d) of all stimuli, which the forms of several training sets share."""
+    twice: bool
+    """Whether the change of the products M needs covectors times the shared matrix."""
     smallest: Any
     """Squared covariance (s) at the level of rounding; infinite if features or responses do not vary."""
     shrunk: float
@@ -225,14 +231,14 @@ class Form(Protocol):
     def backward(self, E: Any) -> Any:
         """⟨responses, covectors⟩: s × q."""
 
-    def image(self, V: Any) -> Any:
-        """Images (s × d) of directions."""
+    def image(self, V: Any, product: Any) -> Any:
+        """Images (s × d) of directions, from their product with the shared matrix, which may be overwritten."""
 
     def covector(self, V: Any, image: Any) -> Any:
         """Covectors (s × d) of directions and their images."""
 
-    def second(self, E: Any, image: Any) -> Any:
-        """Covectors (s × d) of images of images."""
+    def second(self, E: Any, image: Any, product: Any) -> Any:
+        """Covectors (s × d) of images of images; `product` is that of E with the shared matrix if `twice`."""
 
     def through(self, V: Any) -> Any:
         """Covectors (s × d) through the features; their products with the responses are M times the source of V."""
@@ -266,12 +272,53 @@ class Components:
     counts: Any
 
 
-_CACHED = 2**17
-"""Numbers of matrices that are processed together, so that they remain in the cache."""
+def extract(
+    forms: Sequence[Form], n_components: int, threads: WorkerThreads, *, directions: bool = True
+) -> list[Components]:
+    """Components of the training sets of each form, one after the other.
+
+    What each form does by itself takes place in a thread. The products with the matrix that all of them share are
+    computed for all vectors together, by threads for parts of the matrix, so that it is read once.
+
+    Parameters
+    ----------
+    forms : sequence of Form
+    n_components : int
+    threads : WorkerThreads
+    directions : bool
+        Whether the directions are needed; otherwise they are empty.
+    """
+    steps = [_components(form, n_components, directions=directions) for form in forms]
+    found: dict[int, Components] = {}
+    sent: dict[int, Any] = dict.fromkeys(range(len(forms)))
+
+    def advance(i: int) -> Any:
+        try:
+            return steps[i].send(sent[i])
+        except StopIteration as end:
+            found[i] = end.value
+            return None
+
+    while sent:
+        active = list(sent)
+        vectors = dict(zip(active, threads.run([partial(advance, i) for i in active]), strict=True))
+        vectors = {i: V for i, V in vectors.items() if V is not None}
+        sent = dict(zip(vectors, _products(forms[0], list(vectors.values()), threads), strict=True))
+    return [found[i] for i in range(len(forms))]
 
 
-def extract(form: Form, n_components: int, threads: WorkerThreads, *, directions: bool = True) -> Components:
-    """Components of all training sets, one after the other.
+def _products(form: Form, vectors: list[Any], threads: WorkerThreads) -> list[Any]:
+    """Products of several groups of vectors with the matrix that the forms share."""
+    xp, A = form.xp, form.shared
+    if not vectors or xp is not np:
+        return [V @ A for V in vectors]
+    V = np.concatenate(vectors)
+    parts = threads.run([partial(times_few, A[rows], V) for rows in threads.parts(len(A))])
+    return np.split(np.concatenate(parts, axis=1), np.cumsum([len(part) for part in vectors])[:-1])
+
+
+def _components(form: Form, n_components: int, *, directions: bool) -> Generator[Any, Any, Components]:
+    """Components of a form; yields vectors whose products with the shared matrix are sent back.
 
     The dominant eigenvector of the products M of the responses gives the next component. With each component, M changes
     by a matrix of rank 2.
@@ -284,21 +331,20 @@ def extract(form: Form, n_components: int, threads: WorkerThreads, *, directions
     alive, counts = form.smallest < np.inf, xp.zeros_like(form.smallest)
     formed = q <= FORMED
     if formed:
-        M = form.products(P[:, :0], C[:, :0])
-        dominant = _Dominant(s, q, xp, threads)
+        M, dominant = form.products(P[:, :0], C[:, :0]), _Dominant(s, q, xp)
     reference = xp.zeros_like(form.smallest)
     start = as_array_like(np.random.default_rng(0).standard_normal((s, q)), form.smallest, xp)
     for k in range(n_components):
         earlier = V[:, :k], P[:, :k], C[:, :k]
         r = dominant.of(M) if formed else dominant_vectors_of_map(partial(_multiply, form, earlier), start, xp)
         v = _forward(form, earlier, r)
-        image = form.image(v)
+        image = form.image(v, (yield v))
         covariance = form.covariance(v, image)
         if formed and form.shrunk and bool(((covariance < form.shrunk * reference) & alive).any()):
             M = form.products(*earlier[1:])
             r = dominant.of(M)
             v = _forward(form, earlier, r)
-            image = form.image(v)
+            image = form.image(v, (yield v))
             reference = covariance = form.covariance(v, image)
         reference = xp.maximum(reference, covariance)
         alive = alive & (covariance > form.smallest)
@@ -322,7 +368,7 @@ def extract(form: Form, n_components: int, threads: WorkerThreads, *, directions
         P[:, k], C[:, k] = image, c
         counts = counts + alive
         if formed and k + 1 < n_components:
-            second = form.second(e, image)
+            second = form.second(e, image, (yield e) if form.twice else None)
             b = form.backward(second) - _combined(_onto(earlier[1], second), earlier[2])
             b = b - dot(image, second)[:, None] / 2 * c
             M -= xp.stack([c, b], 2) @ xp.stack([b, c], 1)
