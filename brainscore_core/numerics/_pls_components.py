@@ -75,8 +75,8 @@ _BLOCK, _WIDE = 8, 64
 _DEGREE, _ROUNDS = 40, 4
 """Largest degree of a polynomial, and how many are applied before the matrix is squared instead."""
 
-_PRECISION = 1e-14
-"""What a polynomial leaves of other vectors' share."""
+_SUPPRESSED = 1e11
+"""Ratio by which a polynomial suppresses the share of other vectors; more would leave only one vector in the block."""
 
 _RESIDUAL = 1e-14
 """Residual of an eigenvector, relative to its eigenvalue, that is only rounding."""
@@ -121,24 +121,30 @@ class _Dominant:
 
 def _followed(M: Any, block: Any, values: Any) -> tuple[Any, Any, Any]:
     """Dominant vectors, leading vectors and their values, from the leading vectors of similar matrices."""
+    excess = _SUPPRESSED
     for _ in range(_ROUNDS):
-        basis = np.linalg.qr(block if values is None else _filtered(M, block, values))[0]
+        basis = np.linalg.qr(block if values is None else _filtered(M, block, values, excess))[0]
         images = M @ basis
         values, mixing = np.linalg.eigh(basis.mT @ images)
         block = basis @ mixing
-        x, largest = block[:, :, -1], values[:, -1:]
-        residual = (images @ mixing[:, :, -1:])[..., 0] - largest * x
-        if (dot(residual, residual) <= (_RESIDUAL * largest[:, 0]) ** 2).all():
-            return x, block, values
+        largest = values[:, -1:]
+        residual = (images @ mixing[:, :, -1:])[..., 0] - largest * block[:, :, -1]
+        excess = float((dot(residual, residual) ** 0.5 / _or_one(largest[:, 0], np)).max()) / _RESIDUAL
+        if excess <= 1:
+            return block[:, :, -1], block, values
     return dominant_vectors(M, np), block, values
 
 
-def _filtered(M: Any, block: Any, values: Any) -> Any:
-    """Chebyshev polynomials of M, small between 0 and the smallest of its values in the block, times the block."""
+def _filtered(M: Any, block: Any, values: Any, excess: float) -> Any:
+    """The block times a Chebyshev polynomial of M.
+
+    It is small between 0 and the least of the values of M in the block, and larger by `excess` at the second value (the
+    first one is that of the previous matrix).
+    """
     largest = _or_one(values[:, -1], np)
     half = np.clip(values[:, 0] / largest, 1e-3, 0.9) * largest / 2
-    growth = np.arccosh(values[:, -2] / half - 1)
-    degree = min(_DEGREE, int(np.ceil(-np.log(_PRECISION) / growth.min())))
+    growth = np.arccosh(np.maximum(values[:, -2] / half - 1, 1.01)).min()
+    degree = min(_DEGREE, 1 + int(np.log(10 * max(excess, 1)) / growth))
     twice = M * (2 / half)[:, None, None]
     twice.reshape(len(M), -1)[:, :: M.shape[-1] + 1] -= 2
     before, block = block, twice @ block / 2

@@ -401,11 +401,11 @@ class _Dual:
             self._rotation, R = self._xp.linalg.qr(Y.T)
             Y = R.T
         with _threads(self._xp, n) as threads:
-            norms = threads.run([partial(_divide, K[rows], self._x_scale) for rows in threads.parts(n)])
+            squares = threads.run([partial(_divide, K[rows], self._x_scale, self._xp) for rows in threads.parts(n)])
             KY = None
             if Y.shape[1] <= FORMED:
                 KY = self._xp.concatenate(threads.run([partial(_product, K[rows], Y) for rows in threads.parts(n)]))
-        self._stimuli = Stimuli(K, sum(norms) ** 0.5, Y, KY)
+        self._stimuli = Stimuli(K, sum(squares) ** 0.5, Y, KY)
 
     def weights(self, trains: list[NDArray[np.intp]], n_components: int) -> Iterator[tuple[Array, int]]:
         """Weights (n × q) of the stimuli of each training set, and their number of components."""
@@ -496,10 +496,10 @@ def _centred(Y: Array) -> tuple[Array, float, Array]:
     return mean, size, centred
 
 
-def _divide(K: Any, scale: float) -> Any:
+def _divide(K: Any, scale: float, xp: Any) -> Any:
     """Divide in place, and return the sum of squares."""
     K /= scale
-    return (K * K).sum()
+    return xp.linalg.norm(K) ** 2
 
 
 def _product(K: Any, Y: Any) -> Any:
