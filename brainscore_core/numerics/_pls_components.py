@@ -78,6 +78,9 @@ _DEGREE, _ROUNDS = 40, 4
 _SUPPRESSED = 1e11
 """Ratio by which a polynomial suppresses the share of other vectors; more would leave only one vector in the block."""
 
+_FLAT_SPECTRUM = 0.9
+"""Ratio of the least and the largest value of the leading vectors above which squaring is faster."""
+
 _RESIDUAL = 1e-14
 """Residual of an eigenvector, relative to its eigenvalue, that is only rounding."""
 
@@ -132,6 +135,8 @@ def _followed(M: Any, block: Any, values: Any) -> tuple[Any, Any, Any]:
         excess = float((dot(residual, residual) ** 0.5 / _or_one(largest[:, 0], np)).max()) / _RESIDUAL
         if excess <= 1:
             return block[:, :, -1], block, values
+        if (values[:, 0] > _FLAT_SPECTRUM * largest[:, 0]).any():
+            break
     return dominant_vectors(M, np), block, values
 
 
@@ -142,7 +147,7 @@ def _filtered(M: Any, block: Any, values: Any, excess: float) -> Any:
     first one is that of the previous matrix).
     """
     largest = _or_one(values[:, -1], np)
-    half = np.clip(values[:, 0] / largest, 1e-3, 0.9) * largest / 2
+    half = np.clip(values[:, 0] / largest, 1e-3, _FLAT_SPECTRUM) * largest / 2
     growth = np.arccosh(np.maximum(values[:, -2] / half - 1, 1.01)).min()
     degree = min(_DEGREE, 1 + int(np.log(10 * max(excess, 1)) / growth))
     twice = M * (2 / half)[:, None, None]
