@@ -404,7 +404,9 @@ class _Dual:
             squares = threads.run([partial(_divide, K[rows], self._x_scale, self._xp) for rows in threads.parts(n)])
             KY = None
             if Y.shape[1] <= FORMED:
-                KY = self._xp.concatenate(threads.run([partial(_product, K[rows], Y) for rows in threads.parts(n)]))
+                KY = self._xp.concatenate(
+                    threads.run([partial(self._xp.matmul, K[rows], Y) for rows in threads.parts(n)])
+                )
         self._stimuli = Stimuli(K, sum(squares) ** 0.5, Y, KY)
 
     def weights(self, trains: list[NDArray[np.intp]], n_components: int) -> Iterator[tuple[Array, int]]:
@@ -500,10 +502,6 @@ def _divide(K: Any, scale: float, xp: Any) -> Any:
     """Divide in place, and return the sum of squares."""
     K /= scale
     return xp.linalg.norm(K) ** 2
-
-
-def _product(K: Any, Y: Any) -> Any:
-    return K @ Y
 
 
 def _threads(xp: Any, n: int) -> AbstractContextManager[WorkerThreads]:
