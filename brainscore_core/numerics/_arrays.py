@@ -3,6 +3,8 @@
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from threading import Lock
@@ -23,6 +25,7 @@ __all__ = [
     "CHUNK_BYTES",
     "FLAT",
     "Array",
+    "WorkerThreads",
     "as_array_like",
     "as_matrix",
     "blas_libraries",
@@ -43,8 +46,10 @@ __all__ = [
     "require_same_rows",
     "resolve_device",
     "row_gram",
+    "times_few",
     "to_device",
     "to_numpy",
+    "worker_threads",
 ]
 
 Array = NDArray[np.float64]
@@ -117,6 +122,36 @@ def product(A: Array, B: Array) -> Array:
     a_row_major, b_row_major = (matrix.flags.c_contiguous for matrix in (A, B))
     left, right = B.T if b_row_major else B, A.T if a_row_major else A
     return np.asarray(dgemm(1.0, left, right, trans_a=not b_row_major, trans_b=not a_row_major).T)
+
+
+_SMALL_PRODUCT = 10**6
+"""Multiplications up to which OpenBLAS does not copy matrices before it multiplies them (on CPUs with AVX-512)."""
+
+_LARGE_MATRIX = 2**18
+"""Size of a matrix from which copying it is what takes time."""
+
+
+def times_few(A: Array, V: Array) -> Array:
+    """V Aᵀ for a large matrix A (m × n) and few vectors V (s × n), about as fast as A can be read.
+
+    A product as a whole would copy A first, which takes as long as the multiplications; products of blocks of its rows
+    with 8 or 16 vectors are so small that BLAS omits this.
+    """
+    (m, n), s = A.shape, len(V)
+    width = 8 if s <= 8 else 16
+    rows = min(_SMALL_PRODUCT // (width * max(n, 1)), 16) // 8 * 8
+    if s == 1 or m * n < _LARGE_MATRIX or not rows:
+        return np.asarray(V @ A.T)
+    if s > width:
+        return np.concatenate([times_few(A, V[:width]), times_few(A, V[width:])])
+    padded = np.zeros((n, width))
+    padded[:, :s] = V.T
+    result = np.empty((s, m))
+    whole = m // rows * rows
+    blocks = padded.T @ A[:whole].reshape(-1, rows, n).mT
+    result[:, :whole].reshape(s, -1, rows)[:] = blocks[:, :s].swapaxes(0, 1)
+    result[:, whole:] = V @ A[whole:].T
+    return result
 
 
 @np.errstate(invalid="ignore", over="ignore")  # callers check the result and report the row
@@ -615,17 +650,51 @@ _FEW_NUMBERS = 50_000
 def in_parallel(functions: Sequence[Callable[[], Result]], *, numbers: int) -> list[Result]:
     """Results of functions that are called at the same time, each with one thread of BLAS.
 
-    With one thread of BLAS in all (``OMP_NUM_THREADS=1``), if each function processes only a few `numbers`, and within
-    such a function, they are called one after the other. Only what NumPy computes runs at the same time: functions of
+    They are called one after the other where :func:`worker_threads` finds one thread, as with few `numbers` that each
+    function processes.
+    """
+    with worker_threads(numbers, most=len(functions)) as threads:
+        return threads.run(functions)
+
+
+@dataclass(frozen=True)
+class WorkerThreads:
+    """Threads that call functions at the same time.
+
+    Attributes
+    ----------
+    count : int
+        Number of threads.
+    run : callable
+        Returns the results of functions, which are called with one thread of BLAS if there are several threads here.
+    """
+
+    count: int
+    run: Callable[[Sequence[Callable[[], Any]]], list[Any]]
+
+    def parts(self, length: int) -> list[slice]:
+        """One slice of an axis for each thread."""
+        bounds = np.linspace(0, length, min(self.count, max(length, 1)) + 1).astype(int)
+        return [slice(*pair) for pair in pairwise(bounds)]
+
+
+@contextmanager
+def worker_threads(numbers: int, *, most: int | None = None) -> Iterator[WorkerThreads]:
+    """As many threads as BLAS has, whose functions use one thread of BLAS each.
+
+    There is one thread, that of the caller, if BLAS has one in all (``OMP_NUM_THREADS=1``), if the functions process
+    only a few `numbers`, and within such functions. Only what NumPy computes runs at the same time: functions of
     :mod:`scipy.linalg` wait for each other.
     """
-    threads = 1 if numbers < _FEW_NUMBERS else min(len(functions), blas_threads())
+    count = 1 if numbers < _FEW_NUMBERS else blas_threads()
+    count = count if most is None else min(most, count)
     # the number of threads is that of the process: what another thread set must not become what is restored here
-    if threads <= 1 or not _threads_are_set.acquire(blocking=False):
-        return [function() for function in functions]
+    if count <= 1 or not _threads_are_set.acquire(blocking=False):
+        yield WorkerThreads(1, lambda functions: [function() for function in functions])
+        return
     try:
-        with blas_libraries().limit(limits=1), ThreadPoolExecutor(threads) as pool:
-            return list(pool.map(lambda function: function(), functions))
+        with blas_libraries().limit(limits=1), ThreadPoolExecutor(count) as pool:
+            yield WorkerThreads(count, lambda functions: list(pool.map(lambda function: function(), functions)))
     finally:
         _threads_are_set.release()
 

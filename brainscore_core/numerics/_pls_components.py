@@ -1,6 +1,6 @@
 """Extraction of the components of partial least squares, for several training sets at once."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol
@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 from scipy.linalg import eigh_tridiagonal
 
-from brainscore_core.numerics._arrays import as_array_like, to_numpy
+from brainscore_core.numerics._arrays import WorkerThreads, as_array_like, times_few, to_numpy
 
 __all__ = ["FORMED", "Components", "dominant_vectors", "dominant_vectors_of_map", "dot", "extract"]
 
@@ -67,6 +67,97 @@ def dominant_vectors(M: Any, xp: Any) -> Any:
     for _ in range(_POWERS):
         x = _unit(power @ x, xp)
     return x[..., 0]
+
+
+_BLOCK, _WIDE = 8, 64
+"""Number of vectors that are followed from one component to the next; smaller matrices are squared."""
+
+_DEGREE, _ROUNDS = 40, 4
+"""Largest degree of a polynomial, and how many are applied before the matrix is squared instead."""
+
+_SUPPRESSED = 1e11
+"""Ratio by which a polynomial suppresses the share of other vectors; more would leave only one vector in the block."""
+
+_FLAT_SPECTRUM = 0.9
+"""Ratio of the least and the largest value of the leading vectors above which squaring is faster."""
+
+_RESIDUAL = 1e-14
+"""Residual of an eigenvector, relative to its eigenvalue, that is only rounding."""
+
+
+_CACHED = 2**17
+"""Numbers of matrices that are processed together, so that they remain in the cache."""
+
+
+class _Dominant:
+    """Dominant vectors of a sequence of matrices, each of which resembles the one before.
+
+    The leading vectors of one matrix are multiplied with a Chebyshev polynomial of the next, which suppresses all
+    eigenvalues below theirs, and the dominant vector is found in their span [1]_. It is checked by its residual; if
+    that does not become rounding noise, :func:`dominant_vectors` takes over.
+
+    References
+    ----------
+    .. [1] Zhou, Saad, Tiago & Chelikowsky (2006). Journal of Computational Physics 219, 172–184.
+       https://doi.org/10.1016/j.jcp.2006.03.017
+    """
+
+    def __init__(self, s: int, q: int, xp: Any) -> None:
+        self._xp = xp
+        self._follow = xp is np and q >= _WIDE
+        self._step = max(1, _CACHED // q**2)
+        block = np.random.default_rng(0).standard_normal((s, q, _BLOCK))
+        self._leading = [(block[start : start + self._step], None) for start in range(0, s, self._step)]
+
+    def of(self, M: Any) -> Any:
+        """Dominant vectors (s × q) of matrices (s × q × q)."""
+        if not self._follow:
+            return dominant_vectors(M, self._xp)
+        starts = range(0, len(M), self._step)
+        found = [
+            _followed(M[start : start + self._step], *leading)
+            for start, leading in zip(starts, self._leading, strict=True)
+        ]
+        self._leading = [(block, values) for _, block, values in found]
+        return np.concatenate([x for x, _, _ in found])
+
+
+def _followed(M: Any, block: Any, values: Any) -> tuple[Any, Any, Any]:
+    """Dominant vectors, leading vectors and their values, from the leading vectors of similar matrices."""
+    excess = _SUPPRESSED
+    for _ in range(_ROUNDS):
+        basis = np.linalg.qr(block if values is None else _filtered(M, block, values, excess))[0]
+        images = M @ basis
+        values, mixing = np.linalg.eigh(basis.mT @ images)
+        block = basis @ mixing
+        largest = values[:, -1:]
+        residual = (images @ mixing[:, :, -1:])[..., 0] - largest * block[:, :, -1]
+        excess = float((dot(residual, residual) ** 0.5 / _or_one(largest[:, 0], np)).max()) / _RESIDUAL
+        if excess <= 1:
+            return block[:, :, -1], block, values
+        if (values[:, 0] > _FLAT_SPECTRUM * largest[:, 0]).any():
+            break
+    return dominant_vectors(M, np), block, values
+
+
+def _filtered(M: Any, block: Any, values: Any, excess: float) -> Any:
+    """The block times a Chebyshev polynomial of M.
+
+    It is small between 0 and the least of the values of M in the block, and larger by `excess` at the second value (the
+    first one is that of the previous matrix).
+    """
+    largest = _or_one(values[:, -1], np)
+    half = np.clip(values[:, 0] / largest, 1e-3, _FLAT_SPECTRUM) * largest / 2
+    growth = np.arccosh(np.maximum(values[:, -2] / half - 1, 1.01)).min()
+    degree = min(_DEGREE, 1 + int(np.log(10 * max(excess, 1)) / growth))
+    twice = M * (2 / half)[:, None, None]
+    twice.reshape(len(M), -1)[:, :: M.shape[-1] + 1] -= 2
+    before, block = block, twice @ block / 2
+    for _ in range(degree - 1):
+        after = twice @ block
+        after -= before
+        before, block = block, after
+    return block
 
 
 def dominant_vectors_of_map(multiply: Callable[[Any], Any], start: Any, xp: Any) -> Any:
@@ -136,6 +227,10 @@ class Form(Protocol):
 
     xp: Any
     shape: tuple[int, int, int]
+    shared: Any
+    """Symmetric matrix (d × d) of all stimuli, which the forms of several training sets share."""
+    twice: bool
+    """Whether the change of the products M needs covectors times the shared matrix."""
     smallest: Any
     """Squared covariance (s) at the level of rounding; infinite if features or responses do not vary."""
     shrunk: float
@@ -147,14 +242,14 @@ class Form(Protocol):
     def backward(self, E: Any) -> Any:
         """⟨responses, covectors⟩: s × q."""
 
-    def image(self, V: Any) -> Any:
-        """Images (s × d) of directions."""
+    def image(self, V: Any, product: Any) -> Any:
+        """Images (s × d) of directions, from their product with the shared matrix, which may be overwritten."""
 
     def covector(self, V: Any, image: Any) -> Any:
         """Covectors (s × d) of directions and their images."""
 
-    def second(self, E: Any, image: Any) -> Any:
-        """Covectors (s × d) of images of images."""
+    def second(self, E: Any, image: Any, product: Any) -> Any:
+        """Covectors (s × d) of images of images; `product` is that of E with the shared matrix if `twice`."""
 
     def through(self, V: Any) -> Any:
         """Covectors (s × d) through the features; their products with the responses are M times the source of V."""
@@ -188,30 +283,79 @@ class Components:
     counts: Any
 
 
-def extract(form: Form, n_components: int) -> Components:
-    """Components of all training sets, one after the other.
+def extract(
+    forms: Sequence[Form], n_components: int, threads: WorkerThreads, *, directions: bool = True
+) -> list[Components]:
+    """Components of the training sets of each form, one after the other.
+
+    What each form does by itself takes place in a thread. The products with the matrix that all of them share are
+    computed for all vectors together, by threads for parts of the matrix, so that it is read once.
+
+    Parameters
+    ----------
+    forms : sequence of Form
+    n_components : int
+    threads : WorkerThreads
+    directions : bool
+        Whether the directions are needed; otherwise they are empty.
+    """
+    steps = [_components(form, n_components, directions=directions) for form in forms]
+    found: dict[int, Components] = {}
+    sent: dict[int, Any] = dict.fromkeys(range(len(forms)))
+
+    def advance(i: int) -> Any:
+        try:
+            return steps[i].send(sent[i])
+        except StopIteration as end:
+            found[i] = end.value
+            return None
+
+    while sent:
+        active = list(sent)
+        vectors = dict(zip(active, threads.run([partial(advance, i) for i in active]), strict=True))
+        vectors = {i: V for i, V in vectors.items() if V is not None}
+        sent = dict(zip(vectors, _products(forms[0], list(vectors.values()), threads), strict=True))
+    return [found[i] for i in range(len(forms))]
+
+
+def _products(form: Form, vectors: list[Any], threads: WorkerThreads) -> list[Any]:
+    """Products of several groups of vectors with the matrix that the forms share."""
+    xp, A = form.xp, form.shared
+    if not vectors or xp is not np:
+        return [V @ A for V in vectors]
+    V = np.concatenate(vectors)
+    parts = threads.run([partial(times_few, A[rows], V) for rows in threads.parts(len(A))])
+    return np.split(np.concatenate(parts, axis=1), np.cumsum([len(part) for part in vectors])[:-1])
+
+
+def _components(form: Form, n_components: int, *, directions: bool) -> Generator[Any, Any, Components]:
+    """Components of a form; yields vectors whose products with the shared matrix are sent back.
 
     The dominant eigenvector of the products M of the responses gives the next component. With each component, M changes
     by a matrix of rank 2.
     """
     xp, (s, d, q) = form.xp, form.shape
-    V, P, C = (as_array_like(np.zeros((s, n_components, size)), form.smallest, xp) for size in (d, d, q))
+    V, P, C = (
+        as_array_like(np.zeros((s, count, size)), form.smallest, xp)
+        for count, size in ((n_components * directions, d), (n_components, d), (n_components, q))
+    )
     alive, counts = form.smallest < np.inf, xp.zeros_like(form.smallest)
     formed = q <= FORMED
-    M = form.products(P[:, :0], C[:, :0]) if formed else None
+    if formed:
+        M, dominant = form.products(P[:, :0], C[:, :0]), _Dominant(s, q, xp)
     reference = xp.zeros_like(form.smallest)
     start = as_array_like(np.random.default_rng(0).standard_normal((s, q)), form.smallest, xp)
     for k in range(n_components):
         earlier = V[:, :k], P[:, :k], C[:, :k]
-        r = dominant_vectors(M, xp) if formed else dominant_vectors_of_map(partial(_multiply, form, earlier), start, xp)
+        r = dominant.of(M) if formed else dominant_vectors_of_map(partial(_multiply, form, earlier), start, xp)
         v = _forward(form, earlier, r)
-        image = form.image(v)
+        image = form.image(v, (yield v))
         covariance = form.covariance(v, image)
         if formed and form.shrunk and bool(((covariance < form.shrunk * reference) & alive).any()):
             M = form.products(*earlier[1:])
-            r = dominant_vectors(M, xp)
+            r = dominant.of(M)
             v = _forward(form, earlier, r)
-            image = form.image(v)
+            image = form.image(v, (yield v))
             reference = covariance = form.covariance(v, image)
         reference = xp.maximum(reference, covariance)
         alive = alive & (covariance > form.smallest)
@@ -219,7 +363,8 @@ def extract(form: Form, n_components: int) -> Components:
         before = dot(image, e)
         for _ in range(2 if k else 0):  # twice, for orthogonality to rounding
             h = _onto(earlier[1], e)
-            v = v - _combined(h, earlier[0])
+            if directions:
+                v = v - _combined(h, earlier[0])
             image = image - _combined(h, earlier[1])
             e = form.covector(v, image)
         size = dot(image, e)
@@ -229,14 +374,15 @@ def extract(form: Form, n_components: int) -> Components:
         length = xp.where(alive, size, np.inf)[:, None] ** 0.5
         v, image, e = v / length, image / length, e / length
         c = form.backward(e)
-        V[:, k], P[:, k], C[:, k] = v, image, c
+        if directions:
+            V[:, k] = v
+        P[:, k], C[:, k] = image, c
         counts = counts + alive
         if formed and k + 1 < n_components:
-            second = form.second(e, image)
+            second = form.second(e, image, (yield e) if form.twice else None)
             b = form.backward(second) - _combined(_onto(earlier[1], second), earlier[2])
-            change = c[:, :, None] * (b - dot(image, second)[:, None] / 2 * c)[:, None]
-            M -= change
-            M -= change.mT
+            b = b - dot(image, second)[:, None] / 2 * c
+            M -= xp.stack([c, b], 2) @ xp.stack([b, c], 1)
     return Components(V, P, C, counts)
 
 

@@ -2,9 +2,10 @@
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,19 +13,20 @@ from numpy.typing import ArrayLike, NDArray
 from brainscore_core.numerics._arrays import (
     FLAT,
     Array,
+    WorkerThreads,
     as_array_like,
-    blas_threads,
     check_inputs,
     column_means,
     gram_on,
     import_torch,
-    in_parallel,
     moments_on,
     on_device,
     require_finite,
     resolve_device,
     scaled_features,
+    times_few,
     to_numpy,
+    worker_threads,
 )
 from brainscore_core.numerics._pls_components import FORMED, Components, dot, extract
 from brainscore_core.numerics.linear_regression import LinearFit
@@ -37,6 +39,27 @@ _KEPT = 0.1
 _EPS = np.finfo(np.float64).eps
 
 
+class Stimuli(NamedTuple):
+    """All stimuli, represented by their products with each other.
+
+    Attributes
+    ----------
+    K : array or tensor, n × n
+        Products of all stimuli, centred.
+    norm : float or tensor
+        Frobenius norm of K.
+    Y : array or tensor, n × q
+        Responses, centred.
+    KY : array or tensor, n × q, or None
+        Their product, if the products of responses through the features are stored.
+    """
+
+    K: Any
+    norm: Any
+    Y: Any
+    KY: Any
+
+
 class DualForm:
     """Training sets represented by the products of stimuli, so that images are scores of all stimuli.
 
@@ -44,10 +67,7 @@ class DualForm:
     ----------
     xp : module
         ``numpy`` or ``torch``.
-    K : array or tensor, n × n
-        Products of all stimuli, centred.
-    Y : array or tensor, n × q
-        Responses, centred.
+    stimuli : Stimuli
     weights : array, s × n
         How often each training set contains each stimulus.
 
@@ -58,19 +78,21 @@ class DualForm:
     """
 
     shrunk = 0.0  # K itself is not more precise
+    twice = True
 
-    def __init__(self, xp: Any, K: Any, Y: Any, weights: Array) -> None:
-        self.xp, self._K, self._Y, self._counts = xp, K, Y, weights
+    def __init__(self, xp: Any, stimuli: Stimuli, weights: Array) -> None:
+        K, norm, Y, self._KY = stimuli
+        self.xp, self.shared, self._Y, self._counts = xp, K, Y, weights
         self._W = as_array_like(weights, Y, xp)
         self._n = self._W.sum(1)[:, None]
         self.y_mean = self._W @ Y / self._n
-        self._KW = self._W @ K  # products of the training sets' sums with each stimulus
+        # products of the training sets' sums with each stimulus
+        self._KW = times_few(K, self._W) if xp is np else self._W @ K
         squares = self._W @ K.diagonal(), self._W @ (Y * Y).sum(1)
         x_size = squares[0] - dot(self._W, self._KW) / self._n[:, 0]
         y_size = squares[1] - self._n[:, 0] * dot(self.y_mean, self.y_mean)
         self._may_subtract = (x_size >= _KEPT * K.trace()) & (y_size >= _KEPT * (Y * Y).sum())
         self._rounding = float(self._n.max()) * _EPS
-        norm = xp.linalg.norm(K)
         smallest = self._rounding * xp.where(x_size < norm, x_size, norm) * y_size
         varies = (x_size > self._rounding * squares[0]) & (y_size > self._rounding * squares[1])
         self.smallest = xp.where(varies, smallest, np.inf)
@@ -82,19 +104,18 @@ class DualForm:
     def backward(self, E: Any) -> Any:
         return E @ self._Y
 
-    def image(self, V: Any) -> Any:
-        scores = V @ self._K
-        scores -= dot(self._W, scores)[:, None] / self._n
-        return scores
+    def image(self, V: Any, product: Any) -> Any:
+        product -= dot(self._W, product)[:, None] / self._n
+        return product
 
     def covector(self, V: Any, image: Any) -> Any:
         return self._W * image
 
-    def second(self, E: Any, image: Any) -> Any:
-        return self._W * self.image(E)
+    def second(self, E: Any, image: Any, product: Any) -> Any:
+        return self._W * self.image(E, product)
 
     def through(self, V: Any) -> Any:
-        return self._W * self.image(V)
+        return self._W * self.image(V, V @ self.shared)
 
     def covariance(self, V: Any, image: Any) -> Any:
         return dot(V, image)
@@ -103,8 +124,7 @@ class DualForm:
         return size <= self._rounding**2 * before
 
     def products(self, images: Any, loadings: Any) -> Any:
-        xp, K, Y = self.xp, self._K, self._Y
-        KY = K @ Y
+        xp, K, Y, KY = self.xp, self.shared, self._Y, self._KY
         whole = Y.T @ KY
         whole = (whole + whole.T) / 2
         result = []
@@ -149,11 +169,12 @@ class PrimalForm:
     """
 
     shrunk = 1e-2
+    twice = False
 
     def __init__(
         self, xp: Any, X: NDArray, x_mean: Array, x_scale: float, Y: Array, C: Any, B: Any, weights: Array
     ) -> None:
-        self.xp, self._C = xp, C
+        self.xp, self.shared = xp, C
         self._device = None if xp is np else C.device
         self._data = X, x_mean, x_scale, Y, B
         n = weights.sum(axis=1)
@@ -189,7 +210,7 @@ class PrimalForm:
     def _set(self, counts: Array, *, subtract: bool) -> tuple[Any, Any, Any, Any, float]:
         """Rows to subtract from C, or the set's own C; its B and sums; its sum of squares. None is centred."""
         X, mean, scale, Y, B = self._data
-        whole, p = float(self._C.trace()), len(self._C)
+        whole, p = float(self.shared.trace()), len(self.shared)
         rest = np.flatnonzero(counts == 0)
         if subtract and counts.max() <= 1 and 2 * len(rest) < len(X):
             if 2 * len(rest) < p:
@@ -202,7 +223,7 @@ class PrimalForm:
                 removed, own = block, None
             else:
                 missing, cross, total = moments_on(X, Y, rest, mean, scale, self._device)
-                removed, own, square = None, self._C - missing, float(missing.trace())
+                removed, own, square = None, self.shared - missing, float(missing.trace())
             if whole - square >= _KEPT * whole:
                 return removed, own, B - cross, -total, whole - square
         rows = np.repeat(np.arange(len(X)), counts.astype(int))
@@ -219,8 +240,8 @@ class PrimalForm:
     def backward(self, E: Any) -> Any:
         return (E[:, None] @ self._B)[:, 0]
 
-    def image(self, V: Any) -> Any:
-        image = V @ self._C
+    def image(self, V: Any, product: Any) -> Any:
+        image = product
         for s, (block, own) in enumerate(zip(self._removed, self._own, strict=True)):
             if own is None:
                 image[s] -= (block @ V[s]) @ block
@@ -232,7 +253,7 @@ class PrimalForm:
     def covector(self, V: Any, image: Any) -> Any:
         return V
 
-    def second(self, E: Any, image: Any) -> Any:
+    def second(self, E: Any, image: Any, product: Any) -> Any:
         return image
 
     def through(self, V: Any) -> Any:
@@ -255,7 +276,6 @@ _GROUP_BYTES = 2**27
 _FEW_STIMULI = 400
 """Number of stimuli below which Python takes most of the time, so that several threads wait for each other."""
 
-Result = TypeVar("Result")
 Splits = Sequence[tuple[NDArray[np.intp], NDArray[np.intp]]]
 
 
@@ -370,44 +390,47 @@ class _Dual:
     def __init__(self, X: NDArray, Y: Array, device: Any) -> None:
         found = resolve_device(device)
         self._xp = np if found is None else import_torch()
-        self._K = gram_on(X, "X", device=found)
+        K = gram_on(X, "X", device=found)
         n = len(X)
         # products of up to four inputs do not overflow or underflow, whatever their units
-        self._x_scale = float(self._K.trace()) / n or 1.0
-        self._K /= self._x_scale
+        self._x_scale = float(K.trace()) / n or 1.0
         self._offset, self._y_scale, centred = _centred(Y)
-        Y = as_array_like(centred, self._K, self._xp)
+        Y = as_array_like(centred, K, self._xp)
         self._rotation = None
         if Y.shape[1] > n:  # as many columns as rows contain the same information
             self._rotation, R = self._xp.linalg.qr(Y.T)
             Y = R.T
-        self._Y = Y
+        with _threads(self._xp, n) as threads:
+            squares = threads.run([partial(_divide, K[rows], self._x_scale, self._xp) for rows in threads.parts(n)])
+            KY = None
+            if Y.shape[1] <= FORMED:
+                KY = self._xp.concatenate(
+                    threads.run([partial(self._xp.matmul, K[rows], Y) for rows in threads.parts(n)])
+                )
+        self._stimuli = Stimuli(K, sum(squares) ** 0.5, Y, KY)
 
     def weights(self, trains: list[NDArray[np.intp]], n_components: int) -> Iterator[tuple[Array, int]]:
         """Weights (n × q) of the stimuli of each training set, and their number of components."""
-        for found, loadings, _, s in self._extracted(trains, n_components):
+        for found, loadings, _, s in self._extracted(trains, n_components, directions=True):
             weights = to_numpy(found.directions[s].T @ loadings) * (self._y_scale / self._x_scale)
             yield weights, int(found.counts[s])
 
     def predictions(self, splits: Splits, n_components: int) -> Iterator[tuple[Array, int]]:
         """Predictions of each split's test rows, and their number of components."""
         tests = iter([test for _, test in splits])
-        for found, loadings, y_mean, s in self._extracted([train for train, _ in splits], n_components):
+        trains = [train for train, _ in splits]
+        for found, loadings, y_mean, s in self._extracted(trains, n_components, directions=False):
             predicted = to_numpy(found.images[s][:, next(tests)].T @ loadings + y_mean)
             yield predicted * self._y_scale + self._offset, int(found.counts[s])
 
     def _extracted(
-        self, trains: list[NDArray[np.intp]], n_components: int
+        self, trains: list[NDArray[np.intp]], n_components: int, *, directions: bool
     ) -> Iterator[tuple[Components, Any, Any, int]]:
-        n, q = self._Y.shape
-
-        def fitted(weights: Array) -> tuple[DualForm, Components]:
-            form = DualForm(self._xp, self._K, self._Y, weights)
-            return form, extract(form, n_components)
-
+        n, q = self._stimuli.Y.shape
+        size = n * (n_components * (1 + directions) + 8) + 3 * min(q, FORMED) ** 2
+        make = partial(DualForm, self._xp, self._stimuli)
         rotation = self._rotation
-        size = n * (2 * n_components + 8) + 3 * min(q, FORMED) ** 2
-        for form, found in _in_groups(fitted, trains, n, size, parallel=self._xp is np):
+        for form, found in _extracted(make, self._xp, trains, n, size, n_components, directions=directions):
             for s in range(form.shape[0]):
                 loadings, y_mean = found.loadings[s], form.y_mean[s]
                 if rotation is not None:
@@ -453,12 +476,9 @@ class _Primal:
         held = max((len(self._X) - len(train) for train in trains), default=0)
         width = held if 2 * held < p else p
 
-        def extracted(weights: Array) -> tuple[PrimalForm, Components]:
-            form = PrimalForm(self._xp, *self._data, self._x_scale, self._Y, self._C, self._B, weights)
-            return form, extract(form, n_components)
-
         size = p * (2 * n_components + 8 + q + width) + 3 * min(q, FORMED) ** 2
-        for form, found in _in_groups(extracted, trains, len(self._X), size, parallel=self._xp is np):
+        make = partial(PrimalForm, self._xp, *self._data, self._x_scale, self._Y, self._C, self._B)
+        for form, found in _extracted(make, self._xp, trains, len(self._X), size, n_components):
             loadings = form.restored(found.loadings)
             for s in range(form.shape[0]):
                 fitted = to_numpy(found.directions[s].T @ loadings[s]) * (self._y_scale / self._x_scale)
@@ -478,30 +498,39 @@ def _centred(Y: Array) -> tuple[Array, float, Array]:
     return mean, size, centred
 
 
-def _in_groups(
-    function: Callable[[Array], Result],
+def _divide(K: Any, scale: float, xp: Any) -> Any:
+    """Divide in place, and return the sum of squares."""
+    K /= scale
+    return xp.linalg.norm(K) ** 2
+
+
+def _threads(xp: Any, n: int) -> AbstractContextManager[WorkerThreads]:
+    return worker_threads(n * n if xp is np and n >= _FEW_STIMULI else 0)
+
+
+AnyForm = TypeVar("AnyForm", DualForm, PrimalForm)
+
+
+def _extracted(
+    make: Callable[[Array], AnyForm],
+    xp: Any,
     trains: list[NDArray[np.intp]],
     n: int,
     numbers: int,
+    n_components: int,
     *,
-    parallel: bool,
-) -> Iterator[Result]:
-    """Results of a function of how often each training set contains each stimulus (sets × n), group by group.
+    directions: bool = True,
+) -> Iterator[tuple[AnyForm, Components]]:
+    """Forms of some training sets each, and their components.
 
-    Groups of sets fit into the working memory; `numbers` is the size of a set. Groups are processed at the same time,
-    each with one thread of BLAS, since many products are too small for several threads.
+    `make` returns the form of training sets, given how often each of them contains each stimulus (sets × n). As many
+    sets are processed together as fit into the working memory, if `numbers` is the size of one, a form for each thread.
     """
-    threads = blas_threads() if parallel and n >= _FEW_STIMULI else 1
-    step = min(max(1, _GROUP_BYTES // (8 * numbers * threads)), -(-len(trains) // threads))
-    starts = range(0, len(trains), step)
-
-    def result(start: int) -> Result:
-        counts = [np.bincount(train, minlength=n) for train in trains[start : start + step]]
-        return function(np.stack(counts).astype(np.float64))
-
-    if threads == 1 or len(starts) == 1:
-        yield from map(result, starts)
-        return
-    for first in range(0, len(starts), threads):
-        group = [partial(result, start) for start in starts[first : first + threads]]
-        yield from in_parallel(group, numbers=n * n)
+    step = max(1, _GROUP_BYTES // (8 * numbers))
+    for start in range(0, len(trains), step):
+        group = trains[start : start + step]
+        weights = np.stack([np.bincount(train, minlength=n) for train in group]).astype(np.float64)
+        with _threads(xp, n) as threads:
+            forms = threads.run([partial(make, weights[sets]) for sets in threads.parts(len(group))])
+            found = extract(forms, n_components, threads, directions=directions)
+        yield from zip(forms, found, strict=True)

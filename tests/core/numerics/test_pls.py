@@ -39,7 +39,18 @@ def _expected(X, Y, splits, k):
 
 
 @pytest.mark.parametrize(
-    ("n", "p", "q"), [(90, 150, 40), (90, 150, 3), (90, 80, 30), (150, 30, 40), (150, 30, 2), (90, 10, 1), (90, 200, 1)]
+    ("n", "p", "q"),
+    [
+        (90, 150, 40),
+        (90, 150, 70),
+        (90, 150, 3),
+        (90, 80, 30),
+        (150, 100, 70),
+        (150, 30, 40),
+        (150, 30, 2),
+        (90, 10, 1),
+        (90, 200, 1),
+    ],
 )
 def test_each_split_equals_converged_scikit_learn(n, p, q):
     X, Y = _data(n, p, q)
@@ -234,6 +245,60 @@ def test_dominant_eigenvectors_of_ties_and_of_nothing(q):
         np.testing.assert_allclose((M @ x[..., None])[:2, :, 0], x[:2], atol=1e-10)
 
 
+def _rotated(values, q=70):
+    """Matrices with these eigenvalues (s × q), and their eigenvectors."""
+    Q = np.linalg.qr(np.random.default_rng(1).standard_normal((len(values), q, q)))[0]
+    return (Q * np.asarray(values)[:, None]) @ Q.mT, Q
+
+
+def test_dominant_eigenvectors_are_followed_without_squaring(monkeypatch):
+    """While each component changes two of the dimensions, as in PLS, also if gaps are small."""
+    values = np.geomspace(1e-3, 1, 70) * np.array([[1.0], [1e-6]])
+    values[:, -2] = values[:, -1] * (1 - 1e-4)
+    M, _ = _rotated(values)
+    rng = np.random.default_rng(0)
+    dominant = _pls_components._Dominant(2, 70, np)
+    monkeypatch.setattr(_pls_components, "dominant_vectors", None)
+    for _ in range(10):
+        found, expected = dominant.of(M), np.linalg.eigh(M)[1][:, :, -1]
+        np.testing.assert_allclose(np.abs((found * expected).sum(1)), 1.0, atol=1e-14)
+        without = np.eye(70) - found[..., None] @ found[:, None]
+        added = rng.standard_normal((2, 70, 1)) * values[:, -1:, None] ** 0.5 / 30
+        M = without @ M @ without + added @ added.mT
+
+
+def test_dominant_eigenvectors_that_cannot_be_followed(monkeypatch):
+    """Spectra without gaps, ties, nothing at all, and a dominant vector that did not exist before."""
+    squared = []
+    squaring = _pls_components.dominant_vectors
+    monkeypatch.setattr(_pls_components, "dominant_vectors", lambda M, xp: squared.append(len(M)) or squaring(M, xp))
+    values = np.stack([1 - 1e-3 * np.arange(70)[::-1], np.r_[np.linspace(0, 0.5, 68), 1, 1], np.zeros(70)])
+    M, Q = _rotated(values)
+    monkeypatch.setattr(_pls_components, "_CACHED", 1)  # each matrix for itself
+    dominant = _pls_components._Dominant(3, 70, np)
+    for _ in range(2):
+        found = dominant.of(M)
+        np.testing.assert_allclose(np.abs((found[0] * Q[0, :, -1]).sum()), 1.0, atol=1e-12)
+        np.testing.assert_allclose((M @ found[..., None])[1, :, 0], found[1], atol=1e-12)
+        assert np.isfinite(found).all()
+    assert squared
+    other = M[1] / 2 + np.outer(Q[1, :, 0], Q[1, :, 0])
+    found = dominant.of(np.stack([M[0], other, M[2]]))
+    np.testing.assert_allclose(np.abs((found[1] * Q[1, :, 0]).sum()), 1.0, atol=1e-12)
+
+
+@pytest.mark.parametrize("m", [5, 64, 77])
+@pytest.mark.parametrize("s", [1, 5, 10, 37])
+def test_products_of_a_large_matrix_with_few_vectors(m, s, monkeypatch):
+    rng = np.random.default_rng(0)
+    A, V = rng.standard_normal((m, 120)), rng.standard_normal((s, 120))
+    monkeypatch.setattr(arrays, "_LARGE_MATRIX", 0)
+    for largest in (10**6, 8 * 16 * 120, 1):  # blocks of 16 rows, of 8, and none
+        monkeypatch.setattr(arrays, "_SMALL_PRODUCT", largest)
+        for matrix in (A, np.asfortranarray(A)):
+            np.testing.assert_allclose(arrays.times_few(matrix, V), V @ A.T, atol=1e-12)
+
+
 def test_gram_of_a_memory_map_is_read_in_chunks(tmp_path, monkeypatch):
     monkeypatch.setattr(arrays, "CHUNK_BYTES", 2**20)
     X = np.random.default_rng(0).standard_normal((60, 40_000), dtype=np.float32) + 5
@@ -344,18 +409,26 @@ def test_functions_in_several_threads():
 
 
 @pytest.mark.parametrize("p", [150, 60])
-def test_splits_in_several_threads(p, monkeypatch):
+@pytest.mark.parametrize("q", [30, 70])
+def test_splits_in_several_threads(p, q, monkeypatch):
+    """Also if one of the groups, which share their products, has fewer components than the others."""
     if not arrays.blas_libraries().info():
         pytest.skip("this version of threadpoolctl does not know NumPy's BLAS")
-    X, Y = _data(90, p, 30)
+    X, Y = _data(90, p, q)
+    X[:20] = X[:20, :1]
+    splits = [(np.arange(20), np.arange(30)), *_splits(90)]
     monkeypatch.setattr(pls, "_FEW_STIMULI", 0)
-    with threadpool_limits(1):
-        alone = list(PLS(6).cross_predict(X, Y, _splits(90)))
-    with threadpool_limits(3):
-        together = list(PLS(6).cross_predict(X, Y, _splits(90)))
-        assert {library["num_threads"] for library in arrays.blas_libraries().info()} == {3}  # as before
-    for found, expected in zip(together, alone, strict=True):
-        np.testing.assert_allclose(found, expected, atol=1e-11)
+    monkeypatch.setattr(arrays, "_FEW_NUMBERS", 0)
+    monkeypatch.setattr(arrays, "_LARGE_MATRIX", 0)
+    results = []
+    for threads in (1, 3, len(splits)):
+        with threadpool_limits(threads):
+            with pytest.warns(UserWarning, match="stopped after 1 of 6"):
+                results.append(list(PLS(6).cross_predict(X, Y, splits)))
+            assert {library["num_threads"] for library in arrays.blas_libraries().info()} == {threads}  # as before
+    for together in results[1:]:
+        for found, expected in zip(together, results[0], strict=True):
+            np.testing.assert_allclose(found, expected, atol=1e-11)
 
 
 def test_gram_on_a_device(monkeypatch):
