@@ -125,7 +125,10 @@ def product(A: Array, B: Array) -> Array:
 
 
 _SMALL_PRODUCT = 10**6
-"""Multiplications up to which OpenBLAS does not copy matrices before it multiplies them (on CPUs with AVX-512)."""
+"""Multiplications up to which OpenBLAS does not copy matrices first, on CPUs of `_SMALL_KERNELS`."""
+
+_SMALL_KERNELS = {"SkylakeX", "Cooperlake", "SapphireRapids"}
+"""OpenBLAS's names of CPUs with AVX-512."""
 
 _LARGE_MATRIX = 2**18
 """Size of a matrix from which copying it is what takes time."""
@@ -135,12 +138,12 @@ def times_few(A: Array, V: Array) -> Array:
     """V Aᵀ for a large matrix A (m × n) and few vectors V (s × n), about as fast as A can be read.
 
     A product as a whole would copy A first, which takes as long as the multiplications; products of blocks of its rows
-    with 8 or 16 vectors are so small that BLAS omits this.
+    with 8 or 16 vectors are so small that BLAS omits this on some CPUs. On others, the product is computed as a whole.
     """
     (m, n), s = A.shape, len(V)
     width = 8 if s <= 8 else 16
     rows = min(_SMALL_PRODUCT // (width * max(n, 1)), 16) // 8 * 8
-    if s == 1 or m * n < _LARGE_MATRIX or not rows:
+    if s == 1 or m * n < _LARGE_MATRIX or not rows or not _has_small_kernels():
         return np.asarray(V @ A.T)
     if s > width:
         return np.concatenate([times_few(A, V[:width]), times_few(A, V[width:])])
@@ -152,6 +155,11 @@ def times_few(A: Array, V: Array) -> Array:
     result[:, :whole].reshape(s, -1, rows)[:] = blocks[:, :s].swapaxes(0, 1)
     result[:, whole:] = V @ A[whole:].T
     return result
+
+
+@lru_cache(maxsize=1)
+def _has_small_kernels() -> bool:
+    return any(library.get("architecture") in _SMALL_KERNELS for library in blas_libraries().info())
 
 
 @np.errstate(invalid="ignore", over="ignore")  # callers check the result and report the row

@@ -293,6 +293,7 @@ def test_products_of_a_large_matrix_with_few_vectors(m, s, monkeypatch):
     rng = np.random.default_rng(0)
     A, V = rng.standard_normal((m, 120)), rng.standard_normal((s, 120))
     monkeypatch.setattr(arrays, "_LARGE_MATRIX", 0)
+    monkeypatch.setattr(arrays, "_has_small_kernels", lambda: True)
     for largest in (10**6, 8 * 16 * 120, 1):  # blocks of 16 rows, of 8, and none
         monkeypatch.setattr(arrays, "_SMALL_PRODUCT", largest)
         for matrix in (A, np.asfortranarray(A)):
