@@ -228,6 +228,7 @@ def _serve_template() -> bool:
             name_of = module.data_name if hasattr(module, "fetch_data") else lambda benchmark: ""
             answer = {"names": {benchmark: name_of(benchmark) for benchmark in request["data"]}}
         elif "fetch" in request:
+            _end_with(os.getppid())  # the template, without which nothing needs the data
             with contextlib.suppress(Exception):  # the process of a model meets the error, too, and reports it
                 module.fetch_data(request["fetch"], **request["options"])
         elif "drop" in request and module is not None:

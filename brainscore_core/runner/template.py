@@ -474,9 +474,11 @@ class Template:
 
     def _fetch(self, server: _Server, later: Mapping[str, tuple[Mapping[str, Any], float | None]]) -> None:
         """Fetch data, in a thread. An error is left to the process that loads the benchmark."""
+        empty = memory_of([server.pid])
 
         def problem() -> str:
-            return self._problem or ("it used too much memory" if memory_of([server.pid]) > self._budget else "")
+            over = memory_of([server.pid]) - empty > self._budget
+            return self._problem or ("it used too much memory" if over else "")
 
         try:
             while True:
