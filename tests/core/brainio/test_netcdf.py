@@ -168,7 +168,7 @@ class TestRoundTrip:
         assembly = recordings()
         assembly.attrs["stimulus_set"] = StimulusSet([{"stimulus_id": "a"}])
         assert roundtrip(assembly, tmp_path / "a.nc").attrs == ATTRS
-        assert not recwarn.list
+        assert not [one for one in recwarn if one.category is UserWarning]  # importing netCDF4 may give another one
         assembly.attrs["table"] = {"a": 1}
         with pytest.warns(UserWarning, match="'table'"):
             write_netcdf(assembly, tmp_path / "a.nc")
