@@ -53,6 +53,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ScoredModel",
+    "fetch_data",
     "forget_benchmark",
     "forget_model",
     "forget_stimuli",
@@ -405,9 +406,10 @@ def keep_benchmark(benchmark: str, **options: Any) -> dict[str, str | None]:
             _ = made.ceiling
     notes = [item for item in record.items if item["kind"] not in _TRANSIENT_NOTES]
     _describe_here()
-    _kept_benchmarks[benchmark] = _KeptBenchmark(made, notes, captured.text())
     places = {_code(*item) for item in [("benchmark", benchmark), *data_of(record)]}
-    return {str(place): plugin_hash(place) for place in places if place is not None}
+    hashes = {str(place): plugin_hash(place) for place in places if place is not None}
+    _kept_benchmarks[benchmark] = _KeptBenchmark(made, notes, captured.text())
+    return hashes
 
 
 def fetch_data(benchmark: str, **options: Any) -> None:

@@ -658,8 +658,8 @@ _FEW_NUMBERS = 50_000
 def in_parallel(functions: Sequence[Callable[[], Result]], *, numbers: int) -> list[Result]:
     """Results of functions that are called at the same time, each with one thread of BLAS.
 
-    They are called one after the other where :func:`worker_threads` finds one thread, as with few `numbers` that each
-    function processes.
+    They are called one after the other if :func:`worker_threads` has one thread, for example because each function
+    processes few `numbers`.
     """
     with worker_threads(numbers, most=len(functions)) as threads:
         return threads.run(functions)

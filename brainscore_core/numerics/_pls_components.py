@@ -70,7 +70,7 @@ def dominant_vectors(M: Any, xp: Any) -> Any:
 
 
 _BLOCK, _WIDE = 8, 64
-"""Number of vectors that are followed from one component to the next; smaller matrices are squared."""
+"""Number of vectors that are followed from one component to the next, and the smallest size of matrices for this."""
 
 _DEGREE, _ROUNDS = 40, 4
 """Largest degree of a polynomial, and how many are applied before the matrix is squared instead."""
@@ -84,9 +84,8 @@ _FLAT_SPECTRUM = 0.9
 _RESIDUAL = 1e-14
 """Residual of an eigenvector, relative to its eigenvalue, that is only rounding."""
 
-
 _CACHED = 2**17
-"""Numbers of matrices that are processed together, so that they remain in the cache."""
+"""Entries of the matrices that are processed together, so that they remain in the cache."""
 
 
 class _Dominant:
