@@ -9,6 +9,7 @@ import re
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property, lru_cache
 from hashlib import file_digest, sha256
 from pathlib import Path
@@ -512,20 +513,25 @@ def plugin_hash(location: Path) -> str | None:
     location : Path
         The plugin's folder, or its file if it is a single module.
     """
-    root = location.parent if location.is_file() else location
-    files = [location] if location.is_file() else sorted(path for path in location.rglob("*") if _is_code(path, root))
+    files = {location.name: str(location)} if location.is_file() else dict(_code_files(str(location)))
     if not files:
         return None
     digest = sha256()
-    for path in sorted(files, key=lambda path: path.relative_to(root).as_posix()):
-        with path.open("rb") as stream:  # in parts, as plugins may hold large files of data
+    for name in sorted(files):
+        with open(files[name], "rb") as stream:  # in parts, as plugins may hold large files of data
             content = file_digest(stream, "sha256").hexdigest()
-        digest.update(f"{path.relative_to(root).as_posix()}\0{content}\n".encode("utf-8", "surrogateescape"))
+        digest.update(f"{name}\0{content}\n".encode("utf-8", "surrogateescape"))
     return digest.hexdigest()
 
 
-def _is_code(path: Path, root: Path) -> bool:
-    parts = path.relative_to(root).parts
-    if any(part.startswith(".") or part in _NO_CODE for part in parts):
-        return False
-    return path.suffix not in _NO_CODE_SUFFIXES and path.is_file()
+def _code_files(folder: str, prefix: str = "") -> Iterator[tuple[str, str]]:
+    """Relative names and paths of the files of a plugin's code; links to folders are not followed."""
+    with suppress(FileNotFoundError, PermissionError), os.scandir(folder) as entries:  # faster than pathlib
+        for entry in entries:
+            name = entry.name
+            if name.startswith(".") or name in _NO_CODE:
+                continue
+            if entry.is_dir(follow_symlinks=False):
+                yield from _code_files(entry.path, f"{prefix}{name}/")
+            elif os.path.splitext(name)[1] not in _NO_CODE_SUFFIXES and entry.is_file():
+                yield prefix + name, entry.path

@@ -7,10 +7,14 @@ from functools import lru_cache
 from hashlib import sha256
 from importlib import metadata
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from brainscore_core.plugins.loading import distribution_of
 from brainscore_core.plugins.source import plugin_hash
 from brainscore_core.receipts.receipt import Environment, PluginCode
+
+if TYPE_CHECKING:
+    from threadpoolctl import ThreadpoolController
 
 __all__ = ["current_environment", "describe_plugin", "platform_code"]
 
@@ -104,9 +108,15 @@ def _cpu() -> str | None:
 
 
 def _threads() -> int | None:
-    from threadpoolctl import threadpool_info
+    return max((int(library["num_threads"]) for library in _libraries(len(sys.modules)).info()), default=None)
 
-    return max((int(library["num_threads"]) for library in threadpool_info()), default=None)
+
+@lru_cache(maxsize=1)
+def _libraries(n_modules: int) -> "ThreadpoolController":
+    """Libraries with threads, which are searched for again when modules were imported."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 def _usable_cpus() -> int | None:

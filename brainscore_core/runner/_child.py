@@ -28,11 +28,13 @@ import time
 import warnings
 import weakref
 from collections.abc import Callable
+from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
 _PR_SET_PDEATHSIG = 1  # option of prctl on Linux: the signal to receive when the parent ends
 _GPU_FILES = ("/dev/nvidia", "/dev/kfd")  # open in processes that use a GPU; importing torch does not open them
+_PRIORITY_STEPS = 5  # by which scoring and fetching come after what several processes wait for
 _OOM_SCORE = "500"  # if memory runs out, the system should kill this process, not the worker or the terminal
 
 
@@ -41,6 +43,8 @@ def main(worker_pid: int, *, template: bool = False) -> None:
     _end_with(worker_pid)
     if template and not _serve_template():
         return
+    n_modules = len(sys.modules) if template else 0  # which the template has
+    _lower_priority()
     # a copy of standard error, since a scorer may redirect the original
     faulthandler.enable(file=os.fdopen(os.dup(2), "w"))
     requests = os.fdopen(os.dup(0), "rb")
@@ -79,7 +83,8 @@ def main(worker_pid: int, *, template: bool = False) -> None:
         seconds = time.perf_counter() - started
         if writer is not None:
             writer.join()
-        shared = {"modules": _shared_modules(), "stimuli": read_stimuli()}
+        shared = {"modules": _shared_modules(n_modules), "stimuli": read_stimuli()}
+        n_modules = len(sys.modules)
         _send_answer(answers, {**answer, "seconds": seconds, **shared})
         if unwritten:  # not a daemon, as Python waits for it at its end
             writer = threading.Thread(target=_write_receipt, args=(unwritten[0], request["benchmark"], answers))
@@ -182,16 +187,26 @@ def _end_with(parent: int) -> None:
         os._exit(1)
 
 
+def _lower_priority() -> None:
+    """Let the worker and the template go first if there are more processes than processors."""
+    if hasattr(os, "nice"):
+        os.nice(_PRIORITY_STEPS)
+
+
 _LARGEST_REQUEST = 1_000_000
 _SHARED = ("torch", "torchvision", "timm", "transformers", "open_clip")  # which many models import
 _PLUGIN_FOLDERS = ("benchmarks", "data", "metrics", "models")  # of the domain; plugins are not kept
 
 
-def _shared_modules() -> list[str]:
-    """Imported modules that the processes of other models need, too."""
-    platform = [name for name in sys.modules if name.startswith(("brainscore_core.", "brainscore_vision."))]
+def _shared_modules(n_before: int) -> list[str]:
+    """Modules imported since there were `n_before`, which are the first ones, that other models' processes need, too.
+
+    The first ones are not looked at: a forked process would copy the memory that holds their names.
+    """
+    new = list(islice(reversed(sys.modules), max(len(sys.modules) - n_before, 0)))
+    platform = [name for name in new if name.startswith(("brainscore_core.", "brainscore_vision."))]
     helpers = [name for name in platform if name.split(".")[1] not in _PLUGIN_FOLDERS]
-    return [*(name for name in _SHARED if name in sys.modules), *sorted(helpers)]
+    return [*(name for name in new if name in _SHARED), *sorted(helpers)]
 
 
 def _serve_template() -> bool:
@@ -206,7 +221,7 @@ def _serve_template() -> bool:
     os.dup2(2, 1)
     module: Any = None
     servers: list[int] = []
-    is_server = False
+    is_server = is_fetching = False
     while True:
         message, descriptors, _, _ = socket.recv_fds(control, _LARGEST_REQUEST, 3)
         if not message:
@@ -228,7 +243,10 @@ def _serve_template() -> bool:
             name_of = module.data_name if hasattr(module, "fetch_data") else lambda benchmark: ""
             answer = {"names": {benchmark: name_of(benchmark) for benchmark in request["data"]}}
         elif "fetch" in request:
-            _end_with(os.getppid())  # the template, without which nothing needs the data
+            if not is_fetching:
+                _end_with(os.getppid())  # the template, without which nothing needs the data
+                _lower_priority()
+                is_fetching = True
             with contextlib.suppress(Exception):  # the process of a model meets the error, too, and reports it
                 module.fetch_data(request["fetch"], **request["options"])
         elif "drop" in request and module is not None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 import numpy as np
 import pandas as pd
 import xarray as xr
+from xarray.indexes import PandasIndex
 
 from brainscore_core.errors import UserError
 from brainscore_core.files import replacing
@@ -328,11 +329,12 @@ _Prepared = tuple[dict[str, int], dict[str, tuple[tuple[str, ...], Encoded]], di
 
 def _prepare_groups(assembly: xr.DataArray, extras: Mapping[str, xr.DataArray] | None) -> dict[str, _Prepared]:
     """Encode all data before a file is opened, so that errors in the data leave no file; the assembly has no name."""
-    groups = {"": _prepare(assembly)}
+    known: dict[tuple[int, str], Encoded] = {}
+    groups = {"": _prepare(assembly, known)}
     for name, extra in sorted((extras or {}).items()):
         if not name or "/" in name or name == _DATA:
             raise UserError(f"{name!r} cannot be the name of an extra assembly", remedy="choose one without '/'")
-        groups[name] = _prepare(extra)
+        groups[name] = _prepare(extra, known)
     return groups
 
 
@@ -340,12 +342,20 @@ def _write_file(groups: Mapping[str, _Prepared], path: str | Path, compress: boo
     import netCDF4
 
     with _hdf5, netCDF4.Dataset(path, "w", format="NETCDF4") as file:
-        for name, (dims, variables, attrs) in groups.items():
-            _write_group(file.createGroup(name) if name else file, dims, variables, attrs, compress=compress)
+        variables = [
+            variable
+            for name, content in groups.items()
+            for variable in _define_group(file.createGroup(name) if name else file, *content, compress=compress)
+        ]
+        for variable, values in variables:  # after all definitions: going back to defining takes as long as writing
+            _write_values(variable, values)
 
 
-def _prepare(assembly: xr.DataArray) -> _Prepared:
+def _prepare(assembly: xr.DataArray, known: dict[tuple[int, str], Encoded]) -> _Prepared:
     """Return the dimensions, variables and attributes to write.
+
+    Encoded levels are added to `known`, by the id of their index, and not encoded again for another assembly with the
+    same index, as responses and their predictions have.
 
     The values come first, then the coordinates by name, but a start before its end: other readers interpret time bins
     as pairs of levels in the order of the file.
@@ -359,7 +369,14 @@ def _prepare(assembly: xr.DataArray) -> _Prepared:
         text = checked_name(name, "coordinate")
         if text == _DATA:
             raise UserError("a coordinate cannot be named 'data' in a file", remedy="rename it")
-        variables[text] = (tuple(map(str, variable.dims)), encode(f"coordinate {text!r}", variable.values))
+        index = assembly.xindexes.get(name)
+        key = (id(index.index), text) if isinstance(index, PandasIndex) else None
+        encoded = known.get(key) if key is not None else None
+        if encoded is None:
+            encoded = encode(f"coordinate {text!r}", variable.values)
+        if key is not None:
+            known[key] = encoded
+        variables[text] = (tuple(map(str, variable.dims)), encoded)
     attrs: dict[str, Any] = {}
     for key, value in sorted(assembly.attrs.items(), key=lambda item: str(item[0])):
         stored = storable(value)
@@ -378,17 +395,19 @@ def checked_name(name: Hashable, what: str) -> str:
     return name
 
 
-def _write_group(
+def _define_group(
     group: "netCDF4.Dataset | netCDF4.Group",
     dims: Mapping[str, int],
     variables: Mapping[str, tuple[tuple[str, ...], Encoded]],
     attrs: Mapping[str, Any],
     *,
     compress: bool,
-) -> None:
+) -> list[tuple["netCDF4.Variable", np.ndarray]]:
+    """Define a group, and return its variables, each with the values to write."""
     for dim, size in dims.items():
         group.createDimension(dim, size)
     coordinates = [name for name in variables if name != _DATA and name not in dims]
+    defined = []
     for name, (along, encoded) in variables.items():
         text = encoded.values.dtype == object
         packed = compress and name == _DATA and not text and bool(along)
@@ -402,12 +421,17 @@ def _write_group(
                 notes["coordinates"] = " ".join(coordinates)
             notes |= {key: attrs[key] for key in attrs if key not in RESERVED | {"name"} and key not in notes}
         variable.setncatts(notes)
-        if text and not along:
-            variable[...] = encoded.values.item()
-        elif encoded.values.size:
-            variable.set_auto_maskandscale(False)
-            variable[...] = encoded.values
+        defined.append((variable, encoded.values))
     group.setncatts(attrs)
+    return defined
+
+
+def _write_values(variable: "netCDF4.Variable", values: np.ndarray) -> None:
+    if values.dtype == object and not variable.dimensions:
+        variable[...] = values.item()
+    elif values.size:
+        variable.set_auto_maskandscale(False)
+        variable[...] = values
 
 
 def read_netcdf(path: str | Path, cls: Callable[..., Assembly], group: str | None = None) -> Assembly:

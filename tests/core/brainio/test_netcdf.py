@@ -174,6 +174,17 @@ class TestRoundTrip:
             write_netcdf(assembly, tmp_path / "a.nc")
         assert "stimulus_set" in assembly.attrs
 
+    def test_levels_that_assemblies_share_are_encoded_once(self, tmp_path, monkeypatch):
+        encoded, encode = [], netcdf.encode
+        monkeypatch.setattr(netcdf, "encode", lambda name, values: encoded.append(name) or encode(name, values))
+        responses, other = recordings(), recordings({**COORDS, "region": ("neuroid", ["IT", "V1"])})
+        extras = {"predictions": responses.copy(deep=False) + 1, "other": other}
+        write_netcdf(responses, tmp_path / "a.nc", extras=extras)
+        assert encoded.count("coordinate 'region'") == encoded.count("coordinate 'repetition'") == 2
+        for name, extra in extras.items():
+            assert read_netcdf(tmp_path / "a.nc", NeuroidAssembly, group=name).identical(extra)
+        assert read_netcdf(tmp_path / "a.nc", NeuroidAssembly).identical(responses)
+
     def test_extras(self, tmp_path):
         ceiling = DataAssembly(
             [0.5, 0.25], coords={"neuroid_id": ("neuroid", [7, 3])}, dims=["neuroid"], attrs={"k": 1}
@@ -467,14 +478,14 @@ class TestTrouble:
 
     def test_killed_while_writing(self, tmp_path, fork):
         good = write_netcdf(recordings(), tmp_path / "a.nc")
-        write = netcdf._write_group
+        write = netcdf._write_values
 
         def write_and_die(*arguments, **keywords):
             write(*arguments, **keywords)
             os.kill(os.getpid(), signal.SIGKILL)
 
         def overwrite():
-            netcdf._write_group = write_and_die
+            netcdf._write_values = write_and_die
             write_netcdf(recordings() + 1, tmp_path / "a.nc")
 
         process = fork(overwrite)

@@ -408,13 +408,13 @@ class TestFailure:
         assert not (tmp_path / "packages").exists()
 
     def test_while_writing_the_assembly(self, assembly, tmp_path, monkeypatch):
-        write = netcdf._write_group
+        write = netcdf._write_values
 
         def fail(*arguments, **keywords):
             write(*arguments, **keywords)
             raise OSError("no space left")
 
-        monkeypatch.setattr(netcdf, "_write_group", fail)
+        monkeypatch.setattr(netcdf, "_write_values", fail)
         with pytest.raises(OSError, match="no space left"):
             package_data_assembly_locally(assembly, NAME, NAME, "NeuroidAssembly", tmp_path / "packages")
         assert not (tmp_path / "packages").exists()

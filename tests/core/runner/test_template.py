@@ -91,6 +91,8 @@ def score(model, benchmark, *, store, run, isolated, folder):
     if benchmark == "change":
         sys.path.append("changed")
         kept.clear()
+    if benchmark == "import":
+        import brainscore_core.archives
     if benchmark == "look":
         stimuli.append(f"{model}.png")
     if benchmark == "exit":
@@ -159,6 +161,31 @@ def test_models_share_what_is_kept_and_nothing_else(borrow, tmp_path):
     second = borrow.process(template)
     assert scored(second, "a") == (second.pid, second._process.parent, "['a', 'b'] False")
     second.finish()
+
+
+def test_what_several_processes_wait_for_goes_first(borrow):
+    def priority(pid):
+        return os.getpriority(os.PRIO_PROCESS, pid) - os.getpriority(os.PRIO_PROCESS, os.getpid())
+
+    template = borrow("a")
+    process = borrow.process(template)
+    assert scored(process, "a")
+    assert priority(process._process.parent) == priority(template._process.pid) == 0
+    assert priority(process.pid) == 5
+    process.finish()
+
+
+def test_only_modules_that_a_model_has_imported_are_reported(borrow, monkeypatch):
+    learned = []
+    monkeypatch.setattr(Template, "learn", lambda template, modules, stimuli=(): learned.append(modules))
+    process = borrow.process(borrow("a"))
+    scored(process, "a")
+    scored(process, "import")
+    scored(process, "a")
+    assert "brainscore_core.archives" in learned[1]
+    assert not {"brainscore_core.runner.pair"}.intersection(*learned)
+    assert learned[2] == []
+    process.finish()
 
 
 def test_benchmarks_are_loaded_while_the_first_is_scored(borrow):
