@@ -18,7 +18,6 @@ from brainscore_core.numerics._arrays import (
     as_array_like,
     check_inputs,
     chunk_columns,
-    chunk_rows,
     column_means,
     gram_on,
     import_torch,
@@ -58,6 +57,12 @@ _SMALLER = 4
 
 _BLOCK = 64
 """Rows of triangular systems that are solved at a time."""
+
+_GRID = 100
+"""Points of a range of eigenvalues at which functions of these are compared."""
+
+_COMBINED = 2
+"""Adding a weighted matrix to another takes as long as its product of about this many eigenvalues."""
 
 _EIGH = 10
 """An eigendecomposition takes about this times n³ operations."""
@@ -140,9 +145,10 @@ def errors_dual(K: Any, Y: Any, whole: tuple[Any, Any, Any], folds: Folds, alpha
     n = len(K)
     condition = (high + alphas.min()) / (low + alphas.min())
     eigenvalues = to_numpy(values)
-    weak, smallest = _weak_part(eigenvalues, few, _WELL_CONDITIONED[0]), _WELL_CONDITIONED[1]
+    pieces, smallest = _pieces(eigenvalues, few, _WELL_CONDITIONED[0]), _WELL_CONDITIONED[1]
 
     errors = np.zeros((len(alphas), Y.shape[1]))
+    systems = None  # of one fold; the next one uses the same memory
     for train, test in folds:
         part = None
         y_mean = Y[train].mean(0)
@@ -151,11 +157,14 @@ def errors_dual(K: Any, Y: Any, whole: tuple[Any, Any, Any], folds: Folds, alpha
         cheaper = len(few) * len(test) ** 2 * n < _EIGH * rest**3
         complete = rest + len(test) == n == len(np.union1d(train, test))
         if cheaper and complete and condition * n / rest < _CONDITION_LIMIT:
-            residuals = _left_out(values, vectors[_run(test)], Q, few, weak, smallest, xp)
-            if residuals is None and smallest:
-                weak, smallest = _weak_part(eigenvalues, few, _ROUNDING), 0.0
-                residuals = _left_out(values, vectors[_run(test)], Q, few, weak, smallest, xp)
-            part = None if residuals is None else xp.subtract(targets, residuals, out=residuals)
+            basis, shape = vectors.T[:, _run(test)], (len(few), len(test) + Y.shape[1], len(test))
+            if systems is None or systems.shape != shape:
+                systems = _empty(shape, vectors, xp)
+                systems[:] = 0.0  # as not all of it is written
+            part = _left_out(basis, Q, targets, pieces, smallest, systems, xp)
+            if part is None and smallest:
+                pieces, smallest = _pieces(eigenvalues, few, _ROUNDING), 0.0
+                part = _left_out(basis, Q, targets, pieces, smallest, systems, xp)
         if part is None:
             inner, outer = centred_blocks(K, train, test)
             own, basis = eigh(inner, xp)
@@ -206,33 +215,53 @@ def _independent(functions: Array, precision: float) -> tuple[NDArray[np.intp], 
     return order[:rank], mixing
 
 
-class _Weak(NamedTuple):
-    """The smallest eigenvalues, whose weights with some penalties determine those with all.
+class _Piece(NamedTuple):
+    """Neighbouring eigenvalues, whose weights with some penalties determine those with all.
 
     Attributes
     ----------
-    size : int
-        Number of these eigenvalues.
-    penalties : array (k,)
-    mixing : array, k × penalties
-        Combines the weights with k penalties into those with all penalties.
+    eigenvalues : slice
+        Which of all eigenvalues, in ascending order.
+    weights : array, eigenvalues × k
+        1 / (eigenvalue + penalty) for k penalties, times the smallest of all eigenvalues + penalty; at most 1.
+    mixing : array, penalties × k
+        Combines these weights into those with all penalties.
     """
 
-    size: int
-    penalties: Array
+    eigenvalues: slice
+    weights: Array
     mixing: Array
 
 
-def _weak_part(values: Array, alphas: Array, precision: float) -> _Weak:
-    """The smallest of the eigenvalues (in ascending order), so many that products with all penalties are cheapest."""
-    n, smallest = len(values), alphas.min()
-    best, cost = _Weak(0, alphas[:0], np.empty((0, len(alphas)))), n * len(alphas)
-    for count in sorted({n - n // 2**i for i in range(1, 10)} | {n}) if n else ():
-        grid = np.geomspace(values[0] + smallest, values[count - 1] + smallest, 100)[:, None] - smallest
-        chosen, mixing = _independent((values[0] + alphas) / (grid + alphas), precision)
-        if len(chosen) * count + len(alphas) * (n - count) < cost:
-            best, cost = _Weak(count, alphas[chosen], mixing), len(chosen) * count + len(alphas) * (n - count)
-    return best
+def _pieces(values: Array, alphas: Array, precision: float) -> list[_Piece]:
+    """Halves of the eigenvalues (in ascending order), halves of these and so on, as long as this saves operations."""
+    smallest = alphas.min()
+
+    def functions(points: Array) -> Array:
+        return np.asarray((values[0] + alphas) / (points[:, None] + alphas))
+
+    def piece(start: int, stop: int) -> _Piece:
+        own = values[start:stop]
+        few = len(own) <= _GRID
+        grid = own if few else np.geomspace(own[0] + smallest, own[-1] + smallest, _GRID) - smallest
+        chosen, mixing = _independent(functions(grid), precision)
+        return _Piece(slice(start, stop), functions(own)[:, chosen], mixing.T)
+
+    def cost(some: _Piece) -> int:
+        size, k = some.weights.shape
+        return k * (size + _COMBINED * len(alphas))
+
+    def divided(whole: _Piece) -> list[_Piece]:
+        start, stop = whole.eigenvalues.start, whole.eigenvalues.stop
+        if stop - start < 2:
+            return [whole]
+        middle = (start + stop) // 2
+        halves = [piece(start, middle), piece(middle, stop)]
+        if sum(map(cost, halves)) >= cost(whole):
+            return [whole]
+        return [part for half in halves for part in divided(half)]
+
+    return divided(piece(0, len(values))) if len(values) else []
 
 
 def _predicted(outer: Any, values: Any, Q: Any, alphas: Array, xp: Any) -> Any:
@@ -242,91 +271,107 @@ def _predicted(outer: Any, values: Any, Q: Any, alphas: Array, xp: Any) -> Any:
     return xp.stack([(Q.T / (values + float(alpha))) @ outer.T for alpha in alphas])
 
 
-def _left_out(values: Any, basis: Any, Q: Any, alphas: Array, weak: _Weak, smallest: float, xp: Any) -> Any:
-    """Residuals (alphas × q × n_test) of rows by fits to all other rows; None if a pivot is below `smallest`, or 0.
+def _left_out(basis: Any, Q: Any, targets: Any, pieces: list[_Piece], smallest: float, systems: Any, xp: Any) -> Any:
+    """Predictions (penalties × q × n_test) for rows by fits to all others; None if a pivot is below `smallest`, or 0.
 
-    With M = (K + alpha · I)⁻¹ on the space orthogonal to the constant, they are M_RR⁻¹ (M Y)_R. Most eigenvalues are
-    small and similar, so that their parts of both are combinations of those with some penalties.
+    With M = (K + alpha · I)⁻¹ on the space orthogonal to the constant, the residuals are M_RR⁻¹ (M Y)_R. Eigenvalues of
+    similar size contribute combinations of what they contribute with a few penalties.
+
+    Parameters
+    ----------
+    basis, Q : array or tensor, m × n_test and m × q
+        These rows of the eigenvectors, transposed, and the products of all eigenvectors with Y.
+    targets : array or tensor, q × n_test
+        Responses of the rows.
+    pieces : list of pieces
+        Of the eigenvalues.
+    smallest : float
+    systems : array or tensor, penalties × (n_test + q) × n_test
+        Finite values that are overwritten: M_RR of each penalty (only its lower triangle is used) and, below it,
+        (M Y)_Rᵀ, which the residuals and then the predictions replace.
     """
-    n, q = len(basis), Q.shape[1]
-    size, penalties, mixing = weak
-    if len(penalties) * n**2 > len(values) ** 2:  # these parts would need more memory than the products of all rows
-        size, penalties, mixing = 0, penalties[:0], mixing[:0]
-    lowest = float(values.min())
-    squares, rights = (_zeros((len(penalties), width, n), basis, xp) for width in (n, q))
-    few, strong = (values[:size], basis[:, :size], Q[:size]), (values[size:], basis[:, size:], Q[size:])
-    halves = [slice(start, len(penalties), 2) for start in range(min(2, len(penalties)))]
-    together = partial(in_parallel, numbers=n * len(values)) if xp is np else _in_turn
-    together([partial(_add_products, squares[i], rights[i], few, penalties[i], lowest, xp) for i in halves])
+    m, n = basis.shape
+    weights = [as_array_like(piece.weights, basis, xp) for piece in pieces]
+    mixing = as_array_like(np.concatenate([piece.mixing for piece in pieces], axis=1), basis, xp)
+    few, total = mixing.shape
 
-    def solved(some: slice) -> Any:
-        system, right = (_combined(mixing[:, some].T, stack, xp) for stack in (squares, rights))
-        _add_products(system, right, strong, alphas[some], lowest, xp)
-        return right if (_solve if xp is np else _solve_on)(system, right, smallest) else None
+    def fill(target: Any, left: Any, rows: slice, width: int) -> None:
+        parts, start = _empty((total, rows.stop - rows.start, width), basis, xp), 0
+        for piece, weight in zip(pieces, weights, strict=True):
+            own, stop = piece.eigenvalues, start + weight.shape[1]
+            scaled = xp.einsum("ik,ir->ikr", weight, left[own, rows]).reshape(len(weight), -1)
+            xp.matmul(scaled.T, basis[own, :width], out=parts[start:stop].reshape(-1, width))
+            start = stop
+        if xp is np:
+            for i in range(parts.shape[1]):  # a row of all parts stays in the cache
+                target[:, rows.start + i, :width] = mixing @ parts[:, i]
+        else:
+            target[:, rows, :width] = (mixing @ parts.reshape(total, -1)).reshape(few, -1, width)
 
-    chunks = chunk_rows(len(alphas), 2 * _SMALLER * n * n, None if xp is np else basis.device)
-    results = together([partial(solved, some) for some in chunks])
-    return None if any(result is None for result in results) else xp.concatenate(results)
+    def slices(length: int) -> Iterator[slice]:
+        return _columns(_SMALLER * total * n, length, basis, xp)
+
+    tasks = [partial(fill, systems[:, n:], Q, rows, n) for rows in slices(Q.shape[1])]
+    tasks += [partial(fill, systems, basis, rows, rows.stop) for rows in reversed(list(slices(n)))]
+    together = partial(in_parallel, numbers=m * n) if xp is np else _in_turn
+    together(tasks)
+
+    def solved(some: slice) -> bool:
+        result = (_solve if xp is np else _solve_on)(systems[some], smallest)
+        xp.subtract(targets, systems[some, n:], out=systems[some, n:])
+        return result
+
+    results = together([partial(solved, some) for some in _columns(2 * _SMALLER * n * n, few, basis, xp)])
+    return systems[:, n:] if all(results) else None
 
 
 def _in_turn(functions: Sequence[Callable[[], Any]]) -> list[Any]:
     return [function() for function in functions]
 
 
-def _zeros(shape: tuple[int, ...], other: Any, xp: Any) -> Any:
-    return np.zeros(shape) if xp is np else other.new_zeros(shape)
+def _empty(shape: tuple[int, ...], other: Any, xp: Any) -> Any:
+    return np.empty(shape) if xp is np else other.new_empty(shape)
 
 
-def _combined(weights: Array, stack: Any, xp: Any) -> Any:
-    """Sums (weights × n × m) of matrices (k × n × m)."""
-    k, n, m = stack.shape
-    if not k:
-        return _zeros((len(weights), n, m), stack, xp)
-    return xp.matmul(as_array_like(weights, stack, xp), stack.reshape(k, -1)).reshape(-1, n, m)
+def _solve(systems: Array, smallest: float) -> bool:
+    """Replace right sides by solutions, if all pivots are at least `smallest`, and say whether they are.
 
-
-def _add_products(squares: Any, rights: Any, part: tuple[Any, Any, Any], alphas: Array, lowest: float, xp: Any) -> None:
-    """Add a part of M_RR and (M Y)_R, both times `lowest` + alpha, for each penalty."""
-    values, basis, Q = part
-    if not len(values):
-        return
-    # products by NumPy, as several threads cannot use SciPy's at the same time
-    half, scaled = xp.empty_like(basis), xp.empty_like(Q)  # reused, as allocating memory takes as long as filling it
-    for square, right, alpha in zip(squares, rights, alphas, strict=True):
-        weights = ((lowest + float(alpha)) / (values + float(alpha))) ** 0.5  # at most 1
-        xp.multiply(basis, weights, out=half)
-        xp.multiply(Q, weights[:, None], out=scaled)
-        square += half @ half.T
-        right += scaled.T @ half.T
-
-
-def _solve(systems: Array, rights: Array, smallest: float) -> bool:
-    """Replace the right sides (alphas × q × n) by solutions of their systems, if all pivots are at least `smallest`."""
+    Parameters
+    ----------
+    systems : array, k × (n + q) × n
+        Symmetric matrices, whose lower triangles are overwritten by their Cholesky factors, and below them right sides.
+    """
     from scipy.linalg import get_lapack_funcs
 
     factorize, invert = get_lapack_funcs(("potrf", "trtri"), (systems,))
-    for system, right in zip(systems, rights, strict=True):
-        factor, info = factorize(system.T, lower=0, clean=0, overwrite_a=1)  # `system` is L in its lower triangle now
-        if info or factor.diagonal().min() ** 2 < smallest:
-            return False
-        # by NumPy, as SciPy keeps other threads from running, and is not faster
-        blocks = [slice(start, start + _BLOCK) for start in range(0, len(system), _BLOCK)]
-        inverses = [np.tril(invert(factor[own, own], lower=0)[0].T) for own in blocks]
-        for own, inverse in zip(blocks, inverses, strict=True):
-            before = slice(0, own.start)
-            right[:, own] = (right[:, own] - right[:, before] @ system[own, before].T) @ inverse.T
+    n = systems.shape[2]
+    blocks = [slice(start, min(start + _BLOCK, n)) for start in range(0, n, _BLOCK)]
+    for system in systems:
+        # products by NumPy, as SciPy keeps other threads from running, and is not faster
+        inverses = []
+        for own in blocks:
+            before, below = slice(own.start), slice(own.stop, None)
+            system[own.start :, own] -= system[own.start :, before] @ system[own, before].T
+            factor, info = factorize(system[own, own], lower=1)
+            if info or factor.diagonal().min() ** 2 < smallest:
+                return False
+            inverses.append(invert(factor, lower=1)[0])
+            system[below, own] = system[below, own] @ inverses[-1].T
+        right = system[n:]
         for own, inverse in zip(reversed(blocks), reversed(inverses), strict=True):
-            after = slice(own.stop, None)
+            after = slice(own.stop, n)
             right[:, own] = (right[:, own] - right[:, after] @ system[after, own]) @ inverse
     return True
 
 
-def _solve_on(systems: Any, rights: Any, smallest: float) -> bool:
+def _solve_on(systems: Any, smallest: float) -> bool:
     """As :func:`_solve`, in PyTorch."""
     torch = import_torch()
-    factors, info = torch.linalg.cholesky_ex(systems)
+    n = systems.shape[2]
+    factors, info = torch.linalg.cholesky_ex(systems[:, :n])
     if bool(info.any() | (factors.diagonal(dim1=-2, dim2=-1).min() ** 2 < smallest)):
         return False
+    rights = systems[:, n:]
     rights.copy_(torch.cholesky_solve(rights.mT, factors).mT)
     return True
 
@@ -449,8 +494,8 @@ class RidgeCV:
     [2]_ in float64, which prefers larger penalties if errors differ by less than about 10⁻⁹. If training and test
     stimuli together are all stimuli, the residuals of the test stimuli follow from the eigendecomposition of all: they
     solve a system with the test stimuli's block of (XXᵀ + alpha · I)⁻¹ and the same rows of its product with the
-    responses. Of most eigenvalues, which are small and similar, the parts of both with about a dozen penalties
-    determine those with all others: within 10⁻¹¹ where the systems hardly amplify errors, otherwise to rounding.
+    responses. What eigenvalues of similar size contribute to both with five to fifteen penalties determines what they
+    contribute with all others: within 10⁻¹¹ where the systems hardly amplify errors, otherwise to rounding.
 
     References
     ----------

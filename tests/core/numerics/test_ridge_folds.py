@@ -109,6 +109,18 @@ def test_systems_that_amplify_errors_are_computed_to_rounding(errors, monkeypatc
     np.testing.assert_allclose(errors[0], _refitted(X, Y, 5, ALPHA_LIST), rtol=1e-9)
 
 
+@pytest.mark.parametrize("device", DEVICES)
+def test_errors_of_many_stimuli(errors, monkeypatch, device):
+    """More eigenvalues than are compared one by one, more test stimuli than one block has, and several chunks."""
+    monkeypatch.setattr(ridge_cv, "_SMALLER", 32)
+    rng = np.random.default_rng(5)
+    X = rng.standard_normal((400, 500)) / np.sqrt(np.arange(1, 501)) * np.where(np.arange(500) < 9, 30, 1)
+    Y = X[:, :20] @ rng.standard_normal((20, 4)) + rng.standard_normal((400, 4))
+    splits = list(KFold(4).split(X))
+    RidgeCV(ALPHA_LIST, cv=splits, device=device).fit(X, Y)
+    np.testing.assert_allclose(errors[0], _refitted(X, Y, splits, ALPHA_LIST), rtol=1e-9)
+
+
 @pytest.mark.parametrize("p", [20, 90])
 def test_grid_search_of_scikit_learn_chooses_the_same(p):
     X, Y = _data(p)
