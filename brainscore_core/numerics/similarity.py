@@ -11,9 +11,11 @@ from brainscore_core.numerics._arrays import (
     Array,
     as_matrix,
     centred_gram,
+    fast_gram,
     in_parallel,
     require_same_rows,
     resolve_device,
+    to_numpy,
 )
 from brainscore_core.numerics.correlation import Ranks, mean_ranks, rank_observations
 from brainscore_core.numerics.dissimilarity import condensed, expanded, number_of_stimuli, squared_distances
@@ -353,7 +355,7 @@ def linear_kernel(X: ArrayLike, *, name: str = "X", device: Any = None) -> Array
     ValueError
         If values are not finite.
     """
-    return centred_gram(as_matrix(X, name), name, device=resolve_device(device))
+    return to_numpy(fast_gram(as_matrix(X, name), name, device=resolve_device(device))[0])
 
 
 def rbf_kernel(X: ArrayLike, *, bandwidth: float = 0.8, name: str = "X", device: Any = None) -> Array:
