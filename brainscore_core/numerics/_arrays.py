@@ -441,7 +441,7 @@ def _products_of_file(X: NDArray, *, single: bool = False) -> _Products | None:
     """Products of the stimuli of a read-only memory map; None if not finite or too large to be kept."""
     global _kept
     key = _file_key(X)
-    if key is None or 8 * len(X) ** 2 > memory_limit() * _KEPT_SHARE:
+    if key is None or (1 + _pays_in_float32(X)) * 8 * len(X) ** 2 > memory_limit() * _KEPT_SHARE:
         return None
     kept = _kept
     known = kept[1] if kept is not None and kept[0] == key else {}

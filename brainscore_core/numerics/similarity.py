@@ -281,7 +281,8 @@ def cka(
     Parameters
     ----------
     X, Y : array, stimuli × features
-        Accumulated in float64 over chunks of features.
+        Accumulated in float64 over chunks of features. With ``'linear'``, large float32 features are multiplied in
+        float32, which changes values by about 10⁻⁹.
     unbiased : bool
         Whether to estimate HSIC without bias [2]_ (requires 4 stimuli; may be below 0), which prevents that CKA of wide
         representations approaches 1 whatever their content [3]_; otherwise the plain estimate [1]_ in [0, 1].
@@ -339,7 +340,8 @@ def linear_kernel(X: ArrayLike, *, name: str = "X", device: Any = None) -> Array
     Parameters
     ----------
     X : array, stimuli × features
-        Accumulated in float64 over chunks of features.
+        Accumulated in float64 over chunks of features. With float32 features, and 2·10⁹ or more as stimuli² ×
+        features, most products are computed in float32; they differ by about 3·10⁻⁷ of the mean diagonal.
     name : str
         Name in messages.
     device : str or torch.device, optional
