@@ -309,9 +309,11 @@ class PLS:
     computed to rounding, whereas power iterations with the default tolerance stop early. With more features than
     stimuli, only the stimuli × stimuli Gram matrix is used [1]_, otherwise XᵀX and XᵀY [2]_; predictions therefore do
     not depend on a rotation of the features. Splits share these products and are computed together. X may be a memory
-    map; it is read in chunks. Large float32 features (stimuli² × features of 2·10⁹ or more) are multiplied in float32 on
-    a CPU; if a component has too little variance for that, they are multiplied once more, in float64. Predictions then
-    differ from those in float64 by at most about 10⁻⁵ of their standard deviation.
+    map; it is read in chunks.
+
+    Large float32 features (stimuli² × features of 2·10⁹ or more) are multiplied in float32 on a CPU. If a component has
+    too little variance for that, they are multiplied once more, in float64. Predictions differ from those in float64 by
+    at most about 10⁻⁵ of their standard deviation.
 
     If features (or responses) have fewer independent directions than the requested components, the fit stops after the
     last direction, with a warning (``LinearFit.n_components`` is the number of components): further components would be

@@ -1,7 +1,10 @@
 """Products of all stimuli of large float32 features, which are mostly computed in float32."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_limits
 
 from brainscore_core.numerics import PLS, Ridge, _arrays, cka, linear_kernel, pls, rdm
 from brainscore_core.numerics._arrays import centred_gram, fast_gram, row_gram
@@ -116,6 +119,25 @@ def test_values_that_are_not_finite(value, tmp_path):
         assert np.isnan(rdm(features)).sum() == 59
 
 
+def test_a_memory_map_is_read_in_blocks(tmp_path, monkeypatch):
+    monkeypatch.setattr(_arrays, "CHUNK_BYTES", 2**20)
+    np.save(tmp_path / "X.npy", _features(p=30_000))
+    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
+    tracemalloc.start()
+    fast_gram(mapped)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2**20
+
+
+def test_threads_change_only_rounding():
+    X, results = _features(n=200), []
+    for threads in (1, 2):
+        with threadpool_limits(threads):
+            results.append(fast_gram(X))
+    np.testing.assert_allclose(results[1][0], results[0][0], atol=1e-6 * results[0][1])
+
+
 def test_results_do_not_depend_on_a_file_nor_on_earlier_metrics(tmp_path):
     X, Y = _features(), _features()[:, :3].astype(np.float64)
     splits = [(np.arange(50), np.arange(50, 60))]
@@ -138,7 +160,8 @@ def test_results_do_not_depend_on_a_file_nor_on_earlier_metrics(tmp_path):
 
 def test_small_features_and_others_are_computed_in_float64(monkeypatch):
     X = _features()
-    np.testing.assert_array_equal(Ridge(1.0).fit(X, X[:, :2]).weights, Ridge(1.0).fit(X, X[:, :2]).weights)
+    exact = Ridge(1.0).fit(X.astype(np.float64), X[:, :2]).weights
+    np.testing.assert_allclose(Ridge(1.0).fit(X, X[:, :2]).weights, exact, rtol=1e-9)
     assert fast_gram(X.astype(np.float64))[1] == 0
     monkeypatch.undo()
     K, rounded = fast_gram(X)
