@@ -625,7 +625,10 @@ _LOST = 8
 """Products may be this many times larger before the mean is subtracted from them than afterwards."""
 
 _LOST_OF_KEPT = 64
-"""As `_LOST`, for products that are kept: two of sixteen digits, instead of reading the features once more."""
+"""As `_LOST`, for products that are kept or mostly in float32: two digits, instead of reading the features once more.
+
+Of products in float32, this leaves five digits for pairs of two such stimuli, and more for all others.
+"""
 
 
 def _recentred(products: _Products, p: int, row_mean: Array | None) -> Array | None:
