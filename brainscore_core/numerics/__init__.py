@@ -1,6 +1,7 @@
 """Numerics of metrics and ceilings: arrays in, arrays out.
 
-All functions accumulate in float64, take seeds as arguments, and do not change their inputs.
+All functions accumulate in float64, take seeds as arguments, and do not change their inputs. PLS, CKA with a linear
+kernel, and dissimilarities by correlation or cosine multiply large float32 features in float32 before.
 """
 
 from brainscore_core.numerics.correlation import (

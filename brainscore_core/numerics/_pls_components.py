@@ -234,6 +234,8 @@ class Form(Protocol):
     """Squared covariance (s) at the level of rounding; infinite if features or responses do not vary."""
     shrunk: float
     """Fraction of the squared covariance below which recomputed products are more precise than updated ones."""
+    least: float
+    """Squared covariance of unit vectors below which the shared matrix is not precise enough."""
 
     def forward(self, R: Any, removed: Any) -> Any:
         """Direction (s × d) of combinations of responses (s × q), minus `removed` (s × d)."""
@@ -274,12 +276,15 @@ class Components:
         Of the responses; scores times these are predictions.
     counts : array or tensor of int, s
         Number of components until only rounding was left.
+    precise : bool
+        False if the shared matrix was not precise enough for a component, at which the extraction ended.
     """
 
     directions: Any
     images: Any
     loadings: Any
     counts: Any
+    precise: bool = True
 
 
 def extract(
@@ -356,6 +361,8 @@ def _components(form: Form, n_components: int, *, directions: bool) -> Generator
             v = _forward(form, earlier, r)
             image = form.image(v, (yield v))
             reference = covariance = form.covariance(v, image)
+        if form.least and bool((alive & (covariance < form.least * dot(v, v))).any()):
+            return Components(V, P, C, counts, precise=False)
         reference = xp.maximum(reference, covariance)
         alive = alive & (covariance > form.smallest)
         e = form.covector(v, image)

@@ -29,7 +29,8 @@ def rdm(X: ArrayLike, *, dissimilarity: Dissimilarity = "correlation", device: A
     Parameters
     ----------
     X : array, stimuli × features
-        Accumulated in float64 over chunks of features.
+        Accumulated in float64 over chunks of features. With float32 features, and 2·10⁹ or more as stimuli² ×
+        features, correlations and cosines are computed from products in float32; they differ by about 10⁻⁷.
     dissimilarity : str
         ``'correlation'``: 1 − Pearson correlation of the features, in [0, 2]. ``'cosine'``: 1 − cosine of the angle,
         in [0, 2]. ``'euclidean'``, ``'sqeuclidean'``: distance, and its square; neither is divided by the number of

@@ -17,6 +17,7 @@ from brainscore_core.numerics._arrays import (
     as_array_like,
     check_inputs,
     column_means,
+    fast_gram,
     gram_on,
     import_torch,
     moments_on,
@@ -38,6 +39,12 @@ _KEPT = 0.1
 
 _EPS = np.finfo(np.float64).eps
 
+_LEAST_IN_FLOAT32 = 0.1
+"""Smallest variance of features along a component, relative to the mean over stimuli of what is computed in float32.
+
+For components with less variance, rounding in float32 may change predictions by more than 1e-5 of their deviation.
+"""
+
 
 class Stimuli(NamedTuple):
     """All stimuli, represented by their products with each other.
@@ -52,12 +59,15 @@ class Stimuli(NamedTuple):
         Responses, centred.
     KY : array or tensor, n × q, or None
         Their product, if the products of responses through the features are stored.
+    rounded : float
+        Mean diagonal of the part of K that was computed in float32.
     """
 
     K: Any
     norm: Any
     Y: Any
     KY: Any
+    rounded: float
 
 
 class DualForm:
@@ -81,7 +91,8 @@ class DualForm:
     twice = True
 
     def __init__(self, xp: Any, stimuli: Stimuli, weights: Array) -> None:
-        K, norm, Y, self._KY = stimuli
+        K, norm, Y, self._KY, rounded = stimuli
+        self.least = _LEAST_IN_FLOAT32 * rounded
         self.xp, self.shared, self._Y, self._counts = xp, K, Y, weights
         self._W = as_array_like(weights, Y, xp)
         self._n = self._W.sum(1)[:, None]
@@ -169,6 +180,7 @@ class PrimalForm:
     """
 
     shrunk = 1e-2
+    least = 0.0
     twice = False
 
     def __init__(
@@ -299,6 +311,10 @@ class PLS:
     not depend on a rotation of the features. Splits share these products and are computed together. X may be a memory
     map; it is read in chunks.
 
+    Large float32 features (stimuli² × features of 2·10⁹ or more) are multiplied in float32 on a CPU. If a component has
+    too little variance for that, they are multiplied once more, in float64. Predictions differ from those in float64 by
+    at most about 10⁻⁵ of their standard deviation.
+
     If features (or responses) have fewer independent directions than the requested components, the fit stops after the
     last direction, with a warning (``LinearFit.n_components`` is the number of components): further components would be
     rounding noise, and predictions from them arbitrary.
@@ -390,16 +406,20 @@ class _Dual:
     def __init__(self, X: NDArray, Y: Array, device: Any) -> None:
         found = resolve_device(device)
         self._xp = np if found is None else import_torch()
-        K = gram_on(X, "X", device=found)
-        n = len(X)
-        # products of up to four inputs do not overflow or underflow, whatever their units
-        self._x_scale = float(K.trace()) / n or 1.0
+        K, rounded = fast_gram(X, device=found)
+        self._X = X
         self._offset, self._y_scale, centred = _centred(Y)
         Y = as_array_like(centred, K, self._xp)
         self._rotation = None
-        if Y.shape[1] > n:  # as many columns as rows contain the same information
+        if Y.shape[1] > len(X):  # as many columns as rows contain the same information
             self._rotation, R = self._xp.linalg.qr(Y.T)
             Y = R.T
+        self._use(K, Y, rounded)
+
+    def _use(self, K: Any, Y: Any, rounded: float) -> None:
+        n = len(K)
+        # products of up to four inputs do not overflow or underflow, whatever their units
+        self._x_scale = float(K.trace()) / n or 1.0
         with _threads(self._xp, n) as threads:
             squares = threads.run([partial(_divide, K[rows], self._x_scale, self._xp) for rows in threads.parts(n)])
             KY = None
@@ -407,7 +427,7 @@ class _Dual:
                 KY = self._xp.concatenate(
                     threads.run([partial(self._xp.matmul, K[rows], Y) for rows in threads.parts(n)])
                 )
-        self._stimuli = Stimuli(K, sum(squares) ** 0.5, Y, KY)
+        self._stimuli = Stimuli(K, sum(squares) ** 0.5, Y, KY, rounded / self._x_scale)
 
     def weights(self, trains: list[NDArray[np.intp]], n_components: int) -> Iterator[tuple[Array, int]]:
         """Weights (n × q) of the stimuli of each training set, and their number of components."""
@@ -430,12 +450,18 @@ class _Dual:
         size = n * (n_components * (1 + directions) + 8) + 3 * min(q, FORMED) ** 2
         make = partial(DualForm, self._xp, self._stimuli)
         rotation = self._rotation
+        done = 0
         for form, found in _extracted(make, self._xp, trains, n, size, n_components, directions=directions):
+            if not found.precise:
+                self._use(gram_on(self._X), self._stimuli.Y, 0.0)
+                yield from self._extracted(trains[done:], n_components, directions=directions)
+                return
             for s in range(form.shape[0]):
                 loadings, y_mean = found.loadings[s], form.y_mean[s]
                 if rotation is not None:
                     loadings, y_mean = loadings @ rotation.T, y_mean @ rotation.T
                 yield found, loadings, y_mean, s
+                done += 1
 
 
 class _Primal:
