@@ -189,8 +189,12 @@ def _end_with(parent: int) -> None:
 
 def _lower_priority() -> None:
     """Let the worker and the template go first if there are more processes than processors."""
-    if hasattr(os, "nice"):
-        os.nice(_PRIORITY_STEPS)
+    if not hasattr(os, "nice"):
+        return
+    steps = os.nice(_PRIORITY_STEPS)
+    if os.getsid(0) == os.getpid():  # Linux may share processors between sessions, whatever the priorities within them
+        with contextlib.suppress(OSError):
+            Path("/proc/self/autogroup").write_text(str(steps))
 
 
 _LARGEST_REQUEST = 1_000_000

@@ -149,6 +149,7 @@ class Template:
         self._n_urgent = 0  # of these, for which modules are imported before a benchmark is loaded
         self._importing: frozenset[str] = frozenset()  # expected models, for which modules are imported
         self._loading = ""  # a benchmark
+        self._decoding = False
         self._unfetched: dict[str, str] = {}  # data to fetch, and a benchmark that does; the first is being fetched
         self._data: dict[str, str] = {}  # names of the data of benchmarks
         self._modules: set[str] = set()  # to import
@@ -215,8 +216,8 @@ class Template:
         stopped : callable
             Called repeatedly; if it returns True, this method gives up.
         patience : float, optional
-            Seconds to wait for the other benchmarks if at least one is there; they are then loaded in the background.
-            By default, this method waits for all.
+            Seconds to wait for the other benchmarks if at least one is there and others are being loaded; they are
+            then loaded in the background. By default, this method waits for all.
         model : str, optional
             What the next process scores with. It does not wait while modules for other models are imported.
 
@@ -255,11 +256,14 @@ class Template:
         return all(plugin_hash(Path(place)) == digest for place, digest in code.items())
 
     def wait_for_any(self, benchmarks: Iterable[str], seconds: float, *, stopped: Callable[[], bool]) -> bool:
-        """Wait until a process that is forked can score one of these benchmarks; False if it takes longer."""
+        """Wait until a process that is forked can score one of these benchmarks; False if it takes longer.
+
+        It does not wait while nothing is loaded, because data are being fetched or modules imported.
+        """
         end = time.monotonic() + seconds
         with self._changed:
             while not (self._problem or self._is_any_settled(benchmarks) or stopped()):
-                if time.monotonic() >= end:
+                if time.monotonic() >= end or not self._more_are_coming:
                     return False
                 self._changed.wait(_TICK)
         return True
@@ -373,13 +377,19 @@ class Template:
         """Whether the next process should wait, after some seconds, for an import or these benchmarks."""
         if self._server is None or not self._is_any_settled(benchmarks):
             return True
-        if not set(benchmarks) <= self._settled and (patience is None or seconds < patience):
+        is_patient = patience is None or (seconds < patience and self._more_are_coming)
+        if is_patient and not set(benchmarks) <= self._settled:
             return True
         if self._importing:
             is_useful = model is None or model in self._importing
         else:
-            is_useful = bool(self._modules) and not self._loading
+            is_useful = bool(self._modules) and not (self._loading or self._decoding)
         return is_useful and seconds < _IMPORT_SECONDS
+
+    @property
+    def _more_are_coming(self) -> bool:
+        """Whether a benchmark is being loaded or will be next."""
+        return not self._importing and bool(self._loading or self._next())
 
     def _is_any_settled(self, benchmarks: Iterable[str]) -> bool:
         wanted = set(benchmarks)
@@ -409,15 +419,16 @@ class Template:
                     benchmark = "" if modules or expected else self._next()
                     options, timeout = self._ahead.pop(benchmark, ({}, None))
                     self._unfetched.pop(self._data.get(benchmark, ""), None)
+                    if benchmark in self._kept or benchmark in self._refused:
+                        continue
                     self._importing, self._loading = frozenset(expected.get("models", ())), benchmark
+                    self._decoding = not (expected or modules or benchmark)
                 if expected:
                     self._request(expected, _START_SECONDS)
                 elif modules:
                     self._request({"import": modules}, _START_SECONDS)
                 elif not benchmark:
                     self._keep_stimuli()
-                elif benchmark in self._kept or benchmark in self._refused:
-                    continue
                 else:
                     self._start_fetching(benchmark)
                     self._keep(benchmark, empty, options, timeout)
@@ -426,6 +437,7 @@ class Template:
                     if expected:
                         self._expected.pop(0)
                         self._n_urgent, self._importing = 0, frozenset()
+                    self._loading, self._decoding = "", False
                     self._imported.update(modules)
                     self._modules.difference_update(modules)
                     self._changed.notify_all()

@@ -363,13 +363,13 @@ def _prepare(assembly: xr.DataArray, known: dict[tuple[int, str], Encoded]) -> _
     dims = {checked_name(dim, "dimension"): size for dim, size in assembly.sizes.items()}
     # a similarity matrix may have the same dimension twice
     variables = {_DATA: (tuple(map(str, assembly.dims)), encode("the assembly's values", assembly.values))}
-    coords = named_coords(assembly)
+    coords, indexes = named_coords(assembly), assembly.xindexes
     for name in index_order(coords):
         variable = coords[name]
         text = checked_name(name, "coordinate")
         if text == _DATA:
             raise UserError("a coordinate cannot be named 'data' in a file", remedy="rename it")
-        index = assembly.xindexes.get(name)
+        index = indexes.get(name)
         key = (id(index.index), text) if isinstance(index, PandasIndex) else None
         encoded = known.get(key) if key is not None else None
         if encoded is None:

@@ -6,6 +6,7 @@ import sys
 import threading
 import time
 from functools import partial
+from pathlib import Path
 
 import pytest
 
@@ -172,6 +173,8 @@ def test_what_several_processes_wait_for_goes_first(borrow):
     assert scored(process, "a")
     assert priority(process._process.parent) == priority(template._process.pid) == 0
     assert priority(process.pid) == 5
+    group = Path(f"/proc/{process.pid}/autogroup")  # of sessions, where the system has them
+    assert not group.exists() or group.read_text().split()[1:] == ["nice", str(os.nice(0) + 5)]
     process.finish()
 
 
@@ -241,6 +244,19 @@ def test_a_process_waits_for_more_only_as_long_as_it_may(borrow):
     assert not template.wait_for_any(["slow"], 0.05, stopped=lambda: False)
     assert template.wait_for_any(["slow", "a"], 0.0, stopped=lambda: False)
     assert borrow("a", "slow", patience=20.0).kept == {"a", "slow"}
+    template.give_back()
+    template.give_back()
+
+
+def test_a_process_does_not_wait_for_data_that_are_fetched(borrow, tmp_path):
+    template = borrow("near.1", "far.1", patience=0.0)
+    until(lambda: not template._loading and template.kept == {"near.1"})
+    start = time.monotonic()
+    assert borrow("near.1", "far.1", patience=20.0).kept == {"near.1"}
+    assert not template.wait_for_any(["far.1"], 20.0, stopped=lambda: False)
+    assert time.monotonic() - start < 10
+    (tmp_path / "arrived").touch()
+    until(lambda: template.kept == {"near.1", "far.1"})
     template.give_back()
     template.give_back()
 
