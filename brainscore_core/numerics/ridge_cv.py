@@ -145,7 +145,7 @@ def errors_dual(K: Any, Y: Any, whole: tuple[Any, Any, Any], folds: Folds, alpha
     n = len(K)
     condition = (high + alphas.min()) / (low + alphas.min())
     eigenvalues = to_numpy(values)
-    pieces, smallest = _pieces(eigenvalues, few, _WELL_CONDITIONED[0]), _WELL_CONDITIONED[1]
+    pieces, smallest = _placed(_pieces(eigenvalues, few, _WELL_CONDITIONED[0]), vectors, xp), _WELL_CONDITIONED[1]
 
     errors = np.zeros((len(alphas), Y.shape[1]))
     systems = None  # of one fold; the next one uses the same memory
@@ -163,7 +163,7 @@ def errors_dual(K: Any, Y: Any, whole: tuple[Any, Any, Any], folds: Folds, alpha
                 systems[:] = 0.0  # as not all of it is written
             part = _left_out(basis, Q, targets, pieces, smallest, systems, xp)
             if part is None and smallest:
-                pieces, smallest = _pieces(eigenvalues, few, _ROUNDING), 0.0
+                pieces, smallest = _placed(_pieces(eigenvalues, few, _ROUNDING), vectors, xp), 0.0
                 part = _left_out(basis, Q, targets, pieces, smallest, systems, xp)
         if part is None:
             inner, outer = centred_blocks(K, train, test)
@@ -229,8 +229,16 @@ class _Piece(NamedTuple):
     """
 
     eigenvalues: slice
-    weights: Array
-    mixing: Array
+    weights: Any
+    mixing: Any
+
+
+def _placed(pieces: list[_Piece], other: Any, xp: Any) -> list[_Piece]:
+    """Copy the arrays of pieces to the device of another array."""
+    return [
+        piece._replace(weights=as_array_like(piece.weights, other, xp), mixing=as_array_like(piece.mixing, other, xp))
+        for piece in pieces
+    ]
 
 
 def _pieces(values: Array, alphas: Array, precision: float) -> list[_Piece]:
@@ -291,15 +299,14 @@ def _left_out(basis: Any, Q: Any, targets: Any, pieces: list[_Piece], smallest: 
         (M Y)_Rᵀ, which the residuals and then the predictions replace.
     """
     m, n = basis.shape
-    weights = [as_array_like(piece.weights, basis, xp) for piece in pieces]
-    mixing = as_array_like(np.concatenate([piece.mixing for piece in pieces], axis=1), basis, xp)
+    mixing = xp.concatenate([piece.mixing for piece in pieces], axis=1)
     few, total = mixing.shape
 
     def fill(target: Any, left: Any, rows: slice, width: int) -> None:
         parts, start = _empty((total, rows.stop - rows.start, width), basis, xp), 0
-        for piece, weight in zip(pieces, weights, strict=True):
-            own, stop = piece.eigenvalues, start + weight.shape[1]
-            scaled = xp.einsum("ik,ir->ikr", weight, left[own, rows]).reshape(len(weight), -1)
+        for own, weights, _ in pieces:
+            stop = start + weights.shape[1]
+            scaled = xp.einsum("ik,ir->ikr", weights, left[own, rows]).reshape(len(weights), -1)
             xp.matmul(scaled.T, basis[own, :width], out=parts[start:stop].reshape(-1, width))
             start = stop
         if xp is np:
@@ -309,7 +316,7 @@ def _left_out(basis: Any, Q: Any, targets: Any, pieces: list[_Piece], smallest: 
             target[:, rows, :width] = (mixing @ parts.reshape(total, -1)).reshape(few, -1, width)
 
     def slices(length: int) -> Iterator[slice]:
-        return _columns(_SMALLER * total * n, length, basis, xp)
+        return _columns((_SMALLER if xp is np else 1) * total * n, length, basis, xp)
 
     tasks = [partial(fill, systems[:, n:], Q, rows, n) for rows in slices(Q.shape[1])]
     tasks += [partial(fill, systems, basis, rows, rows.stop) for rows in reversed(list(slices(n)))]
@@ -321,7 +328,8 @@ def _left_out(basis: Any, Q: Any, targets: Any, pieces: list[_Piece], smallest: 
         xp.subtract(targets, systems[some, n:], out=systems[some, n:])
         return result
 
-    results = together([partial(solved, some) for some in _columns(2 * _SMALLER * n * n, few, basis, xp)])
+    chunks = _columns((2 * _SMALLER if xp is np else 1) * n * n, few, basis, xp)
+    results = together([partial(solved, some) for some in chunks])
     return systems[:, n:] if all(results) else None
 
 
