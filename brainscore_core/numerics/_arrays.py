@@ -389,7 +389,7 @@ def gram_on(X: NDArray, name: str = "X", *, device: "torch.device | None" = None
 
 
 def fast_gram(X: NDArray, name: str = "X", *, device: "torch.device | None" = None) -> tuple[Any, float]:
-    """Compute :func:`gram_on`, for large float32 features on the CPU mostly in float32, and the part that this holds.
+    """Compute :func:`gram_on`, for large float32 features on the CPU mostly in float32.
 
     Products then differ from those in float64 by about 3e-7, and at most some 1e-6, of the mean diagonal of that part.
 

@@ -53,7 +53,7 @@ _CONDITION_LIMIT = 1e10
 """Condition number above which held-out errors are not derived from a decomposition of the whole."""
 
 _SMALLER = 4
-"""Chunks are smaller by this, as the system hands out larger blocks of memory anew each time."""
+"""Chunks on a CPU are smaller by this, as the system hands out larger blocks of memory anew each time."""
 
 _BLOCK = 64
 """Rows of triangular systems that are solved at a time."""

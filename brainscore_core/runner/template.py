@@ -149,7 +149,7 @@ class Template:
         self._n_urgent = 0  # of these, for which modules are imported before a benchmark is loaded
         self._importing: frozenset[str] = frozenset()  # expected models, for which modules are imported
         self._loading = ""  # a benchmark
-        self._decoding = False
+        self._decoding = False  # stimuli
         self._unfetched: dict[str, str] = {}  # data to fetch, and a benchmark that does; the first is being fetched
         self._data: dict[str, str] = {}  # names of the data of benchmarks
         self._modules: set[str] = set()  # to import
