@@ -2,6 +2,7 @@
 
     python perf/side_by_side.py PEER_PYTHON OUR_PYTHON [--runs 5] [--write] [CASE ...]
     python perf/side_by_side.py --threads 1 2 [--runs 5] [--write]
+    OMP_NUM_THREADS=1 python perf/side_by_side.py --shares [--runs 5]
 
 Each run is a process of its own, and times its first call. The first interpreter is what the ratio relates to; times
 are medians over the runs. Without CASE all cases run; the widest take minutes on slow code. With --threads: values
@@ -213,6 +214,33 @@ def compare_threads(numbers: list[int], runs: int) -> str:
     return table(["stimuli × features", *head], rows)
 
 
+def compare_shares(runs: int) -> str:
+    """Table of the values of wide features, which alternate with products of two float64 matrices in this process."""
+    import numpy as np
+    from _tables import table
+
+    square = np.random.default_rng(0).standard_normal((2560, 2560))
+
+    def seconds(function, *arguments):
+        start = time.perf_counter()
+        function(*arguments)
+        return time.perf_counter() - start
+
+    rows = []
+    for case in ("pls_2560x9216x168", "cka_2560x9216", "rdm_1280x9216"):
+        name, _, size = case.partition("_")
+        X, Y = (assembly.values for assembly in neural(stimuli=int(size.split("x")[0]), features=9216))
+        for features in (X.astype(np.float32), X):
+            found = []
+            for _ in range(runs + 1):
+                product, value = seconds(np.matmul, square, square), seconds(VALUES[name], features, Y)
+                found.append((value, OPERATIONS[case] / value / (2 * len(square) ** 3 / product)))
+            value, share = (statistics.median(column) for column in zip(*found[1:], strict=True))
+            rows.append([case, str(features.dtype), f"{value:.3f}", f"{share:.0%}"])
+            print(*rows[-1], sep="\t", flush=True)
+    return table(["value alone", "features", "s", "of product rate"], rows)
+
+
 def measure(case: str) -> None:
     """Run one case in this process and print it as JSON."""
     warnings.filterwarnings("ignore")
@@ -249,6 +277,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--write", action="store_true", help="write the table into docs/performance.md")
     parser.add_argument("--threads", type=int, nargs="+", help="compare these numbers of threads instead")
+    parser.add_argument("--shares", action="store_true", help="compare values with products of matrices instead")
     parser.add_argument("--measure", metavar="CASE", choices=CASES, help=argparse.SUPPRESS)
     parser.add_argument("--alone", nargs=3, type=int, help=argparse.SUPPRESS)
     parser.add_argument("words", nargs="*", metavar="PYTHON PYTHON [CASE ...]")
@@ -258,6 +287,9 @@ def main() -> None:
         return
     if arguments.alone:
         print(json.dumps(least_seconds(VALUES, *arguments.alone)))
+        return
+    if arguments.shares:
+        print(compare_shares(arguments.runs))
         return
     if arguments.threads:
         from _tables import write_section
