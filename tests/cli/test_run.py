@@ -236,6 +236,11 @@ def test_a_model_that_takes_its_process_along_leaves_a_log(run, folder):
     assert output.count("lab-crashing on Lab2026.one-x, receipt ") == 1
 
 
+def _until_the_second_pair(process, waiting, folder):
+    """Wait until the first pair has a receipt, which is written while the second pair is scored."""
+    _until(lambda: waiting.exists() and receipts(folder), process)
+
+
 def _until(condition, process, seconds=300):
     end = time.monotonic() + seconds
     while not condition():
@@ -251,7 +256,7 @@ PAIRS = ("--models", "lab-able", "lab-better", "--benchmarks", "Lab2026.one-x", 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_ctrl_c_leaves_nothing_half_written_and_no_claim(start, cli, tmp_path, folder, number):
     process = start(*PAIRS, "--workers", "1", WAIT=str(tmp_path / "waiting"))
-    _until((tmp_path / "waiting").exists, process)
+    _until_the_second_pair(process, tmp_path / "waiting", folder)
     if number == signal.SIGINT:
         os.killpg(process.pid, number)  # a terminal sends it to all of them
     else:
@@ -271,7 +276,7 @@ def test_ctrl_c_leaves_nothing_half_written_and_no_claim(start, cli, tmp_path, f
 @pytest.mark.slow(reason="starts a cluster of processes, twice")
 def test_after_a_kill_no_pair_is_computed_twice(start, run, cli, tmp_path, folder):
     process = start(*PAIRS, "--workers", "1", WAIT=str(tmp_path / "waiting"))
-    _until((tmp_path / "waiting").exists, process)
+    _until_the_second_pair(process, tmp_path / "waiting", folder)
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate(timeout=300)
     before = receipts(folder)
