@@ -104,7 +104,7 @@ def run(
 
 def starting_early(options: ClusterOptions) -> AbstractContextManager[None]:
     """Let the processes of a run start while it is planned, in the block in which it is also executed."""
-    from brainscore_core.runner.run import starting_early
+    from brainscore_core.runner.cluster import starting_early
 
     return starting_early(SCORER, options, ("brainscore_vision.benchmarks",))  # which all benchmarks need
 
@@ -169,7 +169,7 @@ def cluster_options(
     from pathlib import Path
 
     from brainscore_core.memory import memory_limit, parse_size
-    from brainscore_core.runner import ClusterOptions
+    from brainscore_core.runner.cluster import ClusterOptions
 
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     total = memory_limit() if max_memory is None else parse_size(max_memory)

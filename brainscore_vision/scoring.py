@@ -192,12 +192,13 @@ def _score(
     regions: Sequence[str] | None = None,
 ) -> PairRecorder:
     """Make benchmark and model, and score; errors are kept in the recorder."""
+    kept = _kept_benchmarks.get(benchmark_identifier)
     recorder = PairRecorder(
         model.name,
         benchmark_identifier,
         results=results,
         model_code=model.code(),
-        benchmark_code=_code("benchmark", benchmark_identifier),
+        benchmark_code=_code("benchmark", benchmark_identifier) if kept is None else kept.folder,
     )
     with recorder, suggesting_public_variants(benchmark_identifier, benchmark_registry):
         with recorder.timed("load_benchmark"):
@@ -375,9 +376,10 @@ class ScoredModel:
 
 
 class _KeptBenchmark(NamedTuple):
-    """A benchmark with its ceiling, and the notes and the output of both."""
+    """A benchmark with its ceiling, the folder of its plugin, and the notes and the output of both."""
 
     benchmark: Any
+    folder: Path | None
     notes: list[dict[str, Any]]
     printed: str
 
@@ -406,9 +408,10 @@ def keep_benchmark(benchmark: str, **options: Any) -> dict[str, str | None]:
             _ = made.ceiling
     notes = [item for item in record.items if item["kind"] not in _TRANSIENT_NOTES]
     _describe_here()
-    places = {_code(*item) for item in [("benchmark", benchmark), *data_of(record)]}
+    folder = _code("benchmark", benchmark)
+    places = {folder, *(_code(*item) for item in data_of(record))}
     hashes = {str(place): plugin_hash(place) for place in places if place is not None}
-    _kept_benchmarks[benchmark] = _KeptBenchmark(made, notes, captured.text())
+    _kept_benchmarks[benchmark] = _KeptBenchmark(made, folder, notes, captured.text())
     return hashes
 
 

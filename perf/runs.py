@@ -16,9 +16,11 @@ background, it also shows what that takes from the pairs.
 """
 
 import argparse
+import atexit
 import contextlib
 import ctypes
 import functools
+import gc
 import importlib
 import json
 import os
@@ -180,6 +182,7 @@ def forget_benchmark(benchmark):
 def run_here(results, workers, small):
     """Run in this process, with the scorer above."""
     start = time.monotonic()
+    atexit.register(gc.freeze)  # as the command ``brainscore`` does
     import brainscore
     import brainscore.runs
 

@@ -27,7 +27,7 @@ import threading
 import time
 import warnings
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -198,6 +198,7 @@ def _lower_priority() -> None:
 
 
 _LARGEST_REQUEST = 1_000_000
+_REAPING_SECONDS = 0.05
 _SHARED = ("torch", "torchvision", "timm", "transformers", "open_clip")  # which many models import
 _PLUGIN_FOLDERS = ("benchmarks", "data", "metrics", "models")  # of the domain; plugins are not kept
 
@@ -225,9 +226,15 @@ def _serve_template() -> bool:
     os.dup2(2, 1)
     module: Any = None
     servers: list[int] = []
+    ended: list[int] = []
     is_server = is_fetching = False
     while True:
-        message, descriptors, _, _ = socket.recv_fds(control, _LARGEST_REQUEST, 3)
+        control.settimeout(_REAPING_SECONDS if ended else None)
+        try:
+            message, descriptors, _, _ = socket.recv_fds(control, _LARGEST_REQUEST, 3)
+        except TimeoutError:
+            _reap(ended)
+            continue
         if not message:
             if is_server:
                 os._exit(0)  # what Python does at its end, such as removing temporary files, is left to the template
@@ -236,11 +243,14 @@ def _serve_template() -> bool:
         answer: dict[str, Any] = {}
         if "path" in request:
             sys.path[:] = request["path"]
-            module = _keeping_module(request["scorer"])
+            with _importing():
+                module = _keeping_module(request["scorer"])
         elif "models" in request:
-            _import_all(_expected_modules(module, request["models"], request["options"]))
+            with _importing():
+                _import_all(_expected_modules(module, request["models"], request["options"]))
         elif "import" in request:
-            _import_all(request["import"])
+            with _importing():
+                _import_all(request["import"])
         elif "keep" in request:
             answer = {"code": _kept(module, request["keep"], request["options"])}
         elif "data" in request:
@@ -262,11 +272,10 @@ def _serve_template() -> bool:
         elif "forget" in request:
             module.forget_stimuli()
         elif "reap" in request:
-            with contextlib.suppress(ChildProcessError):
-                os.waitpid(request["reap"], 0)
+            ended.append(request["reap"])  # reaped later, since its other threads may still free its memory
             continue
         elif "serve" in request:
-            _reap_servers(servers)
+            _reap(servers)
             answer = {"refused": problem} if (problem := _problem_of_forks()) else {"pid": _fork()}
             if answer.get("pid") == 0:
                 os.setsid()  # a template that is killed leaves its servers, which end when the worker does
@@ -300,6 +309,17 @@ def _keeping_module(scorer: str) -> Any:
     except Exception:  # noqa: BLE001 - the scoring process reports it
         return None
     return module if hasattr(module, "keep_benchmark") else None
+
+
+@contextlib.contextmanager
+def _importing() -> Iterator[None]:
+    """Keep the collector from looking at modules: while they are imported, which takes a fifth of that time, or later."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def _import_all(names: list[str]) -> None:
@@ -379,13 +399,13 @@ def _become_scorer(parent: int, descriptors: list[int]) -> None:
         numpy.random.seed()
 
 
-def _reap_servers(servers: list[int]) -> None:
-    """Release the ids of servers that have ended."""
-    for pid in list(servers):
+def _reap(processes: list[int]) -> None:
+    """Release the ids of processes that have ended, and remove them from the list."""
+    for pid in list(processes):
         with contextlib.suppress(ChildProcessError):
             if os.waitpid(pid, os.WNOHANG) == (0, 0):
                 continue
-        servers.remove(pid)
+        processes.remove(pid)
 
 
 if __name__ == "__main__":

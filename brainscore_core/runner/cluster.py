@@ -9,7 +9,7 @@ import os
 import signal
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -18,9 +18,9 @@ from typing import Any
 
 from brainscore_core.errors import UserError
 from brainscore_core.memory import memory_limit
-from brainscore_core.receipts.environment import platform_code
+from brainscore_core.runner.process import scoring_environment
 from brainscore_core.runner.slurm import SlurmProfile
-from brainscore_core.runner.worker import other_code
+from brainscore_core.runner.template import end_idle_templates, start_template
 
 __all__ = [
     "Cluster",
@@ -32,6 +32,8 @@ __all__ = [
     "require_distributed",
     "resources",
     "silent",
+    "start_shared_template",
+    "starting_early",
     "wait_for_workers",
     "without_interrupts",
 ]
@@ -472,10 +474,62 @@ def _check_versions(client: Any) -> None:
                 f"{place} has Python {'.'.join(there)}, but this process has {'.'.join(here)}",
                 remedy="use the same environment on both sides",
             )
+    from brainscore_core.receipts.environment import platform_code
+    from brainscore_core.runner.worker import other_code
+
     code = platform_code()
     for place, theirs in client.run(platform_code, on_error="return").items():
         if isinstance(theirs, str) and theirs != code:
             raise other_code(place)
+
+
+@contextmanager
+def starting_early(scorer: str, cluster: ClusterOptions, modules: Sequence[str] = ()) -> Iterator[None]:
+    """Let processes that a run on this machine needs start while the run is planned.
+
+    Parameters
+    ----------
+    scorer, cluster
+        As for :func:`~brainscore_core.runner.run.run_plan`, which is called in the block, if anything is to be scored.
+    modules : sequence of str
+        Modules that scoring needs.
+
+    Examples
+    --------
+    >>> with starting_early("brainscore_core.scoring:run_pair", ClusterOptions()):
+    ...     pass
+    """
+    try:
+        start_shared_template(cluster, scorer, modules=modules)
+        yield
+    finally:
+        end_idle_templates()
+
+
+def start_shared_template(
+    cluster: ClusterOptions,
+    scorer: str,
+    benchmarks: Sequence[str] = (),
+    *,
+    options: Mapping[str, Any] | None = None,
+    models: Sequence[str] = (),
+    later_models: Sequence[str] = (),
+    modules: Sequence[str] = (),
+) -> None:
+    """Start the template of the workers on this machine, if they share one; see ``Template.load_ahead``."""
+    if find_spec("psutil") is None:  # without brainscore[cluster], run_plan raises the error
+        return
+    if cluster.shares_template:
+        start_template(
+            {"scorer": scorer, "options": dict(options or {})},
+            benchmarks,
+            environment=scoring_environment(cluster.threads_per_worker, cluster.worker_memory),
+            limit=cluster.worker_memory,
+            timeout=cluster.timeout,
+            models=models,
+            later_models=later_models,
+            modules=modules,
+        )
 
 
 _LOGGERS = ("distributed", "dask_jobqueue", "tornado.application", "tornado.general", "asyncio")

@@ -28,7 +28,17 @@ from brainscore_core.runner.process_tree import (
 )
 from brainscore_core.runner.template import SCRIPT, ForkedProcess, Template
 
-__all__ = ["Answer", "Death", "ScoringProcess"]
+__all__ = ["Answer", "Death", "ScoringProcess", "scoring_environment"]
+
+_THREAD_VARIABLES = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "BLIS_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+    "NUMEXPR_NUM_THREADS",
+)
+_PLANNED_SHARE = 0.9  # share of its limit that a scoring process plans with; the rest is a reserve
 
 _TICK = 0.05  # seconds between two checks of the process's memory
 _TREE_TICKS = 10  # checks between two searches for descendants
@@ -36,6 +46,16 @@ _TIDY_SECONDS = 1.0
 _FINISH_SECONDS = 10.0
 _READY_SECONDS = 600  # imports from a slow shared disk
 _WRITTEN = b'{"written": '
+
+
+def scoring_environment(threads: int, limit: int | None) -> dict[str, str]:
+    """Environment variables of a scoring process, with its number of threads and its memory."""
+    environment = dict(os.environ)
+    environment.update(dict.fromkeys(_THREAD_VARIABLES, str(threads)))
+    environment["PYTHONHASHSEED"] = "0"
+    if limit is not None:
+        environment["BRAINSCORE_MAX_MEMORY"] = str(int(_PLANNED_SHARE * limit))
+    return environment
 
 
 @dataclass(frozen=True, kw_only=True)

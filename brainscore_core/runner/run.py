@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import importlib.util
 import json
 import queue
 import time
@@ -24,10 +23,11 @@ from brainscore_core.runner.cluster import (
     largest_memory,
     open_cluster,
     require_distributed,
+    start_shared_template,
 )
 from brainscore_core.runner.pair import split_scorer
-from brainscore_core.runner.template import end_idle_templates, start_template
-from brainscore_core.runner.worker import ATTEMPTS, OWNER, TaskSpec, run_task, scoring_environment, stop_run
+from brainscore_core.runner.template import end_idle_templates
+from brainscore_core.runner.worker import ATTEMPTS, OWNER, TaskSpec, run_task, stop_run
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,7 +47,6 @@ __all__ = [
     "Work",
     "WorkerLost",
     "run_plan",
-    "starting_early",
 ]
 
 
@@ -290,54 +289,6 @@ def run_plan(
     return run.execute()
 
 
-@contextlib.contextmanager
-def starting_early(scorer: str, cluster: ClusterOptions, modules: Sequence[str] = ()) -> Iterator[None]:
-    """Let processes that a run on this machine needs start while the run is planned.
-
-    Parameters
-    ----------
-    scorer, cluster
-        As for :func:`run_plan`, which is called in the block, if anything is to be scored.
-    modules : sequence of str
-        Modules that scoring needs.
-
-    Examples
-    --------
-    >>> with starting_early("brainscore_core.scoring:run_pair", ClusterOptions()):
-    ...     pass
-    """
-    try:
-        _start_template(cluster, scorer, modules=modules)
-        yield
-    finally:
-        end_idle_templates()
-
-
-def _start_template(
-    cluster: ClusterOptions,
-    scorer: str,
-    benchmarks: Sequence[str] = (),
-    *,
-    options: Mapping[str, Any] | None = None,
-    models: Sequence[str] = (),
-    later_models: Sequence[str] = (),
-    modules: Sequence[str] = (),
-) -> None:
-    if importlib.util.find_spec("psutil") is None:  # without brainscore[cluster], run_plan raises the error
-        return
-    if cluster.shares_template:
-        start_template(
-            {"scorer": scorer, "options": dict(options or {})},
-            benchmarks,
-            environment=scoring_environment(cluster.threads_per_worker, cluster.worker_memory),
-            limit=cluster.worker_memory,
-            timeout=cluster.timeout,
-            models=models,
-            later_models=later_models,
-            modules=modules,
-        )
-
-
 class _Run:
     """A plan in execution."""
 
@@ -413,7 +364,7 @@ class _Run:
         """Let the template of workers on this machine import and load while they are started."""
         # isolated models are imported by processes of their own
         models = [] if self.common_fields["isolated"] else [work.model for work in works[:LOOK_AHEAD]]
-        _start_template(
+        start_shared_template(
             self.options,
             self.common_fields["scorer"],
             works[0].benchmarks,

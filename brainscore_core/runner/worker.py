@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import ExitStack
@@ -19,7 +18,7 @@ from brainscore_core.receipts.receipt import BenchmarkInfo, ErrorInfo, ModelInfo
 from brainscore_core.results.claims import Claim
 from brainscore_core.results.store import ResultsStore
 from brainscore_core.runner.pair import run_info
-from brainscore_core.runner.process import Answer, Death, ScoringProcess
+from brainscore_core.runner.process import Answer, Death, ScoringProcess, scoring_environment
 from brainscore_core.runner.template import Template, borrow_template
 
 __all__ = [
@@ -30,7 +29,6 @@ __all__ = [
     "error_receipt",
     "other_code",
     "run_task",
-    "scoring_environment",
     "stop_run",
     "write_failed",
 ]
@@ -107,16 +105,7 @@ OWNER = "run "
 ATTEMPTS = 2
 """Number of attempts: a pair whose process or worker dies is scored once more."""
 
-THREAD_VARIABLES = (
-    "OMP_NUM_THREADS",
-    "OPENBLAS_NUM_THREADS",
-    "MKL_NUM_THREADS",
-    "BLIS_NUM_THREADS",
-    "VECLIB_MAXIMUM_THREADS",
-    "NUMEXPR_NUM_THREADS",
-)
 _ANSWER_SECONDS = 1.0  # until the last answers of a process that has died are read
-_PLANNED_SHARE = 0.9  # share of its limit that a scoring process plans with; the rest is a reserve
 
 _stopped: set[str] = set()  # runs
 _active: Counter[str] = Counter()  # tasks of each run
@@ -520,16 +509,6 @@ class _Task:
 
 def _model_lacked_memory(receipt: Receipt) -> bool:
     return receipt.error is not None and receipt.error.type == "SubjectOutOfMemory"
-
-
-def scoring_environment(threads: int, limit: int | None) -> dict[str, str]:
-    """Environment variables of a scoring process, with its number of threads and its memory."""
-    environment = dict(os.environ)
-    environment.update(dict.fromkeys(THREAD_VARIABLES, str(threads)))
-    environment["PYTHONHASHSEED"] = "0"
-    if limit is not None:
-        environment["BRAINSCORE_MAX_MEMORY"] = str(int(_PLANNED_SHARE * limit))
-    return environment
 
 
 def advertised_memory(worker: Any) -> int | None:

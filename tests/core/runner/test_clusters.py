@@ -18,7 +18,7 @@ from brainscore_core.runner import ClusterOptions, PairFinished, PairStarted, Sl
 from brainscore_core.runner.cluster import _among, _check_versions
 from brainscore_core.runner.cluster import resources as cluster_resources
 from brainscore_core.runner.plan import make_plan
-from brainscore_core.runner.worker import scoring_environment
+from brainscore_core.runner.process import scoring_environment
 from tests.optional import require_package
 
 require_package("distributed", 'runs need Dask: pip install "brainscore[cluster]"')
