@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 __all__ = ["GaborBank", "GaborFilters"]
 
 _NEGLIGIBLE = 1e-4  # of a transfer function's maximum
+_FAR = 1e-12  # of its gain; what is smaller is not computed
 
 
 class GaborFilters(NamedTuple):
@@ -189,22 +190,43 @@ class GaborBank:
     ) -> tuple[slice, slice, NDArray[np.floating]]:
         """Transfer function in the shifted spectrum, and the blocks of the spectrum where it is not negligible."""
         axis = (np.arange(self._padded) - self._padded // 2) * pixels_per_degree / self._padded
-        down, right = axis[:, np.newaxis], axis[np.newaxis]
         angle = np.deg2rad(orientation)
-        k_across = right * np.sin(angle) + down * np.cos(angle)
-        k_along = right * np.cos(angle) - down * np.sin(angle)
-        envelope = np.exp(-2 * (np.pi * along * k_along) ** 2)
-        gabor = envelope * np.exp(-2 * (np.pi * across * (k_across - frequency)) ** 2)
         blank = np.exp(-2 * (np.pi * across * frequency) ** 2)
-        gabor -= blank * envelope * np.exp(-2 * (np.pi * across * k_across) ** 2)
         # a real grating holds half its contrast at +frequency: twice the gain restores it; the peak is scaled to 1
-        gabor *= 2 / (1 - blank * np.exp(-2 * (np.pi * across * frequency) ** 2))
-        relevant = np.abs(gabor) > _NEGLIGIBLE * np.abs(gabor).max()
-        rows, columns = (self._blocks(np.flatnonzero(relevant.any(axis=axis))) for axis in (1, 0))
+        gain = 2 / (1 - blank * np.exp(-2 * (np.pi * across * frequency) ** 2))
+        # outside of a rectangle along the filter's axes, both terms are below `_FAR`
+        reach = (-np.log(_FAR) / 2) ** 0.5 / np.pi
+        ends = np.array([[-reach / across], [frequency + reach / across]])
+        sides = np.array([-reach / along, reach / along])
+        near = (
+            self._blocks(np.searchsorted(axis, ends * np.cos(angle) - sides * np.sin(angle)).ravel()),
+            self._blocks(np.searchsorted(axis, ends * np.sin(angle) + sides * np.cos(angle)).ravel()),
+        )
+        everywhere = slice(0, self._padded)
+        for rows, columns in (near, (everywhere, everywhere)):
+            down, right = axis[rows, np.newaxis], axis[np.newaxis, columns]
+            k_across = right * np.sin(angle) + down * np.cos(angle)
+            k_along = right * np.cos(angle) - down * np.sin(angle)
+            envelope = np.exp(-2 * (np.pi * along * k_along) ** 2)
+            gabor = envelope * np.exp(-2 * (np.pi * across * (k_across - frequency)) ** 2)
+            gabor -= blank * envelope * np.exp(-2 * (np.pi * across * k_across) ** 2)
+            gabor *= gain
+            peak = np.abs(gabor).max()
+            if _NEGLIGIBLE * peak > 2 * _FAR * gain:  # unless the filter is too narrow for these frequencies
+                break
+        relevant = np.abs(gabor) > _NEGLIGIBLE * peak
+        found = np.flatnonzero(relevant.any(axis=1)), np.flatnonzero(relevant.any(axis=0))
+        inner = self._blocks(found[0]), self._blocks(found[1])
         real = np.float32 if self._dtype == np.complex64 else np.float64
-        return rows, columns, np.ascontiguousarray(gabor[rows, columns], dtype=real)
+        transfer = np.ascontiguousarray(gabor[inner], dtype=real)
+        return _moved(inner[0], rows.start), _moved(inner[1], columns.start), transfer
 
     def _blocks(self, indices: NDArray[np.intp]) -> slice:
         """Complete blocks of the spectrum that contain all of `indices`."""
-        first, last = indices[0] // self._cells, indices[-1] // self._cells
+        most = self._padded // self._cells - 1
+        first, last = indices.min() // self._cells, min(indices.max() // self._cells, most)
         return slice(first * self._cells, (last + 1) * self._cells)
+
+
+def _moved(place: slice, offset: int) -> slice:
+    return slice(place.start + offset, place.stop + offset)
