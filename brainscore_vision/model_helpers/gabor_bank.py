@@ -218,7 +218,7 @@ class GaborBank:
         found = np.flatnonzero(relevant.any(axis=1)), np.flatnonzero(relevant.any(axis=0))
         inner = self._blocks(found[0]), self._blocks(found[1])
         real = np.float32 if self._dtype == np.complex64 else np.float64
-        transfer = np.ascontiguousarray(gabor[inner], dtype=real)
+        transfer: NDArray[np.floating] = np.ascontiguousarray(gabor[inner], dtype=real)
         return _moved(inner[0], rows.start), _moved(inner[1], columns.start), transfer
 
     def _blocks(self, indices: NDArray[np.intp]) -> slice:

@@ -18,9 +18,8 @@ from brainscore_core.results.backend import StoreError
 from brainscore_core.runner import ClusterOptions, Event, PairFinished, PairRetried, PairSkipped, PairStarted, run_plan
 from brainscore_core.runner.pair import run_info
 from brainscore_core.runner.plan import ModelTask, Pair, Pending, Plan
-from brainscore_core.runner.process import Answer, Death, ScoringProcess
+from brainscore_core.runner.process import Answer, Death, ScoringProcess, scoring_environment
 from brainscore_core.runner.template import borrow_template, end_idle_templates
-from brainscore_core.runner.process import scoring_environment
 from brainscore_core.runner.worker import error_receipt
 from brainscore_core.scoring import Receipt, ResultsStore
 from brainscore_web.jobs.leases import Lease, Renewal

@@ -13,10 +13,9 @@ import pytest
 from brainscore_core.receipts.output import unnamed_file
 from brainscore_core.runner import ClusterOptions
 from brainscore_core.runner import template as template_module
-from brainscore_core.runner.process import Answer, Death, ScoringProcess
 from brainscore_core.runner.cluster import starting_early
+from brainscore_core.runner.process import Answer, Death, ScoringProcess, scoring_environment
 from brainscore_core.runner.template import Template, TemplateEnded, borrow_template, end_idle_templates, start_template
-from brainscore_core.runner.process import scoring_environment
 
 psutil = pytest.importorskip("psutil")
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="templates need Linux")
