@@ -10,7 +10,8 @@ from scipy.stats import pearsonr, spearmanr
 import brainscore_vision
 from brainscore_core.errors import UnknownIdentifier, UserError
 from brainscore_core.metrics import Metric, Score
-from brainscore_core.scoring import ResultsStore
+from brainscore_core.plugins.index import PluginIndex
+from brainscore_core.scoring import ResultsStore, RunInfo
 from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly, NeuroidAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision import (
@@ -19,6 +20,7 @@ from brainscore_vision import (
     load_ceiling,
     load_metric,
     metric_registry,
+    model_registry,
     run_pair,
     score,
 )
@@ -28,6 +30,7 @@ from brainscore_vision.benchmark_helpers.neural_common import (
     TrainTestNeuralBenchmark,
     average_repetition,
 )
+from brainscore_vision.scoring import forget_model, keep_benchmark, score_pair
 from brainscore_vision.testing import small_models
 from brainscore_vision.testing.pictures import write_pictures
 from brainscore_vision.utils import LazyLoad
@@ -128,6 +131,27 @@ def _both(model, recorded):
     features = model.look_at(recorded.attrs["stimulus_set"])
     order = [list(features["stimulus_id"].values).index(name) for name in averaged["stimulus_id"].values]
     return features.values.reshape(STIMULI, -1)[order].astype(np.float64), averaged.values
+
+
+def test_a_kept_benchmark_knows_its_plugin(tiny, model, monkeypatch, tmp_path):
+    searches = []
+    refresh = PluginIndex.refresh
+    monkeypatch.setattr(PluginIndex, "refresh", lambda index: (searches.append(index), refresh(index)))
+    model_registry["kept-small"] = lambda: model
+    try:
+        receipts = []
+        for kept in (False, True):
+            if kept:
+                keep_benchmark("Tiny2026.IT:pls")
+            searches.clear()
+            run = RunInfo(id="r")
+            receipts.append(score_pair("kept-small", "Tiny2026.IT:pls", store=ResultsStore(tmp_path), run=run))
+            assert bool(searches) is not kept  # a name that no plugin registers may be that of a new one
+    finally:
+        forget_model()
+        del model_registry["kept-small"]
+    assert receipts[0].benchmark == receipts[1].benchmark
+    assert receipts[0].score == receipts[1].score
 
 
 def test_is_the_registered_benchmark_where_metric_and_ceiling_are_its_own(tiny, model):

@@ -42,6 +42,19 @@ def test_equals_the_sum_over_pixels(size, grid):
             assert abs(responses[index][position] - expected) < 2e-3
 
 
+def test_a_filter_between_the_frequencies_of_the_spectrum():
+    """It is so narrow that its transfer function is far below its peak at all frequencies of the spectrum."""
+    filters = GaborFilters(*(np.array([value]) for value in (0.0, 1.03125, 40.0, 40.0)))
+    image = np.random.default_rng(0).standard_normal((64, 64))
+    (response,) = GaborBank(filters, size=64, visual_degrees=8, grid=4, dtype=np.complex128)(image)
+    down, right = np.meshgrid(*2 * [np.fft.fftfreq(128, 1 / 8)], indexing="ij")
+    transfer = np.exp(-2 * (np.pi * 40.0) ** 2 * (right**2 + (down - 1.03125) ** 2))
+    padded = np.zeros((128, 128))
+    padded[:64, :64] = image
+    expected = 2 * np.fft.ifft2(np.fft.fft2(padded) * transfer)[8:64:16, 8:64:16]
+    np.testing.assert_allclose(response, expected, rtol=1e-3)
+
+
 def test_orientation_tuning_peaks_where_the_parameters_say():
     orientations = np.array([0.0, 20.0, 63.0, 90.0, 118.0, 171.0])
     bank = GaborBank(filters_of(orientations, 2.0), size=128, visual_degrees=8, grid=4)
