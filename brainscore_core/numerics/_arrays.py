@@ -5,14 +5,14 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import pairwise
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.linalg.blas import dgemm, dsymv, dsyr, dsyr2, dsyrk, sgemm, ssyrk
+from scipy.linalg.blas import dgemm, dsymv, dsyr, dsyr2, dsyrk, get_blas_funcs
 from threadpoolctl import ThreadpoolController
 
 from brainscore_core.errors import UserError
@@ -486,11 +486,14 @@ def _products_in_float64(X: NDArray) -> _Products | None:
 _WORTH_FLOAT32 = 2 * 10**9
 """Multiplications of all stimuli and features from which products in float32 take less time."""
 
-_FLOAT32_COLUMNS = 1024
-"""Columns that are multiplied at once in float32."""
-
-_FLOAT32_SUM = 2048
+_FLOAT32_COLUMNS = 2048
 """Columns whose products are summed in float32 before they are added to the others in float64."""
+
+_FLOAT64_COLUMNS = 512
+"""Columns that are multiplied at once in float64, of those that float32 does not represent well enough."""
+
+_LEAST_PANEL_ROWS, _MOST_PANEL_ROWS = 128, 1280
+"""Range of the number of rows whose products with all later ones a thread computes at once in float32."""
 
 _ROWS_OF_MEANS = 64
 """Rows from which means are computed that are subtracted before products in float32."""
@@ -519,37 +522,42 @@ def _products_in_float32(X: NDArray) -> _Products | None:
     for float32. All else is computed in float64.
     """
     n, p = X.shape
-    step = max(1, min(_FLOAT32_COLUMNS, CHUNK_BYTES // (32 * n)))
-    total, part = np.zeros((n, n), order="F"), np.zeros((n, n), np.float32, order="F")
-    buffer = np.empty((n, step), np.float32)
-    sums, squared_mean, rounded, summed = np.zeros((2, n)), 0.0, 0.0, 0
-    for start in range(0, p, step):
-        columns = X[:, start : start + step]
-        # means of some rows are near enough: the difference from a float32 value is exact but for its own rounding, and
-        # the mean that remains is subtracted from the products
-        mean = columns[:: -(-n // _ROWS_OF_MEANS)].mean(axis=0, dtype=np.float64).astype(np.float32)
-        block = np.subtract(columns, mean, out=buffer[:, : len(mean)])
-        weights = np.stack([mean, np.ones_like(mean)])
-        sums[1] += mean.sum(dtype=np.float64)
-        squared_mean += float(np.square(mean, dtype=np.float64).sum())
-        precise, size = _columns_in_float64(block)
-        if len(precise):
-            chosen = np.subtract(columns[:, precise], mean[precise], dtype=np.float64)
-            total = dsyrk(1.0, chosen.T, beta=1.0, c=total, trans=1, lower=1, overwrite_c=1)
-            sums += product(weights[:, precise].astype(np.float64), chosen.T)
-        if len(precise) < len(mean):
+    step = max(1, min(-(-p // max(1, round(p / _FLOAT32_COLUMNS))), CHUNK_BYTES // (4 * n)))
+    total, sums = np.zeros((n, n), order="F"), np.zeros((2, n))
+    buffer = np.empty((n + 2) * step, np.float32)
+    squared_mean, rounded = 0.0, 0.0
+    with worker_threads(n * p) as threads:
+        height = _MOST_PANEL_ROWS
+        if threads.count > 1:  # two panels for each, the first and largest of which are computed first
+            height = min(max(n // (2 * threads.count), _LEAST_PANEL_ROWS), height)
+        panels = [slice(*pair) for pair in pairwise([*range(0, n, height), n + 2])]
+
+        def add(block: NDArray[np.floating]) -> None:
+            threads.run([partial(_add_products, block, rows, total, sums, threads.count) for rows in panels])
+
+        for start in range(0, p, step):
+            columns = X[:, start : start + step]
+            # means of some rows are near enough: the difference from a float32 value is exact but for its own rounding,
+            # and the mean that remains is subtracted from the products
+            mean = columns[:: -(-n // _ROWS_OF_MEANS)].mean(axis=0, dtype=np.float64).astype(np.float32)
+            block = buffer[: (n + 2) * len(mean)].reshape(n + 2, -1)
+            block[n:] = np.stack([mean, np.ones_like(mean)])  # products with these are sums of the rows
+            parts = [partial(_subtract, columns[rows], mean, block[rows]) for rows in threads.parts(n)]
+            precise, size = _columns_in_float64(sum(threads.run(parts)), n)
+            sums[1] += mean.sum(dtype=np.float64)
+            squared_mean += float(np.square(mean, dtype=np.float64).sum())
+            for first in range(0, len(precise), _FLOAT64_COLUMNS):
+                some = precise[first : first + _FLOAT64_COLUMNS]
+                chosen = block[:, some].astype(np.float64)
+                np.subtract(columns[:, some], mean[some], out=chosen[:n], dtype=np.float64)
+                add(chosen)
             block[:, precise] = 0
-            part = ssyrk(1.0, block.T, beta=float(summed > 0), c=part, trans=1, lower=1, overwrite_c=1)
-            sums += sgemm(1.0, weights.T, block.T, trans_a=1)
-            summed += step
-            rounded += size
-        if summed and (summed >= _FLOAT32_SUM or start + step >= p):
-            for first in range(0, n, 128):  # rows of the lower triangle, in a column-major matrix
-                total[first:, first : first + 128] += part[first:, first : first + 128]
-            summed = 0
-    mean = dsymv(1 / n, total, np.ones(n), lower=1)
-    mean -= mean.mean() / 2
-    K = mirrored(dsyr2(-1.0, mean, np.ones(n), lower=1, a=total, overwrite_a=1))
+            if len(precise) < len(mean):
+                add(block)
+                rounded += size
+        mean = dsymv(1 / n, total, np.ones(n), lower=1)
+        mean -= mean.mean() / 2
+        K = mirrored(dsyr2(-1.0, mean, np.ones(n), lower=1, a=total, overwrite_a=1))
     shift = mean + sums[0] + squared_mean / 2
     trace = float(K.trace())
     if not (np.isfinite(trace) and np.isfinite(shift).all()):
@@ -559,9 +567,49 @@ def _products_in_float32(X: NDArray) -> _Products | None:
     return _Products(K, shift, sums[1] / p, rounded / n)
 
 
-def _columns_in_float64(block: NDArray[np.float32]) -> tuple[NDArray[np.intp], float]:
-    """Columns of a centred block to be multiplied in float64, and the sum of squares of the others."""
-    squares = np.einsum("ij,ij->j", block, block).astype(np.float64)
+@np.errstate(invalid="ignore", over="ignore")
+def _subtract(columns: NDArray, mean: NDArray[np.float32], block: NDArray[np.float32]) -> Array:
+    """Fill a block with columns minus their means, and return the sums of squares."""
+    squares = np.zeros(len(mean))
+    for start in range(0, len(columns), 64):  # rows that fit into the cache
+        rows = block[start : start + 64]
+        rows[:] = columns[start : start + 64]
+        rows -= mean
+        squares += np.einsum("ij,ij->j", rows, rows)
+    return squares
+
+
+@np.errstate(invalid="ignore", over="ignore")
+def _add_products(block: NDArray[np.floating], rows: slice, total: Array, sums: Array, threads: int) -> None:
+    """Add products of some rows of a block with themselves and all later ones; those with the last two are sums.
+
+    Parameters
+    ----------
+    block : array, (n + 2) × columns
+    rows : slice
+    total : array, n × n, column-major
+        Its lower triangle is changed.
+    sums : array, 2 × n
+    threads : int
+        Number of threads that do this at the same time.
+    """
+    own, later = block[rows], block[rows.stop :]
+    if threads > 1:  # functions of SciPy wait for each other
+        products = own @ own.T
+    else:
+        products = get_blas_funcs("syrk", (block,))(1.0, own.T, trans=1, lower=1)
+    square = total[rows, rows]
+    n = len(square)
+    for first in range(0, n, 128):
+        square[first:, first : first + 128] += products[first:n, first : min(first + 128, n)]
+    if len(later):
+        products = (own @ later.T).T
+        total[rows.stop :, rows] += products[:-2]
+    sums[:, rows] += products[-2:, :n]
+
+
+def _columns_in_float64(squares: Array, n: int) -> tuple[NDArray[np.intp], float]:
+    """Columns of a block of n rows to be multiplied in float64, and the sum of squares of the others."""
     others = np.ones(len(squares), dtype=bool)
     while True:
         # at most 1 of 16 values exceeds 16 times their mean
@@ -571,7 +619,7 @@ def _columns_in_float64(block: NDArray[np.float32]) -> tuple[NDArray[np.intp], f
         others &= ~dominating
     size = float(squares[others].sum())
     few = others.sum() >= (1 - _MOST_IN_FLOAT64) * len(squares)
-    if few and _LEAST_SQUARE * len(block) * others.sum() <= size <= _LARGEST_SUM:
+    if few and _LEAST_SQUARE * n * others.sum() <= size <= _LARGEST_SUM:
         return np.flatnonzero(~others), size
     return np.arange(len(squares)), 0.0
 
