@@ -39,6 +39,7 @@ __all__ = [
     "gram",
     "gram_on",
     "import_torch",
+    "in_blocks",
     "in_parallel",
     "mirrored",
     "moments",
@@ -646,7 +647,9 @@ def row_gram(X: NDArray, *, centred: bool = False, device: "torch.device | None"
     """
     single = device is None and _pays_in_float32(X)
     products = _products_of_file(X, single=single) if device is None else None
-    if products is None and single:
+    if products is not None:
+        products = products._replace(centred=products.centred.copy())
+    elif single:
         products = _products_in_float32(X)
     if products is not None:
         mean = products.row_mean if centred else None
@@ -680,20 +683,21 @@ Of products in float32, this leaves five digits for pairs of two such stimuli, a
 
 
 def _recentred(products: _Products, p: int, row_mean: Array | None) -> Array | None:
-    """Products of rows of p values, from which their means are subtracted; None if this would lose digits."""
-    n, shift = len(products.shift), products.shift
-    removed = np.zeros(n) if row_mean is None else p**0.5 * row_mean
-    before = products.centred.diagonal() + 2 * np.abs(shift) + removed**2
-    if not (before <= _LOST_OF_KEPT * (products.centred.diagonal() + 2 * shift - removed**2)).all():
+    """Change products of rows of p values to those after subtraction of these means; None if this would lose digits."""
+    K, shift = products.centred, products.shift
+    removed = np.zeros(len(K)) if row_mean is None else p**0.5 * row_mean
+    own = K.diagonal()
+    if not (own + 2 * np.abs(shift) + removed**2 <= _LOST_OF_KEPT * (own + 2 * shift - removed**2)).all():
         return None
-    result = products.centred.copy()
-    for start in range(0, n, 64):  # rows that fit into the cache
-        block, own = result[start : start + 64], slice(start, start + 64)
-        block += shift
-        block += shift[own, None]
+
+    def change(rows: slice) -> None:
+        K[rows] += shift
+        K[rows] += shift[rows, None]
         if row_mean is not None:
-            block -= np.outer(removed[own], removed)
-    return result
+            K[rows] -= removed[rows, None] * removed
+
+    in_blocks(change, K.shape)
+    return K
 
 
 def _products_then_centred(
@@ -849,6 +853,18 @@ def in_parallel(functions: Sequence[Callable[[], Result]], *, numbers: int) -> l
     """
     with worker_threads(numbers, most=len(functions)) as threads:
         return threads.run(functions)
+
+
+_BLOCK_BYTES = 2**19
+"""Size of the rows of a matrix that are changed together, so that they stay in the cache."""
+
+
+def in_blocks(change: Callable[[slice], None], shape: tuple[int, int]) -> None:
+    """Call a function for all rows of a float64 matrix, some at a time, in :func:`worker_threads`."""
+    n, p = shape
+    step = max(1, _BLOCK_BYTES // (8 * max(p, 1)))
+    with worker_threads(n * p) as threads:
+        threads.run([partial(change, slice(start, min(start + step, n))) for start in range(0, n, step)])
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Pearson and Spearman correlations: of columns, and of benchmarks over models."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -11,9 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 from brainscore_core.numerics._arrays import Array, as_matrix
 
 __all__ = [
+    "BLOCK",
     "Association",
     "AssociationMatrix",
     "Ranks",
+    "around_ties",
     "association",
     "association_matrix",
     "correlation_matrix",
@@ -26,43 +28,81 @@ __all__ = [
 ]
 
 
+Ties = tuple[NDArray[np.intp], NDArray[np.intp]] | None
+"""Start and end of each distinct value in an order; None if all values are distinct."""
+
+BLOCK = 2**14
+"""Number of observations that are processed together, so that they stay in the cache."""
+
+
 @dataclass(frozen=True)
 class Ranks:
     """Observations in order.
 
     Attributes
     ----------
-    cdf : array
-        Fraction of observations below each one, plus half of its ties (including itself).
+    order : array of int
+        Positions of the observations, from the least to the largest.
+    places : array of int
+        Place of each observation in the order.
+    ties : tuple of array of int, or None
     """
 
-    cdf: Array
     order: NDArray[np.intp]
-    ties: tuple[NDArray[np.intp], NDArray[np.intp]] | None
-    """Start and end of each distinct value in the order; None if all values are distinct."""
+    places: NDArray[np.integer]
+    ties: Ties
 
-    def mean_from(self, values: Array) -> Array:
-        """For each observation: the sum of `values` over the observations above it and half of its ties, over n."""
-        n = len(values)
-        below = np.zeros(n + 1)
-        np.take(values, self.order, out=below[1:], mode="clip")  # without a mode, NumPy makes a copy
-        np.cumsum(below[1:], out=below[1:])
-        starts, ends = (slice(0, -1), slice(1, None)) if self.ties is None else self.ties
-        from_here = below[starts] + below[ends]
-        from_here *= -0.5 / n
-        from_here += below[-1] / n
-        del below  # arrays of all pairs of stimuli are large
-        result = np.empty(n)
-        result[self.order] = from_here if self.ties is None else np.repeat(from_here, self.ties[1] - self.ties[0])
-        return result
+    @property
+    def doubled(self) -> NDArray[np.integer]:
+        """For each observation, twice the number of observations below it, plus that of its ties (including itself)."""
+        return self._doubled(self.places.copy())
+
+    def in_order_of(self, other: "Ranks") -> NDArray[np.integer]:
+        """Return `doubled`, for the observations in another order."""
+        places = np.empty_like(self.places)
+        return self._doubled(np.take(self.places, other.order, out=places, mode="clip"))  # other modes make a copy
+
+    def _doubled(self, places: NDArray[np.integer]) -> NDArray[np.integer]:
+        if self.ties is None:
+            places *= 2
+            places += 1
+            return places
+        return around_ties(np.arange(len(places) + 1, dtype=places.dtype), self.ties)[places]
+
+    def blocks(self) -> Iterator[tuple[slice, Ties, Array]]:
+        """Places in the order, some at a time, which do not divide ties; the ties; and what `in_order_of` returns."""
+        n = len(self.order)
+        distinct = n if self.ties is None else len(self.ties[0])
+        for first in range(0, distinct, BLOCK):
+            places, ties = slice(first, min(first + BLOCK, n)), None
+            if self.ties is not None:
+                starts, ends = (bounds[first : first + BLOCK] for bounds in self.ties)
+                places = slice(int(starts[0]), int(ends[-1]))
+                ties = starts - starts[0], ends - starts[0]
+            yield places, ties, around_ties(np.arange(places.start, places.stop + 1.0), ties)
+
+
+def around_ties(totals: NDArray, ties: Ties) -> NDArray:
+    """For each place in an order, the running total before it and its ties, plus the one after them."""
+    if ties is None:
+        return np.asarray(totals[:-1] + totals[1:])
+    starts, ends = ties
+    return np.repeat(totals[starts] + totals[ends], ends - starts)
 
 
 def rank_observations(values: Array) -> Ranks:
     """Order `values`, which must not contain NaN."""
-    order, middles, ties = _ordered(values)
-    cdf = np.empty(len(values))
-    cdf[order] = middles / len(values)
-    return Ranks(cdf, order, ties)
+    n = len(values)
+    order, equal = _sorted(values)
+    ties = None
+    if len(equal):
+        starts = np.delete(np.arange(n), equal + 1)
+        ties = starts, np.append(starts[1:], n)
+    places: NDArray[np.integer] = np.empty(n, dtype=np.int32 if n < 2**30 else np.int64)
+    for start in range(0, n, BLOCK):
+        block = order[start : start + BLOCK]
+        places[block] = np.arange(start, start + len(block), dtype=places.dtype)
+    return Ranks(order, places, ties)
 
 
 def mean_ranks(values: NDArray) -> Array:
@@ -70,20 +110,8 @@ def mean_ranks(values: NDArray) -> Array:
     columns = np.asarray(values, dtype=np.float64).reshape(len(values), int(np.prod(np.shape(values)[1:])))
     result = np.full(columns.shape, np.nan)
     for number in np.flatnonzero(~np.isnan(columns).any(axis=0)):
-        order, middles, _ = _ordered(np.ascontiguousarray(columns[:, number]))
-        result[order, number] = middles + 0.5
+        result[:, number] = (rank_observations(np.ascontiguousarray(columns[:, number])).doubled + 1) / 2
     return result.reshape(np.shape(values))
-
-
-def _ordered(values: Array) -> tuple[NDArray[np.intp], Array, tuple[NDArray[np.intp], NDArray[np.intp]] | None]:
-    """Order, the mean of position + ½ over the ties of each position, and the ties; all exact."""
-    n = len(values)
-    order, equal = _sorted(values)
-    if not len(equal):
-        return order, np.arange(0.5, n), None
-    starts = np.delete(np.arange(n), equal + 1)
-    ends = np.append(starts[1:], n)
-    return order, np.repeat((starts + ends) / 2, ends - starts), (starts, ends)
 
 
 _MANY = 20_000
@@ -103,16 +131,20 @@ def _sorted(values: Array) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     if n >= _MANY and low < high < np.inf:
         bits = (n - 1).bit_length()
         scale, keys = 2.0 ** (62 - bits) / (high - low), np.empty(n, dtype=np.int64)
-        for start in range(0, n, 2**15):  # parts that fit into the cache
-            part = values[start : start + 2**15] - low
+        for start in range(0, n, BLOCK):
+            part = values[start : start + BLOCK] - low
             part *= scale
-            block = keys[start : start + 2**15]
+            block = keys[start : start + BLOCK]
             block[:] = part
             block <<= bits
             block += np.arange(start, start + len(block))
         keys.sort()
-        near = np.flatnonzero((keys[1:] ^ keys[:-1]) < 1 << bits)
-        keys &= (1 << bits) - 1
+        found = []
+        for start in range(0, n, BLOCK):
+            block, after = keys[start : start + BLOCK], keys[start + 1 : start + BLOCK + 1]
+            found.append(start + np.flatnonzero((block[: len(after)] ^ after) < 1 << bits))
+            block &= (1 << bits) - 1
+        near = np.concatenate(found)
         for _ in range(_SWAPS):
             here, following = values[keys[near]], values[keys[near + 1]]
             wrong = near[following < here]

@@ -287,7 +287,7 @@ def rdm_without_stimuli(a: ArrayLike, b: ArrayLike, codes: ArrayLike) -> Array:
 
 def _classes(values: Array) -> NDArray[np.intp]:
     """Class of each value among classes in ascending order; ties share a class."""
-    order = rank_observations(values).cdf
+    order = rank_observations(values).doubled / (2 * len(values))
     return np.minimum(order * min(len(values), _CLASSES), min(len(values), _CLASSES) - 1).astype(np.intp)
 
 
@@ -408,8 +408,8 @@ def rdm_neuroid_influence(
 def _slopes(x: Ranks, y: Ranks, values: Array) -> Array:
     """Derivative of Spearman's rho by each of y's values."""
     n = len(values)
-    spread_x, spread_y = (float(side.cdf @ side.cdf) / n - 0.25 for side in (x, y))
-    ranks = x.cdf[y.order]
+    spread_x, spread_y = (float(cdf @ cdf) / n - 0.25 for cdf in (side.doubled / (2 * n) for side in (x, y)))
+    ranks = x.in_order_of(y) / (2 * n)
     ranks -= 0.5
     ranks /= np.sqrt(spread_x * spread_y)
     ordered = values[y.order]

@@ -5,7 +5,16 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from brainscore_core.numerics._arrays import FLAT, Array, as_matrix, centred_gram, mirrored, resolve_device, row_gram
+from brainscore_core.numerics._arrays import (
+    FLAT,
+    Array,
+    as_matrix,
+    centred_gram,
+    in_blocks,
+    mirrored,
+    resolve_device,
+    row_gram,
+)
 
 __all__ = [
     "Dissimilarity",
@@ -64,11 +73,16 @@ def rdm(X: ArrayLike, *, dissimilarity: Dissimilarity = "correlation", device: A
     >>> rdm([[0.0, 0.0], [3.0, 4.0]], dissimilarity="euclidean").round(6).tolist()
     [5.0]
     """
-    return condensed(square_rdm(X, dissimilarity=dissimilarity, device=device))
+    return condensed(_upper_rdm(X, dissimilarity, device))
 
 
 def square_rdm(X: ArrayLike, *, dissimilarity: Dissimilarity = "correlation", device: Any = None) -> Array:
     """As :func:`rdm`, but as a symmetric matrix with a diagonal of 0."""
+    return mirrored(_upper_rdm(X, dissimilarity, device).T)
+
+
+def _upper_rdm(X: ArrayLike, dissimilarity: Dissimilarity, device: Any) -> Array:
+    """As :func:`square_rdm`, but values below the diagonal have no meaning."""
     X, found = as_matrix(X, "X"), resolve_device(device)
     if dissimilarity in ("euclidean", "sqeuclidean"):
         distances = squared_distances(centred_gram(X, "X", device=found))
@@ -87,10 +101,15 @@ def square_rdm(X: ArrayLike, *, dissimilarity: Dissimilarity = "correlation", de
         few = np.flatnonzero(~(length > tolerance * np.sqrt(squared + p * mean**2)))
         largest = np.abs(X[few]).max(axis=1, initial=0.0)
         length[few] = np.where(length[few] > tolerance * largest, length[few], np.nan)
-    result /= -length
-    result /= length[:, None]
-    np.clip(result, -1.0, 1.0, out=result)
-    result += 1.0
+
+    def divide(rows: slice) -> None:
+        block = result[rows, rows.start :]
+        block /= -length[rows.start :]
+        block /= length[rows, None]
+        np.clip(block, -1.0, 1.0, out=block)
+        block += 1.0
+
+    in_blocks(divide, result.shape)
     np.fill_diagonal(result, 0.0)
     return result
 

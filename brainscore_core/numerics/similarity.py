@@ -4,11 +4,12 @@ from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from brainscore_core.numerics._arrays import (
     FLAT,
     Array,
+    WorkerThreads,
     as_matrix,
     centred_gram,
     fast_gram,
@@ -16,8 +17,9 @@ from brainscore_core.numerics._arrays import (
     require_same_rows,
     resolve_device,
     to_numpy,
+    worker_threads,
 )
-from brainscore_core.numerics.correlation import Ranks, mean_ranks, rank_observations
+from brainscore_core.numerics.correlation import BLOCK, Ranks, around_ties, mean_ranks, rank_observations
 from brainscore_core.numerics.dissimilarity import condensed, expanded, number_of_stimuli, squared_distances
 
 __all__ = [
@@ -106,12 +108,14 @@ def compare_rdms(a: ArrayLike, b: ArrayLike) -> Similarity:
     """
     first, second, n = _pair(a, b)
     for which, values in (("first", first), ("second", second)):
-        if np.isnan(values).any():
+        least, largest = (values.min(), values.max()) if len(values) else (0.0, 0.0)
+        if np.isnan(least):
             return Similarity(np.nan, np.full(n, np.nan), _with_nan(which))
-        if len(values) < 2 or (values == values[0]).all():
+        if len(values) < 2 or least == largest:
             return Similarity(np.nan, np.full(n, np.nan), f"all dissimilarities of the {which} RDM are equal")
-    ranks = in_parallel([partial(rank_observations, values) for values in (first, second)], numbers=len(first))
-    return Similarity(*_spearman(*ranks))
+    with worker_threads(len(first), most=2) as threads:
+        x, y = threads.run([partial(rank_observations, values) for values in (first, second)])
+        return Similarity(*_spearman(x, y, threads))
 
 
 def compare_rdms_whitened(a: ArrayLike, b: ArrayLike) -> Similarity:
@@ -226,39 +230,67 @@ def _pair(a: ArrayLike, b: ArrayLike) -> tuple[Array, Array, int]:
 
 def _sums_of_stimuli(pairs: Array, n: int) -> Array:
     """Sum of the values over all pairs with each stimulus."""
-    sums = np.zeros(n)
-    start = 0
-    for row in range(n - 1):
-        values = pairs[start : start + n - 1 - row]
-        sums[row] += values.sum()
-        sums[row + 1 :] += values
-        start += len(values)
+    lengths = np.arange(n - 1, 0, -1)
+    starts = np.cumsum(lengths) - lengths
+    sums = np.append(np.add.reduceat(pairs, starts), 0.0)
+    for row, start in enumerate(starts.tolist()):
+        sums[row + 1 :] += pairs[start : start + n - 1 - row]
     return sums
 
 
-def _spearman(x: Ranks, y: Ranks) -> tuple[float, Array]:
+def _spearman(x: Ranks, y: Ranks, threads: WorkerThreads) -> tuple[float, Array]:
     """Spearman's rho of two RDMs and its derivative by the weight of each stimulus."""
-    pairs = len(x.cdf)
-    cross = float(x.cdf @ y.cdf) / pairs
-    spread_x, spread_y = (float(r.cdf @ r.cdf) / pairs - 0.25 for r in (x, y))
+    pairs = len(x.order)
+    seen = threads.run([partial(y.in_order_of, x), partial(x.in_order_of, y)])
+    moments = threads.run([partial(_rank_moments, *side) for side in zip((x, y), seen, strict=True)])
+    cross = moments[0][0]
+    spread_x, spread_y = (square - 0.25 for _, square in moments)
     size = np.sqrt(spread_x * spread_y)
     rho = (cross - 0.25) / size
+    weights = (-rho * size / spread for spread in (spread_x, spread_y))
+    parts = threads.run([partial(_influence, *side) for side in zip((x, y), seen, weights, strict=True)])
+    influence = np.empty(pairs)
 
-    def part(own: Ranks, other: Ranks, spread: float) -> Array:
-        """What each pair contributes through the ranks of one side, and half of what it does through their product."""
-        slope = own.cdf * (-rho * size / spread)
-        slope += other.cdf
-        through = own.mean_from(slope)  # effect of a weight on the ranks of the observations above it
-        slope *= own.cdf
-        slope *= 0.5
-        through += slope
-        return through
+    def add(some: slice) -> None:
+        for start in range(some.start, some.stop, BLOCK):
+            block = slice(start, min(start + BLOCK, some.stop))
+            np.take(parts[0], x.places[block], out=influence[block], mode="clip")
+            influence[block] += np.take(parts[1], y.places[block], mode="clip")
 
-    influence = part(x, y, spread_x)
-    influence += part(y, x, spread_y)
+    threads.run([partial(add, some) for some in threads.parts(pairs)])
     n = number_of_stimuli(pairs)
     mean = 3 * (cross / size - rho / 2 * ((spread_x + 0.25) / spread_x + (spread_y + 0.25) / spread_y))
-    return float(np.clip(rho, -1.0, 1.0)), 2 * (_sums_of_stimuli(influence, n) / (size * (n - 1)) - mean)
+    sums = _sums_of_stimuli(influence, n) / (8 * pairs**2)
+    return float(np.clip(rho, -1.0, 1.0)), 2 * (sums / (size * (n - 1)) - mean)
+
+
+def _rank_moments(own: Ranks, other: NDArray[np.integer]) -> tuple[float, float]:
+    """Mean product of two ranks as fractions, and mean square of the first; `other` is in the order of `own`."""
+    cross = square = 0.0
+    for places, _, doubled in own.blocks():
+        cross += float(doubled @ other[places])
+        square += float(doubled @ doubled)
+    return cross / (4 * len(other) ** 3), square / (4 * len(other) ** 3)
+
+
+def _influence(own: Ranks, other: NDArray[np.integer], weight: float) -> Array:
+    """What each pair contributes through the ranks of one side, and half of what it does through their product.
+
+    The result is in the order of `own`, as `other` is, and multiplied by 8 · pairs².
+    """
+    result = np.empty(len(other))
+    above = len(other) ** 2 * (1 + weight)
+    for places, ties, doubled in own.blocks():
+        slope = doubled * weight
+        slope += other[places]
+        below = np.zeros(len(slope) + 1)
+        np.cumsum(slope, out=below[1:])
+        slope *= doubled
+        slope += 4 * above  # effect of a weight on the ranks of the observations above it
+        slope -= 2 * around_ties(below, ties)
+        above -= below[-1]
+        result[places] = slope
+    return result
 
 
 Kernel = Literal["linear", "rbf"]
