@@ -643,7 +643,8 @@ def _file_key(X: NDArray) -> tuple[Any, ...] | None:
 def row_gram(X: NDArray, *, centred: bool = False, device: "torch.device | None" = None) -> tuple[Array, Array | None]:
     """X Xᵀ, and None; or the products after subtraction of each row's mean, and these means.
 
-    For large float32 features on the CPU mostly in float32 (see :func:`fast_gram`).
+    Products below the diagonal may be missing. For large float32 features on the CPU mostly in float32 (see
+    :func:`fast_gram`).
     """
     single = device is None and _pays_in_float32(X)
     products = _products_of_file(X, single=single) if device is None else None
@@ -683,7 +684,7 @@ Of products in float32, this leaves five digits for pairs of two such stimuli, a
 
 
 def _recentred(products: _Products, p: int, row_mean: Array | None) -> Array | None:
-    """Change products of rows of p values to those after subtraction of these means; None if this would lose digits."""
+    """Subtract means of rows of p values from products on and above the diagonal; None if this would lose digits."""
     K, shift = products.centred, products.shift
     removed = np.zeros(len(K)) if row_mean is None else p**0.5 * row_mean
     own = K.diagonal()
@@ -691,10 +692,11 @@ def _recentred(products: _Products, p: int, row_mean: Array | None) -> Array | N
         return None
 
     def change(rows: slice) -> None:
-        K[rows] += shift
-        K[rows] += shift[rows, None]
+        block, columns = K[rows, rows.start :], slice(rows.start, None)
+        block += shift[columns]
+        block += shift[rows, None]
         if row_mean is not None:
-            K[rows] -= removed[rows, None] * removed
+            block -= removed[rows, None] * removed[columns]
 
     in_blocks(change, K.shape)
     return K
@@ -713,7 +715,7 @@ def _products_then_centred(
     prepare : callable, optional
         Sees the blocks of columns of features that are converted.
     row_mean : array (n,), optional
-        Subtracted from each row; by default each column's mean is subtracted.
+        Subtracted from each row, without products below the diagonal; by default each column's mean is subtracted.
     shift : array (n,), optional
         Filled with what was subtracted for the columns' means: of product i, j the sum of items i and j.
     """
@@ -741,7 +743,7 @@ def _products_then_centred(
         if not (own <= _LOST * (own - p * row_mean**2)).all():
             return None
         total = dsyr(-float(p), row_mean, lower=1, a=total, overwrite_a=1)
-    return mirrored(total)
+    return mirrored(total) if row_mean is None else np.asarray(total.T)
 
 
 def _memory_map(X: NDArray) -> np.memmap | None:
