@@ -488,12 +488,12 @@ _WORTH_FLOAT32 = 2 * 10**9
 """Multiplications of all stimuli and features from which products in float32 take less time."""
 
 _FLOAT32_COLUMNS = 2048
-"""Columns whose products are summed in float32 before they are added to the others in float64."""
+"""About how many columns' products are summed in float32 before they are added to the others in float64."""
 
 _FLOAT64_COLUMNS = 512
 """Columns that are multiplied at once in float64, of those that float32 does not represent well enough."""
 
-_LEAST_PANEL_ROWS, _MOST_PANEL_ROWS = 128, 1280
+_LEAST_PANEL_ROWS, _MOST_PANEL_ROWS = 128, 2560
 """Range of the number of rows whose products with all later ones a thread computes at once in float32."""
 
 _ROWS_OF_MEANS = 64
@@ -529,8 +529,8 @@ def _products_in_float32(X: NDArray) -> _Products | None:
     squared_mean, rounded = 0.0, 0.0
     with worker_threads(n * p) as threads:
         height = _MOST_PANEL_ROWS
-        if threads.count > 1:  # two panels for each, the first and largest of which are computed first
-            height = min(max(n // (2 * threads.count), _LEAST_PANEL_ROWS), height)
+        if threads.count > 1:  # several for each thread; the first are the largest
+            height = min(max(n // (4 * threads.count), _LEAST_PANEL_ROWS), height)
         panels = [slice(*pair) for pair in pairwise([*range(0, n, height), n + 2])]
 
         def add(block: NDArray[np.floating]) -> None:
@@ -600,13 +600,13 @@ def _add_products(block: NDArray[np.floating], rows: slice, total: Array, sums: 
     else:
         products = get_blas_funcs("syrk", (block,))(1.0, own.T, trans=1, lower=1)
     square = total[rows, rows]
-    n = len(square)
-    for first in range(0, n, 128):
-        square[first:, first : first + 128] += products[first:n, first : min(first + 128, n)]
+    size = len(square)
+    for first in range(0, size, 128):
+        square[first:, first : first + 128] += products[first:size, first : min(first + 128, size)]
     if len(later):
         products = (own @ later.T).T
         total[rows.stop :, rows] += products[:-2]
-    sums[:, rows] += products[-2:, :n]
+    sums[:, rows] += products[-2:, :size]
 
 
 def _columns_in_float64(squares: Array, n: int) -> tuple[NDArray[np.intp], float]:
