@@ -865,7 +865,7 @@ def in_blocks(change: Callable[[slice], None], shape: tuple[int, int]) -> None:
     """Call a function for all rows of a float64 matrix, some at a time, in :func:`worker_threads`."""
     n, p = shape
     step = max(1, _BLOCK_BYTES // (8 * max(p, 1)))
-    with worker_threads(n * p) as threads:
+    with worker_threads(n * p // 10) as threads:  # each number takes little time
         threads.run([partial(change, slice(start, min(start + step, n))) for start in range(0, n, step)])
 
 
