@@ -26,6 +26,7 @@ from brainscore_core.numerics._arrays import (
     resolve_device,
     to_device,
     to_numpy,
+    worker_threads,
 )
 from brainscore_core.numerics.linear_regression import (
     LeftOut,
@@ -141,11 +142,12 @@ def errors_dual(K: Any, Y: Any, whole: tuple[Any, Any, Any], folds: Folds, alpha
     """
     values, vectors, Q = whole
     low, high = float(values.min()) if len(values) else 0.0, float(values.max()) if len(values) else 0.0
-    few, mixing = _support_penalties(alphas, low, high)
     n = len(K)
     condition = (high + alphas.min()) / (low + alphas.min())
     eigenvalues = to_numpy(values)
-    pieces, smallest = _placed(_pieces(eigenvalues, few, _WELL_CONDITIONED[0]), vectors, xp), _WELL_CONDITIONED[1]
+    with worker_threads(n * n):
+        few, mixing = _support_penalties(alphas, low, high)
+        pieces, smallest = _placed(_pieces(eigenvalues, few, _WELL_CONDITIONED[0]), vectors, xp), _WELL_CONDITIONED[1]
 
     errors = np.zeros((len(alphas), Y.shape[1]))
     systems = None  # of one fold; the next one uses the same memory
@@ -352,24 +354,32 @@ def _solve(systems: Array, smallest: float) -> bool:
     from scipy.linalg import get_lapack_funcs
 
     factorize, invert = get_lapack_funcs(("potrf", "trtri"), (systems,))
-    n = systems.shape[2]
+    height, n = systems.shape[1:]
     blocks = [slice(start, min(start + _BLOCK, n)) for start in range(0, n, _BLOCK)]
+    memory = np.empty(height * _BLOCK)
     for system in systems:
         # products by NumPy, as SciPy keeps other threads from running, and is not faster
         inverses = []
         for own in blocks:
-            before, below = slice(own.start), slice(own.stop, None)
-            system[own.start :, own] -= system[own.start :, before] @ system[own, before].T
-            factor, info = factorize(system[own, own], lower=1)
+            before, size = slice(own.start), own.stop - own.start
+            panel = _reduced(system[own.start :, own], system[own.start :, before], system[own, before].T, memory)
+            factor, info = factorize(panel[:size], lower=1)
             if info or factor.diagonal().min() ** 2 < smallest:
                 return False
             inverses.append(invert(factor, lower=1)[0])
-            system[below, own] = system[below, own] @ inverses[-1].T
+            np.matmul(panel[size:], inverses[-1].T, out=system[own.stop :, own])
         right = system[n:]
         for own, inverse in zip(reversed(blocks), reversed(inverses), strict=True):
             after = slice(own.stop, n)
-            right[:, own] = (right[:, own] - right[:, after] @ system[after, own]) @ inverse
+            np.matmul(_reduced(right[:, own], right[:, after], system[after, own], memory), inverse, out=right[:, own])
     return True
+
+
+def _reduced(block: Array, left: Array, right: Array, memory: Array) -> Array:
+    """Compute block − left · right at the start of `memory`, where its rows follow each other, as in no system."""
+    result = memory[: block.size].reshape(block.shape)
+    np.matmul(left, right, out=result)
+    return np.subtract(block, result, out=result)
 
 
 def _solve_on(systems: Any, smallest: float) -> bool:
@@ -641,7 +651,7 @@ class RidgeCV:
             K += size / n
         values, vectors = eigh(K if folds is None else K + size / n, xp)
         values, vectors = values[:-1], vectors[:, :-1]
-        Q = vectors.T @ Y
+        Q = product(vectors.T, Y) if xp is np else vectors.T @ Y
         if folds is None:
             shrinkage = (float(values.min()) + alphas) / (to_numpy(values)[:, None] + alphas)
             errors = _leave_one_out(vectors, Q, shrinkage, None, 0.0, xp)
