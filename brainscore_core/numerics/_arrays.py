@@ -1,9 +1,10 @@
 """Input checks, matrix products in chunks, and PyTorch devices, shared by all methods."""
 
+import ctypes
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import pairwise
@@ -909,6 +910,18 @@ def worker_threads(numbers: int, *, most: int | None = None) -> Iterator[WorkerT
             yield WorkerThreads(count, lambda functions: list(pool.map(lambda function: function(), functions)))
     finally:
         _threads_are_set.release()
+        if numbers >= _MANY_NUMBERS:
+            _return_memory()
+
+
+_MANY_NUMBERS = 10**6
+"""How many numbers functions in threads process at least that leave much memory when they end."""
+
+
+def _return_memory() -> None:
+    """Return to the system what threads have freed, which glibc would keep for later threads."""
+    with suppress(OSError, AttributeError, TypeError):  # another system or library
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 _threads_are_set = Lock()
