@@ -17,7 +17,7 @@ def main() -> None:
     """
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    atexit.register(gc.freeze)  # to search all objects of all libraries for garbage at the end takes .1 s
+    atexit.register(gc.freeze)  # else Python would look for garbage among all objects at its end, for 0.1 s
     try:
         from brainscore.cli import app
 

@@ -915,7 +915,7 @@ def worker_threads(numbers: int, *, most: int | None = None) -> Iterator[WorkerT
 
 
 _MANY_NUMBERS = 10**6
-"""How many numbers functions in threads process at least that leave much memory when they end."""
+"""Count of numbers that threads process from which the memory that they free is returned to the system."""
 
 
 def _return_memory() -> None:

@@ -198,7 +198,7 @@ def _lower_priority() -> None:
 
 
 _LARGEST_REQUEST = 1_000_000
-_REAPING_SECONDS = 0.05
+_REAPING_SECONDS = 0.05  # between two looks whether processes have ended completely
 _SHARED = ("torch", "torchvision", "timm", "transformers", "open_clip")  # which many models import
 _PLUGIN_FOLDERS = ("benchmarks", "data", "metrics", "models")  # of the domain; plugins are not kept
 
