@@ -312,7 +312,7 @@ def fit_ridge_on(X: NDArray, Y: Array, alpha: float, device: "torch.device") -> 
     """Fit responses Y (n × q) from features X (n × p), in the dual form if p > n."""
     x_mean, y_mean = column_means(X), Y.mean(axis=0)
     if X.shape[1] > len(X):
-        weights = _solve_shifted_on(gram_on(X, device=device), to_device(Y - y_mean, device), alpha)
+        weights = _solve_dual_on(gram_on(X, device=device), to_device(Y - y_mean, device), alpha)
         return LinearFit(x_mean, y_mean, to_numpy(weights), X)
     C, B, _ = _finite_moments_on(X, Y - y_mean, slice(None), x_mean, device)
     return LinearFit(x_mean, y_mean, to_numpy(_solve_shifted_on(C, B, alpha)))
@@ -355,7 +355,7 @@ def _predict_dual_on(K: Any, Y: Any, train: Rows, test: Rows, alpha: float) -> A
     outer = outer - outer.mean(1, keepdim=True) - (means - means.mean())
     inner = inner - means - (means - means.mean())[:, None]
     y_mean = Y[fitted].mean(0)
-    return outer @ _solve_shifted_on(inner, Y[fitted] - y_mean, alpha) + y_mean
+    return outer @ _solve_dual_on(inner, Y[fitted] - y_mean, alpha) + y_mean
 
 
 def _finite_moments_on(
@@ -365,6 +365,12 @@ def _finite_moments_on(
     if not bool(C.isfinite().all()):
         require_finite(to_numpy(C), X)
     return C, B, total
+
+
+def _solve_dual_on(K: Any, Y: Any, alpha: float) -> Any:
+    """As :meth:`Ridge.dual`; K is overwritten."""
+    K += K.trace() / len(K) ** 2
+    return _solve_shifted_on(K, Y, alpha)
 
 
 def _solve_shifted_on(A: Any, B: Any, alpha: float) -> Any:
@@ -499,13 +505,14 @@ class Ridge:
         return Weights(_solve_shifted(C, B, self.alpha))
 
     def dual(self, K: Array, Y: Array) -> Weights:
-        """Weights from K = XXᵀ and Y."""
-        return Weights(_solve_shifted(K, Y, self.alpha))
+        """Weights from K = XXᵀ and Y, both centred."""
+        # centring leaves one null direction, the constant; filled in, it does not amplify rounding errors of Y
+        return Weights(_solve_shifted(K, Y, self.alpha, added=float(K.trace()) / len(K) ** 2))
 
 
-def _solve_shifted(A: Array, B: Array, alpha: float) -> Array:
-    """Solve (A + alpha · I) W = B for positive semidefinite A."""
-    shifted = A.copy(order="F")
+def _solve_shifted(A: Array, B: Array, alpha: float, added: float = 0.0) -> Array:
+    """Solve (A + alpha · I) W = B for positive semidefinite A, after a number was added to all of A."""
+    shifted = np.add(A, added, order="F")
     shifted.flat[:: len(A) + 1] += alpha
     try:
         factor = cho_factor(shifted, lower=True, overwrite_a=True, check_finite=False)

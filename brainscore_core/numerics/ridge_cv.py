@@ -28,6 +28,15 @@ from brainscore_core.numerics._arrays import (
     to_numpy,
     worker_threads,
 )
+from brainscore_core.numerics._decomposition import (
+    CONDITION_LIMIT,
+    Decomposition,
+    above_rounding,
+    centred_eigh,
+    eigendecomposition,
+    eigh,
+    torn,
+)
 from brainscore_core.numerics.linear_regression import (
     LeftOut,
     LinearFit,
@@ -49,9 +58,6 @@ _WELL_CONDITIONED = 1e-11, 0.1
 
 _ROUNDING = 1e-15
 """As `_EXACT`, for the entries of systems with any pivots, which amplify errors."""
-
-_CONDITION_LIMIT = 1e10
-"""Condition number above which held-out errors are not derived from a decomposition of the whole."""
 
 _SMALLER = 4
 """Chunks on a CPU are smaller by this, as the system hands out larger blocks of memory anew each time."""
@@ -108,46 +114,29 @@ def make_folds(cv: Any, n: int) -> Folds:
     return folds
 
 
-def eigh(A: Any, xp: Any) -> tuple[Any, Any]:
-    """Eigenvalues, clipped at 0, and eigenvectors of a symmetric positive semidefinite matrix, which is overwritten."""
-    if xp is np:
-        from scipy.linalg import eigh as decompose
-
-        columns = A.T if A.flags.c_contiguous else A  # the layout that needs no copy
-        values, vectors = decompose(columns, driver="evd", check_finite=False, overwrite_a=True)
-    else:
-        values, vectors = xp.linalg.eigh(A)
-    return values.clip(0.0), vectors
-
-
-def above_rounding(values: Any, size: int) -> Any:
-    """Mask of eigenvalues above the rounding error of a matrix with `size` rows."""
-    return values > size * np.finfo(np.float64).eps * values.max()
-
-
-def errors_dual(K: Any, Y: Any, whole: tuple[Any, Any, Any], folds: Folds, alphas: Array, xp: Any) -> Array:
+def errors_dual(K: Any, Y: Any, whole: Decomposition, Q: Any, folds: Folds, alphas: Array, xp: Any) -> Array:
     """Mean over folds of the mean squared error, alphas × q.
 
     Parameters
     ----------
     K, Y : array or tensor, n × n and n × q
         XXᵀ and responses, both centred.
-    whole : tuple of array or tensor
-        Eigenvalues (in ascending order) and eigenvectors of K without the constant, and the product of the transposed
-        eigenvectors with Y.
+    whole : Decomposition
+        Of K.
+    Q : array or tensor, m × q
+        Product of its transposed vectors with Y.
     folds : sequence of pairs
         Training and test rows; both are centred by the mean of the training rows.
     alphas : array
         Penalties.
     """
-    values, vectors, Q = whole
-    low, high = float(values.min()) if len(values) else 0.0, float(values.max()) if len(values) else 0.0
-    n = len(K)
-    condition = (high + alphas.min()) / (low + alphas.min())
-    eigenvalues = to_numpy(values)
+    n, vectors, eigenvalues = len(K), whole.vectors, to_numpy(whole.values)
+    condition = (whole.high + alphas.min()) / (whole.low + alphas.min())
     with worker_threads(n * n):
-        few, mixing = _support_penalties(alphas, low, high)
+        few, mixing = _support_penalties(alphas, whole.low, whole.high)
         pieces, smallest = _placed(_pieces(eigenvalues, few, _WELL_CONDITIONED[0]), vectors, xp), _WELL_CONDITIONED[1]
+        rights = xp.concatenate([Q, whole.links], 1)
+        joints = _joints(whole, rights, few)
 
     errors = np.zeros((len(alphas), Y.shape[1]))
     systems = None  # of one fold; the next one uses the same memory
@@ -158,15 +147,14 @@ def errors_dual(K: Any, Y: Any, whole: tuple[Any, Any, Any], folds: Folds, alpha
         rest = len(train)
         cheaper = len(few) * len(test) ** 2 * n < _EIGH * rest**3
         complete = rest + len(test) == n == len(np.union1d(train, test))
-        if cheaper and complete and condition * n / rest < _CONDITION_LIMIT:
-            basis, shape = vectors.T[:, _run(test)], (len(few), len(test) + Y.shape[1], len(test))
+        if cheaper and complete and condition * n / rest < CONDITION_LIMIT:
+            basis, shape = vectors.T[:, _run(test)], (len(few), len(test) + rights.shape[1], len(test))
             if systems is None or systems.shape != shape:
-                systems = _empty(shape, vectors, xp)
-                systems[:] = 0.0  # as not all of it is written
-            part = _left_out(basis, Q, targets, pieces, smallest, systems, xp)
+                systems = np.zeros(shape) if xp is np else vectors.new_zeros(shape)  # as not all of it is written
+            part = _left_out(basis, rights, targets, pieces, smallest, joints, systems, xp)
             if part is None and smallest:
                 pieces, smallest = _placed(_pieces(eigenvalues, few, _ROUNDING), vectors, xp), 0.0
-                part = _left_out(basis, Q, targets, pieces, smallest, systems, xp)
+                part = _left_out(basis, rights, targets, pieces, smallest, joints, systems, xp)
         if part is None:
             inner, outer = centred_blocks(K, train, test)
             own, basis = eigh(inner, xp)
@@ -281,26 +269,50 @@ def _predicted(outer: Any, values: Any, Q: Any, alphas: Array, xp: Any) -> Any:
     return xp.stack([(Q.T / (values + float(alpha))) @ outer.T for alpha in alphas])
 
 
-def _left_out(basis: Any, Q: Any, targets: Any, pieces: list[_Piece], smallest: float, systems: Any, xp: Any) -> Any:
+def _joints(whole: Decomposition, rights: Any, alphas: Array) -> list[tuple[Any, Any]]:
+    """For each penalty Lᵀ D Q and C⁻¹ + Lᵀ D L, on the scale of the weights of pieces."""
+    q, found = rights.shape[1] - whole.links.shape[1], []
+    for alpha in alphas:
+        size = float(whole.values[0]) + float(alpha)
+        weighted = (whole.links * (size / (whole.values + float(alpha)))[:, None]).T @ rights
+        found.append((weighted[:, :q], weighted[:, q:] + size * whole.inverse))
+    return found
+
+
+def _left_out(
+    basis: Any,
+    rights: Any,
+    targets: Any,
+    pieces: list[_Piece],
+    smallest: float,
+    joints: list[tuple[Any, Any]],
+    systems: Any,
+    xp: Any,
+) -> Any:
     """Predictions (penalties × q × n_test) for rows by fits to all others; None if a pivot is below `smallest`, or 0.
 
     With M = (K + alpha · I)⁻¹ on the space orthogonal to the constant, the residuals are M_RR⁻¹ (M Y)_R. Eigenvalues of
-    similar size contribute combinations of what they contribute with a few penalties.
+    similar size contribute combinations of what they contribute with a few penalties. If K is torn, M is that without
+    its links until systems are solved, then residuals are corrected.
 
     Parameters
     ----------
-    basis, Q : array or tensor, m × n_test and m × q
-        These rows of the eigenvectors, transposed, and the products of all eigenvectors with Y.
+    basis : array or tensor, m × n_test
+        These rows of the vectors, transposed.
+    rights : array or tensor, m × (q + r)
+        Products of all vectors with Y, and links.
     targets : array or tensor, q × n_test
         Responses of the rows.
     pieces : list of pieces
         Of the eigenvalues.
     smallest : float
-    systems : array or tensor, penalties × (n_test + q) × n_test
+    joints : list of (array or tensor, array or tensor)
+        As :func:`_joints` returns them.
+    systems : array or tensor, penalties × (n_test + q + r) × n_test
         Finite values that are overwritten: M_RR of each penalty (only its lower triangle is used) and, below it,
-        (M Y)_Rᵀ, which the residuals and then the predictions replace.
+        (M Y)_Rᵀ, which the residuals and then the predictions replace, and the same for links in place of responses.
     """
-    m, n = basis.shape
+    (m, n), q = basis.shape, len(targets)
     mixing = xp.concatenate([piece.mixing for piece in pieces], axis=1)
     few, total = mixing.shape
 
@@ -320,19 +332,25 @@ def _left_out(basis: Any, Q: Any, targets: Any, pieces: list[_Piece], smallest: 
     def slices(length: int) -> Iterator[slice]:
         return _columns((_SMALLER if xp is np else 1) * total * n, length, basis, xp)
 
-    tasks = [partial(fill, systems[:, n:], Q, rows, n) for rows in slices(Q.shape[1])]
+    tasks = [partial(fill, systems[:, n:], rights, rows, n) for rows in slices(rights.shape[1])]
     tasks += [partial(fill, systems, basis, rows, rows.stop) for rows in reversed(list(slices(n)))]
     together = partial(in_parallel, numbers=m * n) if xp is np else _in_turn
     together(tasks)
 
     def solved(some: slice) -> bool:
-        result = (_solve if xp is np else _solve_on)(systems[some], smallest)
-        xp.subtract(targets, systems[some, n:], out=systems[some, n:])
+        own, residuals = systems[some], systems[some, n : n + q]
+        links = own[:, n + q :] + 0.0
+        result = (_solve if xp is np else _solve_on)(own, smallest)
+        if links.shape[1]:
+            for system, link, left, (weighted, joined) in zip(own, links, residuals, joints[some], strict=True):
+                through = system[n + q :]
+                left += np.linalg.solve(link @ through.T - joined, weighted - link @ left.T).T @ through
+        xp.subtract(targets, residuals, out=residuals)
         return result
 
     chunks = _columns((2 * _SMALLER if xp is np else 1) * n * n, few, basis, xp)
     results = together([partial(solved, some) for some in chunks])
-    return systems[:, n:] if all(results) else None
+    return systems[:, n : n + q] if all(results) else None
 
 
 def _in_turn(functions: Sequence[Callable[[], Any]]) -> list[Any]:
@@ -513,12 +531,15 @@ class RidgeCV:
     stimuli together are all stimuli, the residuals of the test stimuli follow from the eigendecomposition of all: they
     solve a system with the test stimuli's block of (XXᵀ + alpha · I)⁻¹ and the same rows of its product with the
     responses. What eigenvalues of similar size contribute to both with five to fifteen penalties determines what they
-    contribute with all others: within 10⁻¹¹ where the systems hardly amplify errors, otherwise to rounding.
+    contribute with all others: within 10⁻¹¹ where the systems hardly amplify errors, otherwise to rounding. Instead of
+    its eigendecomposition, a fit to 1600 or more stimuli uses those of parts of the tridiagonal matrix to which XXᵀ is
+    reduced, as the divide-and-conquer method [3]_ does before it joins them.
 
     References
     ----------
     .. [1] Golub, Heath & Wahba (1979). Technometrics 21, 215–223. https://doi.org/10.1080/00401706.1979.10489751
     .. [2] Dupré la Tour et al. (2022). NeuroImage 264, 119728. https://doi.org/10.1016/j.neuroimage.2022.119728
+    .. [3] Cuppen (1980). Numerische Mathematik 36, 177–195. https://doi.org/10.1007/BF01396757
 
     Examples
     --------
@@ -624,7 +645,7 @@ class RidgeCV:
         x_mean, y_mean = column_means(X), Y.mean(axis=0)
         responses = Y - y_mean if device is None else to_device(Y - y_mean, device)
         if p >= (n if folds is None else min(len(train) for train, _ in folds)):
-            found = self._dual(gram_on(X, device=device), responses, folds)
+            found = self._dual(gram_on(X, device=device), responses, folds, may_tear=True)
             return LinearFit(x_mean, y_mean, to_numpy(found.weights), X, alpha=found.alpha), found
         centred = centred_features(X, mean=x_mean)
         features = centred if device is None else to_device(centred, device)
@@ -641,30 +662,28 @@ class RidgeCV:
             errors = _leave_one_out(X @ vectors / shift, Q / shift[:, None], shrinkage, Y, 1 - 1 / n, xp)
         else:
             errors = errors_primal(X, Y, folds, alphas, xp)
-        return self._chosen(vectors, values, Q, errors, xp)
+        return self._chosen(eigendecomposition(values, vectors), Q, errors, xp)
 
-    def _dual(self, K: Any, Y: Any, folds: Folds | None) -> _Solution:
+    def _dual(self, K: Any, Y: Any, folds: Folds | None, *, may_tear: bool = False) -> _Solution:
         n, xp, alphas = len(K), _array_module(K), np.asarray(self.alphas, dtype=np.float64)
-        # the constant is an eigenvector with eigenvalue 0; moved to the top, it differs from other null vectors
-        size = 2 * float(xp.linalg.norm(K)) or 1.0
-        if folds is None:  # K is not needed any more
-            K += size / n
-        values, vectors = eigh(K if folds is None else K + size / n, xp)
-        values, vectors = values[:-1], vectors[:, :-1]
+        whole = torn(K, float(alphas.min())) if may_tear and folds is not None and xp is np else None
+        if whole is None:
+            whole = centred_eigh(K if folds is None else K + 0.0, xp)  # without folds, K is not needed any more
+        values, vectors, *_ = whole
         Q = product(vectors.T, Y) if xp is np else vectors.T @ Y
         if folds is None:
             shrinkage = (float(values.min()) + alphas) / (to_numpy(values)[:, None] + alphas)
             errors = _leave_one_out(vectors, Q, shrinkage, None, 0.0, xp)
         else:
-            errors = errors_dual(K, Y, (values, vectors, Q), folds, alphas, xp)
+            errors = errors_dual(K, Y, whole, Q, folds, alphas, xp)
         # directions in which stimuli do not differ do not change a fit
-        return self._chosen(vectors, values, xp.where(above_rounding(values, n)[:, None], Q, 0.0), errors, xp)
+        return self._chosen(whole, xp.where(above_rounding(values, n)[:, None], Q, 0.0), errors, xp)
 
-    def _chosen(self, vectors: Any, values: Any, Q: Any, errors: Array, xp: Any) -> _Solution:
+    def _chosen(self, whole: Decomposition, Q: Any, errors: Array, xp: Any) -> _Solution:
         errors = errors if self.alpha_per_target else errors.mean(axis=1, keepdims=True)
         best = np.asarray(self.alphas, dtype=np.float64)[errors.argmin(axis=0)]
-        weights = vectors @ (Q / (values[:, None] + as_array_like(best, values, xp)))
-        return _Solution(weights, best if self.alpha_per_target else float(best[0]), values, vectors)
+        weights = whole.vectors @ whole.solve(Q, as_array_like(np.broadcast_to(best, Q.shape[1]), whole.values, xp))
+        return _Solution(weights, best if self.alpha_per_target else float(best[0]), whole.values, whole.vectors)
 
 
 def _array_module(x: Any) -> Any:
