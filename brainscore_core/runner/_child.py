@@ -33,7 +33,6 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 _PR_SET_PDEATHSIG = 1  # option of prctl on Linux: the signal to receive when the parent ends
-_GPU_FILES = ("/dev/nvidia", "/dev/kfd")  # open in processes that use a GPU; importing torch does not open them
 _PRIORITY_STEPS = 5  # by which scoring and fetching come after what several processes wait for
 _OOM_SCORE = "500"  # if memory runs out, the system should kill this process, not the worker or the terminal
 
@@ -363,16 +362,9 @@ def _problem_of_forks() -> str:
                 tasks -= library["num_threads"] - 1
     if tasks > 0:
         return f"{tasks} threads are running"
-    if any(_target(path).startswith(_GPU_FILES) for path in Path("/proc/self/fd").iterdir()):
-        return "a GPU is in use"
-    return ""
+    from brainscore_core.runner.process_tree import uses_gpu
 
-
-def _target(link: Path) -> str:
-    try:
-        return os.readlink(link)
-    except OSError:  # closed meanwhile, as is the listing of the folder itself
-        return ""
+    return "a GPU is in use" if uses_gpu(os.getpid()) else ""
 
 
 def _fork() -> int:

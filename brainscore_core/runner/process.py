@@ -25,6 +25,7 @@ from brainscore_core.runner.process_tree import (
     memory_of,
     proportional_memory_of,
     system_oom_kills,
+    uses_gpu,
 )
 from brainscore_core.runner.template import SCRIPT, ForkedProcess, Template
 
@@ -39,6 +40,8 @@ _THREAD_VARIABLES = (
     "NUMEXPR_NUM_THREADS",
 )
 _PLANNED_SHARE = 0.9  # share of its limit that a scoring process plans with; the rest is a reserve
+
+_SMALL_SHARE = 0.25  # share of its limit from which another process must not be started beside it
 
 _TICK = 0.05  # seconds between two checks of the process's memory
 _TREE_TICKS = 10  # checks between two searches for descendants
@@ -160,6 +163,17 @@ class ScoringProcess:
     def benchmarks(self) -> frozenset[str]:
         """Benchmarks that it has from its template."""
         return self._process.benchmarks if isinstance(self._process, ForkedProcess) else frozenset()
+
+    @property
+    def is_small(self) -> bool:
+        """Whether it holds little of the memory that it may hold, and no GPU."""
+        pid, limit = self._process.pid, self.limit
+        return limit is not None and memory_of([pid]) < _SMALL_SHARE * limit and not uses_gpu(pid)
+
+    @property
+    def is_outdated(self) -> bool:
+        """Whether a process that the template forks now would have further benchmarks, stimuli or modules."""
+        return isinstance(self._process, ForkedProcess) and self._process.is_outdated
 
     def wait_ready(self, stopped: Callable[[], bool]) -> Death | None:
         """Wait until the process is ready."""

@@ -8,10 +8,11 @@ import signal
 from collections.abc import Iterable
 from pathlib import Path
 
-__all__ = ["descendants", "end_all", "memory_of", "proportional_memory_of", "system_oom_kills"]
+__all__ = ["descendants", "end_all", "memory_of", "proportional_memory_of", "system_oom_kills", "uses_gpu"]
 
 _PRIVATE = (b"RssAnon:", b"VmSwap:")
 _SHARED = b"RssShmem:"
+_GPU_FILES = ("/dev/nvidia", "/dev/kfd")  # open in processes that use a GPU; importing torch does not open them
 _PROPORTIONAL = ("Pss_Anon:", "Pss_Shmem:", "SwapPss:")
 
 
@@ -134,3 +135,26 @@ def system_oom_kills() -> int:
     except OSError:
         return 0
     return next((int(line.split()[1]) for line in lines if line.startswith("oom_kill ")), 0)
+
+
+def uses_gpu(pid: int) -> bool:
+    """Whether a process has files of a GPU open, on Linux.
+
+    Examples
+    --------
+    >>> import os
+    >>> uses_gpu(os.getpid())
+    False
+    """
+    try:
+        links = list(Path(f"/proc/{pid}/fd").iterdir())
+    except OSError:  # another system, or the process has ended
+        return False
+    return any(_target(link).startswith(_GPU_FILES) for link in links)
+
+
+def _target(link: Path) -> str:
+    try:
+        return os.readlink(link)
+    except OSError:  # closed meanwhile, as is the listing of the folder itself
+        return ""

@@ -322,6 +322,7 @@ class _Run:
         self.n_submitted = 0  # tasks
         self.waiting: deque[Work] = deque()
         self.running: dict[str, tuple[Any, Work]] = {}
+        self.ending: set[str] = set()  # running tasks that score what is probably their last pair
         self.attempts: dict[Pair, int] = {}
         self.workers: dict[Pair, str] = {}  # addresses of the workers that score pairs now
         self.seconds: dict[str, list[float]] = {}  # of pairs that were scored, by model
@@ -406,6 +407,7 @@ class _Run:
             except BaseException:
                 with deferring_interrupts():
                     self._stop(client)
+                    self._record_events()
                 raise
 
     def _submit(self, cluster: Cluster) -> None:
@@ -413,7 +415,7 @@ class _Run:
         now = time.monotonic()
         due = [work for work in self.waiting if work.due <= now]
         due.sort(key=lambda work: (work.model in self.seconds, -self._expected_seconds(work.model, work.pairs)))
-        free = max(cluster.slots() - len(self.running), 0) if due or self._may_split() else 0
+        free = max(cluster.slots() - len(self.running) + len(self.ending), 0) if due or self._may_split() else 0
         chosen = due[:free]
         for work in chosen:
             self.waiting.remove(work)
@@ -436,6 +438,7 @@ class _Run:
                 largest=largest_memory(self.options, cluster.client),
                 timeout=self.options.timeout,
                 others_wait=bool(self.waiting),
+                hands_over=self.options.shares_template,
                 **self.common_fields,
             )
             future = cluster.client.submit(
@@ -481,12 +484,22 @@ class _Run:
             kind, content = self.inbox.get(timeout=_TICK)
         except queue.Empty:
             return
-        if kind == "event":
+        if kind == "event" and content["what"] == "ending":
+            self.ending |= {content["key"]} & self.running.keys()
+        elif kind == "event":
             self._record(content)
         elif kind == "lost":
             self._worker_lost(content)
         elif content in self.running:
+            self.ending.discard(content)
             self._task_done(*self.running.pop(content))
+
+    def _record_events(self) -> None:
+        """Record what has arrived of pairs that ended before the run was interrupted."""
+        while not self.inbox.empty():
+            kind, content = self.inbox.get()
+            if kind == "event" and content["what"] == "finished":
+                self._record(content)
 
     def _from_scheduler(self, event: tuple[float, Any]) -> None:
         message = event[1]

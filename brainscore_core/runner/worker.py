@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
+from threading import Lock
 from typing import Any, NamedTuple
 
 from brainscore_core.errors import UserError
@@ -107,6 +109,8 @@ ATTEMPTS = 2
 
 _ANSWER_SECONDS = 1.0  # until the last answers of a process that has died are read
 
+_TURN_SECONDS = 0.05  # between two checks of a waiting task whether the run was stopped
+
 _stopped: set[str] = set()  # runs
 _active: Counter[str] = Counter()  # tasks of each run
 
@@ -137,6 +141,8 @@ class TaskSpec:
         `platform_code` where the run was started; empty: not compared.
     others_wait : bool
         Whether tasks of other models wait: this one then ends early if it would have to wait for a template.
+    hands_over : bool
+        Whether the worker may prepare its next task while this one scores what is probably its last pair.
     """
 
     run: str
@@ -157,6 +163,7 @@ class TaskSpec:
     timeout: float | None
     code: str = ""
     others_wait: bool = False
+    hands_over: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """Convert to plain values."""
@@ -208,6 +215,7 @@ class _Unwritten(NamedTuple):
     claim: Claim
     held: ExitStack  # of the claim, which is released when it is closed
     seconds: float
+    process: ScoringProcess | None  # that writes it
 
 
 class _Task:
@@ -231,8 +239,12 @@ class _Task:
         self.attempts: Counter[str] = Counter()
         self.remaining: list[str] = []
         self.outcomes: list[dict[str, Any]] = []
-        self.unwritten: dict[str, _Unwritten] = {}  # scored pairs whose receipts are being written; at most one
+        self.unwritten: dict[str, _Unwritten] = {}  # scored pairs whose receipts are being written; one of a process
+        self.background = ThreadPoolExecutor(1, thread_name_prefix="brainscore-ending")
+        self.replaced: list[Future[None]] = []  # processes that are ended in the background
         self.seconds_again = 0.0  # that another process would need to load the model
+        self.turn: Lock = vars(worker).setdefault("scoring_turn", Lock())  # held by the task that scores
+        self.has_turn = self.has_handed_over = False
         try:
             self.key: str | None = worker.get_current_task()
         except ValueError:
@@ -245,24 +257,75 @@ class _Task:
         waiting: list[str] = []
         try:
             while self.remaining and (benchmark := self._next()) is not None:
+                if self._take_turn() and self.process is not None and self.process.is_outdated:
+                    self._fork()
+                    benchmark = self._first()
                 self.remaining.remove(benchmark)
+                if self._is_probably_last():
+                    self._let_next_start()
                 outcome = self._pair(benchmark)
                 if outcome["what"] == "claimed":
                     waiting.append(benchmark)
                 elif outcome["what"] != "unwritten":
                     self._end(outcome)
                 if not self.remaining:
+                    self._end_turn_early()
                     self._settle(self.process)  # a pair whose receipt was lost remains
+                    self._wait_for_replaced()
             # other processes had claimed these pairs; they may be finished or released by now
             for benchmark in waiting:
+                self._take_turn()
                 self._end(self._pair(benchmark, later=False))
         finally:
             try:
+                self._end_turn_early()
                 self._settle(self.process)
+                self._wait_for_replaced()
             finally:
+                self.background.shutdown()
                 if self.process is not None:
                     self.process.finish()
+                self._end_turn()
         return self.outcomes
+
+    def _take_turn(self) -> bool:
+        """Wait until the task before this one on this worker has scored its last pair; return whether that took time.
+
+        If the run is stopped, it does not wait any longer.
+        """
+        had_to_wait = False
+        while not (self.has_turn or self.stopped()):
+            self.has_turn = self.turn.acquire(timeout=_TURN_SECONDS if had_to_wait else 0)
+            had_to_wait = not self.has_turn or had_to_wait
+        return had_to_wait
+
+    def _is_probably_last(self) -> bool:
+        """Whether this task ends after the present pair, unless a template keeps a further benchmark until then."""
+        template = None if self.process is None else self.process.template
+        return not self.remaining or (self.spec.others_wait and template is not None and not self._ready(template))
+
+    def _let_next_start(self) -> None:
+        """Let the run submit a further task to this worker, which takes its turn when this one has ended its own."""
+        if self.spec.hands_over and not self.has_handed_over:
+            from distributed import secede
+
+            secede()
+            self.has_handed_over = True
+            self.worker.log_event(self.spec.topic, {"what": "ending", "key": self.spec.key})
+
+    def _end_turn_early(self) -> None:
+        """End the turn while the last receipt is written, if the next task may load its model at the same time."""
+        if self.process is None or self._may_be_doubled(self.process):
+            self._end_turn()
+
+    def _may_be_doubled(self, process: ScoringProcess) -> bool:
+        """Whether another process may load a model before this one has ended."""
+        return not self.spec.isolated and process.is_small
+
+    def _end_turn(self) -> None:
+        if self.has_turn:
+            self.has_turn = False
+            self.turn.release()
 
     def _end(self, outcome: dict[str, Any]) -> None:
         self.outcomes.append(self._report(outcome))
@@ -308,6 +371,10 @@ class _Task:
             ):
                 return None
         self._fork()
+        return self._first()
+
+    def _first(self) -> str:
+        """First remaining benchmark that need not be waited for, or else the first one."""
         template = None if self.process is None else self.process.template
         ready = [] if template is None else self._ready(template)
         return (ready or self.remaining)[0]
@@ -336,21 +403,36 @@ class _Task:
             return
         before = self.process
         self.process = ScoringProcess(self.settings, environment=self.environment, limit=self.limit, template=template)
-        if before is not None:
-            self._settle(before)
-            before.finish()
+        if before is not None and self._may_be_doubled(before):
+            self.replaced.append(self.background.submit(self._end_process, before))
+        elif before is not None:
+            self._end_process(before)
+
+    def _end_process(self, process: ScoringProcess) -> None:
+        self._settle(process)
+        process.finish()
+
+    def _wait_for_replaced(self) -> None:
+        """Wait for the end of processes that were replaced; pairs whose receipts they did not write remain."""
+        while self.replaced:
+            self.replaced.pop().result()
 
     def _settle(self, process: ScoringProcess | None, *, has_died: bool = False) -> None:
         """Wait until the receipts of a process are written; pairs whose receipts it did not write remain."""
-        if not self.unwritten:
+
+        def own() -> list[str]:
+            return [benchmark for benchmark, one in list(self.unwritten.items()) if one.process is process]
+
+        if not own():
             return
         if process is not None:
             timeout = _ANSWER_SECONDS if has_died else self.spec.timeout
-            process.wait_written(lambda: not self.unwritten, timeout=timeout, stopped=self.stopped)
-            if self.unwritten and not has_died:
+            process.wait_written(lambda: not own(), timeout=timeout, stopped=self.stopped)
+            if own() and not has_died:
                 process.close()  # it must not write a receipt after this
-                self.process = None if process is self.process else self.process
-        for benchmark in list(self.unwritten):
+                if process is self.process:
+                    self.process = None
+        for benchmark in own():
             unwritten = self.unwritten.pop(benchmark)
             with unwritten.held:
                 latest = self.store.latest(self.spec.model, benchmark)
@@ -389,7 +471,7 @@ class _Task:
             if outcome["what"] == "finished":
                 claim.finish()
             if outcome["what"] == "unwritten":
-                self.unwritten[benchmark] = _Unwritten(claim, held.pop_all(), outcome["seconds"])
+                self.unwritten[benchmark] = _Unwritten(claim, held.pop_all(), outcome["seconds"], self.process)
             return outcome
 
     def _claimed_pair(self, benchmark: str, attempts: int, *, is_first: bool, later: bool) -> dict[str, Any]:

@@ -11,6 +11,8 @@ import numpy as np
 
 from brainscore_core.scoring import BenchmarkInfo, Estimate, ModelInfo, Receipt
 
+held = []
+
 
 def score(model, benchmark, *, store, run, isolated, folder):
     """Write down that it was begun, do what the name says, write a receipt."""
@@ -60,6 +62,10 @@ def _eat(argument, mark):
     kept = bytearray(int(argument) * 1_000_000)
     kept[::4096] = b"x" * len(kept[::4096])
     time.sleep(1.0)
+
+
+def _hold(argument, mark):
+    held.append(bytearray(os.urandom(1_000_000)) * int(argument))
 
 
 def _crash(argument, mark):
@@ -127,3 +133,15 @@ def _late(argument, mark):
     model, seconds = argument.split("-")
     if mark.name.startswith(f"{model} "):
         time.sleep(float(seconds))
+
+
+def _sibling(argument, mark):
+    """Wait, for the model of the name only, until the template has forked the process of another task."""
+    import psutil
+
+    end = time.monotonic() + 30
+    servers = psutil.Process(os.getppid()).parent()
+    while mark.name.startswith(f"{argument} ") and sum(len(one.children()) for one in servers.children()) < 2:
+        if time.monotonic() > end:
+            raise TimeoutError("there is no other process")
+        time.sleep(0.01)

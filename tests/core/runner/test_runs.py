@@ -214,6 +214,25 @@ def test_receipts_are_written_while_the_next_pair_is_scored(runner):
     assert runner.store.claims() == ()
 
 
+@pytest.mark.slow(reason="starts clusters of processes")
+@pytest.mark.skipif(sys.platform != "linux", reason="templates need Linux")
+def test_the_process_of_the_next_task_starts_while_the_last_pair_is_scored(runner):
+    report = runner(["a", "b"], ["plain-1", "sibling-a"])
+    assert report.states == {"scored": 4}
+    assert set(runner.counts().values()) == {1}
+    assert [one.pair[0] for one in runner.begun()] == ["a", "a", "b", "b"]  # but its pairs wait
+
+
+@pytest.mark.slow(reason="starts clusters of processes")
+@pytest.mark.parametrize(("memory", "is_overlapping"), [(1_000_000_000, True), (300_000_000, False)])
+def test_a_model_is_loaded_beside_the_previous_one_only_if_both_are_small(runner, memory, is_overlapping):
+    report = runner(["a", "b"], ["hold-100"], scorer="runner_toys:score_later", memory=memory)
+    assert report.states == {"scored": 2}
+    kinds = [(type(event).__name__, event.model) for event in runner.events if hasattr(event, "model")]
+    begins_before_the_receipt = kinds.index(("PairStarted", "b")) < kinds.index(("PairFinished", "a"))
+    assert begins_before_the_receipt == is_overlapping
+
+
 def test_a_receipt_that_is_being_written_outlasts_an_error_of_the_store(runner, monkeypatch):
     def claim(store, model, benchmark, **options):
         if benchmark == "plain-2" and not failed:
