@@ -291,10 +291,11 @@ class _Task:
     def _take_turn(self) -> bool:
         """Wait until the task before this one on this worker has scored its last pair; return whether that took time.
 
-        If the run is stopped, it does not wait any longer.
+        If the run is stopped, it does not wait any longer. Where tasks are not handed over, those of one worker do not
+        wait for each other.
         """
         had_to_wait = False
-        while not (self.has_turn or self.stopped()):
+        while self.spec.hands_over and not (self.has_turn or self.stopped()):
             self.has_turn = self.turn.acquire(timeout=_TURN_SECONDS if had_to_wait else 0)
             had_to_wait = not self.has_turn or had_to_wait
         return had_to_wait

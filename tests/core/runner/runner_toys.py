@@ -145,3 +145,13 @@ def _sibling(argument, mark):
         if time.monotonic() > end:
             raise TimeoutError("there is no other process")
         time.sleep(0.01)
+
+
+def _meet(argument, mark):
+    """Wait until so many models are here at the same time."""
+    end = time.monotonic() + 60
+    mark.touch()
+    while len(list(mark.parent.glob(f"* meet-{argument}"))) < int(argument):
+        if time.monotonic() > end:
+            raise TimeoutError("no other model came")
+        time.sleep(0.01)

@@ -28,7 +28,7 @@ CLUSTER = """
 import sys, time
 from distributed import LocalCluster, Nanny
 if __name__ == "__main__":
-    cluster = LocalCluster(n_workers=int(sys.argv[1]), threads_per_worker=1, dashboard_address=None,
+    cluster = LocalCluster(n_workers=int(sys.argv[1]), threads_per_worker=int(sys.argv[4]), dashboard_address=None,
                            memory_limit=sys.argv[2], resources=eval(sys.argv[3]), silence_logs=50)
     print(cluster.scheduler_address, flush=True)
     sys.stdin.read()
@@ -38,14 +38,14 @@ if __name__ == "__main__":
 
 @pytest.fixture
 def scheduler(tmp_path):
-    """``scheduler(workers, memory, resources)`` starts a cluster in another process and gives its address."""
+    """``scheduler(workers, memory, resources, threads)`` starts a cluster in another process and gives its address."""
     started = []
 
-    def start(workers, memory="1GB", resources=None):
+    def start(workers, memory="1GB", resources=None, threads=1):
         script = tmp_path / "cluster.py"
         script.write_text(CLUSTER)
         process = subprocess.Popen(
-            [sys.executable, script, str(workers), memory, repr(resources or {})],
+            [sys.executable, script, str(workers), memory, repr(resources or {}), str(threads)],
             env={**os.environ, "PYTHONPATH": str(HERE)},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -85,6 +85,13 @@ def sequential(folder, models, benchmarks):
         check=True,
     )
     return runner.scores()
+
+
+@pytest.mark.slow(reason="starts clusters of processes")
+def test_threads_of_a_worker_score_at_the_same_time(runner, scheduler):
+    address, _ = scheduler(1, threads=2)
+    report = runner(["a", "b"], ["meet-2"], scheduler=address, memory=None)
+    assert report.states == {"scored": 2}
 
 
 @pytest.mark.slow(reason="starts clusters of processes")
