@@ -10,7 +10,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh, lapack, lstsq, qr, solve_triangular
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, lapack, lstsq, qr, solve_triangular
 
 from brainscore_core.numerics._arrays import (
     Array,
@@ -24,6 +24,7 @@ from brainscore_core.numerics._arrays import (
     product,
     require_finite,
 )
+from brainscore_core.numerics._decomposition import above_rounding, eigh
 
 __all__ = [
     "LeastSquares",
@@ -411,7 +412,7 @@ def _of_gram(K: Array, Y: Array) -> Array:
             return np.asarray(cho_solve(factor, Y, check_finite=False))
     except LinAlgError:
         pass  # stimuli are linearly dependent
-    values, vectors = eigh(K, check_finite=False)
-    kept = values > cutoff * values[-1]
+    values, vectors = eigh(K.copy(), np)
+    kept = above_rounding(values, n)
     basis = vectors[:, kept]
     return np.asarray(basis @ ((basis.T @ Y) / values[kept][:, None]))
