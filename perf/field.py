@@ -80,7 +80,7 @@ def _rdm_here(dissimilarity, divisor=1):
 CASES = {
     "99 penalties, 5 folds, 2560 × 9216 × 168 float32": (
         "himalaya", lambda: data(), _ridge_field, _ridge_here,
-        # XXᵀ, three diagonals, vectors of their parts, these with 7.3 penalties on average, systems of 40 and 5 folds
+        # XXᵀ, its tridiagonal form, vectors of parts, these with 7.3 penalties on average, systems of 40 and 5 folds
         2560**2 * 9216 + 3 * 2560**3 + 7.3 * 2560**2 * (512 + 2 * 168) + 40 * 5 * (512**3 / 3 + 2 * 512**2 * 168),
     ),
     "99 penalties, leave one out, 2560 × 1000 × 168": (

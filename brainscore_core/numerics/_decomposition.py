@@ -110,17 +110,17 @@ def torn(K: Array, penalty: float) -> Decomposition | None:
         return None
     matrix = K + K.trace() / n**2  # the constant, with eigenvalue 0 until now, gets the mean of the others
     tridiagonal, work_size, factorize = get_lapack_funcs(("sytrd", "sytrd_lwork", "pttrf"), (matrix,))
-    reflectors, diagonal, beside, scales, _ = tridiagonal(
+    reflectors, diagonal, off_diagonal, scales, _ = tridiagonal(
         matrix.T, lower=1, lwork=int(work_size(n, lower=1)[0]), overwrite_a=True
     )
 
     def above(low: float) -> bool:
-        return bool(factorize(diagonal - low, beside)[-1] == 0)  # positive definite
+        return bool(factorize(diagonal - low, off_diagonal)[-1] == 0)  # positive definite
 
     def below(high: float) -> bool:
-        return bool(factorize(high - diagonal, beside)[-1] == 0)
+        return bool(factorize(high - diagonal, off_diagonal)[-1] == 0)
 
-    high = np.abs(diagonal).max() + 2 * np.abs(beside).max()  # no eigenvalue is larger
+    high = np.abs(diagonal).max() + 2 * np.abs(off_diagonal).max()  # no eigenvalue is larger
     if not above(max(n * np.finfo(np.float64).eps * high, (high + penalty) / CONDITION_LIMIT - penalty)):
         return None
 
@@ -131,7 +131,7 @@ def torn(K: Array, penalty: float) -> Decomposition | None:
     for i, part in enumerate(parts):
         inner = np.diag(diagonal[part])
         rows = np.arange(len(inner) - 1)
-        inner[rows + 1, rows] = inner[rows, rows + 1] = beside[part][: len(rows)]
+        inner[rows + 1, rows] = inner[rows, rows + 1] = off_diagonal[part][: len(rows)]
         values[part], vectors = eigh(inner, np)
         blocks.append(vectors)
         if i:
@@ -139,7 +139,7 @@ def torn(K: Array, penalty: float) -> Decomposition | None:
         if i + 1 < count:
             links[part, 2 * i] = vectors[-1]
     inverse = np.zeros((2 * count - 1,) * 2)
-    connecting = beside[bounds[1:-1] - 1]
+    connecting = off_diagonal[bounds[1:-1] - 1]
     first = 2 * np.arange(count - 1)
     inverse[first, first + 1] = inverse[first + 1, first] = 1 / np.where(connecting, connecting, np.finfo(float).tiny)
     order = values.argsort(kind="stable")

@@ -270,7 +270,9 @@ def _predicted(outer: Any, values: Any, Q: Any, alphas: Array, xp: Any) -> Any:
 
 
 def _joints(whole: Decomposition, rights: Any, alphas: Array) -> list[tuple[Any, Any]]:
-    """For each penalty Lᵀ D Q and C⁻¹ + Lᵀ D L, on the scale of the weights of pieces."""
+    """For each penalty Lᵀ D Q and C⁻¹ + Lᵀ D L, on the scale of the weights of pieces; nothing without links."""
+    if not whole.links.shape[1]:
+        return []
     q, found = rights.shape[1] - whole.links.shape[1], []
     for alpha in alphas:
         size = float(whole.values[0]) + float(alpha)

@@ -289,11 +289,7 @@ class _Task:
         return self.outcomes
 
     def _take_turn(self) -> bool:
-        """Wait until the task before this one on this worker has scored its last pair; return whether that took time.
-
-        If the run is stopped, it does not wait any longer. Where tasks are not handed over, those of one worker do not
-        wait for each other.
-        """
+        """Wait until the run is stopped or the task before has scored its last pair; return whether that took time."""
         had_to_wait = False
         while self.spec.hands_over and not (self.has_turn or self.stopped()):
             self.has_turn = self.turn.acquire(timeout=_TURN_SECONDS if had_to_wait else 0)
@@ -316,10 +312,10 @@ class _Task:
 
     def _end_turn_early(self) -> None:
         """End the turn while the last receipt is written, if the next task may load its model at the same time."""
-        if self.process is None or self._may_be_doubled(self.process):
+        if self.process is None or self._may_overlap(self.process):
             self._end_turn()
 
-    def _may_be_doubled(self, process: ScoringProcess) -> bool:
+    def _may_overlap(self, process: ScoringProcess) -> bool:
         """Whether another process may load a model before this one has ended."""
         return not self.spec.isolated and process.is_small
 
@@ -404,7 +400,7 @@ class _Task:
             return
         before = self.process
         self.process = ScoringProcess(self.settings, environment=self.environment, limit=self.limit, template=template)
-        if before is not None and self._may_be_doubled(before):
+        if before is not None and self._may_overlap(before):
             self.replaced.append(self.background.submit(self._end_process, before))
         elif before is not None:
             self._end_process(before)

@@ -21,14 +21,14 @@ def _gram(n, *, spectrum=1.0, seed=0):
     return X @ X.T
 
 
-def _block_diagonal(n):
-    """A centred matrix whose tridiagonal form falls apart, as Householder reflections find nothing to reflect."""
+def _equal_eigenvalues(n):
+    """A centred matrix whose eigenvalues are equal, except that of the constant; its tridiagonal form is diagonal."""
     return np.eye(n) - 1 / n
 
 
 @pytest.mark.parametrize(
     "K",
-    [_gram(20), _gram(47), _gram(101), _gram(64, spectrum=4), 1e-9 * _gram(47), _block_diagonal(33)],
+    [_gram(20), _gram(47), _gram(101), _gram(64, spectrum=4), 1e-9 * _gram(47), _equal_eigenvalues(33)],
     ids=["two parts", "uneven parts", "many parts", "steep", "small values", "nothing to reflect"],
 )
 def test_systems_are_solved_as_without_a_decomposition(K):

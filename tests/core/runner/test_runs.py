@@ -225,7 +225,7 @@ def test_the_process_of_the_next_task_starts_while_the_last_pair_is_scored(runne
 
 @pytest.mark.slow(reason="starts clusters of processes")
 @pytest.mark.parametrize(("memory", "is_overlapping"), [(1_000_000_000, True), (300_000_000, False)])
-def test_a_model_is_loaded_beside_the_previous_one_only_if_both_are_small(runner, memory, is_overlapping):
+def test_a_model_is_loaded_beside_the_previous_one_only_if_that_is_small(runner, memory, is_overlapping):
     report = runner(["a", "b"], ["hold-100"], scorer="runner_toys:score_later", memory=memory)
     assert report.states == {"scored": 2}
     kinds = [(type(event).__name__, event.model) for event in runner.events if hasattr(event, "model")]

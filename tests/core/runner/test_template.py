@@ -48,7 +48,8 @@ def keep_benchmark(benchmark, *, folder):
     if benchmark == "thread":
         threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
     if benchmark == "gpu":  # as if its files were devices
-        importlib.import_module("brainscore_core.runner.process_tree")._GPU_FILES = (folder,)
+        from brainscore_core.runner import process_tree
+        process_tree._GPU_FILES = (folder,)
         opened.append(open(Path(folder, "version")))
     kept[benchmark] = bytearray(os.urandom(1_000_000) * (90 if benchmark == "large" else 1))
     return {str(Path(folder, "version")): plugin_hash(Path(folder, "version"))}
@@ -380,7 +381,9 @@ def test_a_template_with_threads_does_not_fork(borrow):
 
 
 def test_a_template_that_uses_a_gpu_does_not_fork(borrow):
-    process = borrow.process(borrow("gpu"))  # from what it was before
+    template = borrow("gpu")
+    assert template._problem == "a GPU is in use"
+    process = borrow.process(template)  # from what it was before
     assert scored(process, "a") == (process.pid, process._process.parent, "[] False")
     process.finish()
 
