@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+import time
 
 import pytest
 from runner_runs import Runner, until
@@ -191,6 +192,17 @@ class TestCtrlC:
         assert len(report.finished) == 6 - len(done)
         again = {pair for pair, count in runner.counts().items() if count > 1}
         assert again <= set(before).difference(done)
+
+    def test_pairs_that_have_ended_by_then_are_reported(self, runner):
+        def interrupt(event):
+            if isinstance(event, PairStarted):
+                until(runner.scores)
+                time.sleep(0.3)  # in which the worker reports the pair
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            runner(["a"], ["plain-1"], on_event=interrupt)
+        assert [event.benchmark for event in runner.events if isinstance(event, PairFinished)] == ["plain-1"]
 
     @pytest.mark.slow(reason="starts clusters of processes")
     def test_a_run_that_is_killed_leaves_no_process(self, runner):
