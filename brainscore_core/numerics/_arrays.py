@@ -57,6 +57,8 @@ __all__ = [
 
 Array = NDArray[np.float64]
 
+Result = TypeVar("Result")
+
 CHUNK_BYTES = 2**26
 """Largest size of one chunk in bytes; a product needs memory for its result and a few chunks."""
 
@@ -432,28 +434,37 @@ class _Products(NamedTuple):
 _KEPT_SHARE = 1 / 64
 """Largest part of the permitted memory that the products of the stimuli of the last file may take."""
 
-_kept: tuple[tuple[Any, ...], dict[bool, _Products]] | None = None
+_kept: tuple[tuple[Any, ...], dict[str, Any]] | None = None
 """Products of the stimuli of the last file: metrics of one layer, one after the other, read its features once.
 
-Products in float32 and in float64 are kept apart, so that a metric does not depend on those before it.
+Products in float32 and in float64 are kept apart, so that a metric does not depend on those before it. Those after
+subtraction of each row's mean are kept if they did not follow from the others.
 """
+
+
+def _keep(X: NDArray, kind: str, compute: Callable[[], Result | None]) -> Result | None:
+    """Result for the stimuli of a read-only memory map, which is kept; None if it is None or too large to be kept."""
+    global _kept
+    key, kept = _file_key(X), _kept
+    n_matrices = 1 + _pays_in_float32(X) + (kind == "rows")
+    if key is None or n_matrices * 8 * len(X) ** 2 > memory_limit() * _KEPT_SHARE:
+        return None
+    known = kept[1] if kept is not None and kept[0] == key else {}
+    if kind not in known:
+        result = compute()
+        if result is None:
+            return None
+        known = {**known, kind: result}
+        _kept = key, known
+    found: Result = known[kind]
+    return found
 
 
 def _products_of_file(X: NDArray, *, single: bool = False) -> _Products | None:
     """Products of the stimuli of a read-only memory map; None if not finite or too large to be kept."""
-    global _kept
-    key = _file_key(X)
-    if key is None or (1 + _pays_in_float32(X)) * 8 * len(X) ** 2 > memory_limit() * _KEPT_SHARE:
-        return None
-    kept = _kept
-    known = kept[1] if kept is not None and kept[0] == key else {}
-    if single not in known:
-        products = _products_in_float32(X) if single else _products_in_float64(X)
-        if products is None:
-            return None
-        known = {**known, single: products}
-        _kept = key, known
-    return known[single]
+    if single:
+        return _keep(X, "float32", lambda: _products_in_float32(X))
+    return _keep(X, "float64", lambda: _products_in_float64(X))
 
 
 def _products_in_float64(X: NDArray) -> _Products | None:
@@ -658,6 +669,15 @@ def row_gram(X: NDArray, *, centred: bool = False, device: "torch.device | None"
         result = _recentred(products, X.shape[1], mean)
         if result is not None:
             return result, mean
+    if device is None and centred:
+        found = _keep(X, "rows", lambda: _row_gram_of_features(X, centred=True, device=None))
+        if found is not None:
+            return found[0].copy(), found[1]
+    return _row_gram_of_features(X, centred=centred, device=device)
+
+
+def _row_gram_of_features(X: NDArray, *, centred: bool, device: "torch.device | None") -> tuple[Array, Array | None]:
+    """Compute :func:`row_gram` in float64, from the features."""
     mean = X.mean(axis=1, dtype=np.float64) if centred and X.shape[1] else None
     if device is None:
         result = _products_then_centred(X, row_mean=np.zeros(len(X)) if mean is None else mean)
@@ -839,9 +859,6 @@ def scaled_features(
 def on_device(values: Array, device: "torch.device | None") -> Any:
     """Copy values to a device; for None (NumPy), return them unchanged."""
     return values if device is None else to_device(values, device)
-
-
-Result = TypeVar("Result")
 
 
 _FEW_NUMBERS = 50_000

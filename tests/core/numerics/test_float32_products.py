@@ -6,7 +6,17 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
-from brainscore_core.numerics import PLS, Ridge, _arrays, cka, linear_kernel, pls, rdm
+from brainscore_core.numerics import (
+    PLS,
+    Ridge,
+    _arrays,
+    cka,
+    effective_dimensionality,
+    linear_kernel,
+    participation_ratio,
+    pls,
+    rdm,
+)
 from brainscore_core.numerics._arrays import centred_gram, fast_gram, row_gram
 
 
@@ -157,6 +167,32 @@ def test_results_do_not_depend_on_a_file_nor_on_earlier_metrics(tmp_path):
         _arrays._kept = None
     for name in ("pls", "cka", "rdm"):
         np.testing.assert_array_equal(calls[name](mapped), expected[name])
+
+
+def test_metrics_of_one_file_read_its_features_once(tmp_path, monkeypatch):
+    values = _features() + 100 * np.random.default_rng(1).standard_normal((60, 1)).astype(np.float32)
+    calls = []
+    for name in ("_products_in_float32", "_row_gram_of_features"):
+        compute = getattr(_arrays, name)
+        monkeypatch.setattr(
+            _arrays, name, lambda *args, name=name, compute=compute, **how: calls.append(name) or compute(*args, **how)
+        )
+    np.save(tmp_path / "X.npy", values)
+    X = np.load(tmp_path / "X.npy", mmap_mode="r")
+    dimensionality = effective_dimensionality(X)
+    linear_kernel(X)
+    assert calls == ["_products_in_float32"]
+    # the mean of each stimulus is far from 0, so that products after its subtraction do not follow from these
+    K, means = row_gram(X, centred=True)
+    expected = K.copy()
+    K[:] = np.nan
+    np.testing.assert_array_equal(row_gram(X, centred=True)[0], expected)
+    np.testing.assert_array_equal(row_gram(values, centred=True)[0], expected)
+    assert calls.count("_row_gram_of_features") == 2
+    centred = values - values.mean(axis=1, dtype=np.float64, keepdims=True)
+    np.testing.assert_allclose(np.triu(expected), np.triu(centred @ centred.T), rtol=1e-9, atol=1e-6)
+    np.testing.assert_allclose(means, values.mean(axis=1, dtype=np.float64))
+    assert dimensionality == pytest.approx(participation_ratio(values).value, rel=1e-4)
 
 
 def test_small_features_and_others_are_computed_in_float64(monkeypatch):
