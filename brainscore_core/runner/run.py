@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import queue
 import time
 from collections import Counter, deque
@@ -240,11 +241,11 @@ def run_plan(
 ) -> RunReport:
     """Score the pairs of a plan on workers of a Dask cluster.
 
-    A task is a model with its benchmarks; the longest start first. On a worker, each model is scored in a separate
-    process, which may crash, hang or use too much memory without affecting others. A pair whose process dies is scored
-    a second time, on a worker with more memory if the process was killed for its memory; if that process dies, too, the
-    pair fails. A pair that takes longer than `cluster.timeout` fails at once. The pairs of a lost worker are moved to
-    another worker.
+    A task is a model with its benchmarks; those with the longest pairs start first. On a worker, each model is scored
+    in a separate process, which may crash, hang or use too much memory without affecting others. A pair whose process
+    dies is scored a second time, on a worker with more memory if the process was killed for its memory; if that process
+    dies, too, the pair fails. A pair that takes longer than `cluster.timeout` fails at once. The pairs of a lost worker
+    are moved to another worker.
 
     Parameters
     ----------
@@ -326,7 +327,9 @@ class _Run:
         self.attempts: dict[Pair, int] = {}
         self.workers: dict[Pair, str] = {}  # addresses of the workers that score pairs now
         self.seconds: dict[str, list[float]] = {}  # of pairs that were scored, by model
+        self.all_seconds, self.n_timed = 0.0, 0  # the sum and number of these
         self.seconds_again: dict[str, float] = {}  # that another process would need to load a model
+        self.begun_benchmarks: set[str] = set()
         self.too_large: dict[Pair, tuple[Work, int]] = {}  # with the memory limit at which their process was killed
         self.claimed: set[Pair] = set()  # which a task left to another owner
         self.ended: dict[Pair, PairFinished | PairSkipped] = {}
@@ -411,10 +414,9 @@ class _Run:
                 raise
 
     def _submit(self, cluster: Cluster) -> None:
-        """Submit as many tasks as the cluster can run at a time, so that the longest start first."""
+        """Submit as many tasks as the cluster can run at a time, so that the longest pairs start first."""
         now = time.monotonic()
-        due = [work for work in self.waiting if work.due <= now]
-        due.sort(key=lambda work: (work.model in self.seconds, -self._expected_seconds(work.model, work.pairs)))
+        due = sorted((work for work in self.waiting if work.due <= now), key=self._place_of)
         free = max(cluster.slots() - len(self.running) + len(self.ending), 0) if due or self._may_split() else 0
         chosen = due[:free]
         for work in chosen:
@@ -452,6 +454,14 @@ class _Run:
             self.running[key] = (future, work)
             future.add_done_callback(lambda _, key=key: self.inbox.put(("done", key)))
 
+    def _place_of(self, work: Work) -> tuple[bool, float]:
+        """Place of a task among those that wait: a long pair that starts late keeps one worker busy at the end.
+
+        A task whose model was replaced by another, because none of its benchmarks was loaded, waits until one is.
+        """
+        is_early = work.model in self.seconds and self.begun_benchmarks.isdisjoint(work.benchmarks)
+        return is_early, -self._seconds_per_pair(work.model)
+
     def _may_split(self) -> bool:
         """Whether an idle worker may take pairs of a running task: at the end of a run on this machine."""
         return self.options.shares_template and not self.waiting
@@ -468,16 +478,16 @@ class _Run:
         begun = {*self.ended, *self.workers, *self.too_large, *self.claimed}
         for work in tasks if self._may_split() else []:
             pairs = [pair for pair in work.pairs if pair not in begun]
-            seconds = self._expected_seconds(work.model, pairs)
-            is_useful = len(pairs) > n_idle[work.model] and seconds > 2 * self.seconds_again.get(work.model, 0.0)
-            if is_useful and seconds > most:
+            seconds = len(pairs) * self._seconds_per_pair(work.model)
+            again = self.seconds_again.get(work.model, math.inf)
+            if len(pairs) > n_idle[work.model] and seconds > max(2 * again, most):
                 best, most = replace(work, benchmarks=tuple(pair[1] for pair in reversed(pairs))), seconds
         return best
 
-    def _expected_seconds(self, model: str, pairs: Sequence[Pair]) -> float:
-        """Expected time of pairs, by the pairs of the model that were scored in this run; 0 if there are none."""
-        known = self.seconds.get(model)
-        return len(pairs) * sum(known) / len(known) if known else 0.0
+    def _seconds_per_pair(self, model: str) -> float:
+        """Mean time of a model's pairs that were scored in this run, or else of all."""
+        own = self.seconds.get(model)
+        return sum(own) / len(own) if own else self.all_seconds / max(self.n_timed, 1)
 
     def _receive(self, client: Any) -> None:
         try:
@@ -524,6 +534,7 @@ class _Run:
         if kind == "started":
             self.attempts[pair] = message["attempt"]
             self.workers[pair] = message["worker"]
+            self.begun_benchmarks.add(pair[1])
             self.on_event(
                 PairStarted(model=pair[0], benchmark=pair[1], worker=message["worker"], attempt=message["attempt"])
             )
@@ -534,6 +545,8 @@ class _Run:
         elif kind == "finished":
             if "seconds_again" in message:
                 self.seconds.setdefault(pair[0], []).append(message["seconds"])
+                self.all_seconds += message["seconds"]
+                self.n_timed += 1
                 self.seconds_again[pair[0]] = message["seconds_again"]
             self._record_end(
                 PairFinished(

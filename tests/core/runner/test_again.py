@@ -1,4 +1,4 @@
-"""What is scored again: after the results store could not be reached, and where a model ran out of memory."""
+"""Tasks that are not finished: when they start, and what is scored again after a store or memory failed."""
 
 import pickle
 from types import SimpleNamespace
@@ -9,7 +9,7 @@ from brainscore_core.errors import UserError
 from brainscore_core.runner import ClusterOptions
 from brainscore_core.runner.plan import make_plan
 from brainscore_core.runner.process import Answer
-from brainscore_core.runner.run import _MAX_LOSSES, _Run
+from brainscore_core.runner.run import _MAX_LOSSES, Work, _Run
 from brainscore_core.runner.worker import TaskSpec, _Task, run_task
 from brainscore_core.scoring import BenchmarkInfo, ErrorInfo, ModelInfo, Receipt, ResultsStore, RunInfo, StoreError
 from tests.optional import require_package
@@ -40,6 +40,22 @@ def failed(error):
 def finished(benchmark):
     told = {"receipt": "i", "state": "scored", "score": 1.0, "seconds": 1.0, "reason": None}
     return {"what": "finished", "model": "m", "benchmark": benchmark, **told}
+
+
+def test_long_pairs_start_first_if_their_benchmarks_are_loaded(run):
+    run, _ = run
+    works = [Work(model, ("B",), None, 0) for model in ("short", "unknown", "long")]
+
+    def begin(model, benchmark):
+        run._record({"what": "started", "model": model, "benchmark": benchmark, "attempt": 1, "worker": "w"})
+
+    for model, seconds in (("short", 1.0), ("long", 9.0)):
+        begin(model, "A")
+        run._record(finished("A") | {"model": model, "seconds": seconds, "seconds_again": 0.5})
+    # both have no loaded benchmark left, and would wait for one
+    assert [work.model for work in sorted(works, key=run._place_of)] == ["unknown", "long", "short"]
+    begin("other", "B")
+    assert [work.model for work in sorted(works, key=run._place_of)] == ["long", "unknown", "short"]
 
 
 @pytest.mark.parametrize(
