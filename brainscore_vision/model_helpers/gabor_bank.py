@@ -1,5 +1,6 @@
 """A bank of quadrature Gabor filters, evaluated on a grid of positions."""
 
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -147,10 +148,10 @@ class GaborBank:
         self._cells = grid + 2 * int(np.ceil(margin))  # grid positions in a row of the padded image
         self._cells += self._cells % 2
         self._padded = self._cells * self._step
-        self._transfers = [self._transfer(*parameters, pixels_per_degree) for parameters in zip(*filters, strict=True)]
+        self._pixels_per_degree = pixels_per_degree
 
     def __len__(self) -> int:
-        return len(self._transfers)
+        return len(self.filters.frequency)
 
     def __call__(self, contrast: NDArray[np.floating]) -> NDArray[np.complexfloating]:
         """Filter one image.
@@ -185,11 +186,16 @@ class GaborBank:
         responses *= (cells / self._padded) ** 2
         return responses[:, : self.grid, : self.grid]
 
+    @cached_property
+    def _transfers(self) -> list[tuple[slice, slice, NDArray[np.floating]]]:
+        """One transfer function per filter; computed for the first image, since stored activations need none."""
+        return [self._transfer(*parameters) for parameters in zip(*self.filters, strict=True)]
+
     def _transfer(
-        self, orientation: float, frequency: float, across: float, along: float, pixels_per_degree: float
+        self, orientation: float, frequency: float, across: float, along: float
     ) -> tuple[slice, slice, NDArray[np.floating]]:
         """Transfer function in the shifted spectrum, and the blocks of the spectrum where it is not negligible."""
-        axis = (np.arange(self._padded) - self._padded // 2) * pixels_per_degree / self._padded
+        axis = (np.arange(self._padded) - self._padded // 2) * self._pixels_per_degree / self._padded
         angle = np.deg2rad(orientation)
         blank = np.exp(-2 * (np.pi * across * frequency) ** 2)
         # a real grating holds half its contrast at +frequency: twice the gain restores it; the peak is scaled to 1

@@ -1,5 +1,7 @@
 """The stimuli of Simulated2026: drawn from a seed, eight categories of gratings, textures and shapes."""
 
+from functools import lru_cache
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -31,6 +33,11 @@ def parameters(category: str, number: int) -> Parameters:
         ``orientation`` (degrees), ``frequency`` (cycles per degree), ``phase`` (degrees), ``x``, ``y`` (centre, degrees
         right of and below fixation), ``radius`` (degrees), ``contrast`` (Michelson, 0 to 1).
     """
+    return dict(_drawn_parameters(category, number))
+
+
+@lru_cache(maxsize=2048)  # each of several benchmarks asks for those of all stimuli
+def _drawn_parameters(category: str, number: int) -> Parameters:
     # RandomState: its streams are frozen for ever, those of numpy's newer generators are not
     random = np.random.RandomState([_SEED, CATEGORIES.index(category), number])
     return {
