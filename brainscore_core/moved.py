@@ -4,7 +4,6 @@ import importlib
 import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
@@ -34,8 +33,11 @@ MOVED = {
 """Earlier and present path of each module that the documentation of version 0.1 or a queued task names."""
 
 
-class _Alias(Loader):
-    """Loads the module from its present path."""
+class _Alias:
+    """Loads the module from its present path.
+
+    Without the base class of loaders, whose import takes longer than the rest of this package.
+    """
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -49,7 +51,7 @@ class _Alias(Loader):
         module.__spec__ = self._spec  # the import system has replaced it by the alias's
 
 
-class _Finder(MetaPathFinder):
+class _Finder:
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
@@ -59,7 +61,7 @@ class _Finder(MetaPathFinder):
         warnings.warn(
             f"{fullname} moved to {present}; the earlier path will be removed", DeprecationWarning, stacklevel=2
         )
-        return ModuleSpec(fullname, _Alias(present))
+        return ModuleSpec(fullname, _Alias(present))  # type: ignore[arg-type]
 
 
 def install() -> None:

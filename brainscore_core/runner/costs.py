@@ -143,7 +143,7 @@ def fit_effects(observations: Sequence[Observation]) -> Effects | None:
         [(position["row", observation.row], position["column", observation.column]) for observation in observations]
     )
     offset = elsewhere & (not elsewhere.all())
-    estimates, residuals = _solve(positions, offset, logarithms - centre, last + 1)
+    estimates, residuals = _solve(positions, offset, logarithms - centre, len(rows), last + 1)
     counts = np.bincount(positions.ravel(), minlength=last)
     free = max(len(observations) - len(rows) - len(columns), 0)
     # outliers count as three standard deviations, which are estimated from the smaller residuals
@@ -161,30 +161,50 @@ def fit_effects(observations: Sequence[Observation]) -> Effects | None:
 
 
 def _solve(
-    positions: NDArray[np.int_], offset: NDArray[np.bool_], values: NDArray[np.float64], width: int
+    positions: NDArray[np.int_], offset: NDArray[np.bool_], values: NDArray[np.float64], n_rows: int, width: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return effects and residuals."""
-    from scipy.sparse import csr_array
-    from scipy.sparse.linalg import lsqr
-
-    count = len(values)
-    entries = np.concatenate([np.ones(2 * count), offset.astype(float)])
-    at_row = np.concatenate([np.arange(count), np.arange(count), np.arange(count)])
-    at_column = np.concatenate([positions[:, 0], positions[:, 1], np.full(count, width - 1)])
-    design = csr_array((entries, (at_row, at_column)), shape=(count, width))
-    damping = _PRIOR_RESIDUAL / _PRIOR_EFFECT / 2
-    weights = np.ones(count)
+    damping = (_PRIOR_RESIDUAL / _PRIOR_EFFECT / 2) ** 2
+    weights = np.ones(len(values))
     estimates = np.zeros(width)
     for _ in range(_STEPS):
-        roots = np.sqrt(weights)
         before = estimates
-        estimates = lsqr(design * roots[:, None], values * roots, damp=damping, atol=1e-9, btol=1e-9)[0]
-        residuals = values - design @ estimates
+        estimates = _least_squares(positions, offset, values, weights, damping, n_rows, width)
+        residuals = values - estimates[positions].sum(axis=1) - offset * estimates[-1]
         scale = max(1.4826 * float(np.median(np.abs(residuals))), 0.05)
         weights = np.minimum(1.0, _HUBER * scale / np.maximum(np.abs(residuals), 1e-12))
         if np.max(np.abs(estimates - before)) < 1e-6:
             break
-    return estimates, values - design @ estimates
+    return estimates, residuals
+
+
+def _least_squares(
+    positions: NDArray[np.int_],
+    offset: NDArray[np.bool_],
+    values: NDArray[np.float64],
+    weights: NDArray[np.float64],
+    damping: float,
+    n_rows: int,
+    width: int,
+) -> NDArray[np.float64]:
+    """Effects that minimise weighted squares plus `damping` times their own.
+
+    No two rows have an observation in common: they are eliminated, and only the others remain in the matrix to solve.
+    SciPy's sparse least squares would take longer to import than all else that planning does.
+    """
+    row, other, n_others = positions[:, 0], positions[:, 1] - n_rows, width - n_rows
+    with_offset = weights * offset
+    own = np.bincount(row, weights, n_rows) + damping
+    shared = np.bincount(row * n_others + other, weights, n_rows * n_others).reshape(n_rows, n_others)
+    shared[:, -1] = np.bincount(row, with_offset, n_rows)
+    matrix = np.diag(np.bincount(other, weights, n_others) + damping)
+    matrix[:, -1] = matrix[-1] = np.bincount(other, with_offset, n_others)
+    matrix[-1, -1] = with_offset.sum() + damping
+    of_rows = np.bincount(row, weights * values, n_rows)
+    of_others = np.bincount(other, weights * values, n_others)
+    of_others[-1] = with_offset @ values
+    others = np.linalg.solve(matrix - shared.T @ (shared / own[:, None]), of_others - shared.T @ (of_rows / own))
+    return np.concatenate([(of_rows - shared @ others) / own, others])
 
 
 def _spread(effects: dict[str, float]) -> float:
