@@ -69,6 +69,9 @@ class SplitHalfRDM(Ceiling):
                 f"{len(labels)} repetition: halves need at least two",
                 remedy="pass the measurements before their repetitions are averaged",
             )
+        names = ("stimulus_id", "repetition")  # fewer coordinates take less time to group by
+        coords = {name: ("presentation", assembly[name].values) for name in names}
+        assembly = DataAssembly(assembly.values, coords=coords, dims=assembly.dims)
         random = np.random.default_rng(self._seed)
         values, influences = [], []
         for _ in range(self._splits):
