@@ -137,6 +137,7 @@ class ScoringProcess:
         self._send({**settings, "path": sys.path})
         self._ready = False
         self._on_written: Callable[[dict[str, Any]], None] | None = None
+        self._requested: str | None = None  # benchmark of the pair that it scores next
 
     def _started(self, environment: Mapping[str, str]) -> subprocess.Popen[bytes] | ForkedProcess:
         # -P: do not import from the folder of the script
@@ -197,6 +198,7 @@ class ScoringProcess:
         stopped: Callable[[], bool],
         on_written: Callable[[dict[str, Any]], None] | None = None,
         later: bool = False,
+        choose_next: Callable[[], str | None] | None = None,
     ) -> Answer | Death:
         """Score a pair.
 
@@ -212,6 +214,9 @@ class ScoringProcess:
             Called with the answer, with ``written``: the benchmark, when the receipt of an earlier pair is written.
         later : bool
             Whether the receipt may be written after the answer, which then has the field ``unwritten``.
+        choose_next : callable, optional
+            Called while the pair is scored. It returns the benchmark of the next call, with which the process then
+            begins as soon as it has answered, or None. That pair's receipt may be written later.
 
         Returns
         -------
@@ -221,7 +226,11 @@ class ScoringProcess:
         self._on_written = on_written
         if death := self.wait_ready(stopped):
             return death
-        self._send({"model": model, "benchmark": benchmark, **({"later": True} if later else {})})
+        if self._requested is None:
+            self._send({"model": model, "benchmark": benchmark, **({"later": True} if later else {})})
+        self._requested = choose_next() if choose_next is not None else None
+        if self._requested is not None:
+            self._send({"model": model, "benchmark": self._requested, "later": True})
         result = self._wait(timeout, stopped)
         if isinstance(result, Answer):
             modules, stimuli = result.content.pop("modules", ()), result.content.pop("stimuli", ())
@@ -243,7 +252,8 @@ class ScoringProcess:
                 return
             if line is None:  # it has ended
                 return
-            self._pass_on(line)
+            if line.startswith(_WRITTEN):  # not an answer, which nobody waits for after the run was stopped
+                self._pass_on(line)
 
     def _next_line(self, timeout: float) -> bytes | None:
         """Next answer to a request, after those about receipts that were written; None if the process has ended."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import math
 import queue
 import time
 from collections import Counter, deque
@@ -223,6 +222,7 @@ def merge_by_model(works: Sequence[Work]) -> list[Work]:
 
 _TICK = 0.2  # seconds between two checks of the waiting tasks
 _RETRY_SECONDS = 10.0  # until a lost store, or a pair claimed by a lost worker of this run, is tried again
+_LEAST_PART = 1.0  # expected seconds of the pairs that an idle worker takes, whose process reads features anew
 _STOP_SECONDS = 6.0  # that workers have to release their claims when the run is interrupted
 LOOK_AHEAD = 20
 """Number of models whose modules the template imports before the first of them has been scored."""
@@ -478,9 +478,9 @@ class _Run:
         begun = {*self.ended, *self.workers, *self.too_large, *self.claimed}
         for work in tasks if self._may_split() else []:
             pairs = [pair for pair in work.pairs if pair not in begun]
-            seconds = len(pairs) * self._seconds_per_pair(work.model)
-            again = self.seconds_again.get(work.model, math.inf)
-            if len(pairs) > n_idle[work.model] and seconds > max(2 * again, most):
+            seconds = len(pairs) * self.seconds.get(work.model, [0.0])[-1]
+            least = _LEAST_PART + 2 * self.seconds_again.get(work.model, 0.0)
+            if len(pairs) > n_idle[work.model] and seconds > max(least, most):
                 best, most = replace(work, benchmarks=tuple(pair[1] for pair in reversed(pairs))), seconds
         return best
 

@@ -25,7 +25,6 @@ from pathlib import Path
 from typing import IO, Any
 
 from brainscore_core.memory import memory_limit
-from brainscore_core.plugins.source import plugin_hash
 from brainscore_core.receipts.output import unnamed_file
 from brainscore_core.runner.process_tree import end_all, memory_of
 
@@ -258,6 +257,8 @@ class Template:
                 for place, digest in self._kept[one].items()
             }
             self._changed.notify_all()
+        from brainscore_core.plugins.source import plugin_hash  # here, so that the process starts earlier
+
         return all(plugin_hash(Path(place)) == digest for place, digest in code.items())
 
     def wait_for_any(self, benchmarks: Iterable[str], seconds: float, *, stopped: Callable[[], bool]) -> bool:

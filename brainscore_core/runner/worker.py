@@ -13,12 +13,11 @@ from typing import Any, NamedTuple
 
 from brainscore_core.errors import UserError
 from brainscore_core.memory import format_size
-from brainscore_core.receipts.environment import current_environment, platform_code
-from brainscore_core.receipts.output import kept_log
-from brainscore_core.receipts.privacy import scrub_text
-from brainscore_core.receipts.receipt import BenchmarkInfo, ErrorInfo, ModelInfo, Receipt, Timings
+from brainscore_core.receipts.environment import platform_code
+from brainscore_core.receipts.receipt import Receipt
 from brainscore_core.results.claims import Claim
 from brainscore_core.results.store import ResultsStore
+from brainscore_core.runner.failures import error_receipt, write_failed
 from brainscore_core.runner.pair import run_info
 from brainscore_core.runner.process import Answer, Death, ScoringProcess, scoring_environment
 from brainscore_core.runner.template import Template, borrow_template
@@ -28,77 +27,10 @@ __all__ = [
     "OWNER",
     "TaskSpec",
     "advertised_memory",
-    "error_receipt",
     "other_code",
     "run_task",
     "stop_run",
-    "write_failed",
 ]
-
-
-def write_failed(
-    store: ResultsStore,
-    model: str,
-    benchmark: str,
-    *,
-    kind: str,
-    message: str,
-    printed: str = "",
-    traceback: str = "",
-    seconds: float | None = None,
-    run: Any = None,
-) -> Receipt:
-    """Write a receipt with the state *failed*.
-
-    Parameters
-    ----------
-    store : ResultsStore
-        Where to write it.
-    model, benchmark : str
-        The pair.
-    kind, message : str
-        Type and message of the error.
-    printed : str
-        The end of what the process printed, kept as its log.
-    traceback : str
-        The traceback; by default `printed`, which contains the stack after a crash.
-    seconds : float, optional
-        Time until the error.
-    run : RunInfo, optional
-        The run.
-
-    Returns
-    -------
-    Receipt
-        The stored receipt.
-    """
-    log = kept_log(printed)
-    receipt = Receipt(
-        model=ModelInfo(identifier=model),
-        benchmark=BenchmarkInfo(identifier=benchmark),
-        state="failed",
-        reason=scrub_text(message),
-        error=ErrorInfo(type=kind, message=scrub_text(message), traceback=traceback or log),
-        environment=current_environment(),
-        timings=Timings(total=seconds),
-        run=run,
-    )
-    return store.write(receipt, {"log": log} if log else None)
-
-
-def error_receipt(
-    store: ResultsStore, model: str, benchmark: str, error: Mapping[str, Any], run: Any = None
-) -> Receipt:
-    """Write a receipt for an error that the scorer raised without writing a receipt."""
-    return write_failed(
-        store,
-        model,
-        benchmark,
-        kind=error["type"],
-        message=f"{error['type']}: {error['message']}".rstrip(": "),
-        traceback=error["traceback"],
-        run=run,
-    )
 
 
 OWNER = "run "
@@ -240,6 +172,7 @@ class _Task:
         self.remaining: list[str] = []
         self.outcomes: list[dict[str, Any]] = []
         self.unwritten: dict[str, _Unwritten] = {}  # scored pairs whose receipts are being written; one of a process
+        self.claimed_ahead: dict[str, tuple[Claim, ExitStack]] = {}  # the pair that the process scores next, if known
         self.background = ThreadPoolExecutor(1, thread_name_prefix="brainscore-ending")
         self.replaced: list[Future[None]] = []  # processes that are ended in the background
         self.seconds_again = 0.0  # that another process would need to load the model
@@ -282,6 +215,7 @@ class _Task:
                 self._settle(self.process)
                 self._wait_for_replaced()
             finally:
+                self._release_ahead()
                 self.background.shutdown()
                 if self.process is not None:
                     self.process.finish()
@@ -355,6 +289,8 @@ class _Task:
         """
         if self.stopped():
             return self.remaining[0]
+        if self.claimed_ahead:
+            return next(iter(self.claimed_ahead))
         if again := [benchmark for benchmark in self.remaining if self.attempts[benchmark]]:
             return again[0]
         template = None if self.process is None else self.process.template
@@ -459,20 +395,63 @@ class _Task:
     def _pair(self, benchmark: str, *, later: bool = True) -> dict[str, Any]:
         if self.stopped():
             return self._outcome("stopped", benchmark)
-        claim = self.store.claim(self.spec.model, benchmark, owner=f"{OWNER}{self.spec.run}", one_receipt=True)
-        if claim is None:
+        ahead = self.claimed_ahead.pop(benchmark, None)
+        claimed = ahead or self._claim(benchmark)
+        if claimed is None:
             return self._outcome("claimed", benchmark, owner=self.store.owner(self.spec.model, benchmark))
-        with ExitStack() as held:
-            held.enter_context(claim)  # renewed until it is released
-            outcome = self._claimed_pair(benchmark, self.attempts[benchmark], is_first=claim.is_first, later=later)
+        claim, held = claimed
+        with held:
+            outcome = self._ended_before(benchmark, claim) if ahead is None else None
+            if outcome is None:
+                outcome = self._score(benchmark, self.attempts[benchmark], later=later)
             if outcome["what"] == "finished":
                 claim.finish()
             if outcome["what"] == "unwritten":
                 self.unwritten[benchmark] = _Unwritten(claim, held.pop_all(), outcome["seconds"], self.process)
             return outcome
 
-    def _claimed_pair(self, benchmark: str, attempts: int, *, is_first: bool, later: bool) -> dict[str, Any]:
-        if not is_first:
+    def _claim(self, benchmark: str) -> tuple[Claim, ExitStack] | None:
+        """Claim a pair, and renew the claim until the stack is closed; None if another process has claimed it."""
+        claim = self.store.claim(self.spec.model, benchmark, owner=f"{OWNER}{self.spec.run}", one_receipt=True)
+        if claim is None:
+            return None
+        held = ExitStack()
+        held.enter_context(claim)
+        return claim, held
+
+    def _claim_ahead(self) -> str | None:
+        """Claim the pair that the process scores next, while it scores another one; None if it is not known.
+
+        Towards the end of a run, pairs are left to idle workers.
+        """
+        template = None if self.process is None else self.process.template
+        if template is None or not (self.spec.hands_over and self.spec.others_wait) or self.stopped():
+            return None
+        benchmark = next(iter(self._ready(template)), None)
+        if benchmark is None or any(self.attempts[one] for one in self.remaining):
+            return None
+        claimed = self._claim(benchmark)
+        if claimed is None:
+            return None
+        with claimed[1] as held:
+            if self._ended_before(benchmark, claimed[0]) is not None:  # which is reported when its turn comes
+                return None
+            self.claimed_ahead[benchmark] = claimed[0], held.pop_all()
+        return benchmark
+
+    def _release_ahead(self) -> None:
+        """Give up the pair that was claimed ahead, which the process may already be scoring."""
+        if self.claimed_ahead and self.process is not None:
+            self.process.close()
+            self.process = None
+        for _, held in self.claimed_ahead.values():
+            held.close()
+        self.claimed_ahead.clear()
+
+    def _ended_before(self, benchmark: str, claim: Claim) -> dict[str, Any] | None:
+        """Outcome of a claimed pair that need not be scored; None if it must be."""
+        attempts = self.attempts[benchmark]
+        if not claim.is_first:
             latest = self.store.latest(self.spec.model, benchmark)
             if latest is not None and latest.created >= self.spec.since[benchmark]:
                 if latest.run is None or latest.run.id != self.spec.run:
@@ -480,10 +459,9 @@ class _Task:
                 if attempts >= ATTEMPTS or not _model_lacked_memory(latest):
                     return self._finished(benchmark, latest, 0.0)  # its worker died before it reported the receipt
         if attempts >= ATTEMPTS:
-            return self._failed(
-                benchmark, Death(kind="crash", message="lost its worker twice", seconds=0.0), "WorkerLost"
-            )
-        return self._score(benchmark, attempts, later=later)
+            death = Death(kind="crash", message="lost its worker twice", seconds=0.0)
+            return self._failed(benchmark, death, "WorkerLost")
+        return None
 
     def _score(self, benchmark: str, attempts: int, *, later: bool) -> dict[str, Any]:
         while True:
@@ -499,6 +477,7 @@ class _Task:
                     stopped=self.stopped,
                     on_written=self._written,
                     later=later and attempts == 1,  # a pair that is scored again is complete before the next one
+                    choose_next=self._claim_ahead if later and attempts == 1 else None,
                 )
             except BaseException:
                 self.process.close()  # it may be scoring a pair that is no longer claimed
@@ -511,6 +490,7 @@ class _Task:
                 return self._answered(benchmark, result)
             self._settle(self.process, has_died=True)
             self.process = None
+            self._release_ahead()
             if result.kind == "stopped":
                 return self._outcome("stopped", benchmark)
             if result.kind == "memory" and attempts < ATTEMPTS and self.bigger_exists:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from brainscore_core.scoring import BenchmarkInfo, Estimate, ModelInfo, Receipt
+from brainscore_core.scoring import BenchmarkInfo, Estimate, ModelInfo, Receipt, ResultsStore
 
 held = []
 
@@ -145,6 +145,26 @@ def _sibling(argument, mark):
         if time.monotonic() > end:
             raise TimeoutError("there is no other process")
         time.sleep(0.01)
+
+
+def _ahead(argument, mark):
+    """Wait until the next pair of the model of the name is claimed, too, and crash, once; others claim one pair."""
+    model = mark.name.split()[0]
+    claimed, end = 2 if model == argument else 1, time.monotonic() + 30
+    if mark.exists():
+        return
+    if claimed == 1:
+        time.sleep(0.3)
+    store = ResultsStore(mark.parent / "results")
+    while (number := sum(claim.model == model for claim in store.claims())) < claimed:
+        if time.monotonic() > end:
+            raise TimeoutError("the next pair is not claimed")
+        time.sleep(0.01)
+    if number > claimed:
+        raise ValueError(f"{number} pairs are claimed")
+    if claimed == 2:
+        mark.touch()
+        os.abort()
 
 
 def _meet(argument, mark):

@@ -175,7 +175,7 @@ def test_what_is_expected_to_need_more_starts_on_a_bigger_worker(runner):
 class TestCtrlC:
     @pytest.mark.slow(reason="starts clusters of processes")
     def test_it_leaves_nothing_and_the_next_run_goes_on(self, runner):
-        process = runner.popen(2, "a,b", "plain-1,slow-2,plain-2")
+        process = runner.popen(2, "a,b,c", "plain-1,slow-2,plain-2")
         until(lambda: any(one.pair[1] == "slow-2" for one in runner.begun()))
         os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to all that run in it
         _, errors = process.communicate(timeout=60)
@@ -188,8 +188,8 @@ class TestCtrlC:
         before = runner.counts()
         done = set(runner.scores())
         assert done
-        report = runner(["a", "b"], ["plain-1", "slow-2", "plain-2"], workers=2)
-        assert len(report.finished) == 6 - len(done)
+        report = runner(["a", "b", "c"], ["plain-1", "slow-2", "plain-2"], workers=2)
+        assert len(report.finished) == 9 - len(done)
         again = {pair for pair, count in runner.counts().items() if count > 1}
         assert again <= set(before).difference(done)
 
@@ -233,6 +233,18 @@ def test_the_process_of_the_next_task_starts_while_the_last_pair_is_scored(runne
     assert report.states == {"scored": 4}
     assert set(runner.counts().values()) == {1}
     assert [one.pair[0] for one in runner.begun()] == ["a", "a", "b", "b"]  # but its pairs wait
+
+
+@pytest.mark.slow(reason="starts clusters of processes")
+@pytest.mark.skipif(sys.platform != "linux", reason="templates need Linux")
+def test_the_next_pair_is_claimed_while_one_is_scored_and_given_up_if_that_crashes(runner):
+    report = runner(["a", "b"], ["ahead-a", "plain-1", "plain-2"])
+    assert report.states == {"scored": 6}
+    assert [(event.model, event.benchmark) for event in report.retried] == [("a", "ahead-a")]
+    counts = runner.counts()
+    assert counts.pop(("a", "ahead-a")) == 2
+    assert set(counts.values()) == {1}
+    assert runner.store.claims() == ()
 
 
 @pytest.mark.slow(reason="starts clusters of processes")

@@ -7,7 +7,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from brainscore_core.receipts.receipt import BenchmarkInfo, ErrorInfo, ModelInfo, Receipt
-from brainscore_core.runner.worker import write_failed
+from brainscore_core.runner.failures import write_failed
 from brainscore_core.scoring import ResultsStore
 from brainscore_web.jobs.models import Email
 from brainscore_web.leaderboard.models import Score
