@@ -215,13 +215,17 @@ def compare_threads(numbers: list[int], runs: int) -> str:
 
 
 def compare_shares(runs: int) -> str:
-    """Table of the values of wide features, which alternate with products of two float64 matrices in this process."""
+    """Table of the values of wide features, which alternate with products of two float64 matrices in this process.
+
+    Each begins after a pause, since threads of OpenBLAS keep cores busy for a tenth of a second after a product.
+    """
     import numpy as np
     from _tables import table
 
     square = np.random.default_rng(0).standard_normal((2560, 2560))
 
     def seconds(function, *arguments):
+        time.sleep(0.3)
         start = time.perf_counter()
         function(*arguments)
         return time.perf_counter() - start

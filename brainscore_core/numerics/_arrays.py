@@ -4,7 +4,7 @@ import ctypes
 import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import pairwise
@@ -680,7 +680,8 @@ def _row_gram_of_features(X: NDArray, *, centred: bool, device: "torch.device | 
     """Compute :func:`row_gram` in float64, from the features."""
     mean = X.mean(axis=1, dtype=np.float64) if centred and X.shape[1] else None
     if device is None:
-        result = _products_then_centred(X, row_mean=np.zeros(len(X)) if mean is None else mean)
+        with _one_thread() if len(X) ** 2 * X.shape[1] < _SHORT_PRODUCT else nullcontext():
+            result = _products_then_centred(X, row_mean=np.zeros(len(X)) if mean is None else mean)
         if result is not None:
             return result, mean
     shift: Any = None if mean is None else mean[:, None]
@@ -929,6 +930,23 @@ def worker_threads(numbers: int, *, most: int | None = None) -> Iterator[WorkerT
         _threads_are_set.release()
         if numbers >= _MANY_NUMBERS:
             _return_memory()
+
+
+_SHORT_PRODUCT = 5 * 10**8
+"""Multiplications below which a product has one thread: others of BLAS keep cores busy for a tenth of a second."""
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """One thread of BLAS, unless another thread has set their number."""
+    if blas_threads() == 1 or not _threads_are_set.acquire(blocking=False):
+        yield
+        return
+    try:
+        with blas_libraries().limit(limits=1):
+            yield
+    finally:
+        _threads_are_set.release()
 
 
 _MANY_NUMBERS = 10**6
