@@ -42,6 +42,7 @@ __all__ = [
     "import_torch",
     "in_blocks",
     "in_parallel",
+    "kept_gram",
     "mirrored",
     "moments",
     "moments_on",
@@ -409,6 +410,12 @@ def fast_gram(X: NDArray, name: str = "X", *, device: "torch.device | None" = No
         if products is not None:
             return products.centred if kept is None else products.centred.copy(), products.rounded
     return gram_on(X, name, device=device), 0.0
+
+
+def kept_gram(X: NDArray) -> Array | None:
+    """As :func:`fast_gram`, for features in a file and without a copy; None if the products are not kept."""
+    products = _products_of_file(X, single=_pays_in_float32(X))
+    return None if products is None else products.centred
 
 
 class _Products(NamedTuple):

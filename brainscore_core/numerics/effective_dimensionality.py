@@ -10,9 +10,10 @@ from brainscore_core.numerics._arrays import (
     Array,
     as_matrix,
     centred_gram,
+    chunk_columns,
     chunk_rows,
     column_means,
-    fast_gram,
+    kept_gram,
     moments,
 )
 
@@ -105,8 +106,8 @@ def effective_dimensionality(X: ArrayLike) -> float:
     ----------
     X : array, stimuli × features
         Products of features in single precision are computed in single precision, after the mean of each feature is
-        subtracted; the result differs by less than 1e-4 of its value. If there are no fewer features than stimuli, the
-        products are those of `cka` and `pls`, which are computed once for features in a file.
+        subtracted; the result differs by less than 1e-4 of its value. Features in a file share them with `cka` and
+        `pls`, unless there are fewer features than stimuli or the products need too much memory to be kept.
 
     Returns
     -------
@@ -127,17 +128,22 @@ def effective_dimensionality(X: ArrayLike) -> float:
     n, p = matrix.shape
     if n < 2 or matrix.dtype != np.float32:
         return participation_ratio(matrix).value
-    if p >= n:
-        K, _ = fast_gram(matrix)
-        trace, square = float(np.trace(K)), float(np.einsum("ij,ij->", K, K))
+    shared = kept_gram(matrix) if p >= n else None
+    if shared is not None:
+        trace, square = float(np.trace(shared)), float(np.einsum("ij,ij->", shared, shared))
         return trace**2 / square if trace > 0 and square > 0 else np.nan
     mean = column_means(matrix)
     centre = mean.astype(np.float32)
-    products = np.zeros((p, p), dtype=np.float32)
+    products = np.zeros((min(n, p), min(n, p)), dtype=np.float32)
     with np.errstate(invalid="ignore", over="ignore"):  # computed in double precision below
-        for rows in chunk_rows(n, p):
-            block = np.subtract(matrix[rows], centre, dtype=np.float32)
-            products += block.T @ block
+        if p < n:
+            for rows in chunk_rows(n, p):
+                block = np.subtract(matrix[rows], centre, dtype=np.float32)
+                products += block.T @ block
+        else:
+            for columns in chunk_columns(n, p):
+                block = np.subtract(matrix[:, columns], centre[columns], dtype=np.float32)
+                products += block @ block.T
         trace = float(np.trace(products, dtype=np.float64))
         square = float(np.einsum("i,i->", products.ravel(), products.ravel(), dtype=np.float64))
     if not (max(1e-8 * n * float(mean @ mean), 1e-15) < trace < 1e15):

@@ -193,6 +193,9 @@ def test_metrics_of_one_file_read_its_features_once(tmp_path, monkeypatch):
     np.testing.assert_allclose(np.triu(expected), np.triu(centred @ centred.T), rtol=1e-9, atol=1e-6)
     np.testing.assert_allclose(means, values.mean(axis=1, dtype=np.float64))
     assert dimensionality == pytest.approx(participation_ratio(values).value, rel=1e-4)
+    monkeypatch.setattr(_arrays, "_KEPT_SHARE", 0.0)  # nothing is kept
+    assert effective_dimensionality(X) == pytest.approx(dimensionality, rel=1e-4)
+    assert calls.count("_products_in_float32") == 2  # also for the row means of features in memory
 
 
 def test_small_features_and_others_are_computed_in_float64(monkeypatch):
