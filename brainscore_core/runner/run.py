@@ -543,7 +543,7 @@ class _Run:
         elif pair in self.ended:
             return
         elif kind == "finished":
-            if "seconds_again" in message:
+            if "seconds_again" in message and message["state"] == "scored":  # others tell nothing about later pairs
                 self.seconds.setdefault(pair[0], []).append(message["seconds"])
                 self.all_seconds += message["seconds"]
                 self.n_timed += 1
