@@ -33,7 +33,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 _PR_SET_PDEATHSIG = 1  # option of prctl on Linux: the signal to receive when the parent ends
-_PRIORITY_STEPS = 5  # by which scoring and fetching come after what several processes wait for
+_PRIORITY_STEPS = 5  # by which scoring comes after what several processes wait for
+_FETCHING_STEPS = 1  # as above, for fetching data: pairs that wait for these need further processes of their models
 _OOM_SCORE = "500"  # if memory runs out, the system should kill this process, not the worker or the terminal
 
 
@@ -43,7 +44,7 @@ def main(worker_pid: int, *, template: bool = False) -> None:
     if template and not _serve_template():
         return
     n_modules = len(sys.modules) if template else 0  # which the template has
-    _lower_priority()
+    _lower_priority(_PRIORITY_STEPS)
     # a copy of standard error, since a scorer may redirect the original
     faulthandler.enable(file=os.fdopen(os.dup(2), "w"))
     requests = os.fdopen(os.dup(0), "rb")
@@ -186,11 +187,11 @@ def _end_with(parent: int) -> None:
         os._exit(1)
 
 
-def _lower_priority() -> None:
+def _lower_priority(steps: int) -> None:
     """Let the worker and the template go first if there are more processes than processors."""
     if not hasattr(os, "nice"):
         return
-    steps = os.nice(_PRIORITY_STEPS)
+    steps = os.nice(steps)
     if os.getsid(0) == os.getpid():  # Linux may share processors between sessions, whatever the priorities within them
         with contextlib.suppress(OSError):  # without such groups, or after another change just before
             Path("/proc/self/autogroup").write_text(str(steps))
@@ -258,7 +259,7 @@ def _serve_template() -> bool:
         elif "fetch" in request:
             if not is_fetching:
                 _end_with(os.getppid())  # the template, without which nothing needs the data
-                _lower_priority()
+                _lower_priority(_FETCHING_STEPS)
                 is_fetching = True
             with contextlib.suppress(Exception):  # the process of a model meets the error, too, and reports it
                 module.fetch_data(request["fetch"], **request["options"])
