@@ -15,6 +15,7 @@ from brainscore_core.errors import UserError
 from brainscore_core.memory import format_size
 from brainscore_core.receipts.environment import platform_code
 from brainscore_core.receipts.receipt import Receipt
+from brainscore_core.results.backend import StoreError
 from brainscore_core.results.claims import Claim
 from brainscore_core.results.store import ResultsStore
 from brainscore_core.runner.failures import error_receipt, write_failed
@@ -422,7 +423,8 @@ class _Task:
     def _claim_ahead(self) -> str | None:
         """Claim the pair that the process scores next, while it scores another one; None if it is not known.
 
-        Towards the end of a run, pairs are left to idle workers.
+        Towards the end of a run, pairs are left to idle workers. An error of the store does not end the present pair:
+        if it lasts, the next claim meets it, too.
         """
         template = None if self.process is None else self.process.template
         if template is None or not (self.spec.hands_over and self.spec.others_wait) or self.stopped():
@@ -430,13 +432,16 @@ class _Task:
         benchmark = next(iter(self._ready(template)), None)
         if benchmark is None or any(self.attempts[one] for one in self.remaining):
             return None
-        claimed = self._claim(benchmark)
-        if claimed is None:
-            return None
-        with claimed[1] as held:
-            if self._ended_before(benchmark, claimed[0]) is not None:  # which is reported when its turn comes
+        try:
+            claimed = self._claim(benchmark)
+            if claimed is None:
                 return None
-            self.claimed_ahead[benchmark] = claimed[0], held.pop_all()
+            with claimed[1] as held:
+                if self._ended_before(benchmark, claimed[0]) is not None:  # which is reported when its turn comes
+                    return None
+                self.claimed_ahead[benchmark] = claimed[0], held.pop_all()
+        except (StoreError, OSError):
+            return None
         return benchmark
 
     def _release_ahead(self) -> None:

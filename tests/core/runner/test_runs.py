@@ -248,6 +248,25 @@ def test_the_next_pair_is_claimed_while_one_is_scored_and_given_up_if_that_crash
 
 
 @pytest.mark.slow(reason="starts clusters of processes")
+@pytest.mark.skipif(sys.platform != "linux", reason="templates need Linux")
+def test_an_error_of_the_store_while_the_next_pair_is_claimed_does_not_end_the_present_one(runner, monkeypatch):
+    def claim(store, model, benchmark, **options):
+        if (model, benchmark) == ("a", "plain-1") and not failed:
+            failed.append(benchmark)
+            raise StoreError("no server")
+        return claim_of_store(store, model, benchmark, **options)
+
+    claim_of_store, failed = ResultsStore.claim, []
+    monkeypatch.setattr(ResultsStore, "claim", claim)
+    report = runner(["a", "b"], ["slow-0.3", "plain-1"])
+    assert failed
+    assert report.retried == ()
+    assert report.states == {"scored": 4}
+    assert set(runner.counts().values()) == {1}
+    assert runner.store.claims() == ()
+
+
+@pytest.mark.slow(reason="starts clusters of processes")
 @pytest.mark.parametrize(("memory", "is_overlapping"), [(1_000_000_000, True), (300_000_000, False)])
 def test_a_model_is_loaded_beside_the_previous_one_only_if_that_is_small(runner, memory, is_overlapping):
     report = runner(["a", "b"], ["hold-100"], scorer="runner_toys:score_later", memory=memory)
