@@ -61,7 +61,7 @@ class _Finder:
         warnings.warn(
             f"{fullname} moved to {present}; the earlier path will be removed", DeprecationWarning, stacklevel=2
         )
-        return ModuleSpec(fullname, _Alias(present))  # type: ignore[arg-type]
+        return ModuleSpec(fullname, _Alias(present))  # type: ignore[arg-type] # it needs no base class
 
 
 def install() -> None:

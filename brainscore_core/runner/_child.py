@@ -34,7 +34,7 @@ from typing import Any, BinaryIO
 
 _PR_SET_PDEATHSIG = 1  # option of prctl on Linux: the signal to receive when the parent ends
 _PRIORITY_STEPS = 5  # by which scoring comes after what several processes wait for
-_FETCHING_STEPS = 1  # as above, for fetching data: pairs that wait for these need further processes of their models
+_FETCHING_STEPS = 1  # the same for fetching data, without which models need another process later
 _OOM_SCORE = "500"  # if memory runs out, the system should kill this process, not the worker or the terminal
 
 

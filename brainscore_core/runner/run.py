@@ -455,9 +455,9 @@ class _Run:
             future.add_done_callback(lambda _, key=key: self.inbox.put(("done", key)))
 
     def _place_of(self, work: Work) -> tuple[bool, float]:
-        """Place of a task among those that wait: a long pair that starts late keeps one worker busy at the end.
+        """Sort key of a waiting task: long pairs first, since one that starts late keeps one worker busy at the end.
 
-        A task whose model was replaced by another, because none of its benchmarks was loaded, waits until one is.
+        A task that ended because none of its benchmarks was loaded comes after all others until one is.
         """
         is_early = work.model in self.seconds and self.begun_benchmarks.isdisjoint(work.benchmarks)
         return is_early, -self._seconds_per_pair(work.model)
