@@ -443,14 +443,16 @@ def _from_hub(repository: str, revision: str | None, architecture: str, *, train
 
 
 def _huggingface(wanted: LibraryModel, identifier: str) -> tuple[PytorchWrapper, str, str]:
-    from transformers.image_processing_utils import BaseImageProcessor
-
-    from brainscore_vision.model_helpers.activations.pretrained_models import from_huggingface
+    from brainscore_vision.model_helpers.activations.pretrained_models import (
+        from_huggingface,
+        repository_preprocessing,
+    )
 
     network, commit, remark = _from_hub(wanted.name, wanted.weights, "AutoModel", trained=wanted.seed is None)
-    processor = BaseImageProcessor.get_image_processor_dict(wanted.name, revision=commit)[0]
+    preprocessing = repository_preprocessing(wanted.name, revision=commit)
     network = getattr(network, "vision_model", network)  # of a model of images and text
-    return from_huggingface(network, processor, identifier=identifier), identifier, f"{remark}; its image processor"
+    activations_model = from_huggingface(network, identifier=identifier, preprocessing=preprocessing)
+    return activations_model, identifier, f"{remark}; its image processor"
 
 
 def _open_clip(wanted: LibraryModel, identifier: str) -> tuple[PytorchWrapper, str, str]:

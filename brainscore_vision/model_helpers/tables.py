@@ -23,7 +23,7 @@ from brainscore_vision.training_data import packaged_models
 if TYPE_CHECKING:
     import torch
 
-    from brainscore_vision.model_helpers.activations.preprocessing import ImagePreprocessing
+    from brainscore_vision.model_helpers.activations.preprocessing import AppliedTransform, ImagePreprocessing
     from brainscore_vision.model_helpers.brain_transformation import ModelCommitment
 
 __all__ = ["REGIONS", "TABLE", "ModelRow", "rows_of", "table_metadata", "table_model", "table_regions"]
@@ -238,7 +238,7 @@ class ModelRow:
         self.load(network, file.path())
         return network, f"weights {file.address}"
 
-    def preprocessing(self, network: torch.nn.Module) -> ImagePreprocessing:
+    def preprocessing(self, network: torch.nn.Module) -> ImagePreprocessing | AppliedTransform:
         """Preprocessing of images: that of the row, or that of timm for the network."""
         from brainscore_vision.model_helpers.activations.preprocessing import ImagePreprocessing
         from brainscore_vision.model_helpers.activations.pretrained_models import own_preprocessing
@@ -248,7 +248,8 @@ class ModelRow:
             if own is None:
                 raise UserError(f"{self.identifier!r} has no preprocessing", remedy=f"add resize or crop in {TABLE}")
             return own[0]
-        normal = {name: value for name, value in (("mean", self.mean), ("std", self.std)) if value is not None}
+        values = (("mean", self.mean), ("std", self.std))
+        normal: dict[str, Any] = {name: value for name, value in values if value is not None}
         return ImagePreprocessing(resize=self.resize, crop=self.crop, interpolation=self.interpolation, **normal)
 
     def subject(self, network: torch.nn.Module) -> ModelCommitment:

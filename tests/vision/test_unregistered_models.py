@@ -192,7 +192,9 @@ class TestLibraries:
         model = wrap_model(network)
         assert model.layers == ["blocks.0", "blocks.1", "blocks.2", "blocks.3"]
         assert model.remarks[1].endswith("; for behaviour: head")
-        assert model.remarks[0].startswith("images are resized, cropped to 224 × 224 pixels")
+        assert model.remarks[0].startswith(
+            "preprocessing as configured in timm: resized so that the shorter side has 248"
+        )
         expected = timm.data.create_transform(**timm.data.resolve_model_data_config(network))
         assert np.allclose(_prepared(model), expected(_picture()).numpy(), atol=0.05)
 

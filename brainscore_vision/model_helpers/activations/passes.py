@@ -2,11 +2,12 @@
 
 import gc
 import os
+import pickle
 import sys
 import time
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 from brainscore_core.errors import UserError
 from brainscore_core.progress import stage
 from brainscore_vision.model_helpers.activations.microsaccades import Shifts, shift_images
-from brainscore_vision.model_helpers.activations.preprocessing import as_image_preprocessing
+from brainscore_vision.model_helpers.activations.preprocessing import as_image_preprocessing, pixel_values
 from brainscore_vision.model_helpers.activations.reduction import Pooling
 
 __all__ = [
@@ -108,7 +109,7 @@ class Loader:
         """The slice of `paths` of each batch, and its preprocessed inputs."""
         if not self._workers or len(paths) < 2:
             for batch in batches:
-                yield batch, self._checked(self._preprocess(paths[batch]), len(paths[batch]))
+                yield batch, self._checked(_prepared(self._preprocess, paths[batch]), len(paths[batch]))
             return
         with self._pool() as pool:
             waiting: deque[tuple[slice, _PendingBatch]] = deque()
@@ -142,9 +143,16 @@ class Loader:
         else:
             import multiprocessing
 
+            _require_picklable(self._preprocess)
             pool = ProcessPoolExecutor(self._workers, mp_context=multiprocessing.get_context("spawn"))
         try:
             yield pool
+        except BrokenExecutor as error:
+            raise UserError(
+                "the processes that read stimuli cannot run the preprocessing",
+                remedy="start the work of a script below `if __name__ == '__main__':`, since each process imports it; "
+                "in a notebook, import the preprocessing from a file; or pass loader='threads'",
+            ) from error
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
 
@@ -153,7 +161,7 @@ class Loader:
         chunks = [slice(start, min(start + size, len(paths))) for start in range(0, len(paths), size)]
         images = self._images
         if images is None or images.shape is None or self._kind != "threads":
-            return _PendingBatch([pool.submit(self._preprocess, paths[chunk]) for chunk in chunks], _joined)
+            return _PendingBatch([pool.submit(_prepared, self._preprocess, paths[chunk]) for chunk in chunks], _joined)
         if self._device is None:
             batch = np.empty((len(paths), *images.shape), dtype=np.float32)
             jobs = [pool.submit(_fill, images.into, paths[chunk], batch[chunk]) for chunk in chunks]
@@ -197,6 +205,20 @@ class _CoreTime:
         now = time.perf_counter(), time.process_time()
         (started, used), self._since = self._since, now
         return (now[1] - used) / max((now[0] - started) * _cores(), 1e-9)
+
+
+def _prepared(preprocess: Callable[[Sequence[Any]], Any], paths: Sequence[Any]) -> Any:
+    return pixel_values(preprocess(paths))
+
+
+def _require_picklable(preprocess: Callable[[Sequence[Any]], Any]) -> None:
+    try:
+        pickle.dumps(preprocess)
+    except (AttributeError, TypeError, pickle.PicklingError) as error:
+        raise UserError(
+            f"the preprocessing cannot be passed to processes that read stimuli: {error}",
+            remedy="define it as a function at the top of a file, or pass loader='threads'",
+        ) from error
 
 
 def _fill(into: Callable[[Any, np.ndarray], None], paths: Sequence[Any], out: np.ndarray) -> None:

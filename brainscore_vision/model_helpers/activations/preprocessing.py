@@ -1,14 +1,16 @@
 """Preprocessing of image files: resizing, cropping and normalisation without torchvision.
 
-Preprocessing of other libraries is read from its settings if possible, so that these libraries need not run it.
+Preprocessing of other libraries is called as it is. Only transforms whose steps are all known, and which give the same
+arrays, are replaced by :class:`ImagePreprocessing`, which is faster.
 """
 
 import math
 import os
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,11 +26,14 @@ if TYPE_CHECKING:
 __all__ = [
     "AppliedTransform",
     "ImagePreprocessing",
+    "ImageProcessor",
+    "describe_preprocessing",
     "from_settings",
     "from_transforms",
     "load_image",
     "load_images",
     "load_preprocess_images",
+    "pixel_values",
     "preprocess_images",
 ]
 
@@ -55,6 +60,9 @@ class ImagePreprocessing:
         interpolates between the four nearest pixels, not antialiased.
     mean, std : tuple of float
         Red, green and blue in [0, 1] are normalised as (value − mean) / std.
+    margins : {'nearest', 'down'}
+        How half pixels before a crop are rounded: to even numbers, as in torchvision, or down, as in transformers and
+        always with ``'linear'``.
 
     Examples
     --------
@@ -69,6 +77,7 @@ class ImagePreprocessing:
     interpolation: str = "bilinear"
     mean: tuple[float, ...] = IMAGENET_MEAN
     std: tuple[float, ...] = IMAGENET_STD
+    margins: Literal["nearest", "down"] = "nearest"
 
     def __post_init__(self) -> None:
         if self.interpolation not in (*FILTERS, _LINEAR):
@@ -108,6 +117,22 @@ class ImagePreprocessing:
         self._normalise(levels, out)
         return out
 
+    def describe(self) -> str:
+        """Say in words what is done with an image."""
+        steps = []
+        how = (
+            "between the four nearest pixels" if self.interpolation == _LINEAR else f"{self.interpolation}, antialiased"
+        )
+        if isinstance(self.resize, int):
+            steps.append(f"resized so that the shorter side has {self.resize} pixels ({how})")
+        elif self.resize is not None:
+            steps.append(f"resized to {self.resize[0]} × {self.resize[1]} pixels ({how})")
+        if self.crop is not None:
+            height, width = _pair(self.crop)
+            steps.append(f"cropped to {height} × {width} pixels around the centre")
+        mean, std = (", ".join(f"{number:.4g}" for number in numbers) for numbers in (self.mean, self.std))
+        return ", ".join([*steps, f"divided by 255, and normalised by mean ({mean}) and standard deviation ({std})"])
+
     def into(self, path: str | os.PathLike[str], out: NDArray[np.float32]) -> None:
         """Write the array of an image file into `out`, of shape :attr:`shape`."""
         self._normalise(self._levels(load_image(path)), out)
@@ -135,10 +160,16 @@ class ImagePreprocessing:
                 image = image.resize(size, FILTERS[self.interpolation])
         if self.crop is not None:
             height, width = _pair(self.crop)
-            margins = ((now - then) / 2 for now, then in zip(image.size, (width, height), strict=True))
-            left, top = (math.floor(margin) if self.interpolation == _LINEAR else round(margin) for margin in margins)
+            left, top = map(self._margin, image.size, (width, height))
             image = image.crop((left, top, left + width, top + height))
         return np.asarray(image)
+
+    def _margin(self, now: int, then: int) -> int:
+        """Pixels before a crop; below 0 if the image is smaller, and gets a black margin."""
+        margin = (now - then) / 2
+        if self.interpolation == _LINEAR:
+            return math.floor(margin)
+        return int(margin) if self.margins == "down" or margin < 0 else round(margin)
 
     def _normalise(self, levels: NDArray[np.uint8], out: NDArray[np.float32]) -> None:
         for channel, table in enumerate(self._tables):
@@ -319,29 +350,138 @@ def _stacked(arrays: list[NDArray[np.float32]]) -> NDArray[np.float32]:
     return np.stack(arrays) if arrays else np.empty((0, 3, 0, 0), dtype=np.float32)
 
 
-_IGNORED = {"ToTensor", "MaybeToTensor", "PILToTensor", "ToImage", "ConvertImageDtype"}
-
-
 class AppliedTransform:
-    """Applies a function from one Pillow image to an array or tensor to image files.
+    """Applies a function of one Pillow image, such as transforms of a library, to image files.
 
     Parameters
     ----------
     transform : callable
-        Pillow image (RGB) → array or tensor.
+        Pillow image (RGB) → array or tensor, channels × height × width.
 
     Examples
     --------
     >>> import numpy as np
-    >>> preprocessing = AppliedTransform(np.asarray)
+    >>> preprocessing = AppliedTransform(lambda image: np.moveaxis(np.asarray(image), 2, 0))
     """
 
     def __init__(self, transform: Callable[[Any], Any]) -> None:
         self.transform = transform
 
     def __call__(self, paths: Sequence[Any]) -> list[Any]:
-        """Apply the transform to each file."""
-        return [self.transform(load_image(path)) for path in paths]
+        """Apply the transform to each file.
+
+        Raises
+        ------
+        UserError
+            If a file is not an image, or the transform fails or does not return an array or a tensor.
+        """
+        return [self.image(load_image(path), f"the stimulus {path}") for path in paths]
+
+    def image(self, image: "Image", source: str = "an image") -> Any:
+        """Apply the transform to a Pillow image; `source` names it in errors."""
+        name = _name_of(self.transform)
+        try:
+            prepared = self.transform(image)
+        except UserError:
+            raise
+        except Exception as error:
+            raise UserError(
+                f"the preprocessing {name} fails on {source} ({type(error).__name__}: {error})",
+                remedy="pass a function of a list of file paths that returns the network's input",
+            ) from error
+        prepared = pixel_values(prepared, name)
+        if not hasattr(prepared, "shape"):
+            raise UserError(
+                f"the preprocessing {name} returns a {_name_of(type(prepared))}, not an array or a tensor",
+                remedy="add ToTensor() to the transforms, or return an array",
+            )
+        return prepared
+
+    def describe(self) -> str:
+        """Say in words what is done with an image."""
+        text = " ".join(str(self.transform).split())
+        return f"each image is passed to {_name_of(self.transform)}" + ("" if " at 0x" in text else f": {text}")
+
+
+class ImageProcessor:
+    """Calls an image processor of transformers with one Pillow image.
+
+    Parameters
+    ----------
+    processor : transformers.ImageProcessingMixin
+        The image processor.
+    """
+
+    def __init__(self, processor: Any) -> None:
+        self.processor = processor
+
+    def __call__(self, image: "Image") -> Any:
+        """Return the image as it is passed to a network, channels × height × width.
+
+        Raises
+        ------
+        UserError
+            If the image processor makes something else than one image, such as several crops or sequences of patches.
+        """
+        made = self.processor(images=image, return_tensors="pt")
+        name = type(self.processor).__name__
+        values = pixel_values(made, name)
+        while values.ndim > 3 and len(values) == 1:
+            values = values[0]
+        if values.ndim != 3 or any(key.endswith("mask") and not mask.all() for key, mask in made.items()):
+            raise UserError(
+                f"{name} makes more than one array of channels × height × width of an image: "
+                + ", ".join(f"{key} {tuple(np.shape(value))}" for key, value in made.items()),
+                remedy="pass a function of a list of file paths that returns the network's input",
+            )
+        return values
+
+    def __str__(self) -> str:
+        return str(self.processor.to_dict())
+
+
+def pixel_values(prepared: Any, source: str = "preprocessing") -> Any:
+    """The images in what preprocessing returns: `prepared` itself, or ``pixel_values`` of a mapping.
+
+    Raises
+    ------
+    UserError
+        If a mapping has no ``pixel_values``.
+
+    Examples
+    --------
+    >>> pixel_values({"pixel_values": [1.0]})
+    [1.0]
+    """
+    if not isinstance(prepared, Mapping):
+        return prepared
+    if "pixel_values" not in prepared:
+        raise UserError(
+            f"{source} returns a mapping with {', '.join(map(str, prepared)) or 'nothing'}, without pixel_values",
+            remedy="return the network's input as an array or a tensor, one entry for each path",
+        )
+    return prepared["pixel_values"]
+
+
+def describe_preprocessing(preprocessing: Any) -> str:
+    """Say in words what preprocessing does with an image.
+
+    Examples
+    --------
+    >>> describe_preprocessing(load_images)
+    'file paths are passed to brainscore_vision.model_helpers.activations.preprocessing.load_images'
+    """
+    known = as_image_preprocessing(preprocessing) or preprocessing
+    if isinstance(known, ImagePreprocessing | AppliedTransform):
+        return known.describe()
+    return f"file paths are passed to {_name_of(known)}"
+
+
+def _name_of(value: Any) -> str:
+    """Name of a function or class, or of the class of an object, with its module."""
+    value = value.processor if isinstance(value, ImageProcessor) else value
+    named = value if hasattr(value, "__qualname__") else type(value)
+    return named.__qualname__ if named.__module__ == "builtins" else f"{named.__module__}.{named.__qualname__}"
 
 
 def from_transforms(transforms: Any) -> ImagePreprocessing | AppliedTransform:
@@ -356,97 +496,151 @@ def from_transforms(transforms: Any) -> ImagePreprocessing | AppliedTransform:
     Returns
     -------
     ImagePreprocessing or AppliedTransform
-        The former if settings describe the transforms completely.
+        The former if all steps are known ones, and gives the same arrays of some images as `transforms`, which are then
+        not needed any more. Otherwise `transforms` themselves are called.
     """
-    if all(hasattr(transforms, name) for name in ("crop_size", "resize_size", "mean", "std", "interpolation")):
-        return ImagePreprocessing(
-            resize=_size(transforms.resize_size),
-            crop=_size(transforms.crop_size),
-            interpolation=_filter(transforms.interpolation),
-            mean=tuple(transforms.mean),
-            std=tuple(transforms.std),
-        )
-    steps = getattr(transforms, "transforms", None)
-    settings = _preprocessing_of_steps(steps) if isinstance(steps, list | tuple) else None
-    return AppliedTransform(transforms) if settings is None else ImagePreprocessing(**settings)
+    applied = AppliedTransform(transforms)
+    known = _of_known_steps(transforms)
+    return known if known is not None and _is_equal(known, applied) else applied
 
 
 def from_settings(settings: Mapping[str, Any]) -> ImagePreprocessing:
-    """Make preprocessing from the settings in a ``preprocessor_config.json`` of Hugging Face.
+    """Make preprocessing from settings as in a ``preprocessor_config.json`` of Hugging Face.
 
     Parameters
     ----------
     settings : mapping
         ``size``, ``crop_size``, ``resample``, ``image_mean``, ``image_std``, ``rescale_factor`` and the steps to apply
-        (``do_resize``, ``do_center_crop``, ``do_rescale``, ``do_normalize``).
+        (``do_resize``, ``do_center_crop``, ``do_rescale``, ``do_normalize``). A number as ``size`` is the shorter side
+        if images are also cropped, else both sides.
 
     Raises
     ------
     UserError
-        If a setting is not supported.
+        If there is any other setting that can change the pixels of an image.
 
     Examples
     --------
     >>> from_settings({"do_resize": True, "size": {"height": 224, "width": 224}, "resample": 2}).shape
     (3, 224, 224)
     """
-    if settings.get("do_rescale", True) and abs(settings.get("rescale_factor", 1 / 255) * 255 - 1) > 1e-6:
-        raise _unknown(f"rescale_factor {settings['rescale_factor']}")
-    if not settings.get("do_rescale", True):
-        raise _unknown("do_rescale false")
-    if settings.get("do_pad"):
-        raise _unknown("do_pad")
-    resize: int | tuple[int, int] | None = None
-    if settings.get("do_resize", False):
-        size = settings.get("size")
-        if isinstance(size, int):
-            resize = (size, size) if settings.get("crop_pct") is None and not settings.get("do_center_crop") else size
-        elif isinstance(size, Mapping) and set(size) == {"height", "width"}:
-            resize = (int(size["height"]), int(size["width"]))
-        elif isinstance(size, Mapping) and set(size) == {"shortest_edge"}:
-            resize = int(size["shortest_edge"])
-        else:
-            raise _unknown(f"size {size}")
-        if settings.get("crop_pct") is not None:
-            raise _unknown("crop_pct")
-    crop: int | tuple[int, int] | None = None
-    if settings.get("do_center_crop"):
-        wanted = settings.get("crop_size", settings.get("size"))
-        crop = (int(wanted["height"]), int(wanted["width"])) if isinstance(wanted, Mapping) else int(wanted)
-    normal = settings.get("do_normalize", False)
+    for name, value in settings.items():
+        if name not in _STEPS | _VALUES | _WITHOUT_EFFECT and value is not None and value is not False:
+            raise _unknown(f"{name} {value!r}")
+    steps = {name for name in _STEPS if settings.get(name, name == "do_rescale")}
+    scale = 255.0
+    if "do_rescale" in steps and settings.get("rescale_factor") is not None:
+        scale *= settings["rescale_factor"]
+    elif "do_rescale" in steps:
+        scale = 1.0
+    normal = settings if "do_normalize" in steps else {"image_mean": 0.0, "image_std": 1.0}
+    mean, std = (_channels(normal.get(name)) for name in ("image_mean", "image_std"))
+    crop = settings.get("crop_size") or settings.get("size")
     return ImagePreprocessing(
-        resize=resize,
-        crop=crop,
-        interpolation=_filter(settings.get("resample", 2)),
-        mean=tuple(settings["image_mean"]) if normal else (0.0, 0.0, 0.0),
-        std=tuple(settings["image_std"]) if normal else (1.0, 1.0, 1.0),
+        resize=_setting_of_size(settings.get("size"), "do_center_crop" in steps) if "do_resize" in steps else None,
+        crop=_pair(_setting_of_size(crop, shorter_side=False)) if "do_center_crop" in steps else None,
+        interpolation="bilinear" if settings.get("resample") is None else _filter(settings["resample"]),
+        mean=tuple(number / scale for number in mean),
+        std=tuple(number / scale for number in std),
+        margins="down",
     )
 
 
-def _preprocessing_of_steps(steps: Sequence[Any]) -> dict[str, Any] | None:
-    settings: dict[str, Any] = {"mean": (0.0, 0.0, 0.0), "std": (1.0, 1.0, 1.0)}
+_STEPS = {"do_resize", "do_center_crop", "do_rescale", "do_normalize"}
+_VALUES = {"size", "crop_size", "resample", "rescale_factor", "image_mean", "image_std"}
+_WITHOUT_EFFECT = {  # on the array of an RGB image
+    *("do_convert_rgb", "input_data_format", "return_tensors", "device", "disable_grouping", "processor_class"),
+    *("model_input_names", "use_fast"),
+}
+
+
+def _setting_of_size(size: Any, shorter_side: bool) -> int | tuple[int, int]:
+    if isinstance(size, int):
+        return size if shorter_side else (size, size)
+    if isinstance(size, Mapping) and set(size) == {"height", "width"}:
+        return int(size["height"]), int(size["width"])
+    if isinstance(size, Mapping) and set(size) == {"shortest_edge"}:
+        return int(size["shortest_edge"])
+    raise _unknown(f"size {size!r}")
+
+
+def _channels(values: Any) -> tuple[float, ...]:
+    """Three numbers, one for each channel, of three numbers, one, or a sequence of one."""
+    try:
+        numbers = tuple(map(float, values)) if np.ndim(values) else (float(values),)
+    except (TypeError, ValueError):
+        numbers = ()
+    if len(numbers) not in (1, 3):
+        raise _unknown(f"mean or standard deviation {values!r}")
+    return numbers * (3 // len(numbers))
+
+
+_LIBRARIES = (
+    *("torchvision.transforms", "torchvision.transforms.v2", "torchvision.transforms._presets"),
+    "timm.data.transforms",
+)
+_CONVERSIONS = ("ToTensor", "MaybeToTensor", "PILToTensor", "ConvertImageDtype", "ToImage", "ToDtype")
+_ORDER = {"Resize": 0, "CenterCrop": 1, **dict.fromkeys(_CONVERSIONS, 2), "Normalize": 3, "ImageClassification": 4}
+_PROBES = ((53, 37), (40, 64), (301, 200))  # widths and heights: smaller and larger than most crops
+
+
+def _kind(step: Any) -> str:
+    """Name of the class of a library's transform; empty for classes derived from it, which may do anything."""
+    kind = type(step)
+    libraries = (sys.modules.get(library) for library in _LIBRARIES)
+    return kind.__name__ if any(getattr(library, kind.__name__, None) is kind for library in libraries) else ""
+
+
+def _steps(transforms: Any) -> list[Any]:
+    if _kind(transforms) != "Compose":
+        return [transforms]
+    return [step for inner in transforms.transforms for step in _steps(inner)]
+
+
+def _of_known_steps(transforms: Any) -> ImagePreprocessing | None:
+    """The settings of transforms; None if there is a step whose settings are not all known."""
+    settings: dict[str, Any] = {"mean": (0.0,) * 3, "std": (1.0,) * 3}
     order = []
-    for step in steps:
-        name = type(step).__name__
-        if name == "Resize":
-            settings |= {"resize": _size(step.size), "interpolation": _filter(step.interpolation)}
-            if getattr(step, "max_size", None) is not None:
-                return None
-        elif name == "CenterCrop":
-            settings["crop"] = _size(step.size)
-        elif name == "Normalize":
-            settings |= {"mean": tuple(map(float, step.mean)), "std": tuple(map(float, step.std))}
-        elif name not in _IGNORED:
+    for step in _steps(transforms):
+        kind = _kind(step)
+        if kind not in _ORDER or getattr(step, "max_size", None) is not None:
             return None
-        order.append("ToTensor" if name in _IGNORED else name)
-    known = [name for name in ("Resize", "CenterCrop", "ToTensor", "Normalize") if name in order]
-    return settings if order == known and "ToTensor" in order else None
+        order.append(_ORDER[kind])
+        try:
+            if kind in ("Resize", "ImageClassification"):
+                size = step.size if kind == "Resize" else step.resize_size
+                settings |= {"resize": _size(size), "interpolation": _filter(step.interpolation)}
+            if kind in ("CenterCrop", "ImageClassification"):
+                settings["crop"] = _size(step.size if kind == "CenterCrop" else step.crop_size)
+            if kind in ("Normalize", "ImageClassification"):
+                settings |= {"mean": _channels(step.mean), "std": _channels(step.std)}
+        except (TypeError, UserError):
+            return None
+    if order != sorted(order) or any(order.count(number) > 1 for number in (0, 1, 3)):
+        return None
+    return ImagePreprocessing(**settings) if min(settings["std"]) > 0 else None
+
+
+def _is_equal(known: ImagePreprocessing, applied: AppliedTransform) -> bool:
+    """Whether both make the same arrays of some images."""
+    from PIL import Image
+
+    rng = np.random.default_rng(0)
+    for width, height in _PROBES:
+        image = Image.fromarray(rng.integers(0, 256, (height, width, 3), dtype=np.uint8))
+        try:
+            expected = np.asarray(applied.image(image))
+        except UserError:
+            return False
+        values = known.image(image)
+        tolerance = 1e-5 * np.abs(values).max()
+        if values.shape != expected.shape or not np.allclose(values, expected, rtol=0, atol=tolerance):
+            return False
+    return True
 
 
 def _size(size: Any) -> int | tuple[int, int]:
-    if isinstance(size, int):
-        return size
-    sides = [int(side) for side in size]
+    sides = [int(side) for side in size] if isinstance(size, list | tuple) else [int(size)]
     return sides[0] if len(sides) == 1 else (sides[0], sides[1])
 
 
@@ -461,4 +655,8 @@ def _filter(interpolation: Any) -> str:
 
 
 def _unknown(what: str) -> UserError:
-    return UserError(f"the preprocessing setting {what} is not supported", remedy="pass preprocessing yourself")
+    return UserError(
+        f"the preprocessing setting {what} is not supported",
+        remedy="pass the image processor or the transforms themselves, which are called, or a function of a list of "
+        "file paths",
+    )

@@ -1,15 +1,30 @@
 """Models of torchvision, timm and transformers, with their own preprocessing."""
 
 import json
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from brainscore_core.errors import UserError
-from brainscore_vision.model_helpers.activations.preprocessing import ImagePreprocessing, from_settings, from_transforms
+from brainscore_vision.model_helpers.activations.preprocessing import (
+    AppliedTransform,
+    ImagePreprocessing,
+    ImageProcessor,
+    describe_preprocessing,
+    from_settings,
+    from_transforms,
+)
 from brainscore_vision.model_helpers.activations.pytorch import PytorchWrapper
 
-__all__ = ["as_preprocessing", "from_huggingface", "from_timm", "from_torchvision", "own_preprocessing"]
+__all__ = [
+    "as_preprocessing",
+    "from_huggingface",
+    "from_timm",
+    "from_torchvision",
+    "own_preprocessing",
+    "repository_preprocessing",
+]
 
 
 def as_preprocessing(preprocessing: Any) -> Any:
@@ -18,8 +33,14 @@ def as_preprocessing(preprocessing: Any) -> Any:
     Parameters
     ----------
     preprocessing : object
-        Weights of torchvision (``ResNet50_Weights.DEFAULT``) or their transforms, transforms of timm, an image
-        processor of transformers or its settings, or a function of file paths, which is returned unchanged.
+        Weights of torchvision (``ResNet50_Weights.DEFAULT``) or their transforms, transforms of timm or a module of
+        PyTorch, which get a Pillow image, an image processor of transformers or its settings, or a function of file
+        paths, which is returned unchanged.
+
+    Raises
+    ------
+    UserError
+        If it is none of these, or settings are not supported.
 
     Examples
     --------
@@ -28,14 +49,20 @@ def as_preprocessing(preprocessing: Any) -> Any:
     """
     if isinstance(preprocessing, ImagePreprocessing):
         return preprocessing
-    if isinstance(preprocessing, Mapping) or hasattr(preprocessing, "image_processor"):
-        return from_settings(_settings(preprocessing))
-    if hasattr(preprocessing, "to_dict") and hasattr(preprocessing, "do_resize"):
-        return from_settings(_settings(preprocessing))
-    made = getattr(preprocessing, "transforms", None)
-    if callable(made):  # of weights, whose transforms have to be made
-        return from_transforms(made())
-    if made is not None or type(preprocessing).__module__.startswith(("torchvision.transforms", "timm.data")):
+    preprocessing = getattr(preprocessing, "image_processor", preprocessing)  # of processors for images and text
+    if isinstance(preprocessing, Mapping):
+        kind = preprocessing.get("image_processor_type") or preprocessing.get("feature_extractor_type")
+        if kind is None:
+            return from_settings(preprocessing)
+        preprocessing = _image_processor_class(str(kind)).from_dict(dict(preprocessing))
+    if _is_image_processor(preprocessing):
+        return AppliedTransform(ImageProcessor(preprocessing))
+    steps = getattr(preprocessing, "transforms", None)
+    if callable(steps):  # of weights, whose transforms have to be made
+        return from_transforms(steps())
+    torch = sys.modules.get("torch")
+    is_module = torch is not None and isinstance(preprocessing, torch.nn.Module)
+    if steps is not None or is_module or type(preprocessing).__module__.startswith(_TRANSFORMS):
         return from_transforms(preprocessing)
     if not callable(preprocessing):
         raise UserError(
@@ -44,6 +71,26 @@ def as_preprocessing(preprocessing: Any) -> Any:
             "list of file paths that returns the network's input",
         )
     return preprocessing
+
+
+_TRANSFORMS = ("torchvision.transforms", "timm.data")
+
+
+def _is_image_processor(value: Any) -> bool:
+    transformers = sys.modules.get("transformers")  # there is no image processor without it
+    return transformers is not None and isinstance(value, transformers.ImageProcessingMixin)
+
+
+def _image_processor_class(name: str) -> Any:
+    from brainscore_vision.model_helpers.libraries import library
+
+    kind = getattr(library("transformers", needed_by=name), name.replace("FeatureExtractor", "ImageProcessor"), None)
+    if kind is None:
+        raise UserError(
+            f"transformers has no image processor {name!r}",
+            remedy="pass the image processor itself, AutoImageProcessor.from_pretrained(..., trust_remote_code=True)",
+        )
+    return kind
 
 
 def own_preprocessing(network: Any) -> tuple[Any, str] | None:
@@ -61,26 +108,55 @@ def own_preprocessing(network: Any) -> tuple[Any, str] | None:
         If it has a description that cannot be read or is not supported.
     """
     described = getattr(network, "pretrained_cfg", None)
-    if isinstance(described, Mapping) and {"input_size", "mean", "std"} <= set(described):
-        preprocessing = _preprocessing({"interpolation": "bicubic", **described})
-        source = "as configured in timm"
+    if described and any(base.__module__.startswith("timm.") for base in type(network).__mro__):
+        preprocessing, source = _of_timm(network), "as configured in timm"
     else:
         name = getattr(getattr(network, "config", None), "name_or_path", None)
         if not name or not isinstance(name, str):
             return None
-        from transformers.image_processing_utils import BaseImageProcessor
+        preprocessing, source = repository_preprocessing(name), f"as by the image processor of {name}"
+    return preprocessing, f"preprocessing {source}: {describe_preprocessing(preprocessing)}"
 
-        try:
-            settings = BaseImageProcessor.get_image_processor_dict(name)[0]
-        except (OSError, ValueError) as error:
-            raise UserError(
-                f"the image processor of {name!r} cannot be read: {error}",
-                remedy="pass preprocessing=AutoImageProcessor.from_pretrained(...), or that of a similar model",
-            ) from error
-        preprocessing, source = from_settings(settings), f"as by the image processor of {name}"
-    shape = preprocessing.shape
-    size = f" to {shape[1]} × {shape[2]} pixels" if shape else ""
-    return preprocessing, f"images are resized, cropped{size} and normalised {source}"
+
+def _of_timm(network: Any, img_size: int | tuple[int, int] | None = None) -> ImagePreprocessing | AppliedTransform:
+    """The transforms that timm makes for a network; by default for images of the size that it was made for."""
+    from timm.data import create_transform, resolve_model_data_config
+
+    config = resolve_model_data_config(network)
+    patches = getattr(network, "patch_embed", None)
+    if img_size is None:
+        img_size = getattr(patches if getattr(patches, "strict_img_size", False) else network, "img_size", None)
+    if img_size is not None:
+        height, width = (img_size, img_size) if isinstance(img_size, int) else img_size
+        config["input_size"] = (config["input_size"][0], height, width)
+    return from_transforms(create_transform(**config, is_training=False))
+
+
+def repository_preprocessing(name: str, **options: Any) -> AppliedTransform:
+    """Preprocessing by the image processor of a repository or folder of Hugging Face.
+
+    Parameters
+    ----------
+    name : str
+        Name of the repository, or path of the folder.
+    **options
+        Options of ``transformers.AutoImageProcessor.from_pretrained``, such as ``revision``.
+
+    Raises
+    ------
+    UserError
+        If there is no image processor, or it cannot be read.
+    """
+    from brainscore_vision.model_helpers.libraries import library
+
+    try:
+        processor = library("transformers", needed_by=name).AutoImageProcessor.from_pretrained(name, **options)
+    except (ImportError, OSError, RuntimeError, ValueError) as error:
+        raise UserError(
+            f"the image processor of {name!r} cannot be read: {error}",
+            remedy="pass preprocessing=AutoImageProcessor.from_pretrained(...), or that of a similar model",
+        ) from error
+    return AppliedTransform(ImageProcessor(processor))
 
 
 def from_torchvision(
@@ -128,7 +204,7 @@ def from_torchvision(
         model = get_model(model, weights=weights)
     if transforms is None and hasattr(weights, "transforms"):
         transforms = weights.transforms()
-    preprocessing = ImagePreprocessing(resize=(224, 224)) if transforms is None else from_transforms(transforms)
+    preprocessing = ImagePreprocessing(resize=(224, 224)) if transforms is None else as_preprocessing(transforms)
     return PytorchWrapper(model, preprocessing, identifier, **options)
 
 
@@ -141,7 +217,14 @@ def _weights(model: str, name: str) -> Any:
     return known[name]
 
 
-def from_timm(model: Any, identifier: str | None = None, *, pretrained: bool = True, **options: Any) -> PytorchWrapper:
+def from_timm(
+    model: Any,
+    identifier: str | None = None,
+    *,
+    pretrained: bool = True,
+    img_size: int | tuple[int, int] | None = None,
+    **options: Any,
+) -> PytorchWrapper:
     """Make an activations model from a model of timm, with the preprocessing of the model.
 
     Parameters
@@ -152,6 +235,9 @@ def from_timm(model: Any, identifier: str | None = None, *, pretrained: bool = T
         Name of the model; by default its name in the library.
     pretrained : bool
         Whether weights are fetched if `model` is a name.
+    img_size : int or (int, int), optional
+        Height and width of the network's input, for which a network that `model` names is made, if it has to be made
+        for one size. By default that of the weights or of `model`.
     **options
         Options of :class:`~brainscore_vision.model_helpers.activations.pytorch.PytorchWrapper`.
 
@@ -162,15 +248,14 @@ def from_timm(model: Any, identifier: str | None = None, *, pretrained: bool = T
     Raises
     ------
     UserError
-        If timm cannot be imported, or the model's preprocessing is not supported.
+        If timm cannot be imported.
 
     Examples
     --------
     >>> activations_model = from_timm("resnet18", pretrained=False)  # doctest: +SKIP
     """
     try:
-        import timm
-        from timm.data import resolve_model_data_config
+        from timm import create_model
     except (ImportError, RuntimeError) as error:  # RuntimeError: torchvision was built for another torch
         raise UserError(
             f"timm cannot be imported: {error}",
@@ -178,32 +263,14 @@ def from_timm(model: Any, identifier: str | None = None, *, pretrained: bool = T
         ) from error
     if isinstance(model, str):
         identifier = identifier or model
-        model = timm.create_model(model, pretrained=pretrained)
+        try:
+            model = create_model(model, pretrained=pretrained, img_size=img_size)  # timm drops arguments that are None
+        except TypeError as error:
+            if "img_size" not in str(error):
+                raise
+            model = create_model(model, pretrained=pretrained)  # it takes images of any size
     identifier = identifier or getattr(model, "pretrained_cfg", {}).get("architecture")
-    preprocessing = _preprocessing(resolve_model_data_config(model))
-    return PytorchWrapper(model, preprocessing, identifier, **options)
-
-
-def _preprocessing(config: dict[str, Any]) -> ImagePreprocessing:
-    height, width = config["input_size"][1:]
-    mode, share = config.get("crop_mode", "center"), config.get("crop_pct") or 0.875
-    resized = (int(height / share), int(width / share))
-    if mode == "squash":
-        resize: int | tuple[int, int] = resized
-    elif mode == "center" and resized[0] == resized[1]:
-        resize = resized[0]
-    else:
-        raise UserError(
-            f"the model's images are cropped by {mode!r} to {height} × {width}, which is not supported",
-            remedy="score the network with preprocessing=timm.data.create_transform(...)",
-        )
-    return ImagePreprocessing(
-        resize=resize,
-        crop=(height, width),
-        interpolation=config["interpolation"],
-        mean=tuple(config["mean"]),
-        std=tuple(config["std"]),
-    )
+    return PytorchWrapper(model, _of_timm(model, img_size), identifier, **options)
 
 
 def from_huggingface(
@@ -238,8 +305,8 @@ def from_huggingface(
 
     Notes
     -----
-    Images are resized by Pillow, antialiased. Processors that resize tensors with torchvision round 8-bit levels
-    differently.
+    An image processor is called with each image. Settings without the name of their image processor are applied with
+    Pillow, antialiased.
 
     Examples
     --------
@@ -251,21 +318,12 @@ def from_huggingface(
         name = model
         identifier = identifier or name.rsplit("/", 1)[-1]
         if preprocessing is None and processor is None:
-            from transformers.image_processing_utils import BaseImageProcessor
-
-            processor = BaseImageProcessor.get_image_processor_dict(name)[0]
+            preprocessing = repository_preprocessing(name)
         model = transformers.AutoModel.from_pretrained(name)
-    if preprocessing is None:
-        preprocessing = from_settings(_settings(processor))
-    return PytorchWrapper(model, preprocessing, identifier or type(model).__name__, **options)
-
-
-def _settings(processor: Any) -> Mapping[str, Any]:
-    if processor is None:
-        raise UserError("the preprocessing of images is not known", remedy="pass processor or preprocessing")
-    if isinstance(processor, Mapping):
-        return processor
     if isinstance(processor, str | Path):
-        return dict(json.loads(Path(processor).read_text(encoding="utf-8")))
-    image_processor = getattr(processor, "image_processor", processor)  # processors for images and text contain one
-    return dict(image_processor.to_dict())
+        processor = json.loads(Path(processor).read_text(encoding="utf-8"))
+    if preprocessing is None:
+        if processor is None:
+            raise UserError("the preprocessing of images is not known", remedy="pass processor or preprocessing")
+        preprocessing = as_preprocessing(processor)
+    return PytorchWrapper(model, preprocessing, identifier or type(model).__name__, **options)

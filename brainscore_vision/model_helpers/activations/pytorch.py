@@ -33,6 +33,7 @@ from brainscore_vision.model_helpers.activations.preprocessing import (
     load_image,
     load_images,
     load_preprocess_images,
+    pixel_values,
     preprocess_images,
 )
 
@@ -175,7 +176,7 @@ class PytorchWrapper:
 
     def example_input(self, path: Any) -> "torch.Tensor":
         """Input of the network for one image file, stimuli first, on its device."""
-        return to_input(self._model, self._extractor.preprocess([path]))
+        return to_input(self._model, pixel_values(self._extractor.preprocess([path])))
 
     def layers(self) -> list[str]:
         """Names of the modules without children, in the network's order."""

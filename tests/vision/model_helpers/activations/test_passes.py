@@ -1,5 +1,6 @@
 """Reading of stimuli in batches: when they are read, how parts are joined, and what is refused."""
 
+import os
 import time
 from threading import Event
 
@@ -121,3 +122,27 @@ def test_images_are_stacked_to_displace_them():
 )
 def test_errors_of_memory_are_recognised(error, expected):
     assert passes._out_of_memory(error) is expected
+
+
+def test_the_images_in_a_mapping_are_used():
+    preprocess = lambda paths: {"pixel_values": values_of(paths), "names": paths}  # noqa: E731
+    for workers in (0, 2):
+        read = list(Loader(preprocess, workers=workers).batches(PATHS, BATCHES))
+        np.testing.assert_array_equal(np.concatenate([images for _, images in read])[:, 0], range(5))
+    with pytest.raises(UserError, match="a mapping with images, without pixel_values"):
+        list(Loader(lambda paths: {"images": 1}).batches(PATHS, BATCHES))
+
+
+def test_preprocessing_that_processes_cannot_run_is_refused():
+    with pytest.raises(UserError, match=r"(?s)cannot be passed to processes.*at the top of a file"):
+        list(Loader(lambda paths: paths, kind="processes", workers=1).batches(PATHS, BATCHES))
+
+
+def end_process(paths):
+    os._exit(1)  # as where the main module of a script starts processes while it is imported
+
+
+@pytest.mark.slow(reason="starts a process, which imports the package")
+def test_processes_that_end_are_explained():
+    with pytest.raises(UserError, match=r"(?s)cannot run the preprocessing.*__main__"):
+        list(Loader(end_process, kind="processes", workers=1).batches(PATHS, BATCHES))

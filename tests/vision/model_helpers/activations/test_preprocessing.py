@@ -18,6 +18,7 @@ from brainscore_vision.model_helpers.activations.preprocessing import (
     load_preprocess_images,
     preprocess_images,
 )
+from brainscore_vision.model_helpers.activations.pretrained_models import as_preprocessing
 
 MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 
@@ -202,6 +203,117 @@ def test_settings_of_hugging_face(tmp_path):
         resized = image.resize((62, 40), Image.Resampling.BICUBIC).crop((15, 4, 47, 36))
     wanted = (np.asarray(resized) / 255 - clip["image_mean"]) / clip["image_std"]
     np.testing.assert_allclose(from_settings(clip)([path])[0], np.moveaxis(wanted, 2, 0), atol=1e-6)
-    for unknown in ({"do_pad": True}, {"rescale_factor": 1.0}, {"do_resize": True, "size": {"longest_edge": 3}}):
-        with pytest.raises(UserError, match="is not supported"):
-            from_settings(unknown)
+    levels = from_settings({"do_rescale": False, "do_normalize": True, "image_mean": 128, "image_std": [64]})([path])
+    np.testing.assert_allclose(levels[0, 0], (np.asarray(Image.open(path), dtype=float)[..., 0] - 128) / 64, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"do_pad": True},
+        {"do_flip_channel_order": True},
+        {"do_resize": True, "size": {"longest_edge": 3}},
+        {"do_resize": True, "size": 32, "crop_pct": 0.9},
+        {"do_resize": True, "size": 32, "resample": 9},
+        {"do_normalize": True, "image_mean": [0.5, 0.5], "image_std": [1, 1]},
+        {"data_format": "channels_last"},
+        {"include_top": True},
+    ],
+)
+def test_settings_that_are_not_understood_are_refused(settings):
+    with pytest.raises(UserError, match="is not supported"):
+        from_settings(settings)
+
+
+def other_transforms(transforms, torch):
+    """Transforms that no settings describe, in torchvision's first and second version."""
+    resize, tensor = transforms.Resize((24, 20)), transforms.ToTensor()
+    normalize = transforms.Normalize((0.5,), (0.5,))
+    derived = type("Resize", (transforms.Resize,), {"forward": lambda self, image: image.rotate(90).resize((20, 24))})
+    changed = transforms.Resize((24, 20))
+    changed.forward = lambda image: image.rotate(90)
+    return {
+        "levels": [resize, transforms.PILToTensor()],
+        "half": [resize, transforms.PILToTensor(), transforms.ConvertImageDtype(torch.float16)],
+        "crop before resize": [transforms.CenterCrop(30), resize, tensor],
+        "tensor before resize": [tensor, transforms.Resize((24, 20), antialias=True)],
+        "longest side": [transforms.Resize(24, max_size=30), tensor],
+        "nearest-exact": [transforms.Resize(24, transforms.InterpolationMode.NEAREST_EXACT), tensor],
+        "normalised twice": [resize, tensor, normalize, normalize],
+        "resized twice": [resize, transforms.Resize((9, 9)), tensor],
+        "padded": [transforms.Pad(3), tensor],
+        "function": [transforms.Lambda(lambda image: image.rotate(90)), tensor],
+        "derived class": [derived((24, 20)), tensor],
+        "changed object": [changed, tensor],
+        "one channel": [transforms.Grayscale(), tensor],
+    }
+
+
+@pytest.mark.parametrize("version", ["transforms", "transforms.v2"])
+def test_other_transforms_are_called(version, tmp_path, torchvision):
+    import importlib
+
+    import torch
+
+    transforms = importlib.import_module(f"torchvision.{version}")
+    path = saved(picture("RGB"), tmp_path)
+    for name, steps in other_transforms(transforms, torch).items():
+        composed = transforms.Compose(steps)
+        used = as_preprocessing(composed)
+        assert not isinstance(used, ImagePreprocessing), name
+        np.testing.assert_array_equal(used([path])[0], composed(load_image(path)), err_msg=name)
+    for wrong in (transforms.Compose([transforms.Resize(9)]), torch.nn.Linear(3, 3)):
+        with pytest.raises(UserError, match=r"not an array or a tensor|fails on the stimulus .*RGB-70"):
+            as_preprocessing(wrong)([path])
+
+
+def test_crops_of_known_transforms(tmp_path, torchvision):
+    """Odd margins, images that are smaller than the crop, one mean for all channels, sequences within sequences."""
+    transforms = torchvision.transforms
+    path = saved(picture("RGB"), tmp_path)
+    for size in (20, 27, 60, (43, 71)):
+        inner = transforms.Compose([transforms.CenterCrop(size), transforms.ToTensor()])
+        composed = transforms.Compose([inner, transforms.Normalize([0.4], [0.2])])
+        read = from_transforms(composed)
+        assert isinstance(read, ImagePreprocessing)
+        np.testing.assert_allclose(read([path])[0], composed(load_image(path)), atol=1e-5)
+    assert read.describe().startswith("cropped to 43 × 71 pixels around the centre, divided by 255, and normalised by")
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        ("ViTImageProcessor", {"size": {"height": 30, "width": 20}}),
+        ("CLIPImageProcessor", {"size": {"shortest_edge": 33}, "crop_size": {"height": 28, "width": 28}}),
+        ("MobileViTImageProcessor", {}),  # other order of channels
+        ("EfficientNetImageProcessor", {"include_top": True}),  # normalised twice
+        ("LevitImageProcessor", {}),  # resized to another size than stated
+        ("ConvNextImageProcessor", {"size": {"shortest_edge": 100}, "crop_pct": 0.9}),
+        ("BeitImageProcessor", {"do_rescale": False}),
+        ("SamImageProcessor", {"size": {"longest_edge": 64}, "pad_size": {"height": 64, "width": 64}}),
+        ("VideoMAEImageProcessor", {}),
+    ],
+)
+def test_image_processors_are_called(name, settings, tmp_path, torchvision):
+    transformers = pytest.importorskip("transformers")
+    processor = getattr(transformers, name)(**settings)
+    path = saved(picture("RGB"), tmp_path)
+    expected = np.asarray(processor(images=load_image(path), return_tensors="np")["pixel_values"])
+    expected = expected.reshape(expected.shape[-3:])
+    np.testing.assert_allclose(as_preprocessing(processor)([path])[0], expected, atol=1e-5)
+    np.testing.assert_allclose(as_preprocessing(processor.to_dict())([path])[0], expected, atol=1e-5)
+
+
+def test_image_processors_that_make_several_inputs_are_refused(tmp_path, torchvision):
+    transformers = pytest.importorskip("transformers")
+    path = saved(picture("RGB"), tmp_path)
+    for name in (
+        "Qwen2VLImageProcessor",
+        "LlavaNextImageProcessor",
+        "Siglip2ImageProcessor",
+        "Pix2StructImageProcessor",
+    ):
+        with pytest.raises(UserError, match=f"{name} (makes more than one array|returns a mapping)"):
+            as_preprocessing(getattr(transformers, name)())([path])
+    with pytest.raises(UserError, match="no image processor 'LabImageProcessor'"):
+        as_preprocessing({"image_processor_type": "LabImageProcessor"})

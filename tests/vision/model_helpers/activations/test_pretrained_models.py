@@ -3,20 +3,20 @@
 import json
 import sys
 
+import numpy as np
 import pytest
 import torch
+from PIL import Image
 
 from brainscore_core.errors import UserError
-from brainscore_vision.model_helpers.activations import pretrained_models
-from brainscore_vision.model_helpers.activations.pretrained_models import from_huggingface, from_timm, from_torchvision
+from brainscore_vision.model_helpers.activations.preprocessing import from_settings
+from brainscore_vision.model_helpers.activations.pretrained_models import (
+    from_huggingface,
+    from_timm,
+    from_torchvision,
+    own_preprocessing,
+)
 
-TIMM = {
-    "input_size": (3, 224, 224),
-    "crop_pct": 0.875,
-    "interpolation": "bicubic",
-    "mean": (0.5,) * 3,
-    "std": (0.5,) * 3,
-}
 PROCESSOR = {
     "do_resize": True, "size": {"height": 8, "width": 8}, "resample": 3, "do_rescale": True,
     "rescale_factor": 1 / 255, "do_normalize": True, "image_mean": [0.5] * 3, "image_std": [0.5] * 3,
@@ -36,32 +36,40 @@ def test_a_library_that_cannot_be_imported_is_named_with_the_remedy(monkeypatch,
 
 
 @pytest.mark.parametrize(
-    ("changed", "resize"),
-    [({}, 256), ({"crop_mode": "squash", "crop_pct": 1.0}, (224, 224)), ({"crop_pct": None}, 256)],
+    ("name", "configured"),
+    [
+        ("resnet18", {"crop_mode": "squash", "crop_pct": 1.0}),
+        ("resnet18", {"crop_mode": "border"}),
+        ("resnet18", {"input_size": (3, 96, 64)}),
+    ],
 )
-def test_preprocessing_follows_the_configuration_of_timm(changed, resize):
-    preprocessing = pretrained_models._preprocessing({**TIMM, **changed})
-    assert (preprocessing.resize, preprocessing.crop) == (resize, (224, 224))
+def test_preprocessing_is_that_of_timm(name, configured, tmp_path, torchvision):
+    timm = pytest.importorskip("timm")
+    made = timm.create_model(name, pretrained=False, pretrained_cfg_overlay=configured)
+    transform = timm.data.create_transform(**timm.data.resolve_model_data_config(made))
+    image = Image.fromarray(np.random.default_rng(0).integers(0, 256, (70, 91, 3), dtype=np.uint8))
+    found = np.asarray(own_preprocessing(made)[0].image(image))
+    np.testing.assert_allclose(found, transform(image), atol=1e-5)
 
 
-@pytest.mark.parametrize("changed", [{"crop_mode": "border"}, {"input_size": (3, 224, 160)}])
-def test_crops_that_are_not_supported_are_refused(changed):
-    with pytest.raises(UserError, match="is not supported"):
-        pretrained_models._preprocessing({**TIMM, **changed})
+def test_a_size_of_images_is_that_of_the_network(torchvision):
+    timm = pytest.importorskip("timm")
+    small = timm.create_model("vit_tiny_patch16_224", pretrained=False, img_size=64, depth=1)
+    image = Image.new("RGB", (70, 91))
+    for model, size, shape in (
+        ("vit_tiny_patch16_224", 96, (3, 96, 96)),
+        ("resnet18", (96, 80), (3, 96, 80)),
+        (small, None, (3, 64, 64)),
+    ):
+        wrapper = from_timm(model, pretrained=False, img_size=size, store=None)
+        assert wrapper._extractor.preprocess.image(image).shape == shape
 
 
-def test_settings_of_a_processor_come_from_a_mapping_a_file_or_an_object(tmp_path):
-    class Processor:
-        def to_dict(self):
-            return PROCESSOR
-
-    class Multimodal:
-        image_processor = Processor()
-
+def test_settings_of_a_processor_come_from_a_mapping_or_a_file(tmp_path):
     file = tmp_path / "preprocessor_config.json"
     file.write_text(json.dumps(PROCESSOR))
-    for processor in (PROCESSOR, file, str(file), Processor(), Multimodal()):
-        assert from_huggingface(network(), processor, store=None).identifier == "Sequential"
-        assert pretrained_models._settings(processor) == PROCESSOR
+    for processor in (PROCESSOR, file, str(file)):
+        wrapper = from_huggingface(network(), processor, store=None)
+        assert wrapper._extractor.preprocess == from_settings(PROCESSOR)
     with pytest.raises(UserError, match="the preprocessing of images is not known"):
         from_huggingface(network(), store=None)

@@ -446,12 +446,11 @@ class FramePreprocessing:
         """Frames and channels, × height × width."""
         from PIL.Image import fromarray
 
-        prepare = self.frame.image if isinstance(self.frame, ImagePreprocessing) else self.frame.transform
         frames: list[NDArray[np.float32]] = []
         before = None
         for frame in video.to_frames():
             same = before is not None and np.array_equal(frame, before)
-            frames.append(frames[-1] if same else np.asarray(prepare(fromarray(frame)), dtype=np.float32))
+            frames.append(frames[-1] if same else np.asarray(self.frame.image(fromarray(frame)), dtype=np.float32))
             before = frame
         return np.stack(frames, axis=1 if self.channels_first else 0)
 
