@@ -3,7 +3,7 @@
 import json
 import shlex
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -74,6 +74,15 @@ def command() -> None:
 @_identifier_option
 @_output_option
 @click.option("--column", help="Column with the names of the files; without one, files are found by stimulus_id.")
+@click.option(
+    "--missing",
+    metavar="MARK",
+    multiple=True,
+    help="Further mark of missing values besides n/a, NA, None, - and others.",
+)
+@click.option(
+    "--no-missing", metavar="COLUMN", multiple=True, help="Column in which only empty cells are missing values."
+)
 @_metadata_options
 @_local_option
 @_upload_option
@@ -87,6 +96,8 @@ def package_stimuli(
     identifier: str,
     output: Path | None,
     column: str | None,
+    missing: tuple[str, ...],
+    no_missing: tuple[str, ...],
     local: Path | None,
     upload: str | None,
     overwrite: bool,
@@ -103,7 +114,7 @@ def package_stimuli(
     _require_upload(upload, local=local, overwrite=overwrite, public=public)
     if local is not None:
         output = output or _local_folder(local)
-    stimuli = _read_stimuli(csv, folder, column)
+    stimuli = _read_stimuli(csv, folder, column, missing, no_missing)
     stimuli.identifier = identifier
     if upload is None:
         package = _warned(lambda: packaging.package_stimulus_set_locally(stimuli, identifier, downloads_path=output))
@@ -215,20 +226,24 @@ def _add_public_access(package: dict[str, Any], prefix: str, extension: str) -> 
     package["public"] = is_public(place, package.get("csv_version_id") or package.get("version_id"))
 
 
-def _read_stimuli(csv: Path, folder: Path | None, column: str | None) -> "StimulusSet":
-    import pandas as pd
+def _read_stimuli(
+    csv: Path, folder: Path | None, column: str | None, missing: Sequence[str], no_missing: Sequence[str]
+) -> "StimulusSet":
+    """Read a table in which ids and names of files are texts, and report what was converted."""
+    from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
+    from brainscore_core.supported_data_standards.brainio.tables import convert_texts, mark_missing, read_texts
 
-    from brainscore_core.supported_data_standards.brainio.stimuli import EXACT_FLOATS, StimulusSet
-
-    try:
-        text = pd.read_csv(csv, dtype=str, keep_default_na=False)
-        table = pd.read_csv(csv, **EXACT_FLOATS)
-    except (OSError, ValueError) as error:
-        raise UserError(f"cannot read the table {csv}: {error}", remedy="it must be a CSV file in UTF-8") from error
-    if column is not None and column not in table.columns:
-        raise UserError(f"{csv} has no column {column!r}", remedy=f"its columns are {', '.join(table.columns)}")
-    if "stimulus_id" in table.columns:
-        table["stimulus_id"] = text["stimulus_id"]  # '001' stays '001', 'NA' is an id
+    text, changes = read_texts(csv)
+    for name in (*([column] if column is not None else []), *no_missing):
+        if name not in text.columns:
+            raise UserError(f"{csv} has no column {name!r}", remedy=f"its columns are {', '.join(text.columns)}")
+    exact = [name for name in ("stimulus_id", column, *_FILE_COLUMNS) if name in text.columns]
+    marked = mark_missing(text.drop(columns=[*exact, *no_missing]), missing)
+    only_empty = mark_missing(text[[name for name in no_missing if name not in exact]], dict.fromkeys(no_missing, ()))
+    table = text.assign(**marked.table, **only_empty.table)
+    table, converted = convert_texts(table, [name for name in table.columns if name not in exact])
+    for change in (*changes, *marked.changes, *only_empty.changes, *converted):
+        click.echo(f"{csv.name}: {change}", err=True)
     names = None
     if folder is not None and "stimulus_id" in table.columns:
         column = column or next((one for one in _FILE_COLUMNS if one in table.columns), None)

@@ -15,7 +15,7 @@ from django.http import HttpRequest
 from django.utils import timezone
 
 from brainscore_web.accounts.adapter import clean_name
-from brainscore_web.accounts.models import SCOPES, ApiToken, User
+from brainscore_web.accounts.models import SCOPES, ApiToken, User, clean_address
 from brainscore_web.accounts.personal_data import PrivateModels
 
 __all__ = ["DeleteForm", "NameForm", "TokenForm"]
@@ -28,14 +28,21 @@ _LABELS = {
     "New Password": "New password",
     "New Password (again)": "New password, again",
 }
+_ADDRESSES = {"email", "login"}  # names of fields
 _MOST_TOKENS = 50
 
 
 class _Plain(forms.Form):
-    """A form without placeholders, with the site's labels."""
+    """A form without placeholders, with the site's labels; e-mail addresses lose invisible characters."""
+
+    data: Any
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        if self.is_bound:
+            self.data = self.data.copy()
+            for name in _ADDRESSES & self.data.keys():
+                self.data[name] = clean_address(self.data[name])
         self.label_suffix = ""
         for field in self.fields.values():
             field.widget.attrs.pop("placeholder", None)

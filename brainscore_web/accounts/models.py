@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import secrets
+import unicodedata
 from datetime import datetime
 from typing import Any, ClassVar
 
+from django.contrib.auth.hashers import make_password
 from django.contrib.auth.models import AbstractBaseUser, BaseUserManager, PermissionsMixin
 from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models.functions import Lower
 from django.utils import timezone
 
-__all__ = ["REVIEWERS", "SCOPES", "ApiToken", "SharedCacheRow", "User", "check_scopes"]
+__all__ = ["REVIEWERS", "SCOPES", "ApiToken", "SharedCacheRow", "User", "check_scopes", "clean_address"]
 
 REVIEWERS = "reviewers"
 """Name of the group of reviewers."""
@@ -27,6 +29,24 @@ SCOPES = {
 """Scopes of tokens, with their descriptions."""
 
 
+# characters without a glyph that are not of the category of format characters
+_INVISIBLE = {0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0, *range(0xFE00, 0xFE10)}
+
+
+def clean_address(email: str) -> str:
+    """Return an e-mail address without spaces around and invisible characters, which pasted text may have.
+
+    Examples
+    --------
+    >>> clean_address("ada@example.org\u200b ")
+    'ada@example.org'
+    """
+    visible = (
+        character for character in email if unicodedata.category(character) != "Cf" and ord(character) not in _INVISIBLE
+    )
+    return unicodedata.normalize("NFKC", "".join(visible)).strip()
+
+
 class UserManager(BaseUserManager["User"]):
     """Creates users."""
 
@@ -34,8 +54,8 @@ class UserManager(BaseUserManager["User"]):
 
     @classmethod
     def normalize_email(cls, email: str | None) -> str:
-        """Convert an e-mail address to lower case: providers ignore its case, and users type it inconsistently."""
-        return super().normalize_email(email).lower()
+        """Clean an e-mail address, in lower case: providers ignore its case, and users type it inconsistently."""
+        return super().normalize_email(clean_address(email or "")).lower()
 
     def create_user(self, email: str, password: str | None = None, **fields: Any) -> User:
         """Create a user; without a password, the user cannot log in."""
@@ -57,7 +77,7 @@ class UserManager(BaseUserManager["User"]):
 
     def get_by_natural_key(self, username: str | None) -> User:
         """Find a user by e-mail address, ignoring its case."""
-        return self.get(email__iexact=username)
+        return self.get(email__iexact=self.normalize_email(username))
 
 
 class User(AbstractBaseUser, PermissionsMixin):
@@ -90,6 +110,20 @@ class User(AbstractBaseUser, PermissionsMixin):
         super().clean()
         self.email = type(self).objects.normalize_email(self.email)
 
+    def set_password(self, raw_password: str | None) -> None:
+        """Store the hash of a password in its normal form (NFKC): keyboards and systems write accents differently.
+
+        It takes as long as a failed check, so that attempts to log in do not reveal whether there is an account.
+        """
+        first, *others = _forms(raw_password)
+        super().set_password(first)
+        for _ in others:
+            make_password(first)
+
+    def check_password(self, raw_password: str) -> bool:
+        """Compare a password in any Unicode form, also with hashes of passwords that were not normalised."""
+        return any(super(User, self).check_password(form) for form in _forms(raw_password))
+
     @property
     def public_name(self) -> str:
         """The name that others see; never the e-mail address."""
@@ -101,6 +135,14 @@ class User(AbstractBaseUser, PermissionsMixin):
         if self.is_staff and self.is_superuser:
             return "administrator"
         return "reviewer" if self.has_perm("accounts.review_submissions") else "member"
+
+
+def _forms(password: str | None) -> list[str | None]:
+    """The Unicode forms of a password, first the one that is stored; all others may have been stored earlier."""
+    if not isinstance(password, str):
+        return [password]
+    normal = [unicodedata.normalize(form, password) for form in ("NFKC", "NFC", "NFD")]
+    return list(dict.fromkeys([normal[0], password, *normal[1:]]))
 
 
 def check_scopes(scopes: Any) -> None:

@@ -4,10 +4,12 @@ import json
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 from PIL import Image
 
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, NeuroidAssembly
+from brainscore_core.supported_data_standards.brainio.findings import ValidationWarning
 from brainscore_core.supported_data_standards.brainio.netcdf import read_netcdf, write_netcdf
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 
@@ -49,6 +51,19 @@ def test_stimuli_found_by_id(package, table, tmp_path):
     loaded = StimulusSet.from_files(answer["csv_path"])
     assert loaded["stimulus_id"].tolist() == ["000", "001", "002"]
     assert loaded["filename"].tolist() == ["000.png", "001.png", "002.png"]
+
+
+def test_tables_of_spreadsheets(package, table, tmp_path):
+    table.write_text("stimulus_id;kind;level;mask\nNA;none;0,5;None\n001;-99;-;grid\n", encoding="utf-16")
+    answer = package("stimuli", table, "--identifier", "Small2024", "--missing", "-99", "--no-missing", "mask")
+    stored = pd.read_csv(answer["csv_path"], dtype=str, keep_default_na=False)
+    assert stored.to_numpy().tolist() == [["NA", "none", "0.5", "None"], ["001", "", "", "grid"]]
+    semicolons = tmp_path / "semicolons.csv"
+    semicolons.write_text(stored.to_csv(sep=";", index=False).replace("0.5", "0,5"))
+    with pytest.warns(ValidationWarning, match="is not a packaged table: .*decimal commas are points"):
+        loaded = StimulusSet.from_files(semicolons)
+    assert loaded["stimulus_id"].tolist() == ["NA", "001"]
+    assert loaded["level"].dropna().tolist() == [0.5]
 
 
 @pytest.mark.parametrize(
@@ -132,7 +147,7 @@ def test_printed(cli, table, tmp_path):
 def test_errors(cli, table, tmp_path):
     ran = cli("package", "stimuli", str(table), str(tmp_path), "--identifier", "a b", "--output", str(tmp_path / "o"))
     assert ran.exit_code == 2
-    assert ran.stderr.startswith("Error: 2 errors found")
+    assert "kind: 1 × 'NA'): missing\nError: 2 errors found" in ran.stderr
 
 
 def test_registrations_load(package, table, measured, tmp_path, monkeypatch, lab):

@@ -7,12 +7,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from brainscore_core.errors import UserError
 from brainscore_core.files import file_digest, replacing
-from brainscore_core.supported_data_standards.brainio.stimuli import EXACT_FLOATS
 from brainscore_core.supported_data_standards.brainio.stimulus_checks import stored_identifier
+from brainscore_core.supported_data_standards.brainio.tables import read_csv
 
 __all__ = ["CONFORMS_TO", "CONTEXT", "dataset_document", "write_croissant"]
 
@@ -218,7 +216,7 @@ def _file_entries(path: Path) -> list[dict[str, Any]]:
 
 def _record_sets(table: Path, files: Sequence[Path]) -> list[dict[str, Any]]:
     """Rows of the table, with the type of each column; and the stimuli's files."""
-    columns = pd.read_csv(table, **EXACT_FLOATS)
+    columns = read_csv(table)
     with_files = any(path.suffix == ".zip" for path in files)
     fields = []
     for name in columns.columns:

@@ -23,6 +23,14 @@ from brainscore_core.supported_data_standards.brainio.import_report import (
     ImportReport,
     first_names,
 )
+from brainscore_core.supported_data_standards.brainio.tables import (
+    IDENTIFIER_MARKS,
+    Missing,
+    convert_texts,
+    identifier_text,
+    identifier_texts,
+    mark_missing,
+)
 
 if TYPE_CHECKING:
     from pynwb import NWBFile
@@ -32,6 +40,12 @@ __all__ = ["from_nwb"]
 DANDI_API = "https://api.dandiarchive.org/api"
 _TIMEOUT = 30  # seconds
 _DANDI = re.compile(r"dandi:(?://)?(?P<dandiset>\d{6})(?:@(?P<version>[\w.-]+))?/(?P<path>.+)")
+_NOTABLE = {
+    *(("dropped", what) for what in ("trial", "unit", "interval")),
+    *(("noticed", what) for what in ("time", "column", "identifier")),
+}
+_FEW = 0.01  # of spikes: fewer than this part between the first and the last trial is unusual
+_ROUNDING = 1e-6  # seconds by which ends of intervals that touch may differ
 _UNITS = {"rate": "spikes/s", "count": "spikes"}
 _STIMULUS = "stimulus_id"
 _USED = {"presentation", "neuroid", "time_bin", "data"}  # names that assemblies use themselves
@@ -47,6 +61,7 @@ def from_nwb(
     region: str | None = None,
     values: Literal["rate", "count"] = "rate",
     keep: Sequence[str] = (),
+    missing: Missing = None,
     stimulus_set: pd.DataFrame | None = None,
     identifier: str | None = None,
 ) -> NeuroidAssembly:
@@ -77,6 +92,8 @@ def from_nwb(
         Columns of the trials to keep although they differ between showings of a stimulus, such as a condition or an
         outcome to select by. Others of this kind, such as ``start_time``, are left out: averages over repetitions are
         over presentations that are equal in all other coordinates.
+    missing : sequence or mapping, optional
+        Marks of missing values in columns of trials and units, as for :func:`from_trials`.
     stimulus_set : StimulusSet, optional
         The stimuli; an id that it lacks is an error. It is attached to the assembly.
     identifier : str, optional
@@ -88,21 +105,21 @@ def from_nwb(
         presentation × neuroid × time_bin, presentations in the order of the trials. Other columns of trials and units
         with one number or text per row become coordinates of ``presentation`` and ``neuroid``. ``repetition`` counts
         in time the showings of a stimulus with the same values of what is kept;
-        ``neuroid_id`` joins the session and the unit's id. Where units have ``obs_intervals``, values of trials outside
-        of them are NaN. ``attrs['import_report']`` is an :class:`ImportReport`.
+        ``neuroid_id`` joins the session and the unit's id. Where units have ``obs_intervals``, values of bins that
+        their union does not cover are NaN. ``attrs['import_report']`` is an :class:`ImportReport`.
 
     Raises
     ------
     UserError
-        If pynwb is not installed, the file cannot be read, a table or column does not exist, or no trial or unit
-        remains.
+        If pynwb is not installed, the file cannot be read, a table or column does not exist, no trial or unit remains,
+        or no spike is in any bin, as when spikes and trials have different units of time.
     ValidationError
         If stimuli are not in `stimulus_set`.
 
     Warns
     -----
     ValidationWarning
-        If trials or units are dropped.
+        If trials, units or intervals are dropped, or the times of spikes and trials hardly overlap.
 
     Examples
     --------
@@ -115,13 +132,21 @@ def from_nwb(
         raise UserError(f"values={values!r} is not valid", remedy="use 'rate' or 'count'")
     with _opened(path) as (file, source):
         notes = _Notes()
-        shown = _Trials.of(_interval_table(file, trials, source), stimulus, align, keep, source, notes)
-        units = _Units.of(file, region, source, notes)
+        if isinstance(missing, Mapping):
+            known = [
+                *_interval_table(file, trials, source).colnames,
+                *(() if file.units is None else file.units.colnames),
+            ]
+            for name in missing:
+                _require_column(name, known, f"the tables of trials and units of {source}")
+        shown = _Trials.of(_interval_table(file, trials, source), stimulus, align, keep, missing, source, notes)
+        units = _Units.of(file, region, missing, source, notes)
         session = _text(file.session_id) or _text(file.identifier)
         animal = _text(getattr(file.subject, "subject_id", None))
     if stimulus_set is not None:
         _require_known(shown.coords[_STIMULUS], stimulus_set)
     data = _count(units, shown.times, bins)
+    _check_times(units, shown.times, bins, data, source, notes)
     if values == "rate":
         data /= (bins[:, 1] - bins[:, 0]) / 1000
     silent = np.flatnonzero(np.nanmax(data, axis=(0, 2), initial=0) == 0)
@@ -154,8 +179,8 @@ def from_nwb(
     sizes = {"trial": (shown.read, data.shape[0]), "unit": (units.read, data.shape[1])}
     report = ImportReport(source, sizes, tuple(notes.changes))
     assembly.attrs[IMPORT_REPORT] = report
-    if left_out := [str(change) for change in report.dropped if change.what in ("trial", "unit")]:
-        warnings.warn(f"{source}: {'; '.join(left_out)}", ValidationWarning, stacklevel=2)
+    if notable := [str(change) for change in report.changes if (change.action, change.what) in _NOTABLE]:
+        warnings.warn(f"{source}: {'; '.join(notable)}", ValidationWarning, stacklevel=2)
     return assembly
 
 
@@ -178,19 +203,23 @@ class _Trials:
     read: int
 
     @classmethod
-    def of(cls, table: Any, stimulus: str, align: str, keep: Sequence[str], source: str, notes: _Notes) -> "_Trials":
+    def of(
+        cls, table: Any, stimulus: str, align: str, keep: Sequence[str], missing: Missing, source: str, notes: _Notes
+    ) -> "_Trials":
         keep = [keep] if isinstance(keep, str) else list(keep)
-        columns = _scalar_columns(table, "trial column", notes, needed=(stimulus, align, *keep))
+        columns = _scalar_columns(
+            table, "trial column", notes, missing, needed=(stimulus, align, *keep), ids=(stimulus,)
+        )
         what = f"the table {table.name!r} of {source}"
         for name in (stimulus, align, *keep):
             _require_column(name, columns, what)
         times = pd.to_numeric(pd.Series(columns[align]), errors="coerce").to_numpy(dtype=np.float64)
-        shown = columns.pop(stimulus)
+        shown = identifier_texts(pd.Series(columns.pop(stimulus)), stimulus).to_numpy(dtype=object)
         ids = np.asarray(table.id[:])
-        missing = np.array([_text(one) is None for one in shown], dtype=bool)
+        missing_ids = pd.isna(shown)
         kept = np.ones(len(ids), dtype=bool)
         for wrong, reason in (
-            (missing, f"the stimulus ({stimulus}) is missing"),
+            (missing_ids, f"the stimulus ({stimulus}) is missing"),
             (~np.isfinite(times), f"the time ({align}) is missing"),
         ):
             if (wrong & kept).any():
@@ -200,7 +229,7 @@ class _Trials:
             raise UserError(f"no trial of {what} has both {stimulus} and {align}", remedy="name other columns")
         if stimulus != _STIMULUS:
             notes.add("renamed", "trial column", [stimulus], _STIMULUS)
-        named = np.array([_text(one) for one in shown[kept]], dtype=object)
+        named = shown[kept]
         columns = {name: column[kept] for name, column in columns.items()}
         varying = [name for name in columns if name not in (*keep, "repetition") and _varies(columns[name], named)]
         if varying:
@@ -229,12 +258,12 @@ class _Units:
     read: int
 
     @classmethod
-    def of(cls, file: "NWBFile", region: str | None, source: str, notes: _Notes) -> "_Units":
+    def of(cls, file: "NWBFile", region: str | None, missing: Missing, source: str, notes: _Notes) -> "_Units":
         table = file.units
         if table is None or not len(table) or "spike_times" not in table.colnames:
             raise UserError(f"{source} has no units with spike times", remedy="pass a file with sorted spikes")
         used = ("spike_times", "electrodes", "obs_intervals")
-        columns = _scalar_columns(table, "unit column", notes, used=used)
+        columns = _scalar_columns(table, "unit column", notes, missing, used=used)
         times = [np.sort(np.asarray(table["spike_times"][row], dtype=np.float64)) for row in range(len(table))]
         spikes = [each[np.isfinite(each)] for each in times]
         lost = {
@@ -262,7 +291,12 @@ class _Units:
             columns["region"] = regions
         observed = None
         if "obs_intervals" in table.colnames:
-            observed = [np.asarray(table["obs_intervals"][row], dtype=np.float64).reshape(-1, 2) for row in kept]
+            intervals = [np.asarray(table["obs_intervals"][row], dtype=np.float64).reshape(-1, 2) for row in kept]
+            valid = [each[:, 0] <= each[:, 1] for each in intervals]  # and not NaN
+            observed = [_merged(each[rows]) for each, rows in zip(intervals, valid, strict=True)]
+            if wrong := {ids[row]: int((~rows).sum()) for row, rows in zip(kept, valid, strict=True) if not rows.all()}:
+                reason, of_units = "they do not end after they start", f"of {first_names(wrong)}"
+                notes.changes.append(ImportChange("dropped", "interval", of_units, sum(wrong.values()), reason))
         coords = {name: column[kept] for name, column in columns.items()}
         return cls([ids[row] for row in kept], [spikes[row] for row in kept], observed, coords, len(ids))
 
@@ -274,11 +308,52 @@ def _count(units: _Units, times: NDArray[np.float64], bins: NDArray[np.float64])
     for place, spikes in enumerate(units.spikes):
         counts[:, place] = np.searchsorted(spikes, ends) - np.searchsorted(spikes, starts)
         if units.observed is not None:
-            within = np.zeros(starts.shape, dtype=bool)
-            for first, last in units.observed[place]:
-                within |= (starts >= first) & (ends <= last)
+            firsts, lasts = units.observed[place].T
+            # the last interval that began before; −1 if there is none
+            number = np.searchsorted(firsts, starts + _ROUNDING, side="right") - 1
+            within = ends <= np.append(lasts, -np.inf)[number] + _ROUNDING
             counts[:, place][~within] = np.nan
     return counts
+
+
+def _merged(intervals: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The union of intervals, in order; those that touch are one."""
+    ordered = intervals[np.argsort(intervals[:, 0], kind="stable")]
+    lasts = np.maximum.accumulate(ordered[:, 1])
+    begins = np.ones(len(ordered), dtype=bool)
+    begins[1:] = ordered[1:, 0] > lasts[:-1] + _ROUNDING
+    return np.column_stack([ordered[begins, 0], lasts[np.append(begins[1:], True)[: len(ordered)]]])
+
+
+def _check_times(
+    units: _Units,
+    times: NDArray[np.float64],
+    bins: NDArray[np.float64],
+    data: NDArray[np.float64],
+    source: str,
+    notes: _Notes,
+) -> None:
+    """Raise an error if no spike is in any bin; note if the times of spikes and trials hardly overlap."""
+    first, last = min(each[0] for each in units.spikes), max(each[-1] for each in units.spikes)
+    starts, ends = times + bins[:, 0].min() / 1000, times + bins[:, 1].max() / 1000
+    spans = f"spikes are from {first:.9g} to {last:.9g} s, bins of trials from {starts.min():.9g} to {ends.max():.9g} s"
+    if np.isnan(data).all():
+        raise UserError(
+            f"no unit of {source} was observed in any time bin of a trial: {spans}",
+            remedy="check obs_intervals, and the units of times: NWB files have seconds",
+        )
+    if not np.nansum(data):
+        raise UserError(
+            f"no spike of {source} is in any time bin of a trial: {spans}",
+            remedy="times are seconds on one clock in NWB: divide milliseconds by 1000, and add the start of the trial "
+            "to times relative to it; or name another column with align=…",
+        )
+    outside = int(((ends < first) | (starts > last)).sum())
+    if outside > len(times) / 2:
+        notes.add("noticed", "time", [spans], f"{outside} of {len(times)} trials are before or after all spikes")
+    inside = sum(int(np.diff(np.searchsorted(each, [starts.min(), ends.max()]))[0]) for each in units.spikes)
+    if inside < _FEW * sum(map(len, units.spikes)):
+        notes.add("noticed", "time", [spans], "nearly all spikes are before or after all trials; are they in ms?")
 
 
 def _checked_bins(time_bins: Sequence[tuple[float, float]]) -> NDArray[np.float64]:
@@ -315,7 +390,14 @@ def _interval_table(file: "NWBFile", name: str, source: str) -> Any:
 
 
 def _scalar_columns(
-    table: Any, what: str, notes: _Notes, *, needed: Sequence[str] = (), used: Sequence[str] = ()
+    table: Any,
+    what: str,
+    notes: _Notes,
+    missing: Missing,
+    *,
+    needed: Sequence[str] = (),
+    ids: Sequence[str] = (),
+    used: Sequence[str] = (),
 ) -> dict[str, NDArray[Any]]:
     """Columns with one number or text per row; the others are reported, except those that are `used` otherwise."""
     columns: dict[str, NDArray[Any]] = {}
@@ -326,18 +408,26 @@ def _scalar_columns(
         values = (
             None if type(table[name]).__name__ in ("VectorIndex", "DynamicTableRegion") else np.asarray(table[name][:])
         )
-        if values is not None and values.dtype.kind == "S":
-            values = np.char.decode(values, "utf-8").astype(object)
+        if values is not None and values.dtype.kind in "SUO":
+            values = values.astype(object)
+            values[...] = np.frompyfunc(lambda cell: cell.decode() if isinstance(cell, bytes) else cell, 1, 1)(values)
         if values is None or values.ndim != 1 or not _is_scalar(values):
             if name in needed:
                 raise UserError(f"the {what} {name!r} has no single value per row", remedy="name another column")
             dropped.append(name)
-        elif pd.isna(values).all() and name not in needed:
-            notes.add("dropped", what, [name], "all of its values are missing")
         else:
-            columns[name] = values.astype(object) if values.dtype.kind == "U" else values
+            columns[name] = values
     if dropped:
         notes.add("dropped", what, dropped, "more than a number or a text per row")
+    if isinstance(missing, Mapping):
+        missing = {name: marks for name, marks in missing.items() if name in columns}
+    marked = mark_missing(pd.DataFrame(columns), missing, ids)
+    converted, changes = convert_texts(marked.table, [name for name in marked.columns if name not in ids])
+    notes.changes += [*marked.changes, *changes]
+    columns.update({name: converted[name].to_numpy() for name in marked.columns})
+    for name in [name for name, values in columns.items() if pd.isna(values).all() and name not in needed]:
+        del columns[name]
+        notes.add("dropped", what, [name], "all of its values are missing")
     return columns
 
 
@@ -417,11 +507,10 @@ def _require_known(shown: NDArray[Any], stimulus_set: pd.DataFrame) -> None:
 
 def _text(value: Any) -> str | None:
     """A value as text: 3 and 3.0 are '3'; None if it is missing."""
-    if value is None or value == "" or (isinstance(value, float | np.floating) and np.isnan(value)):
+    if value is None or (isinstance(value, float | np.floating) and np.isnan(value)):
         return None
-    if isinstance(value, float | np.floating) and float(value).is_integer():
-        value = int(value)
-    return str(value)
+    text = identifier_text(value)
+    return None if text.strip() in IDENTIFIER_MARKS else text
 
 
 @contextlib.contextmanager

@@ -11,6 +11,14 @@ import pandas as pd
 
 from brainscore_core.errors import UnknownIdentifier, UserError
 from brainscore_core.supported_data_standards.brainio.cache import unpacked_files
+from brainscore_core.supported_data_standards.brainio.findings import ValidationWarning
+from brainscore_core.supported_data_standards.brainio.tables import (
+    convert_texts,
+    mark_missing,
+    read_csv,
+    read_texts,
+    table_format,
+)
 
 __all__ = ["StimulusSet", "StimulusSetLoader", "link_files", "read_stimulus_table", "require_files"]
 
@@ -271,10 +279,6 @@ _TEXT_COLUMNS = (*STIMULUS_ID_COLUMNS, "filename")
 LISTED_AT_MOST = 5
 
 
-# before version 3, pandas read floats inexactly by default
-EXACT_FLOATS: dict[str, Any] = {} if int(pd.__version__.partition(".")[0]) >= 3 else {"float_precision": "round_trip"}
-
-
 def read_stimulus_table(csv_path: str | os.PathLike[str]) -> pd.DataFrame:
     """Read the table of a stimulus set.
 
@@ -282,13 +286,17 @@ def read_stimulus_table(csv_path: str | os.PathLike[str]) -> pd.DataFrame:
     table that has only the older column `image_id` gets a column `stimulus_id` with the same ids.
     """
     try:
-        table = pd.read_csv(csv_path, dtype=dict.fromkeys(_TEXT_COLUMNS, str), **EXACT_FLOATS)
+        path = Path(csv_path)
+        if table_format(path).get("sep", ",") != ",":  # packaging writes commas
+            table = _read_foreign_table(path)
+        else:
+            table = read_csv(path, dtype=dict.fromkeys(_TEXT_COLUMNS, str))
         # read twice, as pandas can treat "NA" as missing only for all columns or none
-        text = pd.read_csv(csv_path, usecols=lambda name: name in _TEXT_COLUMNS, dtype=str, keep_default_na=False)
+        text = read_csv(path, usecols=lambda name: name in _TEXT_COLUMNS, dtype=str, keep_default_na=False)
         table = table.assign(**{str(name): column for name, column in text.items()})
     except (OSError, ValueError) as error:  # parser errors of pandas are ValueErrors
         raise UserError(
-            f"cannot read the stimulus table {csv_path}: {error}", remedy="it must be a CSV file"
+            f"cannot read the stimulus table {csv_path}: {error}", remedy="it must be a CSV file in UTF-8"
         ) from error
     StimulusSetLoader.correct_stimulus_id_name(table)
     if STIMULUS_ID not in table.columns:
@@ -300,6 +308,17 @@ def read_stimulus_table(csv_path: str | os.PathLike[str]) -> pd.DataFrame:
         raise UserError(
             f"{csv_path} has duplicate stimulus ids: {list_first(repeated)}", remedy="give each stimulus its own id"
         )
+    return table
+
+
+def _read_foreign_table(path: Path) -> pd.DataFrame:
+    """Read a table of another program, with a warning about what was converted."""
+    table, changes = read_texts(path)
+    others = [name for name in table.columns if name not in _TEXT_COLUMNS]
+    marked = mark_missing(table[others])
+    table, converted = convert_texts(table.assign(**marked.table), others)
+    notes = "; ".join(map(str, (*changes, *marked.changes, *converted)))
+    warnings.warn(f"{path.name} is not a packaged table: {notes}", ValidationWarning, stacklevel=4)
     return table
 
 

@@ -1,6 +1,5 @@
 """Import behavioural trials from a table with one row per trial."""
 
-import re
 import warnings
 from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
@@ -24,17 +23,20 @@ from brainscore_core.supported_data_standards.brainio.import_report import (
     count_text,
     first_names,
 )
-from brainscore_core.supported_data_standards.brainio.stimuli import EXACT_FLOATS
+from brainscore_core.supported_data_standards.brainio.tables import (
+    UNNAMED,
+    Missing,
+    convert_texts,
+    identifier_texts,
+    mark_missing,
+    read_texts,
+)
 
 __all__ = ["from_trials"]
 
-_NOTICED = ("noticed", "column")
+_NOTICED = {("noticed", "column"), ("noticed", "identifier")}
 _IMAGES = ("image_1", "image_2", "image_3")
-_MISSING = ["", "NA", "N/A", "#N/A", "NaN", "nan"]
-_SEPARATORS = {".csv": ",;\t", ".tsv": "\t,;", ".txt": "\t,;"}  # the first one wins ties
-_UNNAMED = "Unnamed: "  # as pandas calls columns without a name
-_DECIMAL_COMMA = re.compile(r"[+-]?(\d+|\d*,\d+)([eE][+-]?\d+)?")
-_NAMES = {",": "commas", ";": "semicolons", "\t": "tabs"}
+_SUFFIXES = (".csv", ".tsv", ".txt")
 
 
 def from_trials(
@@ -49,6 +51,7 @@ def from_trials(
     trial: str | None = None,
     rename: Mapping[str, str] | None = None,
     drop: Sequence[str] = (),
+    missing: Missing = None,
     stimulus_set: pd.DataFrame | None = None,
     identifier: str | None = None,
 ) -> BehavioralAssembly:
@@ -59,12 +62,12 @@ def from_trials(
     Parameters
     ----------
     trials : path or DataFrame
-        A CSV file in UTF-8 (``.tsv``, ``.txt``: separated by tabs), or a table. In files, empty cells, ``NA``, ``N/A``,
-        ``#N/A`` and ``NaN`` are missing values, except in the columns with ids of stimuli, where only empty cells are.
-        Semicolons as separators and commas in decimal numbers, as spreadsheets write them in many languages, are
-        recognised and reported. Spaces after a separator are ignored.
+        A CSV file (``.csv``, ``.tsv``, ``.txt``) in UTF-8, or in UTF-16 with a byte-order mark; or a table. Commas,
+        semicolons, tabs or vertical bars as separators, and commas in decimal numbers, as spreadsheets write them in
+        many languages, are recognised and reported. Spaces after a separator are ignored. Columns of numbers become
+        numbers, except those that would lose something, such as leading zeros.
     stimulus_id : str, default 'stimulus_id'
-        Column with the stimulus that was shown. Ids become text.
+        Column with the stimulus that was shown. Ids become text, as they are written.
     response : str or sequence of str, default 'response'
         Column with the answer: a label, a number, or whether it was correct. Its values are those of the assembly.
         Several columns, such as one probability per label, give presentation × choice.
@@ -78,7 +81,7 @@ def from_trials(
         ``image_2`` and ``image_3``, of which the last is the chosen one, as are values and ``stimulus_id``.
         `response` has the id of the chosen stimulus, or the name of its column. `stimulus_id` is not used.
     subject : str, optional
-        Column with the participant; becomes ``subject``.
+        Column with the participant; becomes ``subject``, as text.
     trial : str, optional
         Column with the number of the trial, unique for each subject; becomes ``trial``. Repeated showings of a
         stimulus to a subject are then numbered: ``repetition``.
@@ -86,6 +89,11 @@ def from_trials(
         Further columns to rename: old → new name.
     drop : sequence of str, optional
         Columns to leave out.
+    missing : sequence or mapping, optional
+        Marks of missing values besides the usual ones (``n/a``, ``NA``, ``NaN``, ``None``, ``-`` and others:
+        ``brainio.importers.MISSING_MARKS``; for ids of stimuli and participants only empty cells, ``n/a``, ``N/A`` and
+        ``#N/A``). Or column → its only marks besides empty cells, such as ``{"response": ()}`` if ``None`` is an
+        answer. The report counts what was missing.
     stimulus_set : StimulusSet, optional
         The stimuli; an id that it lacks is an error. It is attached to the assembly.
     identifier : str, optional
@@ -100,8 +108,8 @@ def from_trials(
     Raises
     ------
     UserError
-        If the table cannot be read or is empty, a column does not exist or has values of several types, trials are
-        not unique, or a response is none of the options.
+        If the table cannot be read or is empty, a column does not exist or has values of several types, ids are rounded
+        numbers, trials are not unique, or a response is none of the options.
     ValidationError
         If stimuli are not in `stimulus_set`.
 
@@ -130,12 +138,13 @@ def from_trials(
     - renamed 1 column (key): the values of the assembly
     - converted 1 column (stimulus_id): ids are text
     """
-    return _Import(trials, triplet or (stimulus_id,), response).run(
+    return _Import(trials, response).run(
         stimulus_id=stimulus_id,
         roles={"truth": truth, "subject": subject, "trial": trial, "dist_obj": distractor},
         triplet=triplet,
         rename=rename or {},
         drop=drop,
+        missing=missing,
         stimulus_set=stimulus_set,
         identifier=identifier,
     )
@@ -144,12 +153,13 @@ def from_trials(
 class _Import:
     """A table on its way to an assembly, and the changes so far."""
 
-    def __init__(self, trials: str | Path | pd.DataFrame, ids: Sequence[str], response: str | Sequence[str]) -> None:
+    def __init__(self, trials: str | Path | pd.DataFrame, response: str | Sequence[str]) -> None:
         self.source = "table" if isinstance(trials, pd.DataFrame) else Path(trials).name
         self.responses = [response] if isinstance(response, str) else list(response)
         self.has_choices = not isinstance(response, str)
         self.changes: list[ImportChange] = []
-        self.table = self._read(trials, ids)
+        self.is_file = not isinstance(trials, pd.DataFrame)
+        self.table = self._read(trials)
         self.rows_read = len(self.table)
         if not self.responses:
             raise UserError("the argument response does not name a column", remedy="pass the column with the answers")
@@ -162,6 +172,7 @@ class _Import:
         triplet: Sequence[str] | None,
         rename: Mapping[str, str],
         drop: Sequence[str],
+        missing: Missing,
         stimulus_set: pd.DataFrame | None,
         identifier: str | None,
     ) -> BehavioralAssembly:
@@ -173,20 +184,26 @@ class _Import:
         names = {**ids, **{column: role for role, column in roles.items() if column is not None}, **rename}
         self._require(*names, *self.responses, *drop)
         self._drop_columns(dict.fromkeys(drop, "as requested"))
+        # the answer to a triplet is an id, too
+        identifiers = [*ids, *([] if triplet is None else self.responses)]
+        identifiers += [] if roles["subject"] is None else [roles["subject"]]
+        marked = mark_missing(self.table, missing, identifiers)
+        self.table = marked.table
+        self.changes += marked.changes
         self._drop_columns(self._useless([*names, *self.responses]))
-        self._rename(names)
-        id_columns = list(ids.values())
-        self._require_one_type(id_columns)
-        self._drop_rows(id_columns, "the stimulus is missing")
-        self._convert_ids(id_columns)
+        renamed = self._rename(names)
+        texts = [renamed[name] for name in (renamed if self.is_file else marked.columns) if name in renamed]
+        identifiers = [renamed[name] for name in identifiers]
+        self._drop_rows(list(ids.values()), "the stimulus is missing")
         self._drop_rows(self.responses, "the response is missing")
+        self._convert(texts, identifiers)
         for role in ("truth", "subject", "trial", "dist_obj"):
             if roles[role] is not None:
                 self._require_complete(role, roles[role])
         if self.table.empty:
             raise UserError(
                 f"no trial of {self.source} has both a stimulus and a response",
-                remedy="check the names of the columns",
+                remedy="; ".join(["check the names of the columns, and what is missing", *map(str, marked.changes)]),
             )
         if roles["trial"] is None:
             self._notice_equal_rows()
@@ -208,15 +225,20 @@ class _Import:
             assembly.attrs["stimulus_set_identifier"] = getattr(stimulus_set, "identifier", None) or identifier
         report = ImportReport(self.source, {"row": (self.rows_read, len(self.table))}, tuple(self.changes))
         assembly.attrs[IMPORT_REPORT] = report
-        notable = [each for each in report.changes if each.what == "row" or (each.action, each.what) == _NOTICED]
+        notable = [each for each in report.changes if each.what == "row" or (each.action, each.what) in _NOTICED]
         if notable:
             warnings.warn(f"{self.source}: {'; '.join(map(str, notable))}", ValidationWarning, stacklevel=3)
         return assembly
 
-    def _read(self, trials: str | Path | pd.DataFrame, ids: Sequence[str]) -> pd.DataFrame:
+    def _read(self, trials: str | Path | pd.DataFrame) -> pd.DataFrame:
         """Return the table with names of columns as text and rows numbered from 1, as in a file without its header."""
-        table = trials.copy() if isinstance(trials, pd.DataFrame) else self._read_file(Path(trials), ids)
-        table = pd.DataFrame(table)
+        if isinstance(trials, pd.DataFrame):
+            table = pd.DataFrame(trials.copy())
+        elif Path(trials).suffix.lower() in _SUFFIXES:
+            table, changes = read_texts(Path(trials))
+            self.changes += changes
+        else:
+            raise UserError(f"{Path(trials).name} is not a CSV file", remedy="pass a .csv or .tsv file, or a DataFrame")
         table.columns = table.columns.map(str)
         if not table.columns.is_unique:
             repeated = table.columns[table.columns.duplicated()].unique()
@@ -224,66 +246,7 @@ class _Import:
         if table.empty:
             raise UserError("the table of trials has no rows", remedy="pass a table with one row per trial")
         table.index = pd.RangeIndex(1, len(table) + 1)
-        for name in table.columns:
-            if isinstance(table[name].dtype, pd.api.extensions.ExtensionDtype):
-                table[name] = _plain(table[name])
-        if not isinstance(trials, pd.DataFrame):
-            self._convert_decimal_commas(table, ids)
         return table
-
-    def _read_file(self, path: Path, ids: Sequence[str]) -> pd.DataFrame:
-        separators = _SEPARATORS.get(path.suffix.lower())
-        if separators is None:
-            raise UserError(f"{path.name} is not a CSV file", remedy="pass a .csv or .tsv file, or a DataFrame")
-        try:
-            headers = {each: _header(path, each) for each in separators}
-            separator = max(separators, key=lambda each: len(headers[each]))
-            names = headers[separator]
-            if separator != separators[0]:
-                self._note("noticed", "file", [path.name], f"its columns are separated by {_NAMES[separator]}")
-            if repeated := {name for name in names if name and names.count(name) > 1}:
-                raise UserError(
-                    f"several columns of {path} have the name {format_values(sorted(repeated))}", remedy="rename them"
-                )
-            read = [name or f"{_UNNAMED}{place}" for place, name in enumerate(names)]
-            with warnings.catch_warnings():
-                # of rows with more fields than the header
-                warnings.simplefilter("error", pd.errors.ParserWarning)
-                return pd.read_csv(
-                    path,
-                    sep=separator,
-                    header=0,
-                    names=read,
-                    dtype=dict.fromkeys([name for name in ids if name in read], object),
-                    keep_default_na=False,
-                    na_values={name: [""] if name in ids else _MISSING for name in read},
-                    skipinitialspace=True,
-                    low_memory=False,
-                    index_col=False,
-                    **EXACT_FLOATS,
-                )
-        except pd.errors.EmptyDataError as error:
-            raise UserError(f"{path} is empty", remedy="pass a file with one row per trial") from error
-        except pd.errors.ParserWarning as error:
-            raise UserError(
-                f"rows of {path} have more fields than its header",
-                remedy="put texts that contain separators in quotes, and remove lines above the names of the columns",
-            ) from error
-        except UnicodeDecodeError as error:
-            raise UserError(f"{path} is not in UTF-8: {error}", remedy="save it as CSV in UTF-8") from error
-        except (OSError, ValueError) as error:
-            raise UserError(
-                f"cannot read the trials in {path}: {str(error).strip()}", remedy="check the path and the file"
-            ) from error
-
-    def _convert_decimal_commas(self, table: pd.DataFrame, ids: Sequence[str]) -> None:
-        for name in table.columns:
-            if name in ids or table[name].dtype != object:
-                continue
-            present = table[name].dropna().astype(str)
-            if present.str.fullmatch(_DECIMAL_COMMA).all() and present.str.contains(",").any():
-                table[name] = table[name].str.replace(",", ".").astype(np.float64)
-                self._note("converted", "column", [name], "decimal commas are points")
 
     def _note(self, action: str, what: str, names: Sequence[Any], reason: str) -> None:
         self.changes.append(ImportChange(action, what, first_names(names), len(names), reason))
@@ -314,15 +277,16 @@ class _Import:
             column = self.table[name]
             if name in needed:
                 continue
-            if name.startswith(_UNNAMED) or not name.strip():
+            if name.startswith(UNNAMED) or not name.strip():
                 reasons[name] = "it has no name; DataFrame.to_csv writes such row numbers unless index=False"
             elif column.isna().all():
                 reasons[name] = "all of its values are missing"
-            elif column.dtype == object and column.map(lambda cell: isinstance(cell, list | tuple | dict | set)).any():
+            elif _is_mixed(column) and column.map(lambda cell: isinstance(cell, list | tuple | dict | set)).any():
                 reasons[name] = "its values are not single numbers or texts"
         return reasons
 
-    def _rename(self, names: Mapping[str, str]) -> None:
+    def _rename(self, names: Mapping[str, str]) -> dict[str, str]:
+        """Rename the columns, and return the new name of each."""
         new = {name: names.get(name, _usable(name)) for name in self.table.columns if name not in self.responses}
         taken: dict[str, str] = {}
         for name, target in new.items():
@@ -348,33 +312,34 @@ class _Import:
                 f"the name of the response, {self.responses[0]!r}, is also that of a coordinate",
                 remedy="rename the column in the table",
             )
+        return {**new, **dict(zip(self.responses, self.responses, strict=True))}
 
-    def _require_one_type(self, ids: Sequence[str]) -> None:
-        for name in self.table.columns:
+    def _require_one_type(self, names: Sequence[str], *, identifiers: bool = False) -> None:
+        for name in names:
             column = self.table[name]
             if column.dtype != object:
                 continue
             kinds: dict[str, Any] = {}
-            for cell in column[column.notna()]:
+            for cell in column[column.notna()] if _is_mixed(column) else column[column.notna()][:1]:
                 kinds.setdefault(_kind(cell), cell)
             if len(kinds) > 1:
-                found = " and ".join(f"{kind} ({cell!r})" for kind, cell in kinds.items())
+                examples = " and ".join(f"{kind} ({cell!r})" for kind, cell in kinds.items())
                 raise UserError(
-                    f"the column {name!r} has values of several types: {found}",
+                    f"the column {name!r} has values of several types: {examples}",
                     remedy=f"convert it, e.g. table[{name!r}].astype(str), or leave it out with drop=[{name!r}]",
                 )
-            numbers = pd.to_numeric(column, errors="coerce").notna() if "text" in kinds and name not in ids else None
-            if numbers is not None and numbers.mean() > 0.5:
-                others = column[~numbers & column.notna()].unique()
-                if len(others):
-                    reason = f"most of its values are numbers, but not {format_values(others)}, so all are text"
-                    self._note("noticed", "column", [name], reason)
-            if "text" in kinds:
-                texts = pd.Series(column[column.notna()].unique()).astype(str)
-                padded = texts[(texts != texts.str.strip()) & texts.str.strip().isin(texts)]
-                if len(padded):
-                    reason = f"{format_values(padded)} and the same without spaces around are different values"
-                    self._note("noticed", "column", [name], reason)
+            if "text" not in kinds:
+                continue
+            counts = column.value_counts(sort=False)
+            texts = pd.Series(counts.index.astype(str))
+            numbers = pd.to_numeric(texts, errors="coerce").notna()
+            if not identifiers and not numbers.all() and counts[numbers.to_numpy()].sum() > len(column) / 2:
+                reason = f"most of its values are numbers, but not {format_values(texts[~numbers])}, so all are text"
+                self._note("noticed", "column", [name], reason)
+            padded = texts[(texts != texts.str.strip()) & texts.str.strip().isin(texts)]
+            if len(padded):
+                reason = f"{format_values(padded)} and the same without spaces around are different values"
+                self._note("noticed", "column", [name], reason)
 
     def _drop_rows(self, columns: Sequence[str], reason: str) -> None:
         missing = self.table[list(columns)].isna().any(axis=1).to_numpy()
@@ -388,19 +353,27 @@ class _Import:
             raise UserError(
                 f"the column {column!r} is empty in {count_text(int(missing.sum()), 'row')}: "
                 f"{first_names(self.table.index[missing])}",
-                remedy="complete or remove these rows",
+                remedy=f"complete or remove these rows; missing={{{column!r}: ()}} if n/a is a name",
             )
 
-    def _convert_ids(self, columns: Sequence[str]) -> None:
-        for name in columns:
+    def _convert(self, texts: Sequence[str], identifiers: Sequence[str]) -> None:
+        """Give columns the types of NumPy: identifiers are text, and other `texts` are what they are written as."""
+        for name in identifiers:
             column = self.table[name]
-            if column.map(lambda cell: isinstance(cell, str)).all():
-                self.table[name] = column.astype(object)
-                continue
-            if pd.api.types.is_float_dtype(column) and (column == column.round()).all():
-                column = column.astype(np.int64)  # integers with gaps are read as floats
-            self.table[name] = column.astype(str).astype(object)
-            self._note("converted", "column", [name], "ids are text")
+            self._require_one_type([name], identifiers=True)
+            self.table[name] = identifier_texts(column, name)
+            if pd.api.types.infer_dtype(column, skipna=True) not in ("string", "empty"):
+                self._note("converted", "column", [name], "ids are text")
+        others = [name for name in self.table.columns if name not in identifiers]
+        for name in others:
+            if isinstance(self.table[name].dtype, pd.api.extensions.ExtensionDtype):
+                self.table[name] = _plain(self.table[name], name)
+        with_gaps = [name for name in others if self.table[name].dtype.kind == "f" and self.table[name].isna().any()]
+        columns = [name for name in others if name in texts or name in with_gaps]
+        counters = ["trial"] if "trial" in self.table.columns else []
+        self.table, changes = convert_texts(self.table, columns, counters=counters)
+        self.changes += changes
+        self._require_one_type(others)
 
     def _order_triplets(self, triplet: Sequence[str]) -> None:
         """Put the chosen image last, and name it as response and stimulus."""
@@ -477,7 +450,7 @@ class _Import:
         if "repetition" in self.table.columns:
             return
         shown = [*subject, *(name for name in _IMAGES if name in self.table.columns), "stimulus_id"]
-        ordered = self.table.sort_values([*of_session, "trial"], kind="stable")
+        ordered = self.table.sort_values([*of_session, "trial"], kind="stable", key=_in_order)
         self.table["repetition"] = ordered.groupby(shown, sort=False).cumcount()
         self._note("added", "column", ["repetition"], "counts the showings of a stimulus to a subject, by trial")
 
@@ -503,26 +476,33 @@ class _Import:
         return BehavioralAssembly(values, coords=coords, dims=["presentation", "choice"])
 
 
-def _plain(column: pd.Series) -> pd.Series:
+def _plain(column: pd.Series, name: str) -> pd.Series:
     """A column of one of NumPy's types: categories, nullable numbers and strings become what they hold."""
     if isinstance(column.dtype, pd.CategoricalDtype):
-        return _plain(column.astype(object).infer_objects())
+        return _plain(column.astype(object).infer_objects(), name)
     if pd.api.types.is_bool_dtype(column.dtype):
         return column.astype(object if column.isna().any() else bool)
+    if pd.api.types.is_integer_dtype(column.dtype) and column.isna().any() and column.abs().max() >= 2**53:
+        return identifier_texts(column, name)  # numbers with gaps are floats, which would round these
     if pd.api.types.is_numeric_dtype(column.dtype):
         return column.astype(np.float64 if column.isna().any() else getattr(column.dtype, "numpy_dtype", np.float64))
     return column.astype(object) if not isinstance(column.dtype, pd.DatetimeTZDtype) else column.dt.tz_convert(None)
 
 
-def _header(path: Path, separator: str) -> list[str]:
-    """Names of the columns as they are written in a file, without spaces around."""
-    first = pd.read_csv(path, sep=separator, nrows=1, header=None, dtype=str, keep_default_na=False)
-    return [str(name).strip() for name in first.iloc[0]]
-
-
 def _usable(name: str) -> str:
     """Name of a coordinate: without surrounding spaces, slashes and unprintable characters."""
     return "".join(character if character.isprintable() else "_" for character in name.strip().replace("/", "_"))
+
+
+def _in_order(column: pd.Series) -> pd.Series:
+    """Numbers that are written as text as numbers, so that 2 comes before 10."""
+    numbers = pd.to_numeric(column, errors="coerce")
+    return numbers if numbers.notna().equals(column.notna()) else column
+
+
+def _is_mixed(column: pd.Series) -> bool:
+    """Whether cells may be other objects than texts."""
+    return column.dtype == object and pd.api.types.infer_dtype(column, skipna=True) != "string"
 
 
 def _kind(cell: Any) -> str:

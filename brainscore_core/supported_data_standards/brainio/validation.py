@@ -46,6 +46,7 @@ from brainscore_core.supported_data_standards.brainio.stimulus_checks import (
     duplicates,
     stored_identifier,
 )
+from brainscore_core.supported_data_standards.brainio.tables import read_csv
 
 __all__ = [
     "Finding",
@@ -114,11 +115,8 @@ def table_ids(path: Path) -> list[str] | None:
 def _read_table(path: Path, findings: list[Finding]) -> pd.DataFrame | None:
     """The columns of ids and of file names, as text; None if there are no ids."""
     try:
-        with path.open("rb") as stream:
-            if b"\0" in stream.read(1 << 16):  # pandas would read the whole file into memory
-                raise ValueError("it contains NUL bytes, so it is not text")
         # as text, because the ids '001' and 'NA' are neither a number nor missing
-        table = pd.read_csv(path, dtype=str, keep_default_na=False)
+        table = read_csv(path, dtype=str, keep_default_na=False)
     except (OSError, ValueError) as error:
         findings.append(Finding("unreadable table", f"{path.name}: {error}", "it must be a CSV file in UTF-8"))
         return None

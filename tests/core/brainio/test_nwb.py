@@ -1,5 +1,6 @@
 """NWB files, written by pynwb, become assemblies of spike counts and rates."""
 
+import copy
 import datetime
 import http.server
 import threading
@@ -158,6 +159,48 @@ class TestImport:
         assert not np.isnan(found.values[:, [0, 2]]).any()
         assert np.array_equal(np.isnan(found.values[:, 1, 0]), late)
         assert "not observed" in found.attrs["nan_allowed"]
+
+    @pytest.mark.parametrize(
+        ("intervals", "gap"),
+        [
+            ([[0.0, 9.0], [9.0, 30.0]], None),
+            ([[0.0, 9.0 - 1e-9], [9.0, 30.0]], None),
+            ([[0.0, 12.0], [3.0, 4.0], [9.0, 30.0]], None),
+            ([[9.0, 30.0], [0.0, 9.0]], None),
+            ([[0.0, 9.0], [9.002, 30.0]], (9.0, 9.002)),
+            ([[0.0, 30.0], [20.0, 9.0]], None),
+        ],
+    )
+    def test_a_unit_is_observed_in_the_union_of_its_intervals(self, recording, tmp_path, intervals, gap):
+        rates = from_nwb(write(tmp_path / "a.nwb", recording, observed=[intervals] * 4), **NAMED)
+        first, last = gap or (np.inf, np.inf)
+        starts, ends = (recording.onsets[:, None] + np.array(BINS)[:, side] / 1000 for side in (0, 1))
+        assert np.array_equal(np.isnan(rates.values[:, 0]), (starts < last) & (ends > first))
+        assert ("dropped 3 intervals" in str(rates.attrs["import_report"])) == ([20.0, 9.0] in intervals)
+
+    def test_times_that_do_not_fit_are_refused_or_reported(self, recording, tmp_path):
+        wrong = copy.copy(recording)
+        for change in (lambda times: times * 1000 + 40, lambda times: times + 1.7e9, lambda times: times / 1000):
+            wrong.spikes = [change(times) for times in recording.spikes]
+            with pytest.raises(
+                UserError, match=r"no spike of .*: spikes are from .* s, bins of trials from .* s\ntimes"
+            ):
+                from_nwb(write(tmp_path / "a.nwb", wrong), **NAMED)
+        wrong.spikes = [times[times < 3] for times in recording.spikes]
+        with pytest.warns(ValidationWarning, match=r"of 40 trials are before or after all spikes"):
+            from_nwb(write(tmp_path / "a.nwb", wrong), **NAMED)
+
+    def test_marks_of_missing_values(self, recording, tmp_path):
+        images = [str(image) for image in recording.images]
+        images[:4] = ["n/a", "nan", "NA", " "]
+        rates = from_nwb(
+            write(tmp_path / "a.nwb", recording, images=images), **NAMED, missing={"task": ["ignore"]}, keep=["task"]
+        )
+        assert rates["stimulus_id"].values[:2].tolist() == ["nan", "NA"]
+        report = str(rates.attrs["import_report"])
+        assert "converted 2 values (image: 1 × 'n/a', 1 × empty): missing" in report
+        assert "dropped 2 trials (0, 3): the stimulus (image) is missing" in report
+        assert set(rates["task"].values[rates["task"].notnull()]) == {"attend"}
 
     def test_irregular_units_are_reported(self, recording, tmp_path):
         file = pynwb.NWBFile("test", "a-file", datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC))

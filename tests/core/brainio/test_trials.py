@@ -12,6 +12,7 @@ from brainscore_core.supported_data_standards.brainio.findings import Validation
 from brainscore_core.supported_data_standards.brainio.netcdf import read_netcdf
 from brainscore_core.supported_data_standards.brainio.packaging import package_data_assembly_locally
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
+from brainscore_core.supported_data_standards.brainio.tables import MISSING_MARKS
 from brainscore_core.supported_data_standards.brainio.trials import from_trials
 
 
@@ -166,7 +167,9 @@ def test_faulty_tables(change, arguments, message):
         ("a.xlsx", b"PK", "not a CSV file"),
         ("a.csv", b"image,answer\na,b,c\n", "more fields than its header"),
         ("a.csv", b"# made by a lab\nimage,answer\na,b\n", "remove lines above the names of the columns"),
-        ("b.csv", None, "cannot read the trials"),
+        ("a.csv", b'"image;answer"\n"1;x"\n', "only column is named 'image;answer'"),
+        ("a.csv", "image,answer\na,b\n".encode("utf-16-le"), "NUL bytes"),
+        ("b.csv", None, "cannot read .*b.csv"),
     ],
 )
 def test_faulty_files(tmp_path, name, content, message):
@@ -203,18 +206,103 @@ def test_spaces_around_names_and_values(tmp_path):
     assert pd.isna(choices["mask"].values[0])
 
 
-def test_texts_that_look_missing_or_numeric(tmp_path):
-    (tmp_path / "a.tsv").write_text(
-        "image\tanswer\tmask\tlevel\nNA\tyes\tNone\t1\n007\tNA\tNone\t2\n8\tno\tgrid\thigh\n"
+@pytest.mark.parametrize("mark", [mark for mark in MISSING_MARKS if mark != ""] + [" ", " n/a "])
+@pytest.mark.parametrize("as_table", [False, True])
+def test_marks_of_missing_values(tmp_path, mark, as_table):
+    path = tmp_path / "events.tsv"
+    path.write_text(f"image\tanswer\trt\na\tcat\t0.5\nb\t{mark}\t{mark}\nc\tdog\t\nd\tdog\t{mark}\n")
+    trials = pd.read_csv(path, sep="\t", dtype=str, keep_default_na=False) if as_table else path
+    with pytest.warns(ValidationWarning, match=r"row \(2\): the response is missing"):
+        choices = from_trials(trials, stimulus_id="image", response="answer")
+    assert choices.values.tolist() == ["cat", "dog", "dog"]
+    assert np.array_equal(choices["rt"].values, [0.5, np.nan, np.nan], equal_nan=True)
+    text = repr(mark.strip()) if mark.strip() else "empty"
+    assert f"converted 1 value (answer: 1 × {text}): missing" in str(choices.attrs["import_report"])
+
+
+def test_marks_are_stated_by_the_user():
+    trials = pd.DataFrame({"image": ["a", "b"], "answer": ["None", "na"], "rt": [-99, 3]})
+    with pytest.warns(ValidationWarning, match=r"'None' counts as missing; pass missing=\{'answer': \[\]\}"):
+        assert from_trials(trials, stimulus_id="image", response="answer").values.tolist() == ["na"]
+    choices = from_trials(trials, stimulus_id="image", response="answer", missing={"answer": (), "rt": [-99]})
+    assert choices.values.tolist() == ["None", "na"]
+    assert np.array_equal(choices["rt"].values, [np.nan, 3], equal_nan=True)
+    with pytest.raises(UserError, match=r"(?s)no trial of table .*answer: 1 × 'None', 1 × 'na'"):
+        from_trials(trials, stimulus_id="image", response="answer", missing=["na"])
+    with pytest.raises(UserError, match="'nope', which does not exist"):
+        from_trials(trials, stimulus_id="image", response="answer", missing={"nope": ["x"]})
+
+
+NAMES = ["001", "1", "5e1234", "1e5", "0x10", "True", "1_000", "2026-01-01", "9007199254740993", "NA", "nan", "None"]
+
+
+def test_identifiers_stay_as_they_are_written(tmp_path):
+    rows = [f"{name},yes,{name},{name}\n" for name in NAMES]
+    (tmp_path / "a.csv").write_text(f"image,answer,who,session\n{''.join(rows)}n/a,no,p,1\n,no,p,1\n")
+    with pytest.warns(ValidationWarning, match=r"2 rows \(13, 14\): the stimulus is missing") as caught:
+        choices = from_trials(tmp_path / "a.csv", stimulus_id="image", response="answer", subject="who")
+    assert "image: 1 × 'NA', 1 × 'nan', 1 × 'None'): names" in str(caught[0].message)
+    assert choices["stimulus_id"].values.tolist() == choices["subject"].values.tolist() == NAMES
+    assert choices["session"].values[:9].tolist() == NAMES[:9]
+
+
+def test_columns_are_numbers_if_nothing_is_lost(tmp_path):
+    (tmp_path / "a.csv").write_text(
+        "image,answer,rt,level,large,large_gaps,session,run,code,mask\n"
+        "12,yes,410,01,9007199254740993,9007199254740993,12,1,1.10,grid\n"
+        ",yes,n/a,02,1,n/a,n/a,2,1.1,grid\n"
+        "13,no,730,10,2,5,13,3,n/a,None\n"
+        "14,no,-,10,2,n/a,n/a,3,7,grid\n"
     )
+    with pytest.warns(ValidationWarning, match="'None' counts as missing"):
+        choices = from_trials(tmp_path / "a.csv", stimulus_id="image", response="answer", missing={"code": ["n/a"]})
+    assert choices["stimulus_id"].values.tolist() == ["12", "13", "14"]
+    assert np.array_equal(choices["rt"].values, [410, 730, np.nan], equal_nan=True)
+    assert choices["level"].values.tolist() == ["01", "10", "10"]
+    assert choices["large"].values.tolist() == [2**53 + 1, 2, 2]
+    assert choices["large_gaps"].values[:2].tolist() == ["9007199254740993", "5"]
+    assert choices["session"].values[:2].tolist() == ["12", "13"]
+    assert choices["run"].values.tolist() == [1, 3, 3]
+    report = str(choices.attrs["import_report"])
+    assert "converted 1 column (level): text, since numbers would not keep '01'" in report
+
+
+def test_identifiers_of_tables_that_pandas_made_floats():
+    trials = pd.DataFrame({"image": [1.0, None, 12.0], "answer": ["x", "y", "x"], "session": [3.0, 4.0, None]})
+    with pytest.warns(ValidationWarning, match="the stimulus is missing"):
+        choices = from_trials(trials, stimulus_id="image", response="answer")
+    assert choices["stimulus_id"].values.tolist() == ["1", "12"]
+    assert choices["session"].values[0] == "3"
+    exact = trials.assign(image=pd.array([2**53 + 1, None, 2**53], dtype="Int64"))
     with pytest.warns(ValidationWarning):
-        choices = from_trials(tmp_path / "a.tsv", stimulus_id="image", response="answer")
-    assert choices["stimulus_id"].values.tolist() == ["NA", "8"]
-    assert choices["mask"].values.tolist() == ["None", "grid"]
-    assert choices["level"].values.tolist() == ["1", "high"]
-    assert any(
-        "most of its values are numbers, but not 'high'" in str(one) for one in choices.attrs["import_report"].changes
-    )
+        choices = from_trials(exact, stimulus_id="image", response="answer")
+    assert choices["stimulus_id"].values.tolist() == ["9007199254740993", "9007199254740992"]
+    with pytest.raises(UserError, match=r"'stimulus_id' has identifiers that lost digits: .* is a rounded number"):
+        from_trials(trials.assign(image=[2.0**53, None, 12.0]), stimulus_id="image", response="answer")
+
+
+@pytest.mark.parametrize(
+    ("content", "encoding"),
+    [
+        ("image;answer;rt\n001;é;0,5\n", "utf-8-sig"),
+        ("image\tanswer\trt\n001\té\t0.5\n", "utf-16"),
+        ("sep=|\nimage|answer|rt\n001|é|0.5\n", "utf-8"),
+        ('image,answer,rt,"a;b;c;d;e"\n001,é,0.5,1\n', "utf-8"),
+    ],
+)
+def test_separators_and_encodings(tmp_path, content, encoding):
+    (tmp_path / "a.csv").write_bytes(content.encode(encoding))
+    choices = from_trials(tmp_path / "a.csv", stimulus_id="image", response="answer")
+    assert choices["stimulus_id"].values.tolist() == ["001"]
+    assert choices.values.tolist() == ["é"]
+    assert choices["rt"].values.tolist() == [0.5]
+
+
+def test_commas_of_thousands_are_not_decimals(tmp_path):
+    (tmp_path / "a.csv").write_text("image;answer;ms\na;x;1,203\nb;y;987\n")
+    with pytest.warns(ValidationWarning, match="commas separate thousands or decimals"):
+        choices = from_trials(tmp_path / "a.csv", stimulus_id="image", response="answer")
+    assert choices["ms"].values.tolist() == ["1,203", "987"]
 
 
 def test_types_of_pandas_become_those_of_files(tmp_path):

@@ -1,12 +1,14 @@
 """Log in and out."""
 
 import time
+import unicodedata
 from datetime import timedelta
 from types import SimpleNamespace
 
 import pytest
 from allauth.account.models import EmailAddress
 from allauth.core.internal import ratelimit
+from django.contrib.auth.hashers import make_password
 from django.core.cache import cache, caches
 from django.core.cache.backends.db import DatabaseCache
 from django.test import Client
@@ -21,7 +23,16 @@ def logged_in(client):
     return "_auth_user_id" in client.session
 
 
-@pytest.mark.parametrize("email", ["ada@example.org", " ADA@Example.ORG "])
+@pytest.mark.parametrize(
+    "email",
+    [
+        "ada@example.org",
+        " ADA@Example.ORG ",
+        "ada@example.org\u200b",
+        "\ufeffada@exam\u00adple.org\u00a0",
+        "\u202aa\u2060da@example.org\u202c",
+    ],
+)
 def test_log_in_with_the_address(client, known, log_in, email):
     known()
     answer = log_in(client, email)
@@ -35,6 +46,23 @@ def test_people_made_with_capitals_log_in(client, known, log_in):
     EmailAddress.objects.create(user=user, email=user.email, verified=True, primary=True)
     log_in(client, "Grace@Example.org")
     assert logged_in(client)
+
+
+@pytest.mark.parametrize("stored", ["NFC", "NFD", "NFKC", None])
+def test_passwords_in_any_unicode_form(client, known, log_in, stored):
+    password = "pässwörd ｗｉｔｈ accents"
+    user = known()
+    if stored is None:
+        user.set_password(unicodedata.normalize("NFD", password))
+    else:  # as before passwords were normalised
+        user.password = make_password(unicodedata.normalize(stored, password))
+    user.save()
+    for form in ("NFC", "NFD"):
+        log_in(client, password=unicodedata.normalize(form, password))
+        assert logged_in(client)
+        client.logout()
+    log_in(client, password="passwörd with accents")
+    assert not logged_in(client)
 
 
 def test_the_session_is_a_new_one(client, known, log_in):

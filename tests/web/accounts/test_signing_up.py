@@ -45,6 +45,15 @@ def test_sign_up_confirm_and_arrive(client, db, mailoutbox, link):
     assert "is confirmed" in page
 
 
+def test_invisible_characters_do_not_make_another_account(client, db, mailoutbox):
+    sign_up(client)
+    for email in ("ada@example.org\u200b", "ada\ufeff@example.org", "ada@exa\u00admple.org", "ada@example\u3164.org"):
+        assert sign_up(client, email=email).status_code == 302
+        assert User.objects.create_user(f"x{email}", None).email == "xada@example.org"
+        User.objects.get(email="xada@example.org").delete()
+    assert User.objects.get().email == EmailAddress.objects.get().email == "ada@example.org"
+
+
 def test_the_link_works_once(client, db, mailoutbox, link):
     sign_up(client)
     address = link(mailoutbox)

@@ -28,7 +28,7 @@ class Command(BaseCommand):
         parser.add_argument("--days", type=int, help="days until it expires (default: never)")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        user = User.objects.filter(email__iexact=options["email"]).first()
+        user = User.objects.filter(email__iexact=User.objects.normalize_email(options["email"])).first()
         if user is None:
             raise CommandError(f"there is no user with the address {options['email']}")
         if not user.is_active:

@@ -1,0 +1,431 @@
+"""Read tables of other programs: separators and encodings, marks of missing values, and types of columns."""
+
+import codecs
+import csv
+import io
+import math
+import re
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from brainscore_core.errors import UserError
+from brainscore_core.supported_data_standards.brainio.findings import format_values
+from brainscore_core.supported_data_standards.brainio.import_report import ImportChange
+
+__all__ = [
+    "IDENTIFIER_MARKS",
+    "MISSING_MARKS",
+    "UNNAMED",
+    "Marked",
+    "Missing",
+    "convert_texts",
+    "identifier_text",
+    "identifier_texts",
+    "mark_missing",
+    "read_csv",
+    "read_texts",
+    "table_format",
+]
+
+IDENTIFIER_MARKS = ("", "n/a", "N/A", "#N/A")
+"""Texts that mark a missing identifier of a stimulus or participant; all others are names."""
+
+MISSING_MARKS = (
+    *IDENTIFIER_MARKS, "NA", "<NA>", "#NA", "#N/A N/A", "NaN", "nan", "-NaN", "-nan", "1.#IND", "-1.#IND", "1.#QNAN",
+    "-1.#QNAN", "None", "null", "NULL", "-", "--", ".",
+)  # fmt: skip
+"""Texts that mark a missing value in all other columns. Case matters; spaces around them do not."""
+
+_LABELS = ("None", "null", "NULL", "-", "--", ".")  # marks that may be labels
+
+Missing: TypeAlias = Sequence[Any] | Mapping[str, Sequence[Any]] | None
+"""Further marks for all columns; or column → its only marks besides empty cells; or None."""
+
+UNNAMED = "Unnamed: "
+"""How the names of columns without a name begin, as in pandas."""
+
+# before version 3, pandas read floats inexactly by default
+_EXACT_FLOATS: dict[str, Any] = {} if int(pd.__version__.partition(".")[0]) >= 3 else {"float_precision": "round_trip"}
+
+_SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}  # the first one wins ties
+_STATED = re.compile(r"sep=(.)\r?\n")  # a line that Excel writes and reads
+_BYTE_ORDER_MARKS = {
+    codecs.BOM_UTF8: "utf-8-sig",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
+_SNIFFED_BYTES = 1 << 16
+_SNIFFED_ROWS = 20
+_COMPRESSED = {".gz", ".bz2", ".zip", ".xz", ".zst", ".tar"}
+
+_NUMBER = re.compile(r"[+-]?((\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|(?i:inf|infinity))")
+_WHOLE = re.compile(r"[+-]?\d+")
+_LEADING_ZERO = re.compile(r"[+-]?0\d")
+_DECIMAL_COMMA = re.compile(r"[+-]?(\d+|\d*,\d+)([eE][+-]?\d+)?")
+_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+")
+_TRUTH = {"true": True, "false": False}
+_IDENTIFIERS = re.compile(r"(?i)(.*[ _.-])?ids?|subject|participant|observer|animal|session|run|block|condition")
+_EXACT = 2**53  # from here on, floats do not hold all whole numbers
+_LARGEST = 2**63
+
+
+def table_format(path: Path) -> dict[str, Any]:
+    """Separator, encoding and first line of a table, as arguments of :func:`pandas.read_csv`; see :func:`read_csv`."""
+    if path.suffix.lower() in _COMPRESSED:
+        return {}
+    with path.open("rb") as stream:
+        start = stream.read(_SNIFFED_BYTES)
+    encoding = next((name for mark, name in _BYTE_ORDER_MARKS.items() if start.startswith(mark)), "utf-8")
+    text = codecs.getincrementaldecoder(encoding)().decode(start)
+    if "\0" in text:  # pandas would read the whole file into memory
+        raise ValueError("it contains NUL bytes, so it is not text in UTF-8; save it as CSV in UTF-8")
+    if stated := _STATED.match(text):
+        return {"sep": stated[1], "encoding": encoding, "skiprows": 1}
+    separators = list(_SEPARATORS)
+    if path.suffix.lower() in (".tsv", ".txt"):
+        separators.sort(key=lambda each: each != "\t")
+    complete = text if len(start) < _SNIFFED_BYTES else text[: text.rfind("\n") + 1] or text
+    rows = {each: _first_rows(complete, each) for each in separators}
+
+    def fit(separator: str) -> tuple[bool, int]:
+        header, *others = rows[separator] or [[]]
+        return len(header) > 1 and all(len(row) == len(header) for row in others), len(header)
+
+    separator = max(separators, key=fit)
+    header = rows[separator][0] if rows[separator] else []
+    if len(header) == 1 and any(each in header[0] for each in _SEPARATORS):
+        raise ValueError(f"its only column is named {header[0]!r}; remove the quotes around whole lines")
+    return {"sep": separator, "encoding": encoding}
+
+
+def _first_rows(text: str, separator: str) -> list[list[str]]:
+    try:
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, skipinitialspace=True)
+        return [row for row in islice(reader, _SNIFFED_ROWS) if row]
+    except csv.Error:  # such as a cell that is longer than the module allows
+        return []
+
+
+def read_csv(path: Path, **options: Any) -> pd.DataFrame:
+    r"""Read a table of any separator (commas, semicolons, tabs, vertical bars), in UTF-8 or UTF-16.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    **options
+        For :func:`pandas.read_csv`.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be read.
+    ValueError
+        If it is not a table in UTF-8, or in UTF-16 with a byte-order mark.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "stimuli.csv"
+    >>> _ = path.write_text("stimulus_id;level\n001;2\n", encoding="utf-16")
+    >>> read_csv(path, dtype=str).columns.tolist()
+    ['stimulus_id', 'level']
+    """
+    return pd.read_csv(path, **table_format(path), **_EXACT_FLOATS, **options)
+
+
+def read_texts(path: Path) -> tuple[pd.DataFrame, list[ImportChange]]:
+    """Read a table with all cells as they are written, without spaces before them.
+
+    Returns
+    -------
+    table : DataFrame
+        Of text; NaN where a row has fewer fields than the header.
+    changes : list of ImportChange
+        What was unusual.
+
+    Raises
+    ------
+    UserError
+        If the file cannot be read, is empty, or its columns and rows do not fit.
+    """
+    try:
+        options = table_format(path)
+        header = pd.read_csv(path, **options, nrows=1, header=None, dtype=str, keep_default_na=False)
+        names = [str(name).strip() for name in header.iloc[0]]
+        if repeated := {name for name in names if name and names.count(name) > 1}:
+            raise UserError(
+                f"several columns of {path} have the name {format_values(sorted(repeated))}", remedy="rename them"
+            )
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", pd.errors.ParserWarning)  # of rows with more fields than the header
+            table = pd.read_csv(
+                path,
+                **options,
+                header=0,
+                names=[name or f"{UNNAMED}{number}" for number, name in enumerate(names)],
+                dtype=object,
+                keep_default_na=False,
+                skipinitialspace=True,
+                index_col=False,
+            )
+    except pd.errors.EmptyDataError as error:
+        raise UserError(f"{path} is empty", remedy="pass a file with one row per stimulus or trial") from error
+    except pd.errors.ParserWarning as error:
+        raise UserError(
+            f"rows of {path} have more fields than its header",
+            remedy="put texts that contain separators in quotes, and remove lines above the names of the columns",
+        ) from error
+    except UnicodeDecodeError as error:
+        raise UserError(f"{path} is not in UTF-8: {error}", remedy="save it as CSV in UTF-8") from error
+    except (OSError, ValueError) as error:
+        raise UserError(f"cannot read {path}: {str(error).strip()}", remedy="check the path and the file") from error
+    usual = "\t" if path.suffix.lower() == ".tsv" else ","
+    separator = options.get("sep", ",")
+    if separator == usual or (path.suffix.lower() == ".txt" and separator == "\t"):
+        return table, []
+    reason = f"its columns are separated by {_SEPARATORS.get(separator, repr(separator))}"
+    return table, [ImportChange("noticed", "file", path.name, 1, reason)]
+
+
+class Marked(NamedTuple):
+    """A table without marks of missing values."""
+
+    table: pd.DataFrame
+    columns: list[str]
+    """Columns in which marks were replaced."""
+    changes: list[ImportChange]
+    """For each column, how often each mark occurs; and identifiers that look like marks."""
+
+
+def mark_missing(table: pd.DataFrame, missing: Missing = None, identifiers: Iterable[str] = ()) -> Marked:
+    """Replace marks of missing values by NaN.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Its texts are compared; with further marks, its numbers as well.
+    missing : sequence, mapping or None
+        Further marks for all columns; or column → its only marks besides empty cells. Otherwise columns have
+        :data:`MISSING_MARKS`, or :data:`IDENTIFIER_MARKS` if they are `identifiers`.
+    identifiers : iterable of str
+        Columns with identifiers.
+
+    Returns
+    -------
+    Marked
+        The table, whose columns with marks have the type ``object``; and what was replaced.
+
+    Raises
+    ------
+    UserError
+        If `missing` names a column that does not exist.
+
+    Examples
+    --------
+    >>> marked = mark_missing(pd.DataFrame({"rt": ["0.4", "n/a", "-"], "mask": ["none", "", "grid"]}))
+    >>> for change in marked.changes:
+    ...     print(change)
+    converted 2 values (rt: 1 × 'n/a', 1 × '-'): missing
+    converted 1 value (mask: 1 × empty): missing
+    """
+    by_column = missing if isinstance(missing, Mapping) else {}
+    further = [] if missing is None or isinstance(missing, Mapping) else _marks(missing)
+    if unknown := [name for name in by_column if name not in table.columns]:
+        raise UserError(
+            f"the argument missing names the column {unknown[0]!r}, which does not exist",
+            remedy=f"the columns are {', '.join(map(str, table.columns))}",
+        )
+    identifiers, changes, columns = set(identifiers), [], {}
+    for name in table.columns:
+        texts = _texts(table[name], with_numbers=bool(further) or name in by_column)
+        if texts is None:
+            continue
+        usual = IDENTIFIER_MARKS if name in identifiers else MISSING_MARKS
+        marks = ["", *_marks(by_column[name])] if name in by_column else [*usual, *further]
+        hits = texts.isin(marks).to_numpy()
+        present = set(texts[hits])
+        if present:
+            counts = f"{name}: {_counts(texts[hits])}"
+            changes.append(ImportChange("converted", "value", counts, int(hits.sum()), "missing"))
+            columns[name] = table[name].astype(object).mask(hits, np.nan)
+        if name in by_column:
+            continue
+        doubtful = present.intersection(_LABELS)
+        if doubtful and not all(map(_NUMBER.fullmatch, texts[~hits].dropna().unique())):
+            remedy = f"missing={{{name!r}: {sorted(present - doubtful - {''})}}}"
+            reason = f"{format_values(sorted(doubtful))} counts as missing; pass {remedy} if it is a label"
+            changes.append(ImportChange("noticed", "column", name, 1, reason))
+        odd = texts[texts.isin(MISSING_MARKS).to_numpy() & ~hits] if name in identifiers else texts[:0]
+        if len(odd):
+            remedy = f"missing={{{name!r}: {sorted({*present, *odd} - {''})}}}"
+            reason = f"names; pass {remedy} if they mark missing values"
+            changes.append(ImportChange("noticed", "identifier", f"{name}: {_counts(odd)}", len(odd), reason))
+    return Marked(table.assign(**columns) if columns else table, list(columns), changes)
+
+
+def _marks(marks: Any) -> list[str]:
+    return [_plain_text(mark).strip() for mark in ([marks] if isinstance(marks, str) else marks)]
+
+
+def _texts(column: pd.Series, *, with_numbers: bool) -> pd.Series | None:
+    """Texts of a column without spaces around, NaN for other cells; None if it has no texts."""
+    numeric = pd.api.types.is_numeric_dtype(column.dtype)
+    if numeric and not with_numbers:
+        return None
+    column = column.astype(object)
+    if with_numbers:
+        texts = column.map(lambda cell: _plain_text(cell).strip() if np.isscalar(cell) else None, na_action="ignore")
+    elif pd.api.types.infer_dtype(column, skipna=True) == "string":
+        texts = column.str.strip()
+    else:
+        texts = column.map(lambda cell: cell.strip() if isinstance(cell, str) else None)
+    return texts if texts.notna().any() else None
+
+
+def _counts(texts: pd.Series) -> str:
+    counts = texts.value_counts(sort=False).items()
+    return ", ".join(f"{count} × {repr(str(text)) if text else 'empty'}" for text, count in counts)
+
+
+def convert_texts(
+    table: pd.DataFrame, columns: Iterable[str], *, counters: Iterable[str] = ()
+) -> tuple[pd.DataFrame, list[ImportChange]]:
+    """Convert columns to numbers or truth values where nothing is lost by it.
+
+    These stay text: numbers with leading zeros (``007``); whole numbers from 2⁵³ on in columns with gaps; and
+    identifiers by the name of their column, such as ``participant_id`` or ``session``, that numbers would write in
+    another way (``1e5``, ``1.10``, and whole numbers in columns with gaps, which would be ``12.0``).
+
+    Parameters
+    ----------
+    table : DataFrame
+        Texts, and objects as :func:`mark_missing` leaves them.
+    columns : iterable of str
+        Columns to convert.
+    counters : iterable of str
+        Columns that count, such as the number of a trial: their leading zeros have no meaning.
+
+    Returns
+    -------
+    table : DataFrame
+    changes : list of ImportChange
+        Decimal commas, and columns of numbers that stay text.
+
+    Examples
+    --------
+    >>> texts = pd.DataFrame({"rt": ["0.4", None, "3"], "level": ["01", "1", "02"]})
+    >>> table, changes = convert_texts(texts, texts.columns)
+    >>> table["rt"].tolist(), table["level"].tolist(), str(changes[0])
+    ([0.4, nan, 3.0], ['01', '1', '02'], "converted 1 column (level): text, since numbers would not keep '01'")
+    """
+    counters, changes, converted = set(counters), [], {}
+    for name in columns:
+        column, kind = table[name], pd.api.types.infer_dtype(table[name], skipna=True)
+        exact = _IDENTIFIERS.fullmatch(name) is not None
+        if kind in ("integer", "floating", "mixed-integer-float", "boolean") and (exact or column.dtype == object):
+            present = column.dropna()
+            whole = len(present) < len(column) and all(map(_WHOLE.fullmatch, map(_plain_text, present)))
+            large = whole and any(isinstance(cell, int) and abs(cell) >= _EXACT for cell in present)
+            converted[name] = identifier_texts(column, name) if large or (exact and whole) else column.infer_objects()
+            if exact and whole:
+                changes.append(ImportChange("converted", "column", name, 1, "text, since it has identifiers and gaps"))
+        if kind != "string":
+            continue
+        codes, uniques = pd.factorize(column.to_numpy(dtype=object))
+        values = [value.strip() for value in uniques]
+        if not exact and all(map(_DECIMAL_COMMA.fullmatch, values)) and any("," in value for value in values):
+            if all(map(_THOUSANDS.fullmatch, (value for value in values if "," in value))):
+                reason = "its commas separate thousands or decimals, so all are text; write numbers without commas"
+                changes.append(ImportChange("noticed", "column", name, 1, reason))
+                continue
+            values = [value.replace(",", ".") for value in values]
+            changes.append(ImportChange("converted", "column", name, 1, "decimal commas are points"))
+        numbers, lost = _parsed(values, gaps=codes.min() < 0, exact=exact, counts=name in counters)
+        if lost is not None:
+            reason = f"text, since numbers would not keep {lost!r}"
+            changes.append(ImportChange("converted", "column", name, 1, reason))
+        elif numbers is not None:
+            parsed = pd.Series(numbers.take(codes), index=column.index)
+            converted[name] = parsed.mask(codes < 0, np.nan) if codes.min() < 0 else parsed
+    return table.assign(**converted) if converted else table, changes
+
+
+def _parsed(values: Sequence[str], *, gaps: bool, exact: bool, counts: bool) -> tuple[NDArray[Any] | None, str | None]:
+    """Numbers or truth values that are written as texts; and the first text that they would not keep."""
+    parsed: list[Any]
+    if all(value.lower() in _TRUTH for value in values):
+        parsed = [_TRUTH[value.lower()] for value in values]
+        lost = [value for value, truth in zip(values, parsed, strict=True) if exact and str(truth) != value]
+        return np.array(parsed, dtype=object if gaps else bool), lost[0] if lost else None
+    if not all(map(_NUMBER.fullmatch, values)):
+        return None, None
+    whole = all(map(_WHOLE.fullmatch, values))
+    parsed = [float(value) for value in values]
+    if whole and not gaps and all(abs(number) < _LARGEST for number in parsed):
+        parsed = [int(value) for value in values]
+    for value, number in zip(values, parsed, strict=True):
+        overflow = math.isinf(number) and "n" not in value.lower()
+        rounded = overflow or (whole and isinstance(number, float) and abs(number) >= _EXACT)
+        rewritten = _LEADING_ZERO.match(value) or (exact and str(number) != value)
+        if rounded or (rewritten and not counts):
+            return None, value
+    return np.array(parsed), None
+
+
+def identifier_texts(column: pd.Series, name: str) -> pd.Series:
+    """A column of identifiers as text, with NaN for missing ones.
+
+    Raises
+    ------
+    UserError
+        If it has numbers that lost digits before.
+
+    Examples
+    --------
+    >>> identifier_texts(pd.Series([1.0, None, 12.0]), "participant").tolist()
+    ['1', nan, '12']
+    """
+    column = column.astype(object)
+    if pd.api.types.infer_dtype(column, skipna=True) == "string":
+        return column
+    try:
+        return column.map(identifier_text, na_action="ignore").astype(object)
+    except UserError as error:
+        message = f"the column {name!r} has identifiers that lost digits: {error.message}"
+        raise UserError(message, remedy=error.remedy) from error
+
+
+def identifier_text(value: Any) -> str:
+    """An identifier as text: 3 and 3.0 are ``'3'``.
+
+    Raises
+    ------
+    UserError
+        If it is a number that may have lost digits.
+
+    Examples
+    --------
+    >>> identifier_text(3.0), identifier_text("003"), identifier_text(b"face"), identifier_text(2**53 + 1)
+    ('3', '003', 'face', '9007199254740993')
+    """
+    if isinstance(value, float | np.floating) and abs(float(value)) >= 2.0 ** (np.finfo(type(value)).nmant + 1):
+        raise UserError(
+            f"{value!r} is a rounded number, so different identifiers may be the same now",
+            remedy="read the column as text: pd.read_csv(…, dtype={column: str})",
+        )
+    return _plain_text(value)
+
+
+def _plain_text(value: Any) -> str:
+    if isinstance(value, bytes):
+        return value.decode("utf-8")
+    whole = isinstance(value, float | np.floating) and np.isfinite(value) and float(value).is_integer()
+    return str(int(value)) if whole else str(value)
