@@ -30,7 +30,7 @@ from brainscore_core.receipts.environment import current_environment, describe_p
 from brainscore_core.receipts.output import capture_output
 from brainscore_core.receipts.receipt import RunInfo
 from brainscore_core.runner.pair import Outcome, PairRecorder, data_of
-from brainscore_vision.model_helpers.images import forget_images, keep_images, read_images
+from brainscore_core.supported_data_standards.brainio.images import forget_images, keep_images, read_images
 from brainscore_vision.pair_selection import data_name
 from brainscore_vision.registries import (
     benchmark_registry,

@@ -1,6 +1,6 @@
 """Video files: reading frames by their number, and writing frames without loss.
 
-Videos are decoded by PyAV if it is installed, else by decord.
+Videos are decoded by PyAV if it is installed, else by decord; animated images (``.gif``), as all images, by Pillow.
 """
 
 import os
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from brainscore_core.errors import UserError
 from brainscore_core.files import replacing
+from brainscore_core.supported_data_standards.brainio.images import load_frames
 
 __all__ = ["VIDEO_SUFFIXES", "decode_frames", "is_video", "video_properties", "write_video"]
 
@@ -48,16 +49,25 @@ def video_properties(path: VideoPath) -> tuple[float, int, tuple[int, int]]:
     UserError
         If the file is not a video, or no decoder of videos is installed.
     """
+    if _is_animation(path):
+        frames, durations = load_frames(path)
+        return 1000 * len(frames) / sum(durations), len(frames), frames.shape[2:0:-1]
     return _av_properties(path) if _decoder(path) == "av" else _decord_properties(path)
 
 
 def decode_frames(path: VideoPath, indices: NDArray[np.intp]) -> NDArray[np.uint8]:
     """Frames of a video by their number, in any order, frames × height × width × 3."""
+    if _is_animation(path):
+        return load_frames(path)[0][indices]
     if _decoder(path) == "av":
         return _av_frames(path, indices)
     from decord import VideoReader
 
     return np.asarray(VideoReader(os.fspath(path)).get_batch(indices.tolist()).asnumpy())
+
+
+def _is_animation(path: VideoPath) -> bool:
+    return Path(path).suffix.lower() == ".gif"
 
 
 def _decoder(path: VideoPath) -> str:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from brainscore_core.errors import UserError
 from brainscore_core.metrics import STIMULUS_GROUPS
+from brainscore_core.supported_data_standards.brainio.images import naming_stimuli
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision.model_helpers.gabor_bank import GaborBank, GaborFilters
 from brainscore_vision.model_helpers.images import load_rgb
@@ -158,26 +159,31 @@ class _ImageFeatures(NamedTuple):
 
 def pixel_features(stimuli: StimulusSet) -> NDArray[np.floating]:
     """Means of 16 × 16 squares of red, green and blue."""
-    return _images_of([stimuli.get_stimulus(name) for name in stimuli["stimulus_id"]]).pixels
+    return _images_of(_files(stimuli)).pixels
 
 
 def gabor_features(stimuli: StimulusSet) -> NDArray[np.floating]:
     """Amplitudes of Gabor filters."""
-    return _images_of([stimuli.get_stimulus(name) for name in stimuli["stimulus_id"]]).gabor
+    return _images_of(_files(stimuli)).gabor
 
 
 def colour_features(stimuli: pd.DataFrame) -> Features:
     """Statistics of colour and luminance, standardised over stimuli."""
-    values = _images_of(stimuli["_file"]).colour.astype(np.float64)
+    values = _images_of(list(stimuli["_file"].items())).colour.astype(np.float64)
     spread = values.std(axis=0)
     return _known(((values - values.mean(axis=0)) / np.where(spread > 0, spread, 1.0))[:, spread > 0], stimuli.index)
 
 
-def _images_of(paths: Sequence[Any] | pd.Series) -> _ImageFeatures:
-    """Features of image files, kept in memory until their bytes change."""
-    files = tuple(str(path) for path in paths)
-    stats = (os.stat(file) for file in files)
-    return _image_features(files, tuple((stat.st_size, stat.st_mtime_ns) for stat in stats))
+def _files(stimuli: StimulusSet) -> list[tuple[str, Any]]:
+    return [(name, stimuli.get_stimulus(name)) for name in stimuli["stimulus_id"]]
+
+
+def _images_of(files: Sequence[tuple[Any, Any]]) -> _ImageFeatures:
+    """Features of stimuli and their image files, kept in memory until their bytes change."""
+    paths = tuple(str(path) for _, path in files)
+    stats = (os.stat(path) for path in paths)
+    with naming_stimuli(dict(files)):
+        return _image_features(paths, tuple((stat.st_size, stat.st_mtime_ns) for stat in stats))
 
 
 @functools.lru_cache(maxsize=4)

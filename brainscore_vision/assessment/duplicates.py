@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from brainscore_core.errors import UserError
 from brainscore_core.files import file_digest
+from brainscore_core.supported_data_standards.brainio.images import naming_stimuli
 from brainscore_vision.model_helpers.images import load_grey
 
 __all__ = ["THRESHOLD", "Duplicates", "Pair", "contours", "find_duplicates", "merge_groups", "small_pixels"]
@@ -154,7 +155,8 @@ def find_duplicates(
     first = np.unique(equal, return_index=True)[1]
     of_distinct = [files[row] for row in first]
     try:
-        grey = _read([file for file in of_distinct if file is not None])
+        with naming_stimuli(paths):
+            grey = _read([file for file in of_distinct if file is not None])
     except UserError as error:
         return Duplicates(equal, equal, len(of_equal), 0, tuple(pairs), None, error.message)
     if not len(grey):

@@ -71,11 +71,9 @@ def thumbnail(path: str | Path) -> str:
     ...     thumbnail(path)[:30]
     'data:image/jpeg;base64,/9j/4AA'
     """
-    from PIL import Image
+    from brainscore_vision.model_helpers.images import load_image
 
-    from brainscore_vision.model_helpers.images import load_rgb
-
-    small = Image.fromarray(load_rgb(path))
+    small = load_image(path)
     small.thumbnail((SIDE, SIDE))
     stream = BytesIO()
     small.save(stream, "JPEG", quality=_QUALITY, optimize=True)

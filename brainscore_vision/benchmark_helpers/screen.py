@@ -5,7 +5,7 @@ import os
 import struct
 import uuid
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import IO, NamedTuple, TypeVar
@@ -17,6 +17,7 @@ from brainscore_core.errors import UserError
 from brainscore_core.files import PART_SUFFIX, file_digest
 from brainscore_core.paths import screen_home
 from brainscore_core.provenance import timed
+from brainscore_core.supported_data_standards.brainio.images import GREY, load_frames, load_image, naming_stimuli
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision.videos import decode_frames, is_video, video_properties, write_video
 
@@ -108,11 +109,7 @@ def _compressed_runs(content: NDArray[np.uint8], *, last: bool = False) -> bytes
     return packer.compress(content.data) + packer.flush(zlib.Z_FINISH if last else zlib.Z_FULL_FLUSH)
 
 
-_RULE = 2  # increase it whenever pixels change for the same stimulus and angles
-_GREY = 128
-_PNG_MODES = {"1", "L", "LA", "P", "RGB", "RGBA"}  # stored in PNG without conversion
-_LEVEL_MODES = {"L", "LA", "RGB", "RGBA"}  # those of them that are arrays of levels
-_SHOWN_MODES = _PNG_MODES | {"PA", "CMYK", "YCbCr", "LAB", "HSV"}
+_RULE = 3  # increase it whenever pixels change for the same stimulus and angles
 _WORKERS = max(2, os.cpu_count() or 1)  # mostly computing, with some waiting for the disk
 _AT_ONCE = 16
 _MARK = "--target"
@@ -161,10 +158,11 @@ def place_on_screen(
     Notes
     -----
     With r = target / source, the screen has round(r · size) pixels, halves rounded to even. r ≥ 1: the unchanged image
-    is centred on a grey (128, 128, 128) RGB screen; transparency is dropped. r < 1: the image is cropped to its centre.
-    Images are never resampled.
+    is centred on a grey (128, 128, 128) RGB screen. r < 1: the image is cropped to its centre. Images are never
+    resampled. They are read by the rules of :func:`~brainscore_vision.model_helpers.images.load_image`.
 
-    Files are written losslessly (PNG or, of videos, Matroska with FFV1, whatever their suffix) below
+    Files are written losslessly (PNG, animated if it is a GIF, or, of videos, Matroska with FFV1, whatever their
+    suffix) below
     ``$BRAINSCORE_HOME/stimuli_on_screen`` (default ``~/.brain-score``), under a hash of the names and bytes of all
     files and of r, so that files with the same names but other content are never confused.
 
@@ -181,7 +179,7 @@ def place_on_screen(
     paths = stimulus_files(stimulus_set)
     ids = list(stimulus_set["stimulus_id"])
     ratios = {identifier: target / source for identifier, source in zip(ids, sources, strict=True)}
-    with timed("extraction"):
+    with timed("extraction"), naming_stimuli(paths):
         placed = _place_all([paths[identifier] for identifier in ratios], list(ratios.values()), screen_home())
     result = stimulus_set.copy()
     result["degrees"] = target
@@ -347,56 +345,50 @@ def _move(placement: _Placement) -> None:
 
 
 def _place(source: Path, ratio: float, stream: IO[bytes]) -> None:
-    from PIL import Image, UnidentifiedImageError
-
-    if is_video(source) and source.suffix.lower() != ".gif":
-        _place_video(source, ratio, stream)
+    if source.suffix.lower() == ".gif":
+        frames, durations = load_frames(source)
+        if len(frames) > 1:
+            _write_animation(_placed_frames(source, frames, ratio), durations, stream)
+            return
+    elif is_video(source):
+        rate, count, _ = video_properties(source)
+        write_video(stream, _placed_frames(source, decode_frames(source, np.arange(count)), ratio), rate)
         return
-    try:
-        with Image.open(source) as image:
-            if getattr(image, "n_frames", 1) > 1 and is_video(source):
-                _place_video(source, ratio, stream)
-                return
-            image.load()
-    except (UnidentifiedImageError, OSError) as error:
-        raise UserError(
-            f"{source} cannot be read: {error}", remedy="only images and videos can be placed on a screen"
-        ) from error
-    if image.mode not in _SHOWN_MODES:
-        raise UserError(
-            f"{source} has the image mode {image.mode!r}; a screen shows only images with 8 bits per channel",
-            remedy="save the image with 8 bits per channel",
-        )
+    image = load_image(source)
     size = np.array(image.size)
     placed = _placed_size(source, size, ratio)
     width, height = (int(length) for length in placed)
     if ratio >= 1:
         left, top = _corner(placed - size)
-        shown = np.asarray(image if image.mode == "RGB" else image.convert("RGB"))
-        write_png(shown, stream, size=(height, width), corner=(top, left), around=_GREY)
-        return
-    left, top = _corner(size - placed)
-    cut = image.crop((left, top, left + width, top + height))
-    if cut.mode in _LEVEL_MODES:
-        write_png(np.asarray(cut), stream)
-    else:
-        (cut if cut.mode in _PNG_MODES else cut.convert("RGB")).save(stream, format="PNG", compress_level=1)
-
-
-def _place_video(source: Path, ratio: float, stream: IO[bytes]) -> None:
-    """Place each frame of a video, as an image."""
-    rate, count, (width, height) = video_properties(source)
-    size = np.array([width, height])
-    placed = _placed_size(source, size, ratio)
-    frames = decode_frames(source, np.arange(count))
-    if ratio >= 1:
-        left, top = _corner(placed - size)
-        shown = np.full((count, placed[1], placed[0], 3), _GREY, dtype=np.uint8)
-        shown[:, top : top + height, left : left + width] = frames
+        shown = np.asarray(image.convert("RGB"))
+        write_png(shown, stream, size=(height, width), corner=(top, left), around=GREY)
     else:
         left, top = _corner(size - placed)
-        shown = frames[:, top : top + placed[1], left : left + placed[0]]
-    write_video(stream, shown, rate)
+        write_png(np.asarray(image.crop((left, top, left + width, top + height))), stream)
+
+
+def _placed_frames(source: Path, frames: NDArray[np.uint8], ratio: float) -> NDArray[np.uint8]:
+    """Place each frame of a video, as an image."""
+    size = np.array(frames.shape[2:0:-1])
+    placed = _placed_size(source, size, ratio)
+    if ratio < 1:
+        left, top = _corner(size - placed)
+        return frames[:, top : top + placed[1], left : left + placed[0]]
+    left, top = _corner(placed - size)
+    shown = np.full((len(frames), placed[1], placed[0], 3), GREY, dtype=np.uint8)
+    shown[:, top : top + size[1], left : left + size[0]] = frames
+    return shown
+
+
+def _write_animation(frames: NDArray[np.uint8], durations: Sequence[float], stream: IO[bytes]) -> None:
+    """Write an animated PNG, of which models of images see the first frame, and models of clips all frames."""
+    from PIL import Image
+
+    first, *others = map(Image.fromarray, frames)
+    blend = [number % 2 for number in range(len(frames))]  # no effect on opaque frames, but Pillow merges none of them
+    first.save(
+        stream, "PNG", save_all=True, append_images=others, duration=list(durations), blend=blend, compress_level=1
+    )
 
 
 def _placed_size(source: Path, size: NDArray[np.intp], ratio: float) -> NDArray[np.intp]:

@@ -1,30 +1,23 @@
-"""Images as arrays, read with Pillow; decoded images can be kept, for further models that see them."""
+"""Images as arrays; `brainscore_core.supported_data_standards.brainio.images` reads the files."""
 
 import os
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from brainscore_core.errors import UserError
+from brainscore_core.supported_data_standards.brainio import images
+from brainscore_core.supported_data_standards.brainio.images import ImageError
+from brainscore_vision.videos import is_video
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-__all__ = ["forget_images", "keep_images", "load_contrast", "load_grey", "load_rgb", "open_image", "read_images"]
-
-_File = tuple[str, int, int]
-"""Path, time of modification and size: of an image that has not changed."""
-
-_kept: dict[_File, "Image"] = {}
-_read: set[str] | None = None  # paths of images that were decoded since the last call of read_images
+__all__ = ["load_contrast", "load_grey", "load_image", "load_rgb"]
 
 
 def load_rgb(path: str | os.PathLike[str], *, size: int | None = None) -> NDArray[np.uint8]:
-    """Red, green and blue levels of an image; transparency is dropped.
+    """Red, green and blue levels of an image, by the rules of :func:`load_image`.
 
     Parameters
     ----------
@@ -43,11 +36,11 @@ def load_rgb(path: str | os.PathLike[str], *, size: int | None = None) -> NDArra
     UserError
         If the file cannot be read as an image.
     """
-    return np.asarray(_load(path, "RGB", size))
+    return np.asarray(_resized(load_image(path), size))
 
 
 def load_grey(path: str | os.PathLike[str], *, size: int | None = None) -> NDArray[np.uint8]:
-    """Grey levels of an image, weighted as in ITU-R 601 (Pillow's ``L``); transparency is dropped.
+    """Grey levels of an image, weighted as in ITU-R 601 (Pillow's ``L``), by the rules of :func:`load_image`.
 
     Parameters
     ----------
@@ -66,7 +59,7 @@ def load_grey(path: str | os.PathLike[str], *, size: int | None = None) -> NDArr
     UserError
         If the file cannot be read as an image.
     """
-    return np.asarray(_load(path, "L", size))
+    return np.asarray(_resized(load_image(path, "L"), size))
 
 
 def load_contrast(path: str | os.PathLike[str], *, size: int | None = None) -> NDArray[np.float32]:
@@ -92,83 +85,28 @@ def load_contrast(path: str | os.PathLike[str], *, size: int | None = None) -> N
     return (load_grey(path, size=size).astype(np.float32) - np.float32(128)) / np.float32(128)
 
 
-@contextmanager
-def open_image(path: str | os.PathLike[str]) -> "Iterator[Image]":
-    """Open an image file, or a kept image, which must not be changed.
-
-    Raises
-    ------
-    OSError
-        If the file cannot be read as an image.
-    """
-    import PIL.Image
-
-    is_path = isinstance(path, str | bytes | os.PathLike)  # Pillow opens streams, too
-    kept = _kept.get(_file(path)) if _kept and is_path else None
-    if kept is not None:
-        yield kept
-        return
-    if _read is not None and is_path:
-        _read.add(os.fsdecode(path))
-    with PIL.Image.open(path) as opened:
-        yield opened
-
-
-def read_images() -> list[str]:
-    """Paths of the images that were decoded since the last call; the first call returns none."""
-    global _read
-    paths, _read = _read, set()
-    return sorted(paths or ())
-
-
-def keep_images(paths: Iterable[str], limit: float) -> bool:
-    """Decode images for this process and those that are forked from it.
+def load_image(image_filepath: str | os.PathLike[str], mode: str = "RGB") -> "Image":
+    """Read an image: its first frame, upright, of 8 bits per channel, on grey where it is transparent.
 
     Parameters
     ----------
-    paths : iterable of str
-        Image files. An error is left to the model that reads a file.
-    limit : float
-        Bytes that all kept images may take.
+    image_filepath : path
+        Image file.
+    mode : {'RGB', 'L'}
+        ``'RGB'``: grey levels are copied to all channels. ``'L'``: grey levels, weighted as in ITU-R 601.
 
-    Returns
-    -------
-    bool
-        Whether there was space for all of them.
+    Raises
+    ------
+    UserError
+        If the file cannot be read as an image, or its levels are integers of 32 bits or floating-point numbers.
     """
-    total = sum(_bytes_of(image) for image in _kept.values())
-    for path in paths:
-        with suppress(Exception), open_image(path) as opened:
-            total += _bytes_of(opened)
-            if total > limit:
-                return False
-            image = opened.copy()
-            image.load()  # so that threads only read it
-            _kept[_file(path)] = image
-    return True
-
-
-def forget_images() -> None:
-    """Release all kept images."""
-    _kept.clear()
-
-
-def _bytes_of(image: "Image") -> int:
-    return image.width * image.height * (1 if len(image.getbands()) == 1 else 4)  # as Pillow stores channels
-
-
-def _file(path: str | os.PathLike[str]) -> _File:
-    state = os.stat(path)
-    return os.fsdecode(path), state.st_mtime_ns, state.st_size
-
-
-def _load(path: str | os.PathLike[str], mode: str, size: int | None) -> "Image":
     try:
-        with open_image(path) as opened:
-            image = opened.convert(mode)
-    except OSError as error:
-        raise UserError(
-            f"the stimulus {Path(path)} cannot be read as an image: {error}",
-            remedy="check that the file is complete; this model accepts only images",
-        ) from error
+        return images.load_image(image_filepath, mode)
+    except ImageError as error:
+        if isinstance(image_filepath, str | os.PathLike) and is_video(image_filepath):
+            error.remedy = "show videos to a network that takes clips (frame_rate of brainscore.wrap_model)"
+        raise
+
+
+def _resized(image: "Image", size: int | None) -> "Image":
     return image if size is None or image.size == (size, size) else image.resize((size, size))

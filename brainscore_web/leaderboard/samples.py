@@ -12,6 +12,7 @@ from django.core.files.base import ContentFile
 from django.db import transaction
 
 from brainscore_core.errors import UserError
+from brainscore_core.supported_data_standards.brainio.images import load_image, naming_stimuli
 from brainscore_vision.model_interface import BrainModel
 from brainscore_web.leaderboard.clean import text
 from brainscore_web.leaderboard.models import Benchmark, StimulusSample, Visibility
@@ -71,7 +72,8 @@ def keep_samples(identifier: str, *, count: int = 8, replace: bool = False) -> i
     stimuli = stimuli_of(identifier)
     places = np.unique(np.linspace(0, len(stimuli) - 1, min(count, len(stimuli))).round().astype(int))
     captions = _captions(stimuli)
-    samples = [(thumbnail(_original(stimuli, place)), captions[place]) for place in places]
+    with naming_stimuli(stimuli.original_paths or stimuli.stimulus_paths):
+        samples = [(thumbnail(_original(stimuli, place)), captions[place]) for place in places]
     old_samples = list(benchmark.samples.all())
     with transaction.atomic():
         for sample in old_samples:
@@ -115,17 +117,10 @@ def thumbnail(path: Path) -> bytes:
     UserError
         If the file is not an image.
     """
-    from PIL import Image, ImageOps, UnidentifiedImageError
-
-    try:
-        with Image.open(path) as image:
-            small = ImageOps.exif_transpose(image)
-            small = small.convert("RGBA" if "A" in small.getbands() or "transparency" in small.info else "RGB")
-            small.thumbnail((LARGEST_SIDE, LARGEST_SIDE))
-    except (OSError, UnidentifiedImageError, Image.DecompressionBombError) as error:
-        raise UserError(f"{path.name} is not a valid image: {error}") from error
+    small = load_image(path, "RGB")
+    small.thumbnail((LARGEST_SIDE, LARGEST_SIDE))
     stream = BytesIO()
-    Image.frombytes(small.mode, small.size, small.tobytes()).save(stream, "PNG", optimize=True)
+    small.save(stream, "PNG", optimize=True)
     return stream.getvalue()
 
 

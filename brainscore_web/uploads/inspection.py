@@ -238,7 +238,9 @@ def check_archive(path: Path, name: str, limits: dict[str, int]) -> list[Found]:
 
 def check_kinds(path: Path, name: str) -> list[Found]:
     """Check that the format of images matches their suffixes. The library's validation reports damaged images."""
-    from PIL import Image, UnidentifiedImageError
+    from PIL import Image
+
+    from brainscore_core.supported_data_standards.brainio.images import ImageError, open_image
 
     kinds = Image.registered_extensions()
     wrong = []
@@ -248,13 +250,11 @@ def check_kinds(path: Path, name: str) -> list[Found]:
             if suffix not in kinds or not member.file_size:
                 continue
             try:
-                with archive.open(member) as stream, Image.open(stream) as image:
+                with archive.open(member) as stream, open_image(stream) as image:
                     if image.format != kinds[suffix] and kinds.get(f".{(image.format or '').lower()}") != kinds[suffix]:
                         wrong.append(f"{member.filename} is {image.format}, not {kinds[suffix]}")
-            except UnidentifiedImageError:
+            except (ImageError, zipfile.BadZipFile):
                 continue  # the library's validation reports it
-            except Exception:  # noqa: BLE001, S112 # Pillow raises many errors; the library's validation reports it
-                continue
     if not wrong:
         return []
     shown = "; ".join(wrong[:20]) + (f"; … ({len(wrong)} in total)" if len(wrong) > 20 else "")

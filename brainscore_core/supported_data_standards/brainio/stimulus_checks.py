@@ -6,16 +6,22 @@ import os
 import re
 import unicodedata
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path, PurePath
-from typing import IO, Any
+from typing import IO, Any, Literal
 
 import numpy as np
 import pandas as pd
 
 from brainscore_core.supported_data_standards.brainio.findings import Finding, format_values, join_first
+from brainscore_core.supported_data_standards.brainio.images import (
+    GREY,
+    ImageError,
+    UndefinedLevels,
+    image_properties,
+    open_image,
+)
 from brainscore_core.supported_data_standards.brainio.levels import is_missing
 
 __all__ = [
@@ -205,7 +211,7 @@ def _is_unsafe(name: str) -> bool:
     )
 
 
-_IMAGE = re.compile(r"\.(a?png|jpe?g?|jfif|gif|bmp|dib|tiff?|webp|avif|jp2|p[pgbn]m|tga|ico)", re.IGNORECASE)
+_IMAGE = re.compile(r"\.(a?png|jpe?g?|jfif|mpo|gif|bmp|dib|tiff?|webp|avif|jp2|j2k|p[pgbnf]m|tga|ico)", re.IGNORECASE)
 _WORKERS = 8
 
 
@@ -253,28 +259,80 @@ def _file_problem(path: Path) -> str | None:
 
 
 def check_media(files: Sequence[tuple[str, PurePath, Callable[..., IO[bytes]]]]) -> list[Finding]:
-    """Check that images decode completely; other kinds of files are not checked.
+    """Check that images decode completely, and report what models see of unusual ones; other files are not checked.
 
     Parameters
     ----------
     files : sequence of (label, path, open)
         ``open('rb')`` returns the opened file.
     """
-    images = [(label, opener) for label, path, opener in files if _is_image(path)]
-    if not images:
+    selected = [(label, opener) for label, path, opener in files if _is_image(path)]
+    if not selected:
         return []
-    with _strict(), ThreadPoolExecutor(min(_WORKERS, os.cpu_count() or 1)) as pool:
-        reasons = list(pool.map(lambda image: _decoding_problem(image[1]), images))
-    broken = [f"{label} ({reason})" for (label, _), reason in zip(images, reasons, strict=True) if reason]
-    if not broken:
-        return []
+    with warnings.catch_warnings(), ThreadPoolExecutor(min(_WORKERS, os.cpu_count() or 1)) as pool:
+        warnings.simplefilter("ignore")  # Pillow's, e.g. of large images or damaged EXIF data, which are reported below
+        details = list(pool.map(lambda image: _image_details(image[1]), selected))
+    labels: dict[str, list[str]] = {}
+    for (label, _), remarks in zip(selected, details, strict=True):
+        for check, detail in remarks:
+            labels.setdefault(check, []).append(f"{label} ({detail})")
     return [
-        Finding(
-            "image does not decode",
-            join_first(broken),
-            "copy or export it again; `python -c \"from PIL import Image; Image.open('FILE').load()\"` must succeed",
-        )
+        Finding(check, join_first(labels[check]), remedy, severity)
+        for check, (severity, remedy) in _IMAGE_REMEDIES.items()
+        if check in labels
     ]
+
+
+_IMAGE_REMEDIES: dict[str, tuple[Literal["error", "warning"], str]] = {
+    "image does not decode": (
+        "error",
+        "copy or export it again; `python -c \"from PIL import Image; Image.open('FILE').load()\"` must succeed",
+    ),
+    "undefined levels": ("error", UndefinedLevels.REMEDY),
+    "dark 16-bit image": (
+        "warning",
+        "models see it nearly black, since 65535 is white; if its levels have 10 or 12 bits, multiply them by 64 or 16",
+    ),
+    "16-bit image": ("warning", "models see 8 bits, with 65535 as white; ignore this if 65535 is white"),
+    "turned image": ("warning", "models see it upright, as browsers show it; ignore this if people saw it so, too"),
+    "damaged EXIF data": ("warning", "models see the image as it is stored; check that it is upright"),
+    "transparent image": (
+        "warning",
+        f"models see it on the grey of a screen ({GREY}); ignore this if people did, too",
+    ),
+    "several frames": ("warning", "models of images see only the first frame; models of clips see all frames of a GIF"),
+    "colour profile": ("warning", "models see the levels as they are stored; convert it to sRGB if they should differ"),
+    "colour mode": ("warning", "models see the levels to which Pillow converts it; convert it to sRGB to choose them"),
+    "large image": ("warning", "each model decodes all of its pixels; save it at the size at which it was shown"),
+}
+_LARGE = 89_000_000  # pixels; Pillow refuses twice as many
+_DARK = 4096  # levels of 12 bits
+
+
+def _image_details(opener: Callable[..., IO[bytes]]) -> list[tuple[str, str]]:
+    """Checks that an image does not pass, with the detail."""
+    try:
+        with opener("rb") as stream, open_image(stream) as image:
+            image.verify()  # detects wrong checksums; decoding detects missing pixels
+        with opener("rb") as stream:
+            properties = image_properties(stream)
+    except UndefinedLevels as error:
+        return [("undefined levels", error.reason)]
+    except ImageError as error:
+        return [("image does not decode", error.reason)]
+    level, (width, height) = properties.largest_level, properties.size
+    details = {
+        "dark 16-bit image": f"largest level {level}" if level is not None and level < _DARK else "",
+        "16-bit image": f"largest level {level}" if level is not None and level >= _DARK else "",
+        "turned image": f"EXIF orientation {properties.orientation}" if properties.orientation not in (None, 1) else "",
+        "damaged EXIF data": "its orientation is unknown" if properties.orientation is None else "",
+        "transparent image": f"mode {properties.mode}" if properties.transparent else "",
+        "several frames": f"{properties.frames} frames" if properties.frames > 1 else "",
+        "colour profile": properties.profile or "",
+        "colour mode": properties.mode if properties.is_converted else "",
+        "large image": f"{width} × {height} pixels" if width * height > _LARGE else "",
+    }
+    return [(check, detail) for check, detail in details.items() if detail]
 
 
 def _is_image(path: PurePath) -> bool:
@@ -284,38 +342,6 @@ def _is_image(path: PurePath) -> bool:
 
     # the formats that Pillow reads depend on its build
     return path.suffix.lower() in Image.registered_extensions()
-
-
-def _decoding_problem(opener: Callable[..., IO[bytes]]) -> str | None:
-    """Why an image cannot be read, or None. Verifying detects wrong checksums, loading detects missing pixels."""
-    from PIL import Image
-
-    try:
-        with opener("rb") as stream, Image.open(stream) as image:
-            image.verify()
-        with opener("rb") as stream, Image.open(stream) as image:
-            image.load()
-    # Pillow's plugins raise many types of errors for damaged files, such as SyntaxError and struct.error
-    except Exception as error:  # noqa: BLE001 - every error of a reader is a finding
-        first = (str(error) or type(error).__name__).splitlines()[0]
-        return "Pillow does not recognize the format" if "cannot identify" in first else first
-    return None
-
-
-@contextmanager
-def _strict() -> Iterator[None]:
-    """Undo a setting of many training scripts, with which truncated images load without an error."""
-    from PIL import ImageFile
-
-    module: Any = ImageFile
-    before = module.LOAD_TRUNCATED_IMAGES
-    module.LOAD_TRUNCATED_IMAGES = False
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # e.g. about unusual metadata: only the pixels matter
-            yield
-    finally:
-        module.LOAD_TRUNCATED_IMAGES = before
 
 
 STIMULUS_ID = "stimulus_id"
@@ -329,7 +355,7 @@ def csv_bytes(table: pd.DataFrame) -> bytes:
     return pd.DataFrame(table).to_csv(index=False, lineterminator="\n").encode("utf-8")
 
 
-def paths_by_id(stimulus_set: pd.DataFrame) -> Mapping[Any, Any]:
+def paths_by_id(stimulus_set: Any) -> Mapping[Any, Any]:
     """Map from ids to files; empty for stimuli without files."""
     paths = getattr(stimulus_set, "stimulus_paths", None)
     return paths if isinstance(paths, Mapping) else {}

@@ -16,6 +16,7 @@ import xarray as xr
 
 from brainscore_core.display import first_few, printable
 from brainscore_core.formatting import number_text, size_text
+from brainscore_core.supported_data_standards.brainio.images import ImageError, load_image, open_image
 from brainscore_core.supported_data_standards.brainio.levels import level_codes, level_dims
 
 __all__ = ["assembly_rows", "stimulus_previews"]
@@ -26,7 +27,6 @@ _PREVIEWS = 12
 _PREVIEW_SIZE = 96  # pixels
 _LARGEST_FILE = 20_000_000  # bytes
 _LARGEST_IMAGE = 50_000_000  # pixels
-_FORMATS = ("PNG", "JPEG", "BMP", "GIF", "TIFF", "WEBP")
 
 
 def assembly_rows(array: xr.DataArray) -> list[tuple[str, str]]:
@@ -159,8 +159,6 @@ class _NoPicture(Exception):
 
 def _picture(path: str | Path | None) -> str:
     """A small copy of an image as a data URL."""
-    from PIL import Image
-
     if path is None:
         raise _NoPicture("no file")
     path = Path(path)
@@ -169,13 +167,13 @@ def _picture(path: str | Path | None) -> str:
             raise _NoPicture("file missing")
         if path.stat().st_size > _LARGEST_FILE:
             raise _NoPicture(f"not shown ({size_text(path.stat().st_size)})")
-        with Image.open(path, formats=_FORMATS) as image:
-            if image.width * image.height > _LARGEST_IMAGE:
-                raise _NoPicture(f"not shown ({image.width} × {image.height} pixels)")
-            image.draft("RGB", (2 * _PREVIEW_SIZE, 2 * _PREVIEW_SIZE))
-            small = image.convert("RGBA" if "A" in image.getbands() or "transparency" in image.info else "RGB")
-            small.thumbnail((_PREVIEW_SIZE, _PREVIEW_SIZE))
-    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:  # as Pillow reports damage
+        with open_image(path) as image:
+            width, height = image.size
+        if width * height > _LARGEST_IMAGE:
+            raise _NoPicture(f"not shown ({width} × {height} pixels)")
+        small = load_image(path)
+        small.thumbnail((_PREVIEW_SIZE, _PREVIEW_SIZE))
+    except (OSError, ValueError, ImageError) as error:  # a ValueError for names that are not valid
         raise _NoPicture(f"cannot be shown ({printable(path.suffix) or 'no image'})") from error
     stream = io.BytesIO()
     small.save(stream, "PNG")

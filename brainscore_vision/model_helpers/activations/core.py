@@ -13,7 +13,9 @@ from numpy.typing import DTypeLike, NDArray
 from brainscore_core.errors import UserError
 from brainscore_core.provenance import note, timed
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
+from brainscore_core.supported_data_standards.brainio.images import naming_stimuli
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
+from brainscore_core.supported_data_standards.brainio.stimulus_checks import paths_by_id
 from brainscore_vision.benchmark_helpers.screen import stimulus_files
 from brainscore_vision.model_helpers.activations.assemblies import (
     LayerUnits,
@@ -40,7 +42,7 @@ from brainscore_vision.model_helpers.activations.store import ActivationStore, d
 
 __all__ = ["ActivationsExtractorHelper", "HookHandle", "LayerReader", "flatten"]
 
-VERSION = 1  # increase it whenever values change for the same model and stimuli
+VERSION = 2  # increase it whenever values change for the same model and stimuli
 _logger = logging.getLogger(__name__)
 
 
@@ -262,7 +264,7 @@ class ActivationsExtractorHelper:
         number_of_trials: int,
         require_variance: bool,
     ) -> NeuroidAssembly:
-        with timed("extraction"):
+        with timed("extraction"), naming_stimuli(paths_by_id(stimuli)):
             shown, (first, values, block) = self._recorded(
                 stimuli, layers, stimuli_identifier, number_of_trials, require_variance, together=True
             )
@@ -283,7 +285,7 @@ class ActivationsExtractorHelper:
 
         With a store, a layer is read into memory only when its values are used.
         """
-        with timed("extraction"):
+        with timed("extraction"), naming_stimuli(paths_by_id(stimuli)):
             shown, (first, values, _) = self._recorded(
                 stimuli, layers, stimuli_identifier, number_of_trials, require_variance, together=False
             )

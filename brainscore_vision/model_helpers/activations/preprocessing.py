@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brainscore_core.errors import UserError
-from brainscore_vision.model_helpers.images import open_image
-from brainscore_vision.videos import is_video
+from brainscore_vision.model_helpers.images import load_image
 
 if TYPE_CHECKING:
     import torch
@@ -40,7 +39,6 @@ __all__ = [
 IMAGENET_MEAN = (0.485, 0.456, 0.406)
 IMAGENET_STD = (0.229, 0.224, 0.225)
 _HALF = (0.5, 0.5, 0.5)
-_DEEP_MODES = ("I", "F")  # levels that are not 0 to 255
 FILTERS = {"nearest": 0, "lanczos": 1, "bilinear": 2, "bicubic": 3, "box": 4, "hamming": 5}  # Pillow's numbers
 _LINEAR = "linear"  # of OpenCV
 
@@ -234,34 +232,6 @@ def load_preprocess_images(
 def load_images(image_filepaths: Iterable[str | os.PathLike[str]]) -> "list[Image]":
     """Read images as RGB; see :func:`load_image`."""
     return [load_image(path) for path in image_filepaths]
-
-
-def load_image(image_filepath: str | os.PathLike[str]) -> "Image":
-    """Read an image as RGB: grey levels are copied to all channels, palettes are resolved, transparency is dropped.
-
-    Raises
-    ------
-    UserError
-        If the file cannot be read as an image, or its levels are not of 8 bits.
-    """
-    from PIL import Image
-
-    try:
-        with open_image(image_filepath) as opened:
-            mode = opened.mode
-            if not mode.startswith(_DEEP_MODES):
-                return opened.convert("RGB")  # also copies RGB images; reads the file
-    except (OSError, Image.DecompressionBombError) as error:
-        raise UserError(
-            f"the stimulus {os.fspath(image_filepath)} cannot be read as an image: {error}",
-            remedy="show videos to a network that takes clips (frame_rate of brainscore.wrap_model)"
-            if is_video(image_filepath)
-            else "check that the file exists and is complete",
-        ) from error
-    raise UserError(
-        f"the stimulus {os.fspath(image_filepath)} has pixels of mode {mode!r}, not of 8 bits per channel",
-        remedy="save it with 8 bits per channel",
-    )
 
 
 def preprocess_images(images: "Iterable[Image]", image_size: int, **kwargs: Any) -> NDArray[np.float32]:

@@ -311,7 +311,7 @@ class TestFiles:
         (tmp_path / "a.png").write_text("<html>404</html>")
         stimuli.stimulus_paths["img_1"] = tmp_path / "a.png"
         assert (
-            "Pillow does not recognize the format"
+            "it has none of the formats"
             in only(validate_stimulus_set(stimuli), "image does not decode").culprit
         )
 

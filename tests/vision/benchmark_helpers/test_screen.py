@@ -16,6 +16,7 @@ from brainscore_core.errors import UserError
 from brainscore_core.paths import screen_home
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision.benchmark_helpers.screen import identifier_before_screen, place_on_screen
+from brainscore_vision.model_helpers.images import load_rgb
 from brainscore_vision.videos import decode_frames, video_properties, write_video
 
 
@@ -96,25 +97,18 @@ def test_halves_are_rounded_to_even(tmp_path):
     np.testing.assert_array_equal(image[0:3, 2:7], pixels)
 
 
-@pytest.mark.parametrize("mode", ["L", "RGBA", "P", "LA", "1"])
-def test_modes_on_a_larger_screen(mode, tmp_path):
-    image = Image.fromarray(pixels_of(6, 6)).convert(mode)
+@pytest.mark.parametrize("mode", ["L", "RGBA", "P", "LA", "1", "I;16"])
+def test_models_see_the_same_pixels_at_all_angles(mode, tmp_path):
+    if mode == "I;16":
+        image = Image.fromarray(257 * pixels_of(6, 8, channels=1).astype(np.uint16))
+    else:
+        image = Image.fromarray(pixels_of(6, 8)).convert(mode)
     if mode == "RGBA":
-        image.putalpha(Image.fromarray(pixels_of(6, 6, channels=1, seed=1)))
-    placed = place_on_screen(stimuli_of([image], tmp_path / "s"), 16, 8)
-    result = shown(placed)
-    assert result.shape == (12, 12, 3)
-    np.testing.assert_array_equal(result, on_grey(np.asarray(image.convert("RGB")), 2))
-
-
-@pytest.mark.parametrize("mode", ["L", "RGBA", "P"])
-def test_modes_on_a_smaller_screen_are_kept(mode, tmp_path):
-    image = Image.fromarray(pixels_of(6, 6)).convert(mode)
-    placed = place_on_screen(stimuli_of([image], tmp_path / "s"), 4, 8)
-    with Image.open(placed.get_stimulus("im0")) as result:
-        assert result.mode == mode
-        shown_pixels = np.asarray(result.convert("RGBA"))
-    np.testing.assert_array_equal(shown_pixels, middle(np.asarray(image.convert("RGBA")), 0.5))
+        image.putalpha(Image.fromarray(pixels_of(6, 8, channels=1, seed=1)))
+    stimuli = stimuli_of([image], tmp_path / "s")
+    pixels = load_rgb(place_on_screen(stimuli, 8, 8).get_stimulus("im0"))
+    np.testing.assert_array_equal(shown(place_on_screen(stimuli, 16, 8)), on_grey(pixels, 2))
+    np.testing.assert_array_equal(shown(place_on_screen(stimuli, 4, 8), mode="RGB"), middle(pixels, 0.5))
 
 
 def test_jpeg_files_are_not_compressed_a_second_time(tmp_path):
@@ -198,10 +192,10 @@ def test_what_is_no_image(tmp_path):
     whole.save(stimuli.stimulus_paths["im0"])
     content = stimuli.stimulus_paths["im0"].read_bytes()
     stimuli.stimulus_paths["im0"].write_bytes(content[: len(content) // 2])
-    with pytest.raises(UserError, match="cannot be read"):
+    with pytest.raises(UserError, match=r"stimulus 'im0': .*cannot be read"):
         place_on_screen(stimuli, 16, 8)
-    Image.fromarray(np.full((4, 4), 40_000, dtype=np.uint16)).save(stimuli.stimulus_paths["im0"])
-    with pytest.raises(UserError, match="8 bits"):
+    Image.fromarray(np.ones((4, 4), dtype=np.float32)).save(stimuli.stimulus_paths["im0"], "TIFF")
+    with pytest.raises(UserError, match="no defined white"):
         place_on_screen(stimuli, 16, 8)
     assert not list(screen_home().rglob("*.png"))
 
@@ -309,16 +303,17 @@ def test_frames_of_videos_are_placed_as_images_are(tmp_path, target):
     np.testing.assert_array_equal(decode_frames(path, np.arange(4)), placed)
 
 
-def test_animated_images_are_videos(tmp_path):
-    pytest.importorskip("av")
+@pytest.mark.parametrize("target", [8, 16, 4])
+def test_animations_are_images_and_videos(tmp_path, target):
+    """Of the same number of frames, at the same rate; frames that are equal stay apart."""
     grey = [Image.fromarray(np.full((8, 8, 3), level, dtype=np.uint8)) for level in (0, 128, 255)]
     for count in (1, 3):
         path = tmp_path / f"gif{count}.gif"
-        grey[0].save(path, save_all=True, append_images=grey[1:count], duration=100)
+        grey[0].save(path, save_all=True, append_images=grey[1:count], duration=[100, 100, 50][:count])
         stimuli = StimulusSet({"stimulus_id": ["gif"]})
         stimuli.stimulus_paths, stimuli.identifier = {"gif": path}, "gif"
-        placed = place_on_screen(stimuli, 16, 8).get_stimulus("gif")
-        if count == 1:
-            assert Image.open(placed).size == (16, 16)
-        else:
-            assert decode_frames(placed, np.arange(3))[:, 8, 8, 0].tolist() == [0, 128, 255]
+        placed = place_on_screen(stimuli, target, 8).get_stimulus("gif")
+        assert video_properties(placed) == (12 if count == 3 else 10, count, (target, target))
+        middle_levels = decode_frames(placed, np.arange(count))[:, target // 2, target // 2, 0]
+        assert middle_levels.tolist() == [0, 128, 255][:count]
+        assert load_rgb(placed)[target // 2, target // 2].tolist() == [0, 0, 0]

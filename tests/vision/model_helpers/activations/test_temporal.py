@@ -391,7 +391,7 @@ def test_wrong_input_of_causal_inference(causal, mixer, tmp_path):
         causal(img_duration=900)(films, ["head"])
     text = tmp_path / "notes.txt"
     text.write_text("neither")
-    with pytest.raises(UserError, match=r"notes\.txt is neither an image nor a video"):
+    with pytest.raises(UserError, match=r"notes\.txt cannot be read as an image[^$]*names of videos end in"):
         causal()([text], ["head"])
     model = ModelCommitment("mixer", causal(), layers=["head"], region_layer_map={"IT": "head"})
     model.start_recording("IT", time_bins=[(400, 600)])

@@ -14,7 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brainscore_core.errors import UserError
-from brainscore_vision.model_helpers.activations.preprocessing import AppliedTransform, ImagePreprocessing, load_image
+from brainscore_core.supported_data_standards.brainio.images import GREY, ImageError
+from brainscore_vision.model_helpers.activations.preprocessing import AppliedTransform, ImagePreprocessing
+from brainscore_vision.model_helpers.images import load_image, load_rgb
 from brainscore_vision.videos import VIDEO_SUFFIXES, decode_frames, is_video, video_properties
 
 if TYPE_CHECKING:
@@ -32,8 +34,6 @@ __all__ = [
     "batch_2d_resize",
     "image_size",
 ]
-
-GREY = 128  # level of the screen before a stimulus, and around it
 
 
 def batch_2d_resize(arr: NDArray[Any], size: tuple[int, int], mode: Literal["bilinear", "pool"]) -> NDArray[Any]:
@@ -144,7 +144,7 @@ class Image(Stimulus):
 
     def to_numpy(self) -> NDArray[np.uint8]:
         """Height × width × 3."""
-        frame = np.asarray(load_image(self.path).convert("RGB"))
+        frame = load_rgb(self.path)
         if frame.shape[1::-1] != self.size:
             frame = batch_2d_resize(frame[np.newaxis], self.size, "bilinear")[0]
         return frame
@@ -162,23 +162,18 @@ class Image(Stimulus):
 
 
 def image_size(path: str | os.PathLike[str]) -> tuple[int, int]:
-    """Width and height of an image file.
+    """Width and height of an image file, upright.
 
     Raises
     ------
     UserError
         If the file cannot be read as an image.
     """
-    from PIL import Image as Pillow
-
     try:
-        with Pillow.open(path) as image:
-            return image.size
-    except (OSError, Pillow.DecompressionBombError) as error:
-        raise UserError(
-            f"the stimulus {os.fspath(path)} is neither an image nor a video: {error}",
-            remedy=f"check the file; names of videos end in {', '.join(sorted(VIDEO_SUFFIXES))}",
-        ) from error
+        return load_image(path).size
+    except ImageError as error:
+        error.remedy = f"{error.remedy}; names of videos end in {', '.join(sorted(VIDEO_SUFFIXES))}"
+        raise
 
 
 _ROUNDING = 1e-9  # of milliseconds to frames
