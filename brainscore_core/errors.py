@@ -3,17 +3,23 @@
 import difflib
 import functools
 import inspect
+import re
+import unicodedata
 from collections.abc import Callable, Iterable
-from typing import ParamSpec, TypeVar
+from decimal import Decimal
+from typing import ParamSpec, Self, TypeVar
 
 __all__ = [
     "BrainScoreError",
     "DataUnavailable",
+    "MissingColumn",
     "NotApplicable",
     "UnknownIdentifier",
     "UserError",
     "checks_arguments",
     "nearest",
+    "respelled",
+    "spelling_hint",
 ]
 
 Parameters = ParamSpec("Parameters")
@@ -57,6 +63,37 @@ class UserError(BrainScoreError):
 
 class UnknownIdentifier(UserError, KeyError):
     """An identifier that no plugin registers."""
+
+
+class MissingColumn(UserError, KeyError):
+    """A column that a table lacks, or a coordinate that an assembly lacks."""
+
+    @classmethod
+    def among(cls, present: Iterable[object], name: str, *, data: str, kind: str) -> Self:
+        """Make the error, with suggestions.
+
+        Parameters
+        ----------
+        present : iterable
+            The names that there are.
+        name : str
+            The missing name.
+        data : str
+            Description of the table or assembly.
+        kind : str
+            ``'column'`` or ``'coordinate'``.
+
+        Examples
+        --------
+        >>> print(MissingColumn.among(["stimulus_id", "truth"], "Truth", data="the table", kind="column"))
+        the table has no column 'Truth'; it has stimulus_id, truth
+        'Truth' and 'truth' differ in capitals
+        """
+        names = [str(other) for other in present]
+        near = nearest(name, names, limit=2)
+        suggestion = f"did you mean {' or '.join(map(repr, near))}?" if near else None
+        message = f"{data} has no {kind} {name!r}; it has {', '.join(names) or 'none'}"
+        return cls(message, remedy=spelling_hint([name], names) or suggestion)
 
 
 class DataUnavailable(UserError):
@@ -112,6 +149,109 @@ def nearest(name: str, candidates: Iterable[str], *, limit: int = 5) -> list[str
             key=lambda known: (abs(len(known) - len(lower)), known),
         )
     return [candidate for known in dict.fromkeys(close) for candidate in spellings[known]][:limit]
+
+
+_SPELLINGS: dict[str, Callable[[str], str]] = {
+    "accents or Unicode form": lambda text: "".join(
+        character for character in unicodedata.normalize("NFKD", text) if not unicodedata.combining(character)
+    ),
+    "capitals": str.casefold,
+    "the folder": lambda text: re.split(r"[/\\]", text)[-1],
+    "the file name's ending": lambda text: re.sub(r"\.[a-z][a-z0-9]{1,4}\s*$", "", text, flags=re.IGNORECASE),
+    # between digits they matter: 1-10 is not 110
+    "spaces or punctuation": lambda text: re.sub(r"(?<!\d)[\W_]+|[\W_]+(?!\d)", "", text),
+    "plural and singular": lambda text: text.removesuffix("s"),
+}
+_NUMBER = re.compile(r"\s*([+-]?)0*(\d*)(?:\.(\d*?)0*)?\s*")
+
+
+def respelled(names: Iterable[object], known: Iterable[object]) -> dict[object, object]:
+    """Names that are not known, but are a known name in another spelling.
+
+    Parameters
+    ----------
+    names, known : iterable
+        Texts or numbers.
+
+    Returns
+    -------
+    dict
+        Name → known name. Spellings differ in capitals, spaces or punctuation, Unicode form, the format of numbers, the
+        ending or folder of a file name, or plural.
+
+    Examples
+    --------
+    >>> respelled(["CAT", "sewing_machine", "0.50", "dog", "car"], ["cat", "sewing machine", 0.5, "dog"])
+    {'CAT': 'cat', 'sewing_machine': 'sewing machine', '0.50': 0.5}
+    """
+    present = dict.fromkeys(known)
+    spellings = {_plain(name): name for name in reversed(present)}
+    others = dict.fromkeys(name for name in names if name not in present)
+    return {name: spellings[plain] for name in others if (plain := _plain(name)) in spellings}
+
+
+def spelling_hint(names: Iterable[object], known: Iterable[object]) -> str:
+    """Say why no name is known, if it is a matter of spelling; otherwise ``''``.
+
+    Parameters
+    ----------
+    names, known : iterable
+        Texts or numbers.
+
+    Examples
+    --------
+    >>> spelling_hint(["Cat ", "Dog "], ["cat", "dog"])
+    "'Cat ' and 'cat' differ in capitals and spaces or punctuation"
+    >>> spelling_hint([0, 1], ["cat", "dog"])
+    'the former are numbers, the latter are names'
+    """
+    names, known = list(names), list(known)
+    for name, other in respelled(names, known).items():
+        shown = [repr(each.item() if hasattr(each, "item") else each) for each in (name, other)]  # not as np.str_('…')
+        return f"{' and '.join(shown)} differ in {' and '.join(_differences(name, other))}"
+    kinds = [{_as_number(name) is not None for name in side} for side in (names, known)]
+    if kinds == [{True}, {False}]:
+        return "the former are numbers, the latter are names"
+    if kinds == [{False}, {True}]:
+        return "the former are names, the latter are numbers"
+    return ""
+
+
+def _text(name: object) -> str:
+    if isinstance(name, float):  # not as 1e-05
+        return format(Decimal(str(name)), "f")
+    return name.decode(errors="replace") if isinstance(name, bytes) else str(name)
+
+
+def _as_number(name: object) -> str | None:
+    """A number in one format, exactly; None for other texts."""
+    match = _NUMBER.fullmatch(_text(name))
+    if match is None or not any(character.isdigit() for character in match[0]):
+        return None
+    sign, whole, fraction = match.groups()
+    number = f"{whole or '0'}.{fraction}" if fraction else whole or "0"
+    return f"-{number}" if sign == "-" and number != "0" else number
+
+
+def _plain(name: object, without: str | None = None) -> str:
+    """A name in plain spelling; `without` one of the steps towards it."""
+    number = _as_number(name)
+    if number is not None:
+        return number
+    text = _text(name)
+    for step, simplify in _SPELLINGS.items():
+        if step != without:
+            text = simplify(text) or text
+    return text
+
+
+def _differences(name: object, other: object) -> list[str]:
+    if isinstance(name, str) != isinstance(other, str):
+        return ["type (only one is text)"]
+    if _as_number(name) is not None:
+        return ["the format of numbers"]
+    steps = [step for step in _SPELLINGS if _plain(name, without=step) != _plain(other, without=step)]
+    return steps or ["spelling"]
 
 
 def checks_arguments(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:

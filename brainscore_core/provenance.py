@@ -4,13 +4,14 @@ Code that reads data calls :func:`note`; code that writes a receipt wraps the wo
 """
 
 import time
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["Record", "ignoring", "is_recorded", "note", "recording", "timed"]
+__all__ = ["Record", "ignoring", "is_recorded", "note", "recording", "remark", "timed"]
 
 
 @dataclass
@@ -85,6 +86,23 @@ def note(kind: str, **fields: Any) -> None:
     for record in _active.get():
         if item not in record.items:
             record.items.append(item)
+
+
+def remark(text: str) -> str:
+    """Warn, and note the warning in the receipt.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> with recording() as record, warnings.catch_warnings(action="ignore"):
+    ...     remark("2 of 20 answers are missing")
+    '2 of 20 answers are missing'
+    >>> record.items
+    [{'kind': 'remark', 'text': '2 of 20 answers are missing'}]
+    """
+    note("remark", text=text)
+    warnings.warn(text, stacklevel=4)
+    return text
 
 
 @contextmanager

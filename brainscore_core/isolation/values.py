@@ -396,6 +396,7 @@ _MAX_LOCATION = 500
 _LARGEST = 1 << 53  # larger numbers are not exact in JSON
 _USER_ERRORS: dict[str, type[UserError]] = {
     "DataUnavailable": errors.DataUnavailable,
+    "MissingColumn": errors.MissingColumn,
     "MissingRequirementError": MissingRequirementError,
     "UnknownIdentifier": errors.UnknownIdentifier,
 }

@@ -323,7 +323,7 @@ class PairRecorder:
             timings=Timings(**self._seconds, extraction=_extraction_seconds(items)),
             memory=self._memory,
             cache=_cache_use(items),
-            notes=tuple(scrub_text(note) for note in (*_remarks(items), *self._notes)),
+            notes=tuple(dict.fromkeys(scrub_text(note) for note in (*_remarks(items), *self._notes))),
             run=run,
         )
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from brainscore_core.errors import UserError
+from brainscore_core.errors import UserError, spelling_hint
 from brainscore_core.metrics import NEUROID_GROUPS, STIMULUS_GROUPS
 from brainscore_core.numerics.influence import ScoreInfluence, UnitInfluence, unit_influence
 from brainscore_core.numerics.predictions import (
@@ -407,7 +407,8 @@ def _matched(a: Influence, b: Influence) -> tuple[list[NDArray[np.float64]], str
             raise Incomparable(
                 f"the two were not scored on the same {kind}: {len(differing)} belong to only one of them, such as "
                 f"{differing[0]}",
-                remedy="score both on the same data",
+                remedy=spelling_hint(np.setdiff1d(ours, theirs), np.setdiff1d(theirs, ours))
+                or "score both on the same data",
             )
     sizes = " × ".join(f"{size:,} {kind}" for size, kind in zip(a.values.shape, a.kinds, strict=True))
     if a.further is not None and b.further is not None:

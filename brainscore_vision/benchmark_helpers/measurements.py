@@ -5,11 +5,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
 
-from brainscore_core.errors import UserError
+from brainscore_core.errors import UserError, spelling_hint
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, coords_for_dim, walk_coords
+from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision.benchmark_helpers.screen import first_names
-from brainscore_vision.metric_helpers.alignment import MetricInputError
+from brainscore_vision.metric_helpers.alignment import MetricInputError, listed
 
 __all__ = [
     "apply_keep_attrs",
@@ -21,6 +24,7 @@ __all__ = [
     "of_region",
     "require_coords",
     "require_stimuli",
+    "rows_with",
     "select_with_preserved_index",
     "single_time_bin",
     "temporally_varying",
@@ -355,9 +359,50 @@ def require_stimuli(assembly: DataAssembly) -> None:
     if lacking:
         raise UserError(
             f"{describe(assembly)}: {len(lacking)} values of the coordinate 'stimulus_id' are not in the stimulus set: "
-            f"{first_names(lacking)}",
-            remedy="attach the stimulus set that was shown, or select the presentations of its stimuli",
+            f"{first_names(lacking)}; that has {first_names(sorted(known)) or 'none'}",
+            remedy=spelling_hint(lacking, known)
+            or "attach the stimulus set that was shown, or select the presentations of its stimuli",
         )
+
+
+def rows_with(data: DataAssembly | StimulusSet, name: str, wanted: Any) -> NDArray[np.intp]:
+    """Rows of stimuli, or presentations, with certain values.
+
+    Parameters
+    ----------
+    data : DataAssembly or StimulusSet
+        With the coordinate or column.
+    name : str
+        Coordinate along ``presentation``, or column.
+    wanted : value or sequence
+        One value, or several.
+
+    Returns
+    -------
+    array of int
+        In the order of the data.
+
+    Raises
+    ------
+    UserError
+        If no value occurs; it shows both.
+
+    Examples
+    --------
+    >>> rows_with(StimulusSet({"orientation": ["normal", "inverted", "normal"]}), "orientation", "normal").tolist()
+    [0, 2]
+    """
+    values = np.asarray(data[name].values)
+    several = [wanted] if isinstance(wanted, str) or np.ndim(wanted) == 0 else list(wanted)
+    rows = np.flatnonzero(pd.Index(values).isin(several))
+    if not len(rows):
+        described = describe(data) if isinstance(data, DataAssembly) else f"the stimulus set {data.identifier!r}"
+        present = pd.unique(values)
+        raise UserError(
+            f"{described} has no {name!r} {listed(several)}; there are {listed(present) or 'none'}",
+            remedy=spelling_hint(several, present) or "check the data, or the values to select",
+        )
+    return rows
 
 
 @contextlib.contextmanager

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from brainscore_core.errors import NotApplicable, UserError
+from brainscore_core.errors import NotApplicable, UserError, spelling_hint
 from brainscore_core.supported_data_standards.brainio.assemblies import (
     BehavioralAssembly,
     DataAssembly,
@@ -293,7 +293,9 @@ def _rows(*, wanted: list[Any], known: list[Any], holder: str) -> list[int]:
     missing = list(dict.fromkeys(str(identifier) for identifier in wanted if identifier not in row_of))
     if missing:
         raise UserError(
-            f"{holder} lack {len(missing)} of {len(wanted)} stimuli: {first_names(missing)}",
-            remedy="compute or record them for these stimuli, under the same stimulus_id",
+            f"{holder} lack {len(missing)} of {len(wanted)} stimuli: {first_names(missing)}; they are of "
+            f"{first_names([str(identifier) for identifier in known]) or 'none'}",
+            remedy=spelling_hint(missing, known)
+            or "compute or record them for these stimuli, under the same stimulus_id",
         )
     return [row_of[identifier] for identifier in wanted]

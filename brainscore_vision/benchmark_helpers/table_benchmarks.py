@@ -33,6 +33,7 @@ from brainscore_vision.benchmark_helpers.measurements import (
 from brainscore_vision.benchmark_helpers.neural_common import NeuralBenchmark, RSABenchmark, TrainTestNeuralBenchmark
 from brainscore_vision.benchmark_helpers.screen import place_on_screen
 from brainscore_vision.benchmark_helpers.tables import TABLE, BenchmarkRow
+from brainscore_vision.model_helpers.brain_transformation.labels import imagenet_synsets
 from brainscore_vision.model_interface import BrainModel
 from brainscore_vision.registries import load_ceiling, load_dataset, load_metric, load_stimulus_set, metric_registry
 from brainscore_vision.utils import LazyLoad
@@ -402,6 +403,7 @@ class ChoiceBenchmark(BenchmarkBase):
         if self._choices == "imagenet":
             candidate.start_task(BrainModel.Task.label, "imagenet")
         stimuli = self._stimuli()
+        target = self._right(stimuli) if row.metric == "accuracy" else self._people.content
         if row.kind == "probabilities":
             fitting = load_stimulus_set(row.fitting_stimuli)
             candidate.start_task(BrainModel.Task.probabilities, self._shown(fitting, candidate))
@@ -411,7 +413,6 @@ class ChoiceBenchmark(BenchmarkBase):
         answers: DataAssembly = candidate.look_at(shown, number_of_trials=row.number_of_trials)
         if row.kind == "probabilities" and self._as_choices:
             answers = most_probable(answers)
-        target = self._right(stimuli) if row.metric == "accuracy" else self._people.content
         if self._translate is not None:
             answers = self._translate(answers, target)
         return bound_score(normalise(self._metric(answers, target), self.ceiling))
@@ -443,6 +444,7 @@ class ChoiceBenchmark(BenchmarkBase):
             stimuli[self._truth].to_numpy().astype(str),
             coords={"stimulus_id": ("presentation", stimuli["stimulus_id"].to_numpy())},
             dims=["presentation"],
+            attrs={"choices": imagenet_synsets()} if self._choices == "imagenet" else None,
         )
 
     def _estimate_ceiling(self) -> Score:

@@ -6,9 +6,9 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from brainscore_core.errors import UserError
+from brainscore_core.errors import UserError, spelling_hint
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, coords_for_dim
 from brainscore_core.supported_data_standards.brainio.levels import group_codes
 
@@ -22,6 +22,7 @@ __all__ = [
     "finite_values",
     "listed",
     "match_rows",
+    "require_same",
 ]
 
 PUBLISHED_ORDER = "published_order"
@@ -134,19 +135,59 @@ def match_rows(
                 remedy="average over repetitions first, for example with assembly.mean(dim='repetition') or "
                 "average_repetition(assembly)",
             )
-    missing, surplus = pair[1].difference(pair[0], sort=False), pair[0].difference(pair[1], sort=False)
-    if len(missing) or len(surplus):
-        parts = []
-        if len(missing):
-            parts.append(f"{len(missing)} only in the {roles[1]} ({listed(missing)})")
-        if len(surplus):
-            parts.append(f"{len(surplus)} only in the {roles[0]} ({listed(surplus)})")
-        raise MetricInputError(
-            f"{roles[0]} and {roles[1]} hold different values of {coord!r}: {', '.join(parts)}",
-            remedy=f"show the model the {roles[1]}'s stimuli, or select the common stimuli, for example "
-            f"{roles[0]}.sel({coord}={roles[1]}[{coord!r}].values)",
-        )
+    require_same(
+        *pair,
+        roles=roles,
+        what=f"values of {coord!r}",
+        remedy=f"show the model the {roles[1]}'s stimuli, or select the common stimuli, for example "
+        f"{roles[0]}.sel({coord}={roles[1]}[{coord!r}].values)",
+    )
     return np.asarray(pair[0].get_indexer(pair[1]), dtype=np.intp)
+
+
+def require_same(
+    source: ArrayLike, target: ArrayLike, *, roles: tuple[str, str] = ("source", "target"), what: str, remedy: str
+) -> None:
+    """Raise an error unless two sides hold the same values, in any order and number.
+
+    Parameters
+    ----------
+    source, target : array_like
+        Values, such as names of stimuli.
+    roles : (str, str)
+        Names of the two in messages.
+    what : str
+        What the values are, such as ``'stimuli'``.
+    remedy : str
+        What to do, if the two do not merely differ in spelling.
+
+    Raises
+    ------
+    MetricInputError
+        The message names the first values that only one side has.
+
+    Examples
+    --------
+    >>> require_same(["a", "b"], ["B", "a"], what="stimuli", remedy="show the model the same stimuli")
+    Traceback (most recent call last):
+        ...
+    brainscore_vision.metric_helpers.alignment.MetricInputError: source and target hold different stimuli: 1 only in \
+the target ('B'), 1 only in the source ('b')
+    'b' and 'B' differ in capitals
+    """
+    ours, theirs = (pd.Index(np.asarray(side)).unique() for side in (source, target))
+    missing, surplus = theirs.difference(ours, sort=False), ours.difference(theirs, sort=False)
+    if not len(missing) and not len(surplus):
+        return
+    differing = [
+        f"{len(values)} only in the {role} ({listed(values)})"
+        for role, values in ((roles[1], missing), (roles[0], surplus))
+        if len(values)
+    ]
+    raise MetricInputError(
+        f"{roles[0]} and {roles[1]} hold different {what}: {', '.join(differing)}",
+        remedy=spelling_hint(surplus, missing) or remedy,
+    )
 
 
 def canonical_rows(assembly: DataAssembly) -> NDArray[np.intp]:

@@ -1,16 +1,38 @@
 """Helpers for metrics of choices."""
 
-from typing import Any, NamedTuple
+from collections.abc import Iterable
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from brainscore_core.errors import respelled, spelling_hint
+from brainscore_core.metrics import Score
+from brainscore_core.provenance import remark
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision.metric_helpers.alignment import MetricInputError, as_table, coord_values, listed
 from brainscore_vision.metric_helpers.uncertainty import Units, unit_ids, units_along
 
-__all__ = ["Choices", "Images", "choices_of", "images_of", "matched_choices"]
+__all__ = [
+    "Choices",
+    "Images",
+    "RightChoices",
+    "attach_remarks",
+    "check_labels",
+    "choices_of",
+    "images_of",
+    "matched_choices",
+    "right_choices",
+]
+
+_NO_ANSWER: Final = ("", "na", "n/a", "nan", "none")
+"""Texts that stand for a missing answer, unless they are labels."""
+
+_REMEDY: Final = "name the labels alike on both sides"
+_FEW_ANSWERS: Final = 10
+_FEW_LABELS: Final = 3
+"""With fewer answers, or fewer labels on one side, different labels may be a coincidence."""
 
 
 class Choices(NamedTuple):
@@ -19,11 +41,6 @@ class Choices(NamedTuple):
     values: NDArray[Any]
     columns: dict[str, NDArray[Any]]
     """The requested coordinates."""
-
-    @property
-    def correct(self) -> NDArray[np.bool_]:
-        """Whether a choice equals ``truth``; a missing choice is wrong."""
-        return np.asarray(self.values == self.columns["truth"], dtype=bool)
 
     def codes(self, name: str) -> tuple[NDArray[np.intp], NDArray[Any]]:
         """Code of each trial's value of a coordinate, and the values, sorted."""
@@ -70,10 +87,150 @@ def matched_choices(source: DataAssembly, stimuli: NDArray[Any]) -> NDArray[Any]
     if (rows < 0).any():
         missing = pd.unique(pd.Series(stimuli[rows < 0]))
         raise MetricInputError(
-            f"the source has no choice for {len(missing)} stimuli of the target, such as {listed(missing)}",
-            remedy="show the model the target's stimuli; stimuli are matched by 'stimulus_id'",
+            f"the source has no choice for {len(missing)} stimuli of the target, such as {listed(missing)}; it has "
+            f"choices for {listed(index)}",
+            remedy=spelling_hint(missing, index)
+            or "show the model the target's stimuli; stimuli are matched by 'stimulus_id'",
         )
     return np.asarray(source.values)[rows]
+
+
+class RightChoices(NamedTuple):
+    """Whether choices are right."""
+
+    correct: NDArray[np.bool_]
+    """A missing choice is wrong."""
+    others: list[Any]
+    """Choices that are no right label, nor one in another spelling."""
+    remark: str
+    """Warning of :func:`check_labels`, or ``''``."""
+
+
+def right_choices(
+    chosen: ArrayLike,
+    truth: ArrayLike,
+    *,
+    role: str = "source",
+    others: Iterable[Any] = (),
+    offered: Iterable[Any] = (),
+) -> RightChoices:
+    """Compare choices with the right ones, after :func:`check_labels`.
+
+    Parameters
+    ----------
+    chosen, truth : array_like
+        One label a trial.
+    role : str
+        Whose choices these are, for messages.
+    others, offered : iterable
+        As for :func:`check_labels`.
+
+    Examples
+    --------
+    >>> right_choices(["cat", None, "dog"], ["cat", "cat", "cat"], others=["dog"]).correct
+    array([ True, False, False])
+    """
+    answers, labels = (np.asarray(side, dtype=object) for side in (chosen, truth))
+    warning = check_labels(answers, labels, role=role, others=others, offered=offered)
+    given = ~pd.isna(answers)
+    correct = np.zeros(answers.shape, dtype=np.bool_)
+    correct[given] = answers[given] == labels[given]
+    known, chosen_labels = _counts(labels), _counts(answers)
+    other_spellings = respelled(chosen_labels, known)
+    new = [label for label in chosen_labels if label not in known and label not in other_spellings]
+    return RightChoices(correct, new, warning)
+
+
+def check_labels(
+    answers: ArrayLike,
+    labels: ArrayLike,
+    *,
+    role: str = "source",
+    others: Iterable[Any] = (),
+    offered: Iterable[Any] = (),
+) -> str:
+    """Check that answers are labels, and not the same labels in another spelling, or numbers in place of names.
+
+    Missing answers (None, NaN, ``'na'``) are not compared. With fewer than ten answers, or fewer than three different
+    ones on one side, other labels may be a coincidence, such as a model that is wrong throughout: this is a warning,
+    if spelling does not explain it.
+
+    Parameters
+    ----------
+    answers : array_like
+        What was chosen, one answer a trial.
+    labels : array_like
+        The right answers, in any number.
+    role : str
+        Whose answers these are, for messages.
+    others : iterable
+        Further labels that are no mistake, such as people's answers.
+    offered : iterable
+        All labels that the answers were chosen from, if these are known: if none of them is among `labels`, this is not
+        a coincidence.
+
+    Returns
+    -------
+    str
+        A warning, or ``''``. It is also issued, and noted in the receipt.
+
+    Raises
+    ------
+    MetricInputError
+        If no answer is a label; it shows both.
+
+    Examples
+    --------
+    >>> check_labels(["cat", "dog", "cat"], ["cat", "dog"])
+    ''
+    >>> check_labels(["CAT", "DOG"], ["cat", "dog"])
+    Traceback (most recent call last):
+        ...
+    brainscore_vision.metric_helpers.alignment.MetricInputError: no answer of the source is among the labels: its \
+answers are 'CAT', 'DOG', the labels are 'cat', 'dog'
+    'CAT' and 'cat' differ in capitals; name the labels alike on both sides
+    """
+    given, known = _counts(answers), _counts(labels)
+    further, choices = set(others), set(offered)
+    for answer in list(given):
+        if str(answer).strip().casefold() in _NO_ANSWER and answer not in known:
+            del given[answer]
+    if not given:
+        return remark(f"the {role} has no answer: all are missing and count as wrong")
+    total = sum(given.values())
+    valid = sum(count for answer, count in given.items() if answer in known or answer in further)
+    differing = [answer for answer in given if answer not in known and answer not in further]
+    hint = spelling_hint(differing, known)
+    if not valid:
+        message = f"no answer of the {role} is among the labels: its answers are {listed(given)}, "
+        message += f"the labels are {listed(known)}"
+        many = total >= _FEW_ANSWERS and min(len(given), len({*known, *further})) >= _FEW_LABELS
+        if hint or many or (choices and choices.isdisjoint(known)):
+            raise MetricInputError(message, remedy=f"{hint}; {_REMEDY}" if hint else _REMEDY)
+        return remark(message)
+    if others_spelled := respelled(differing, known):
+        count = sum(given[answer] for answer in others_spelled)
+        return remark(
+            f"{count} of {total} answers of the {role} count as wrong, as labels are spelled otherwise: {hint}"
+        )
+    if 2 * valid < total:
+        return remark(
+            f"{total - valid} of {total} answers of the {role} are not among the labels, such as {listed(differing)}; "
+            f"the labels are {listed(known)}"
+        )
+    return ""
+
+
+def attach_remarks(score: Score, *remarks: str) -> Score:
+    """Set ``attrs['comment']`` of a score to the remarks that are not empty."""
+    if comment := "; ".join(filter(None, dict.fromkeys(remarks))):
+        score.attrs["comment"] = comment
+    return score
+
+
+def _counts(labels: ArrayLike) -> dict[Any, int]:
+    """How often each label occurs; missing ones are left out."""
+    return dict(pd.Series(np.ravel(np.asarray(labels, dtype=object))).value_counts(sort=False))
 
 
 class Images(NamedTuple):

@@ -4,7 +4,15 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from brainscore_core import provenance
-from brainscore_core.errors import DataUnavailable, NotApplicable, UnknownIdentifier, UserError
+from brainscore_core.errors import (
+    DataUnavailable,
+    MissingColumn,
+    NotApplicable,
+    UnknownIdentifier,
+    UserError,
+    respelled,
+    spelling_hint,
+)
 
 
 def test_message_and_remedy():
@@ -13,7 +21,7 @@ def test_message_and_remedy():
     assert str(UserError("no folder 'x'")) == "no folder 'x'"
 
 
-@pytest.mark.parametrize("kind", [UserError, UnknownIdentifier, DataUnavailable])
+@pytest.mark.parametrize("kind", [UserError, UnknownIdentifier, DataUnavailable, MissingColumn])
 def test_errors_survive_pickling(kind):
     error = pickle.loads(pickle.dumps(kind("what", remedy="do")))
     assert type(error) is kind
@@ -28,6 +36,29 @@ def test_an_unknown_identifier_is_a_key_error_that_reads_well():
 
 def test_not_applicable_survives_pickling():
     assert pickle.loads(pickle.dumps(NotApplicable("no logits"))).reason == "no logits"
+
+
+@pytest.mark.parametrize(
+    ("name", "other", "difference"),
+    [
+        ("0.00", "0", "the format of numbers"),
+        ("1", 1, "type"),
+        ("007", "7", "the format of numbers"),
+        ("Ba\u0308r", "B\u00e4r", "accents or Unicode form"),
+        ("images\\im_1.PNG", "im1", "the folder and the file name's ending and spaces or punctuation"),
+        ("\ufeffcat", "cat", "spaces or punctuation"),
+    ],
+)
+def test_names_in_another_spelling(name, other, difference):
+    assert respelled([name], [other]) == {name: other}
+    assert difference in spelling_hint([name], [other])
+
+
+@pytest.mark.parametrize(
+    ("name", "other"), [("1-10", "110"), ("-1", "1"), ("0.5", "0.6"), ("im_1", "im_10"), ("++", "+")]
+)
+def test_names_that_are_different(name, other):
+    assert respelled([name], [other]) == {}
 
 
 class TestProvenance:

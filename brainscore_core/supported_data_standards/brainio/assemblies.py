@@ -13,7 +13,7 @@ import xarray as xr
 from xarray.indexes import PandasMultiIndex
 
 from brainscore_core.display import as_html, as_text, folded
-from brainscore_core.errors import UnknownIdentifier, UserError, nearest
+from brainscore_core.errors import MissingColumn, UnknownIdentifier, UserError, nearest
 from brainscore_core.supported_data_standards.brainio.levels import (
     GatheredCoords,
     build_array,
@@ -352,6 +352,17 @@ class DataAssembly(xr.DataArray):
         ).load()  # type: ignore[return-value] # the loader returns the class that it is given
 
     # -- coordinates ---------------------------------------------------------------------------------------------
+
+    def __getitem__(self, key: Any) -> Any:
+        """Select as a DataArray does; a missing coordinate is a `MissingColumn`, which is also a `KeyError`."""
+        try:
+            return super().__getitem__(key)
+        except KeyError as error:
+            if not isinstance(key, str) or key in self.coords:
+                raise
+            names = sorted(str(name) for name in self.coords if name not in self.dims)
+            data = f"the assembly {self.attrs.get('identifier') or self.name or '(without identifier)'}"
+            raise MissingColumn.among(names, key, data=data, kind="coordinate") from error
 
     def __setitem__(self, key: Any, value: Any) -> None:
         if isinstance(key, str):

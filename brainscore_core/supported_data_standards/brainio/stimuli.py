@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import pandas as pd
 
-from brainscore_core.errors import UnknownIdentifier, UserError
+from brainscore_core.errors import MissingColumn, UnknownIdentifier, UserError
 from brainscore_core.supported_data_standards.brainio.cache import unpacked_files
 from brainscore_core.supported_data_standards.brainio.findings import ValidationWarning
 from brainscore_core.supported_data_standards.brainio.tables import (
@@ -63,6 +63,18 @@ class StimulusSet(pd.DataFrame):
     @property
     def _constructor(self) -> type["StimulusSet"]:
         return StimulusSet
+
+    def __getitem__(self, key: Any) -> Any:
+        """Select as a DataFrame does; a missing column is a `MissingColumn`, which is also a `KeyError`."""
+        try:
+            return super().__getitem__(key)
+        except KeyError as error:
+            names = [key] if isinstance(key, str) else key if isinstance(key, list) else []
+            missing = next((name for name in names if isinstance(name, str) and name not in self.columns), None)
+            if missing is None:
+                raise
+            data = f"the stimulus set {self.identifier or '(without identifier)'}"
+            raise MissingColumn.among(self.columns, missing, data=data, kind="column") from error
 
     @property
     def identifier(self) -> str | None:

@@ -2,13 +2,12 @@
 
 from typing import Any, Final, NamedTuple
 
-import numpy as np
-
 from brainscore_core.benchmarks import BenchmarkBase, bound_score, ceil_score
 from brainscore_core.errors import UserError
 from brainscore_core.metrics import Score
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision import load_dataset, load_metric
+from brainscore_vision.benchmark_helpers.measurements import rows_with
 from brainscore_vision.benchmark_helpers.screen import place_on_screen
 from brainscore_vision.data.baker2022 import BIBTEX
 from brainscore_vision.model_interface import BrainModel
@@ -92,7 +91,7 @@ class Baker2022AccuracyDelta(BenchmarkBase):
         candidate.start_task(BrainModel.Task.label, sorted({str(truth) for truth in assembly["truth"].values}))
         stimuli = assembly.attrs["stimulus_set"]
         on_screen = place_on_screen(
-            stimuli[stimuli["orientation"] == self._orientation].reset_index(drop=True),
+            stimuli.iloc[rows_with(stimuli, "orientation", self._orientation)].reset_index(drop=True),
             target_visual_degrees=candidate.visual_degrees(),
             source_visual_degrees=VISUAL_DEGREES,
         )
@@ -114,6 +113,6 @@ def load_assembly(orientation: str) -> DataAssembly:
         presentation; 1 where the answer was right.
     """
     assembly = load_dataset(f"Baker2022_{orientation}_distortion")
-    kept = assembly[{"presentation": np.flatnonzero(assembly["orientation"].values == orientation)}]
+    kept = assembly[{"presentation": rows_with(assembly, "orientation", orientation)}]
     kept.attrs = dict(assembly.attrs)
     return kept

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brainscore_core.benchmarks import BenchmarkBase, bound_score, explained_variance, undetermined
+from brainscore_core.errors import UserError
 from brainscore_core.metrics import INFLUENCE_KEYS, Score, attach_uncertainty, scale_influence
 from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly, DataAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
@@ -13,8 +14,8 @@ from brainscore_vision import load_dataset, load_stimulus_set
 from brainscore_vision.benchmark_helpers.screen import place_on_screen
 from brainscore_vision.benchmarks.coggan2024_behavior.accuracies import consistency, mean_by_condition, similarity
 from brainscore_vision.data.coggan2024_behavior import BIBTEX
-from brainscore_vision.metric_helpers.alignment import as_table, coord_values
-from brainscore_vision.metric_helpers.behaviour import matched_choices
+from brainscore_vision.metric_helpers.alignment import as_table, coord_values, listed
+from brainscore_vision.metric_helpers.behaviour import attach_remarks, matched_choices, right_choices
 from brainscore_vision.model_interface import BrainModel
 from brainscore_vision.utils import LazyLoad
 
@@ -89,18 +90,25 @@ class ConditionWiseAccuracySimilarity(BenchmarkBase):
         )
         choices = _choices(candidate.look_at(stimuli, number_of_trials=NUMBER_OF_TRIALS))
         trials = _occluded(assembly)
-        correct = matched_choices(choices, trials.stimulus) == trials.truth
+        correct, _, remark = right_choices(matched_choices(choices, trials.stimulus), trials.truth)
         means, subjects = mean_by_condition(
             np.stack([trials.human_accuracy, correct]), trials.subject, *trials.occluder
         )
-        return bound_score(_relate(similarity(*means, subjects=subjects), self.ceiling))
+        raw = attach_remarks(similarity(*means, subjects=subjects), remark)
+        return bound_score(_relate(raw, self.ceiling))
 
 
 def _occluded(assembly: DataAssembly) -> _Trials:
     def column(name: str) -> NDArray[Any]:
         return coord_values(assembly, name, role="measurements")
 
-    counted = column("visibility").astype(np.float64) < 1
+    visibility = column("visibility").astype(np.float64)
+    counted = visibility < 1
+    if not counted.any():
+        raise UserError(
+            f"no trial of the measurements has a 'visibility' below 1; there are {listed(np.unique(visibility))}",
+            remedy="check the unit of 'visibility', which is a share",
+        )
     return _Trials(
         stimulus=column("stimulus_id")[counted],
         subject=column("subject")[counted],

@@ -11,11 +11,12 @@ from brainscore_core.metrics import Score
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision import load_dataset, load_metric, load_stimulus_set
+from brainscore_vision.benchmark_helpers.measurements import rows_with
 from brainscore_vision.benchmark_helpers.screen import place_on_screen
 from brainscore_vision.benchmark_helpers.table_benchmarks import constant_ceiling, make_benchmark, most_probable
 from brainscore_vision.benchmark_helpers.tables import BenchmarkRow
 from brainscore_vision.benchmarks import ferguson2024
-from brainscore_vision.metric_helpers.behaviour import matched_choices
+from brainscore_vision.metric_helpers.behaviour import attach_remarks, matched_choices, right_choices
 from brainscore_vision.model_interface import BrainModel
 from brainscore_vision.utils import LazyLoad
 
@@ -86,17 +87,18 @@ class SearchAsymmetry(BenchmarkBase):
         shown = self._shown(stimuli, candidate)
         answers = candidate.look_at(shown, number_of_trials=self._row.number_of_trials)
         chosen = matched_choices(most_probable(answers), shown["stimulus_id"].to_numpy())
+        correct, _, remark = right_choices(chosen, shown["image_label"], offered=answers["choice"].values)
         of_model = pd.DataFrame(
             {
                 "subject": "model",
                 "block": shown["block"].to_numpy(),
                 "distractors": np.take(DISTRACTORS, shown["image_number"].to_numpy() // 2 % 3),
-                "correct": chosen == shown["image_label"].to_numpy(),
+                "correct": correct,
             }
         )
         theirs = Score(asymmetry(_trials(people), self._lapse_rate))
         theirs.attrs["error"] = float(self._row.further["human_integral_error"])
-        raw = self._metric(asymmetry(of_model, self._lapse_rate), theirs)
+        raw = attach_remarks(self._metric(asymmetry(of_model, self._lapse_rate), theirs), remark)
         return bound_score(normalise(raw, self.ceiling))
 
     def _shown(self, stimuli: StimulusSet, candidate: BrainModel) -> StimulusSet:
@@ -150,7 +152,7 @@ def asymmetry(trials: pd.DataFrame, lapse_rate: float) -> float:
 
 
 def _trials(people: DataAssembly) -> pd.DataFrame:
-    normal = people["trial_type"].values == "normal"
+    normal = rows_with(people, "trial_type", "normal")
     return pd.DataFrame(
         {
             "subject": people["participant_id"].values[normal],

@@ -2,6 +2,8 @@
 
 from typing import Any, Final
 
+import numpy as np
+
 from brainscore_core.benchmarks import BenchmarkBase, bound_score, normalise
 from brainscore_core.metrics import Score
 from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly, DataAssembly
@@ -162,6 +164,7 @@ class Geirhos2021Accuracy(BenchmarkBase):
             shown["truth"].to_numpy().astype(str),
             coords={"stimulus_id": ("presentation", shown["stimulus_id"].to_numpy().astype(str))},
             dims=["presentation"],
+            attrs={"choices": np.unique(assembly["truth"].values.astype(str))},
         )
         score = bound_score(normalise(self._metric(labels, truth), self.ceiling))
         return say_coverage(score, shown, assembly)

@@ -4,7 +4,10 @@ from typing import Final
 
 import numpy as np
 
+from brainscore_core.errors import UserError, spelling_hint
+from brainscore_core.provenance import remark
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, walk_coords
+from brainscore_vision.metric_helpers.alignment import listed
 
 __all__ = ["EXCLUDED", "cast_coordinate_type", "is_excluded", "scored"]
 
@@ -64,11 +67,25 @@ def scored(assembly: DataAssembly, excluded: tuple[str | float, ...]) -> DataAss
     -------
     DataAssembly
         Its ``stimulus_set`` has the stimuli of these trials only.
+
+    Raises
+    ------
+    UserError
+        If no trial has one of the conditions to leave out.
     """
-    conditions = assembly["condition"].values
-    left_out = [name for name in np.unique(conditions) if is_excluded(str(name), excluded)]
-    if not left_out:
+    if not excluded:
         return assembly
+    conditions = assembly["condition"].values
+    names = np.unique(conditions)
+    left_out = [name for name in names if is_excluded(str(name), excluded)]
+    if not left_out:
+        raise UserError(
+            f"none of the conditions to leave out, {listed(excluded)}, is in the trials; these have {listed(names)}",
+            remedy=spelling_hint(excluded, names) or "check the coordinate 'condition'",
+        )
+    missing = [name for name in excluded if not any(is_excluded(str(other), (name,)) for other in names)]
+    if 2 * len(missing) > len(excluded):
+        remark(f"conditions to leave out are not in the trials: {listed(missing)}; these have {listed(names)}")
     kept = assembly[{"presentation": ~np.isin(conditions, left_out)}]
     stimuli = assembly.attrs["stimulus_set"]
     remaining = stimuli[stimuli["stimulus_id"].isin(np.unique(kept["stimulus_id"].values))].reset_index(drop=True)

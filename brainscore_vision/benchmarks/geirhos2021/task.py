@@ -8,6 +8,7 @@ import numpy as np
 from brainscore_core.metrics import Score
 from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly, DataAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
+from brainscore_vision.benchmark_helpers.measurements import rows_with
 from brainscore_vision.benchmark_helpers.precomputed import PrecomputedFeatures, RecordedDecisions
 from brainscore_vision.benchmark_helpers.screen import place_on_screen
 from brainscore_vision.model_interface import BrainModel
@@ -58,7 +59,7 @@ def label(
     if by_name or getattr(candidate, "looks_at_files", True) is False:  # the latter of one in another process
         return _answers(candidate, stimuli, number_of_trials)
     at_hand = load_stimuli()
-    shown = at_hand[at_hand["stimulus_id"].isin(stimuli["stimulus_id"])].reset_index(drop=True)
+    shown = at_hand.iloc[rows_with(at_hand, "stimulus_id", stimuli["stimulus_id"])].reset_index(drop=True)
     if visual_degrees is not None:
         shown = place_on_screen(
             shown, target_visual_degrees=candidate.visual_degrees(), source_visual_degrees=visual_degrees

@@ -1,6 +1,6 @@
 """Which cue models choose if shape and texture are in conflict (Hermann et al. 2020)."""
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -8,14 +8,18 @@ from brainscore_core.benchmarks import Benchmark, BenchmarkBase, bound_score, no
 from brainscore_core.metrics import Score, declare_no_error
 from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
-from brainscore_vision import load_metric, load_stimulus_set
+from brainscore_vision import load_dataset, load_metric, load_stimulus_set
 from brainscore_vision.benchmark_helpers.table_benchmarks import make_benchmark
 from brainscore_vision.benchmark_helpers.tables import BenchmarkRow
 from brainscore_vision.benchmarks import hermann2020
-from brainscore_vision.metric_helpers.behaviour import matched_choices
+from brainscore_vision.benchmarks.geirhos2021.task import label, say_coverage
+from brainscore_vision.metric_helpers.behaviour import attach_remarks, check_labels, matched_choices
 from brainscore_vision.model_interface import BrainModel
 
 __all__ = ["CueConflict", "make"]
+
+_CUES: Final = (("shape", "texture"), ("original_image_category", "conflict_image_category"))
+"""Columns with the categories of the two cues: of the authors' files, and of the Brain-Score platform's."""
 
 
 def make(benchmark: str) -> Benchmark:
@@ -38,7 +42,9 @@ class CueConflict(BenchmarkBase):
 
     Notes
     -----
-    A model that never chooses either cue has no bias: NaN with a reason.
+    A model that never chooses either cue has no bias: NaN with a reason. Of the authors' files, only every eighth
+    picture is pinned for download: without a folder that has all of them, models that look at pictures are scored on
+    those; ``attrs['stimuli_shown']``, ``attrs['stimuli_of_experiment']`` and ``attrs['comment']`` of the score say so.
 
     References
     ----------
@@ -69,21 +75,30 @@ class CueConflict(BenchmarkBase):
         NotApplicable
             If the candidate cannot label.
         """
-        stimuli = load_stimulus_set(self._row.stimuli)
-        candidate.start_task(BrainModel.Task.label, sorted({str(truth) for truth in stimuli["truth"]}))
-        labels = candidate.look_at(stimuli, number_of_trials=self._row.number_of_trials)
-        conflicts = stimuli[stimuli["original_image_category"] != stimuli["conflict_image_category"]]
-        chosen = matched_choices(labels, conflicts["stimulus_id"].to_numpy())
-        if self._row.benchmark.endswith("shape_bias"):
-            cues = conflicts[["original_image_category", "conflict_image_category"]].to_numpy()
-            decided = (chosen[:, np.newaxis] == cues).any(axis=1)
-            if not decided.any():
-                return declare_no_error(Score(float("nan")), "the model chose neither shape nor texture of any picture")
-            conflicts, chosen = conflicts[decided], chosen[decided]
-        score: Score = self._metric(
-            _assembly(conflicts, chosen), _assembly(conflicts, conflicts["original_image_category"].to_numpy())
+        experiment = load_dataset(self._row.stimuli)
+        labels, shown = label(
+            candidate,
+            experiment,
+            load_stimuli=lambda: load_stimulus_set(self._row.stimuli),
+            visual_degrees=None,
+            number_of_trials=self._row.number_of_trials,
         )
-        return bound_score(normalise(score, self.ceiling))
+        shape, texture = next((names for names in _CUES if set(names) <= set(shown.columns)), _CUES[0])
+        conflicts = shown[shown[shape] != shown[texture]]
+        chosen = matched_choices(labels, conflicts["stimulus_id"].to_numpy())
+        categories = np.unique(shown[[shape, texture]].to_numpy().astype(str))
+        remark = check_labels(chosen, categories)
+        if self._row.benchmark.endswith("shape_bias"):
+            decided = (chosen[:, np.newaxis] == conflicts[[shape, texture]].to_numpy()).any(axis=1)
+            if not decided.any():
+                score = Score(float("nan"))
+                declare_no_error(score, "the model chose neither shape nor texture of any picture")
+                return attach_remarks(score, remark)
+            conflicts, chosen = conflicts[decided], chosen[decided]
+        target = _assembly(conflicts, conflicts[shape].to_numpy())
+        target.attrs["choices"] = categories
+        raw = attach_remarks(self._metric(_assembly(conflicts, chosen), target), remark)
+        return say_coverage(bound_score(normalise(raw, self.ceiling)), shown, experiment)
 
 
 def _assembly(stimuli: StimulusSet, values: Any) -> BehavioralAssembly:

@@ -15,7 +15,10 @@ def _describe(row: BenchmarkRow) -> BenchmarkMetadata:
             "Pictures have the shape of one object and the texture of another. How often is the shape chosen, "
             + ("of its choices of either?" if bias else "of all choices?")
         ),
-        stimuli=StimuliMetadata(kind="shape and texture in conflict"),
+        stimuli=StimuliMetadata(
+            kind="shape and texture in conflict",
+            notes=("Of the authors' files, every eighth is pinned for download; a folder may have all of them.",),
+        ),
         data=DataMetadata(kind="engineering", task="naming", notes=("There are no measurements.",)),
     )
 

@@ -11,7 +11,12 @@ from brainscore_core.supported_data_standards.brainio.assemblies import DataAsse
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision import load_ceiling, load_stimulus_set
 from brainscore_vision.benchmark_helpers.aggregation import mean_of_sampled
-from brainscore_vision.benchmark_helpers.measurements import average_repetition, of_region, without_single_time_bin
+from brainscore_vision.benchmark_helpers.measurements import (
+    average_repetition,
+    of_region,
+    rows_with,
+    without_single_time_bin,
+)
 from brainscore_vision.benchmark_helpers.screen import place_on_screen
 from brainscore_vision.benchmark_helpers.table_benchmarks import constant_ceiling, first_time_bin, make_benchmark
 from brainscore_vision.benchmark_helpers.tables import BenchmarkRow
@@ -77,9 +82,9 @@ def reliable_of_styles(assembly: DataAssembly, row: BenchmarkRow) -> DataAssembl
     assembly = first_time_bin(of_region(assembly, row.region))
     consistency = load_ceiling("internal_consistency")(assembly).attrs["raw"].mean("split").values
     recorded = average_repetition(assembly).notnull().all("presentation").values
-    kept = np.isin(assembly["stimulus_source"].values, SOURCES) & np.isin(assembly["object_style"].values, STYLES)
+    kept = np.intersect1d(rows_with(assembly, "stimulus_source", SOURCES), rows_with(assembly, "object_style", STYLES))
     selected = assembly.isel(
-        presentation=np.flatnonzero(kept), neuroid=np.flatnonzero(recorded & (consistency > row.threshold))
+        presentation=kept, neuroid=np.flatnonzero(recorded & (consistency > row.threshold))
     ).dropna("presentation", how="all")
     stimuli = assembly.attrs["stimulus_set"]
     remaining = stimuli[stimuli["stimulus_id"].isin(selected["stimulus_id"].values)].reset_index(drop=True)
@@ -188,10 +193,8 @@ def _accuracies(responses: NDArray[Any], stimuli: StimulusSet, random: np.random
 
 
 def _rows_of(stimuli: StimulusSet, source: str, style: str | None) -> NDArray[np.intp]:
-    chosen = stimuli["stimulus_source"] == source
-    if style is not None:
-        chosen &= stimuli["object_style"] == style
-    return np.flatnonzero(chosen)
+    rows = rows_with(stimuli, "stimulus_source", source)
+    return rows if style is None else rows[rows_with(stimuli.iloc[rows], "object_style", style)]
 
 
 def _sample(rows: NDArray[np.intp], labels: NDArray[Any], random: np.random.RandomState) -> NDArray[np.intp]:

@@ -9,6 +9,7 @@ from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision import load_metric
 from brainscore_vision.benchmarks.imagenet.images import load_images, read_table
 from brainscore_vision.data.imagenetslim15000 import BIBTEX
+from brainscore_vision.model_helpers.brain_transformation.labels import imagenet_synsets
 from brainscore_vision.model_interface import BrainModel
 from brainscore_vision.utils import LazyLoad
 
@@ -65,6 +66,7 @@ class Imagenet2012(BenchmarkBase):
             stimuli["synset"].to_numpy(dtype=object),
             coords={"stimulus_id": ("presentation", stimuli["stimulus_id"].to_numpy(dtype=object))},
             dims=["presentation"],
+            attrs={"choices": imagenet_synsets()},
         )
         shown = stimuli.drop(columns="synset")
         shown.stimulus_paths, shown.identifier = stimuli.stimulus_paths, stimuli.identifier

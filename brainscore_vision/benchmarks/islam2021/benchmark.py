@@ -15,6 +15,7 @@ from brainscore_vision.benchmark_helpers.measurements import without_single_time
 from brainscore_vision.benchmark_helpers.table_benchmarks import constant_ceiling, make_benchmark
 from brainscore_vision.benchmark_helpers.tables import BenchmarkRow
 from brainscore_vision.benchmarks import islam2021
+from brainscore_vision.metric_helpers.alignment import require_same
 from brainscore_vision.model_interface import BrainModel
 
 __all__ = ["Dimensionality", "draw_pairs", "make"]
@@ -72,6 +73,13 @@ class Dimensionality(BenchmarkBase):
             candidate.look_at(stimuli, number_of_trials=self._row.number_of_trials)
         )
         recordings = recordings.transpose("presentation", "neuroid")
+        require_same(
+            recordings["stimulus_id"].values,
+            stimuli["stimulus_id"].values,
+            roles=("the recordings", "the stimulus set"),
+            what="stimuli",
+            remedy="return a recording of each stimulus",
+        )
         position = {name: row for row, name in enumerate(recordings["stimulus_id"].values)}
         rows = np.array([position[name] for name in stimuli["stimulus_id"]])
         factors, partners = draw_pairs(stimuli)

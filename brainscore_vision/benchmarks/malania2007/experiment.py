@@ -6,11 +6,13 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
-from brainscore_core.errors import UserError
+from brainscore_core.errors import UserError, spelling_hint
+from brainscore_core.provenance import remark
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision import load_dataset, load_stimulus_set
 from brainscore_vision.benchmark_helpers.screen import place_on_screen
+from brainscore_vision.metric_helpers.alignment import listed
 from brainscore_vision.model_interface import BrainModel
 
 __all__ = [
@@ -57,11 +59,16 @@ def load_thresholds(condition: str) -> dict[str, DataAssembly]:
     baseline, measured = (load_dataset(f"Malania2007.{name}") for name in (BASELINE_CONDITION, condition))
     took_part = [set(one["subject"].values[~np.isnan(one.values)].tolist()) for one in (baseline, measured)]
     both = [subject for subject in baseline["subject"].values.tolist() if subject in took_part[0] & took_part[1]]
+    subjects = (
+        f"{listed(took_part[1])} have a threshold in {condition!r}, {listed(took_part[0])} in {BASELINE_CONDITION!r}"
+    )
     if not both:
         raise UserError(
-            f"no subject has a threshold both in {condition!r} and in {BASELINE_CONDITION!r}",
-            remedy="check the coordinate 'subject' of the two data sets",
+            f"no subject has a threshold in both conditions: {subjects}",
+            remedy=spelling_hint(took_part[1], took_part[0]) or "check the coordinate 'subject' of the two data sets",
         )
+    if 2 * len(both) < min(map(len, took_part)):
+        remark(f"only {len(both)} subjects have a threshold in both conditions: {subjects}")
     return {"baseline_assembly": _of(baseline, both), "condition_assembly": _of(measured, both)}
 
 

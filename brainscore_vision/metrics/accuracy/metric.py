@@ -11,8 +11,8 @@ from brainscore_core.metrics import Metric, Score, declare_no_error
 from brainscore_core.numerics import Interval, bootstrap_interval, combined_interval, mean_influence
 from brainscore_core.numerics.deletion import deletion_influence
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
-from brainscore_vision.metric_helpers.alignment import MetricInputError, as_table, coord_values, listed
-from brainscore_vision.metric_helpers.behaviour import Images, images_of
+from brainscore_vision.metric_helpers.alignment import MetricInputError, as_table, coord_values, listed, require_same
+from brainscore_vision.metric_helpers.behaviour import Images, attach_remarks, images_of, right_choices
 from brainscore_vision.metric_helpers.uncertainty import Units, attach_influence, attach_varied, clipped
 
 __all__ = ["Accuracy"]
@@ -62,7 +62,8 @@ class Accuracy(Metric):
             Choices. Where both sides have ``stimulus_id``, one a stimulus.
         target : BehavioralAssembly, presentation, or sequence
             Right choices; matched by ``stimulus_id`` where both sides have it (a stimulus may then come several
-            times), otherwise by position.
+            times), otherwise by position. ``attrs['choices']``, if there are more labels to choose from than right
+            ones.
 
         Returns
         -------
@@ -72,7 +73,7 @@ class Accuracy(Metric):
         Raises
         ------
         MetricInputError
-            If the two do not match, or are empty.
+            If the two do not match, or are empty, or no choice is a label of the target.
         """
         if isinstance(source, DataAssembly):
             source = as_table(source, ("presentation",), role="source")
@@ -90,7 +91,8 @@ class Accuracy(Metric):
             raise MetricInputError(
                 f"{chosen.size} choices, but {right.size} right ones", remedy="pass one right choice for each choice"
             )
-        correct = np.asarray(chosen == right, dtype=bool)
+        choices = target.attrs.get("choices", ()) if isinstance(target, DataAssembly) else ()
+        correct, _, remark = right_choices(chosen, right, others=choices)
         score = Score(correct.mean())
         coords = {} if stimuli is None else {"stimulus_id": ("presentation", stimuli)}
         score.attrs = {
@@ -98,6 +100,7 @@ class Accuracy(Metric):
             "scale": self.scale,
             "std": float(correct.std()),
         }
+        attach_remarks(score, remark)
         images = None
         if stimuli is not None and isinstance(target, DataAssembly):
             images = images_of(target, self._stimulus_groups)
@@ -126,13 +129,7 @@ def _rows(source: NDArray[Any], target: NDArray[Any]) -> NDArray[np.intp]:
             f"the source has several choices for {listed(index[index.duplicated()][:1])}",
             remedy="keep one choice a stimulus",
         )
-    differing = index.symmetric_difference(pd.Index(target).unique(), sort=False)
-    if len(differing):
-        raise MetricInputError(
-            f"source and target hold different stimuli: {len(differing)} in one of them only, such as "
-            f"{listed(differing)}",
-            remedy="show the model the target's stimuli, or select what both have",
-        )
+    require_same(index, target, what="stimuli", remedy="show the model the target's stimuli, or select what both have")
     return np.asarray(index.get_indexer(target), dtype=np.intp)
 
 

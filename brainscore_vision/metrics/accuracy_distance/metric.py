@@ -12,7 +12,13 @@ from brainscore_core.numerics import bootstrap_interval, jackknife_interval, mea
 from brainscore_core.numerics.resampling import mean
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision.metric_helpers.alignment import MetricInputError
-from brainscore_vision.metric_helpers.behaviour import Choices, choices_of, matched_choices
+from brainscore_vision.metric_helpers.behaviour import (
+    Choices,
+    attach_remarks,
+    choices_of,
+    matched_choices,
+    right_choices,
+)
 from brainscore_vision.metric_helpers.uncertainty import attach_influence, attach_interval, attach_left_out, clipped
 
 __all__ = ["AccuracyDistance"]
@@ -67,16 +73,18 @@ class AccuracyDistance(Metric):
         Raises
         ------
         MetricInputError
-            If coordinates or the model's choices for some stimuli are missing.
+            If coordinates or the model's choices for some stimuli are missing; or if no choice of the model, or of
+            the subjects, is a label of the target.
         """
         variables = _names(variables)
         trials = choices_of(target, "stimulus_id", "truth", "subject", *variables, role="target")
         chosen = matched_choices(source, trials.columns["stimulus_id"])
-        right = np.asarray(chosen == trials.columns["truth"], dtype=bool)
+        people = right_choices(trials.values, trials.columns["truth"], role="target")
+        model = right_choices(chosen, trials.columns["truth"], others=people.others)
         subject, subjects = trials.codes("subject")
         condition, conditions = _conditions(trials, variables)
         shape = (len(subjects), len(conditions))
-        ours, theirs = (_accuracies(part, subject, condition, shape) for part in (right, trials.correct))
+        ours, theirs = (_accuracies(part, subject, condition, shape) for part in (model.correct, people.correct))
         values = closeness(ours, theirs)
         per_subject = mean(values, axis=1)
         score = Score(per_subject.mean())
@@ -90,9 +98,10 @@ class AccuracyDistance(Metric):
             Score.RAW_VALUES_KEY: raw,
             "scale": self.scale,
             "std": float(per_subject.std()),
-            "predictions": _record(right, trials),
-            "targets": _record(trials.correct, trials),
+            "predictions": _record(model.correct, trials),
+            "targets": _record(people.correct, trials),
         }
+        attach_remarks(score, model.remark, people.remark)
         attach_influence(score, mean_influence(per_subject), units="subjects", ids=subjects)
         interval = clipped(bootstrap_interval(per_subject, "mean", units="subjects"), 0.0)
         return attach_interval(score, interval, estimates="mean over subjects, which vary")
@@ -122,7 +131,8 @@ class AccuracyDistance(Metric):
         m = len(subjects)
         if m < 2:
             raise MetricInputError(f"{m} subject: the ceiling needs a second one", remedy="pass all subjects' trials")
-        accuracy = _accuracies(trials.correct, subject, np.zeros_like(subject), (m, 1))[:, 0]
+        correct = right_choices(trials.values, trials.columns["truth"], role="target").correct
+        accuracy = _accuracies(correct, subject, np.zeros_like(subject), (m, 1))[:, 0]
         pairs = np.where(np.triu(np.ones((m, m), dtype=bool), 1), closeness(accuracy[:, None], accuracy), np.nan)
         score = Score(np.nanmean(pairs))
         coords = {"subject": ("subject", subjects), "subject_other": ("subject_other", subjects)}

@@ -11,7 +11,7 @@ from brainscore_core.metrics import Metric, Score, declare_no_error
 from brainscore_core.numerics import Interval, bootstrap_interval, jackknife_influence
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision.metric_helpers.alignment import MetricInputError, listed
-from brainscore_vision.metric_helpers.behaviour import choices_of
+from brainscore_vision.metric_helpers.behaviour import attach_remarks, choices_of, right_choices
 from brainscore_vision.metric_helpers.uncertainty import attach_influence, attach_interval
 
 __all__ = ["BakerAccuracyDelta"]
@@ -109,8 +109,8 @@ class BakerAccuracyDelta(Metric):
         MetricInputError
             If a coordinate is missing, or a side has no trials of an image type, or fewer than two subjects.
         """
-        delta = self._model_delta(source)
-        deltas, subjects = self._deltas(target)
+        delta, remark = self._model_delta(source)
+        deltas, subjects, remark_on_people = self._deltas(target)
         drawn = self._published_halves(subjects, reseeded=True) if self._published else self._halves(len(deltas))
         values = _closeness(_means(deltas, drawn), delta)
         defined = values[~np.isnan(values)]
@@ -123,6 +123,7 @@ class BakerAccuracyDelta(Metric):
             "std": float(defined.std()) if defined.size else float("nan"),
             "undefined": int(np.isnan(values).sum()),
         }
+        attach_remarks(score, remark, remark_on_people)
         if not defined.size:
             return declare_no_error(score, _NO_LOSS)
 
@@ -156,7 +157,7 @@ class BakerAccuracyDelta(Metric):
         MetricInputError
             As the metric.
         """
-        deltas, subjects = self._deltas(assembly)
+        deltas, subjects, _ = self._deltas(assembly)
         drawn = self._published_halves(subjects, reseeded=False) if self._published else self._halves(len(deltas))
         uncorrected = _closeness(_means(deltas, ~drawn), _means(deltas, drawn))
         corrected = 2 * uncorrected / (1 + uncorrected)
@@ -188,15 +189,15 @@ class BakerAccuracyDelta(Metric):
         drawn = [stream.choice(np.arange(1, m), m // 2, replace=False) for stream in streams]
         return _members(np.stack(drawn), subjects if subjects.dtype.kind in "iuf" else np.arange(1, m + 1))
 
-    def _model_delta(self, source: DataAssembly) -> float:
-        correct, kinds = self._correct(source, "source", "image_type", self._truth_coord)
+    def _model_delta(self, source: DataAssembly) -> tuple[float, str]:
+        correct, kinds, remark = self._correct(source, "source", "image_type", self._truth_coord)
         table = pd.DataFrame({"correct": correct, "kind": kinds["image_type"], "of": kinds[self._truth_coord]})
         accuracy = table.groupby(["kind", "of"])["correct"].mean().groupby("kind").mean()
-        return float(accuracy[self._types[0]] - accuracy[self._types[1]])
+        return float(accuracy[self._types[0]] - accuracy[self._types[1]]), remark
 
-    def _deltas(self, target: DataAssembly) -> tuple[NDArray[np.float64], NDArray[Any]]:
-        """Each subject's loss of accuracy, and the subjects, sorted."""
-        correct, columns = self._correct(target, "target", "image_type", "subject")
+    def _deltas(self, target: DataAssembly) -> tuple[NDArray[np.float64], NDArray[Any], str]:
+        """Each subject's loss of accuracy, the subjects, sorted, and a remark on the labels."""
+        correct, columns, remark = self._correct(target, "target", "image_type", "subject")
         subjects, codes = np.unique(columns["subject"], return_inverse=True)
         m = len(subjects)
         if m < 2:
@@ -211,13 +212,14 @@ class BakerAccuracyDelta(Metric):
                     remedy="drop the subject, or pass all of its trials",
                 )
             accuracy.append(np.bincount(codes[mine], correct[mine], minlength=m) / asked)
-        return np.asarray(accuracy[0] - accuracy[1]), subjects
+        return np.asarray(accuracy[0] - accuracy[1]), subjects, remark
 
     def _correct(
         self, assembly: DataAssembly, role: str, *names: str
-    ) -> tuple[NDArray[np.float64], dict[str, NDArray[Any]]]:
-        """Whether each choice was right, and coordinates."""
+    ) -> tuple[NDArray[np.float64], dict[str, NDArray[Any]], str]:
+        """Whether each choice was right, coordinates, and a remark on the labels."""
         answers = choices_of(assembly, *names, role=role)
+        remark = ""
         if answers.values.dtype.kind in "biuf":
             correct = answers.values.astype(np.float64)
             other = correct[~np.isin(correct, (0, 1))]
@@ -228,7 +230,8 @@ class BakerAccuracyDelta(Metric):
                 )
         else:
             truth = choices_of(assembly, self._truth_coord, role=role).columns[self._truth_coord]
-            correct = np.asarray(answers.values == truth, dtype=np.float64)
+            choices = right_choices(answers.values, truth, role=role)
+            correct, remark = choices.correct.astype(np.float64), choices.remark
         kinds = np.unique(answers.columns["image_type"])
         for kind in self._types:
             if kind not in kinds:
@@ -236,7 +239,7 @@ class BakerAccuracyDelta(Metric):
                     f"the {role} has no trials of image_type {kind!r}; it has {listed(kinds)}",
                     remedy="name two of these in image_types",
                 )
-        return correct, answers.columns
+        return correct, answers.columns, remark
 
 
 def _members(drawn: NDArray[Any], subjects: NDArray[Any]) -> NDArray[np.bool_]:

@@ -18,7 +18,13 @@ from brainscore_core.numerics import (
 from brainscore_core.numerics.resampling import mean
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision.metric_helpers.alignment import MetricInputError, listed
-from brainscore_vision.metric_helpers.behaviour import choices_of, images_of, matched_choices
+from brainscore_vision.metric_helpers.behaviour import (
+    attach_remarks,
+    choices_of,
+    images_of,
+    matched_choices,
+    right_choices,
+)
 from brainscore_vision.metric_helpers.uncertainty import (
     Units,
     attach_influence,
@@ -43,6 +49,9 @@ class _Trials(NamedTuple):
     subject_codes: NDArray[np.intp]
     conditions: NDArray[Any]
     condition_codes: NDArray[np.intp]
+    others: list[Any]
+    """Subjects' choices that are no right label."""
+    remark: str
 
 
 class ErrorConsistency(Metric):
@@ -118,10 +127,11 @@ class ErrorConsistency(Metric):
         Raises
         ------
         MetricInputError
-            If coordinates or the model's choices for some stimuli are missing, or a stimulus has several.
+            If coordinates or the model's choices for some stimuli are missing, or a stimulus has several; or if no
+            choice of the model, or of the subjects, is a label of the target.
         """
         trials = self._trials(target)
-        correct = np.asarray(matched_choices(source, trials.stimuli) == trials.truth, dtype=bool)
+        correct, _, remark = right_choices(matched_choices(source, trials.stimuli), trials.truth, others=trials.others)
         images = images_of(target, self._stimulus_groups)
         found = crossed_kappa(
             correct,
@@ -143,6 +153,7 @@ class ErrorConsistency(Metric):
             "predictions": _record(correct, trials),
             "targets": _record(trials.correct, trials),
         }
+        attach_remarks(score, remark, trials.remark)
         sign = -1.0 if signed < 0 else 1.0
         influence = sign * found.influence
         known = np.isfinite(per_subject)
@@ -248,8 +259,8 @@ class ErrorConsistency(Metric):
         condition = choices.columns.get("condition", np.zeros(len(truth), dtype=int))
         subjects, subject_codes = np.unique(subject, return_inverse=True)
         conditions, condition_codes = np.unique(condition, return_inverse=True)
-        correct = np.asarray(choices.values == truth, dtype=bool)
-        return _Trials(stimuli, correct, truth, subjects, subject_codes, conditions, condition_codes)
+        correct, others, remark = right_choices(choices.values, truth, role="target")
+        return _Trials(stimuli, correct, truth, subjects, subject_codes, conditions, condition_codes, others, remark)
 
 
 def _mean_of_pairs(values: NDArray[np.float64], subjects: NDArray[np.intp]) -> float:

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from brainscore_core.errors import spelling_hint
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision.metric_helpers.alignment import (
     PUBLISHED_ORDER,
@@ -126,8 +127,10 @@ def probabilities(source: DataAssembly, trials: Trials) -> NDArray[np.float64]:
         if (position < 0).any():
             missing = wanted[position < 0]
             raise MetricInputError(
-                f"the source lacks {len(missing)} {name} of the target, such as {listed(missing)}",
-                remedy="show the model the target's stimuli, and fit its choices on stimuli with the target's objects",
+                f"the source lacks {len(missing)} {name} of the target, such as {listed(missing)}; it has "
+                f"{listed(index)}",
+                remedy=spelling_hint(missing, index)
+                or "show the model the target's stimuli, and fit its choices on stimuli with the target's objects",
             )
         positions.append(position)
     if values.dtype.kind not in "fiub":

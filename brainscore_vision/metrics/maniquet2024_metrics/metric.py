@@ -1,6 +1,6 @@
 """Patterns of confusions and of accuracies (Maniquet 2024)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from brainscore_core.metrics import Metric, Score, declare_no_error
 from brainscore_core.numerics import influence_interval, jackknife_influence, jackknife_interval, pearson
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
-from brainscore_vision.metric_helpers.alignment import MetricInputError, as_table, coord_values, listed
+from brainscore_vision.metric_helpers.alignment import MetricInputError, as_table, coord_values, require_same
+from brainscore_vision.metric_helpers.behaviour import attach_remarks, right_choices
 from brainscore_vision.metric_helpers.uncertainty import attach_influence, attach_interval, attach_left_out, clipped
 
 __all__ = ["ConfusionSimilarity", "TasksConsistency"]
@@ -24,8 +25,10 @@ _FLAT = "one side's pattern does not vary, so a correlation is 0/0"
 class _Answers(NamedTuple):
     chosen: NDArray[Any]
     truth: NDArray[Any]
+    correct: NDArray[np.bool_]
     assembly: DataAssembly
     role: str
+    remark: str
 
 
 class ConfusionSimilarity(Metric):
@@ -96,7 +99,7 @@ class ConfusionSimilarity(Metric):
         def pattern(summed: _Float) -> _Float:
             return summed[..., off]
 
-        score = _compared(model[off], counts, subjects, pattern)
+        score = attach_remarks(_compared(model[off], counts, subjects, pattern), ours.remark, theirs.remark)
         names = {"truth": ("truth", rows), "choice": ("choice", columns)}
         for name, side in (("predictions", model), ("targets", counts.sum(axis=0))):
             table = side.reshape(len(rows), len(columns))
@@ -192,13 +195,12 @@ class TasksConsistency(Metric):
         """
         ours, theirs = _model(source, self._label_coord), _people(target, self._label_coord)
         tasks = self._tasks(theirs)
-        differing = np.setxor1d(tasks, self._tasks(ours))
-        if len(differing):
-            raise MetricInputError(
-                f"source and target hold different tasks: {len(differing)} in one of them only, such as "
-                f"{listed(differing)}",
-                remedy=f"name the tasks alike in the coordinate {self._task_coord!r}, or select what both have",
-            )
+        require_same(
+            self._tasks(ours),
+            tasks,
+            what="tasks",
+            remedy=f"name the tasks alike in the coordinate {self._task_coord!r}, or select what both have",
+        )
         if len(tasks) < 3:
             raise MetricInputError(
                 f"{len(tasks)} tasks: a correlation of so few is always −1, 1 or undefined",
@@ -206,7 +208,7 @@ class TasksConsistency(Metric):
             )
         counts, subjects = _by_subject(theirs, self._cells(theirs, tasks), 2 * len(tasks))
         model = _accuracies(np.bincount(self._cells(ours, tasks), minlength=2 * len(tasks)).astype(np.float64))
-        score = _compared(model, counts, subjects, _accuracies)
+        score = attach_remarks(_compared(model, counts, subjects, _accuracies), ours.remark, theirs.remark)
         for name, side in (("predictions", model), ("targets", _accuracies(counts.sum(axis=0)))):
             score.attrs[name] = DataAssembly(side, coords={"task": ("task", tasks)}, dims=["task"])
         return score
@@ -239,7 +241,7 @@ class TasksConsistency(Metric):
 
     def _cells(self, answers: _Answers, tasks: NDArray[Any]) -> NDArray[np.intp]:
         codes = np.searchsorted(tasks, coord_values(answers.assembly, self._task_coord, role=answers.role))
-        return np.asarray(2 * codes + (answers.chosen == answers.truth), dtype=np.intp)
+        return np.asarray(2 * codes + answers.correct, dtype=np.intp)
 
 
 def _accuracies(counts: _Float) -> _Float:
@@ -256,11 +258,12 @@ def _model(source: DataAssembly, label_coord: str) -> _Answers:
             raise MetricInputError(
                 "the source's probabilities are no numbers or NaN", remedy="check the model's output"
             )
-        chosen = coord_values(source, "choice", role="source", dim="choice")[values.argmax(axis=1)]
+        offered = coord_values(source, "choice", role="source", dim="choice")
+        chosen = offered[values.argmax(axis=1)]
     else:
         source = as_table(source, ("presentation",), role="source")
-        chosen = np.asarray(source.values)
-    return _answers(source, chosen, label_coord, "source")
+        chosen, offered = np.asarray(source.values), np.array([])
+    return _answers(source, chosen, label_coord, "source", offered=offered)
 
 
 def _people(target: DataAssembly, label_coord: str) -> _Answers:
@@ -270,20 +273,18 @@ def _people(target: DataAssembly, label_coord: str) -> _Answers:
     return _answers(target, chosen, label_coord, "target")
 
 
-def _answers(assembly: DataAssembly, chosen: NDArray[Any], label_coord: str, role: str) -> _Answers:
+def _answers(
+    assembly: DataAssembly, chosen: NDArray[Any], label_coord: str, role: str, *, offered: Iterable[Any] = ()
+) -> _Answers:
     if not len(chosen):
         raise MetricInputError(f"the {role} has no trials", remedy="check the selection before it")
-    return _Answers(chosen, coord_values(assembly, label_coord, role=role), assembly, role)
+    truth = coord_values(assembly, label_coord, role=role)
+    correct, _, remark = right_choices(chosen, truth, role=role, offered=offered)
+    return _Answers(chosen, truth, correct, assembly, role, remark)
 
 
 def _categories(ours: _Answers, theirs: _Answers) -> tuple[NDArray[Any], NDArray[Any]]:
-    differing = np.setxor1d(ours.truth, theirs.truth)
-    if len(differing):
-        raise MetricInputError(
-            f"source and target were shown different categories: {len(differing)} in one of them only, such as "
-            f"{listed(differing)}",
-            remedy="select the categories that both were shown",
-        )
+    require_same(ours.truth, theirs.truth, what="categories", remedy="select the categories that both were shown")
     chosen = pd.Series(np.concatenate([theirs.chosen.astype(object), ours.chosen.astype(object)])).dropna()
     return np.unique(theirs.truth), np.unique(np.concatenate([theirs.truth, np.array(list(chosen.unique()))]))
 

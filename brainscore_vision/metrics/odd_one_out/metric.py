@@ -7,6 +7,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from brainscore_core.benchmarks import ceil_score
+from brainscore_core.errors import spelling_hint
 from brainscore_core.metrics import Metric, Score, declare_no_error
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision.metric_helpers.alignment import MetricInputError, as_table, coord_values, listed
@@ -78,7 +79,8 @@ class OddOneOutMatch(Metric):
             shown = np.stack([coord_values(source, name, role="source") for name in _SOURCE], axis=1)
             source = source.isel(presentation=_matching(shown, triplets))
         chosen = _chosen(np.asarray(source.values), triplets)
-        score = Accuracy()(DataAssembly(chosen, dims=["presentation"]), list(triplets[:, 2]))
+        of_people = DataAssembly(triplets[:, 2], dims=["presentation"], attrs={"choices": np.unique(triplets)})
+        score = Accuracy()(DataAssembly(chosen, dims=["presentation"]), of_people)
         score.attrs["ci_estimates"] = "share of matching choices; triplets vary"
         attach_influence(score, score.attrs["influence"].values, units="triplets")
         return score
@@ -146,8 +148,10 @@ def _matching(shown: NDArray[Any], triplets: NDArray[Any]) -> NDArray[np.intp]:
     if differing.any():
         surplus = shown[ours[differing.argmax()]]
         raise MetricInputError(
-            f"source and target hold different triplets, such as {listed(surplus)} in the source",
-            remedy="show the model image_1, image_2 and image_3 of each row of the target, in this order",
+            f"source and target hold different triplets, such as {listed(surplus)} in the source; the first of the "
+            f"target is {listed(triplets[0])}",
+            remedy=spelling_hint(surplus, np.unique(triplets))
+            or "show the model image_1, image_2 and image_3 of each row of the target, in this order",
         )
     rows = np.empty(len(shown), dtype=np.intp)
     rows[theirs] = ours

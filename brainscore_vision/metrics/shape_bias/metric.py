@@ -2,10 +2,12 @@
 
 import numpy as np
 
+from brainscore_core.errors import spelling_hint
 from brainscore_core.metrics import Metric, Score, declare_no_error
 from brainscore_core.numerics import Interval, bootstrap_interval
 from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly, DataAssembly
-from brainscore_vision.metric_helpers.alignment import MetricInputError, as_table, coord_values
+from brainscore_vision.metric_helpers.alignment import MetricInputError, as_table, coord_values, listed
+from brainscore_vision.metric_helpers.behaviour import attach_remarks, check_labels
 from brainscore_vision.metric_helpers.uncertainty import attach_influence, attach_interval
 from brainscore_vision.metrics.shape_bias.numerics import (
     CueCounts,
@@ -79,6 +81,11 @@ class ShapeBias(Metric):
             If a level is missing, or the two are not about the same stimuli.
         """
         cues = _cues(target)
+        categories = [category for _, *both in cues.values() for category in both]
+        remarks = [
+            check_labels(_labels(target), categories, role="target"),
+            check_labels(_labels(source), categories),
+        ]
         people, observers = _counts_of_people(target, cues)
         model = _counts_of_model(source, cues)
         of_model = shape_bias(model.shape.sum(), model.texture.sum())
@@ -101,6 +108,7 @@ class ShapeBias(Metric):
                 ids=(observers, np.array(sorted(cues))),
             )
             attach_interval(bias, _interval(biases, n_stimuli), estimates="shape bias of the model; the stimuli vary")
+        attach_remarks(score, *remarks)
         score.attrs.update(scale=self.scale, raw=bias, shape_bias=of_model, human_shape_bias=of_people)
         score.attrs.update(predictions=_followed(source, cues), targets=_followed(target, cues))
         return score
@@ -162,11 +170,15 @@ def _counts_of_people(target: DataAssembly, cues: dict[str, tuple[int, str, str]
 
 def _counts_of_model(source: DataAssembly, cues: dict[str, tuple[int, str, str]]) -> CueCounts:
     shown = set(_level(source, "stimulus_id", "source"))
-    for names, what in ((set(cues) - shown, "people saw but not the model"), (shown - set(cues), "no person saw")):
+    for names, other, what in (
+        (set(cues) - shown, shown, "people saw but not the model"),
+        (shown - set(cues), set(cues), "no person saw"),
+    ):
         if names:
             raise MetricInputError(
-                f"{len(names)} stimuli that {what}, such as {min(names)!r}",
-                remedy="compare decisions on the same stimuli: select them from both assemblies first",
+                f"{len(names)} stimuli that {what}, such as {min(names)!r}; the other side has {listed(sorted(other))}",
+                remedy=spelling_hint(names, other)
+                or "compare decisions on the same stimuli: select them from both assemblies first",
             )
     return _counts(source, cues, np.zeros(source.sizes["presentation"], dtype=int), n_observers=1)
 

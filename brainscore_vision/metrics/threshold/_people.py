@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from brainscore_core.errors import spelling_hint
 from brainscore_core.metrics import Score
 from brainscore_core.numerics import jackknife_interval
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
@@ -53,8 +54,9 @@ def elevations_of(target: Mapping[str, DataAssembly] | DataAssembly | Sequence[f
     index = pd.Index(baseline.subjects)
     if not (index.is_unique and pd.Index(condition.subjects).is_unique and index.isin(condition.subjects).all()):
         raise MetricInputError(
-            "baseline and condition do not hold the same subjects, each once",
-            remedy="select the subjects that took part in both",
+            "baseline and condition do not hold the same subjects, each once: the baseline has "
+            f"{listed(baseline.subjects)}, the condition {listed(condition.subjects)}",
+            remedy=spelling_hint(baseline.subjects, condition.subjects) or "select the subjects that took part in both",
         )
     order = pd.Index(condition.subjects).get_indexer(index)
     return People(condition.values[order] / baseline.values, baseline.subjects)

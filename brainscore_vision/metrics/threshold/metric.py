@@ -7,11 +7,13 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from brainscore_core.errors import spelling_hint
 from brainscore_core.metrics import Metric, Score, declare_no_error
 from brainscore_core.numerics import bootstrap_interval, mean_influence
 from brainscore_core.numerics.psychometric import before_asymptote, fit_psychometric
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision.metric_helpers.alignment import MetricInputError, as_table, coord_values, listed
+from brainscore_vision.metric_helpers.behaviour import right_choices
 from brainscore_vision.metric_helpers.uncertainty import attach_influence, attach_interval, clipped
 
 from ._people import People, ceiling_of, closeness, elevations_of, people_of
@@ -267,7 +269,7 @@ class ThresholdElevation(Metric):
             if condition not in source:
                 raise MetricInputError(
                     f"the source has no condition {condition!r}; it has {listed(source)}",
-                    remedy=f"pass {{{self._baseline!r}: …, {self._test!r}: …}}",
+                    remedy=spelling_hint([condition], source) or f"pass {{{self._baseline!r}: …, {self._test!r}: …}}",
                 )
             threshold = part.threshold(source[condition], accuracy=accuracy)
             if threshold.reason:
@@ -302,8 +304,9 @@ def _answers(source: DataAssembly, variable: str, label_coord: str) -> tuple[NDA
                 else f"{what} in {int(bad.sum())} trials of the source, such as {listed(strength[bad][:1])}",
                 remedy="name a coordinate with numbers as independent_variable, and pass finite probabilities",
             )
-    chosen = coord_values(source, "choice", role="source", dim="choice")[values.argmax(axis=1)]
-    return x, np.asarray(chosen == coord_values(source, label_coord, role="source"), dtype=bool)
+    choices = coord_values(source, "choice", role="source", dim="choice")
+    labels = coord_values(source, label_coord, role="source")
+    return x, right_choices(choices[values.argmax(axis=1)], labels, offered=choices).correct
 
 
 def _score(threshold: ModelThreshold, people: People) -> Score:

@@ -6,6 +6,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from brainscore_core.errors import UserError, nearest
 
 __all__ = ["NUMBER_OF_CLASSES", "imagenet_synsets", "index_lists", "known_labels", "label_to_indices", "plain_label"]
@@ -89,7 +91,7 @@ def plain_label(label: object) -> str:
 def index_lists(choice_labels: Mapping[str, Sequence[int]] | Sequence[str]) -> dict[str, list[int]]:
     """Indices of the classes of each label, in the order of the labels."""
     if isinstance(choice_labels, Mapping):
-        lists = {label: [int(index) for index in indices] for label, indices in choice_labels.items()}
+        lists = {label: np.atleast_1d(indices).tolist() for label, indices in choice_labels.items()}
     elif isinstance(choice_labels, str):
         raise UserError(f"{choice_labels!r} is not a list of labels", remedy="pass 'imagenet', or a list of labels")
     else:
@@ -97,10 +99,18 @@ def index_lists(choice_labels: Mapping[str, Sequence[int]] | Sequence[str]) -> d
     if not lists:
         raise UserError("there are no labels to choose from", remedy="pass a list of labels, or 'imagenet'")
     for label, indices in lists.items():
-        if not indices or min(indices) < 0 or max(indices) >= NUMBER_OF_CLASSES:
+        if not indices or any(type(index) is not int or not 0 <= index < NUMBER_OF_CLASSES for index in indices):
             raise UserError(
                 f"the label {label!r} stands for the logits {indices}",
-                remedy=f"pass at least one, from 0 to {NUMBER_OF_CLASSES - 1}",
+                remedy=f"pass at least one whole number, from 0 to {NUMBER_OF_CLASSES - 1}",
+            )
+    labels: dict[tuple[int, ...], str] = {}
+    for label, indices in lists.items():
+        other = labels.setdefault(tuple(sorted(indices)), label)
+        if other != label:
+            raise UserError(
+                f"the labels {other!r} and {label!r} stand for the same logits {indices}",
+                remedy=f"leave out one of them: {label!r} is never chosen",
             )
     return lists
 

@@ -6,7 +6,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from brainscore_core.errors import UserError
+from brainscore_core.errors import UserError, spelling_hint
 from brainscore_core.provenance import note
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
@@ -119,9 +119,21 @@ class FittedReadout:
                     remedy="pass readout_stimuli whose image_label are ImageNet synsets, such as 'n01440764'",
                 )
             return {label: [label] for label in labels}
-        by_name = {plain_label(label): label for label in labels}
+        by_name: dict[str, str] = {}
+        for label in labels:
+            other = by_name.setdefault(plain_label(label), label)
+            if other != label:
+                raise UserError(
+                    f"the readout of {self._identifier!r} has images of {other!r} and of {label!r}",
+                    remedy="name the labels alike in the column 'image_label'",
+                )
         if not isinstance(choice_labels, str):
             names = {label: plain_label(label) for label in choice_labels}
+            if len(set(names.values())) < len(names):
+                raise UserError(
+                    f"some labels to choose from differ in capitals or blanks only: {', '.join(map(repr, names))}",
+                    remedy="name each once",
+                )
             if by_name.keys() >= set(names.values()):
                 return {label: [by_name[name]] for label, name in names.items()}
             if not of_imagenet:
@@ -136,9 +148,12 @@ class FittedReadout:
 
     def _refuse(self, missing: Sequence[str]) -> None:
         if missing:
+            labels = list(dict.fromkeys(self._images["image_label"]))
             raise UserError(
-                f"the readout of {self._identifier!r} has no images of {', '.join(map(repr, missing))}",
-                remedy="pass readout_stimuli whose image_label are the labels to choose from, or ImageNet synsets",
+                f"the readout of {self._identifier!r} has no images of {', '.join(map(repr, missing))}; its labels are "
+                f"{', '.join(map(repr, labels[:5]))}{' and others' if len(labels) > 5 else ''}",
+                remedy=spelling_hint(missing, labels)
+                or "pass readout_stimuli whose image_label are the labels to choose from, or ImageNet synsets",
             )
 
     def _fit(self, labels: tuple[str, ...]) -> tuple[LogisticReadout, str]:

@@ -1,11 +1,17 @@
 import numpy as np
 import pytest
 
-from brainscore_core.errors import UserError
+from brainscore_core.errors import MissingColumn, UserError
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, NeuroidAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision import load_metric
-from brainscore_vision.benchmark_helpers.measurements import describe, of_region, require_coords, single_time_bin
+from brainscore_vision.benchmark_helpers.measurements import (
+    describe,
+    of_region,
+    require_coords,
+    rows_with,
+    single_time_bin,
+)
 from brainscore_vision.benchmark_helpers.neural_common import NeuralBenchmark, average_repetition
 from brainscore_vision.testing import small_models
 
@@ -116,3 +122,17 @@ class TestNeuralBenchmark:
         assembly = recordings().sel(region="IT").drop_vars("stimulus_id")
         with pytest.raises(UserError, match=r"assy_Author2024\.nc\) has no coordinate 'stimulus_id' on presentation"):
             self.score(assembly, tmp_path)
+
+
+def test_missing_columns_and_values_are_named():
+    stimuli = StimulusSet({"stimulus_id": ["a"], "Truth": ["cat"]})
+    assembly = DataAssembly([1.0], coords={"orientation": ("presentation", ["normal"])}, dims=["presentation"])
+    for select in (lambda: stimuli["truth"], lambda: stimuli[["stimulus_id", "truth"]]):
+        with pytest.raises(
+            MissingColumn, match="no column 'truth'; it has stimulus_id, Truth\n'truth' and 'Truth' differ"
+        ):
+            select()
+    with pytest.raises(MissingColumn, match="no coordinate 'truth'; it has orientation"):
+        assembly["truth"]
+    with pytest.raises(UserError, match=r"has no 'orientation' 'Normal'; there are 'normal'\n.* capitals"):
+        rows_with(assembly, "orientation", "Normal")

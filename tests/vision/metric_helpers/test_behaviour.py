@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
+from brainscore_core import provenance
 from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly
 from brainscore_vision.metric_helpers.alignment import MetricInputError
-from brainscore_vision.metric_helpers.behaviour import choices_of, matched_choices
+from brainscore_vision.metric_helpers.behaviour import check_labels, choices_of, matched_choices, right_choices
 
 
 def choices(values, stimuli, **coords):
@@ -20,7 +21,6 @@ def choices(values, stimuli, **coords):
 def test_choices_with_the_coordinates_asked_for():
     target = choices(["dog", "cat", "dog"], ["a", "b", "c"], truth=["dog"] * 3)
     read = choices_of(target, "truth", role="target")
-    assert read.correct.tolist() == [True, False, True]
     codes, names = read.codes("truth")
     assert (codes.tolist(), names.tolist()) == ([0, 0, 0], ["dog"])
 
@@ -40,3 +40,61 @@ def test_each_trial_gets_the_choice_of_the_source_for_its_stimulus():
         matched_choices(source, np.array(["a", "z"]))
     with pytest.raises(MetricInputError, match="several choices for 'a'"):
         matched_choices(choices(["dog", "cat"], ["a", "a"]), np.array(["a"]))
+
+
+NAMES = ["bear", "cat", "dog", "sewing machine"]
+
+
+@pytest.mark.parametrize(
+    "spell",
+    [
+        str.upper,
+        "{}\n".format,
+        "{}s".format,
+        "img/{}.png".format,
+        NAMES.index,
+        str.encode,
+    ],
+)
+@pytest.mark.parametrize("repeats", [1, 20])
+def test_labels_in_another_spelling_are_refused(spell, repeats):
+    names = NAMES[-1:] if repeats == 1 else NAMES
+    with pytest.raises(MetricInputError, match="no answer of the model is among the labels"):
+        right_choices([spell(name) for name in names] * repeats, names * repeats, role="model")
+
+
+def test_other_labels_are_refused_if_there_are_many_or_all_choices_are_known():
+    with pytest.raises(MetricInputError, match=r"answers are 'Bär', 'Katze', 'Hund', the labels are 'bear', 'cat'"):
+        check_labels(["Bär", "Katze", "Hund"] * 4, NAMES)
+    with pytest.raises(MetricInputError, match="name the labels alike on both sides"):
+        check_labels(["links"], ["left", "right"], offered=["links", "rechts"])
+
+
+@pytest.mark.parametrize(
+    ("answers", "labels", "others"),
+    [
+        (["cat"] * 20, NAMES, ()),  # always the same
+        ([None, "na", np.nan, "cat"], NAMES, ()),
+        (["fox", "owl", "elk"] * 9, NAMES, ["fox", "owl", "elk"]),  # wrong throughout, as people
+        (["cat"] * 10 + list("abcdefgh"), NAMES, ()),  # a larger set of labels
+        ([1, 2], np.array([1.0, 2.0]), ()),
+    ],
+)
+def test_labels_of_the_same_set(answers, labels, others, recwarn):
+    assert check_labels(answers, labels, others=others) == ""
+    assert not recwarn
+
+
+@pytest.mark.parametrize(
+    ("answers", "remark"),
+    [
+        (["owl", "fox"], "no answer of the source is among the labels"),
+        ([None, "na"], "the source has no answer"),
+        (["cat"] * 9 + ["Dog"], "1 of 10 answers of the source count as wrong.*'Dog' and 'dog' differ in capitals"),
+        (["cat"] * 4 + ["owl"] * 6, "6 of 10 answers of the source are not among the labels, such as 'owl'"),
+    ],
+)
+def test_doubtful_labels_are_remarked(answers, remark):
+    with provenance.recording() as record, pytest.warns(UserWarning, match=remark):
+        text = check_labels(answers, NAMES)
+    assert record.items == [{"kind": "remark", "text": text}]

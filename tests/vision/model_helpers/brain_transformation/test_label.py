@@ -11,6 +11,7 @@ from brainscore_vision.model_helpers.brain_transformation import LabelBehavior, 
 from brainscore_vision.model_helpers.brain_transformation.behavior import label_probabilities
 from brainscore_vision.model_helpers.brain_transformation.labels import (
     imagenet_synsets,
+    index_lists,
     known_labels,
     label_to_indices,
 )
@@ -134,4 +135,8 @@ def test_published_lists():
     assert label_to_indices("Sewing Machine") == (786,)
     with pytest.raises(UserError, match="'airplane'"):
         label_to_indices("airplan")
+    with pytest.raises(UserError, match="'cat' and 'Cat' stand for the same logits"):
+        index_lists(["cat", "dog", "Cat"])
+    with pytest.raises(UserError, match="at least one whole number"):
+        index_lists({"cat": [281.5]})
     assert json.dumps(sorted(known_labels()["cat"])) == "[281, 282, 283, 284, 285, 286]"
