@@ -318,6 +318,11 @@ def to_unregistered_model(
     """
     from brainscore_vision.model_interface import BrainModel
 
+    remarks: list[str] = []
+    if _is_network(model):
+        from brainscore_vision.model_helpers.activations.networks import unwrapped
+
+        model, remarks = unwrapped(model)  # the inner network states its preprocessing
     if source is None:  # of wrapped networks, the network's, not that of the class that wraps it
         source = model.source_file if hasattr(model, "source_file") else _source_file(model)
     given = {
@@ -332,12 +337,12 @@ def to_unregistered_model(
         _refuse(given, f"for a {type(model).__name__}, which is a BrainModel already", "pass the network itself")
         name = identifier or _text(getattr(model, "identifier", None)) or _name(model)
         return UnregisteredModel(name, model, source, tuple(getattr(model, "remarks", ())))
-    remarks: list[str] = []
     network = _as_activations_model(model, identifier, preprocessing, clips, remarks)
     if network is not None:
         if any(value is not None for value in clips.values()):
             _refuse({"time_mapping": time_mapping}, "for a network that takes clips", "pass frame_rate only")
         name = identifier or network.identifier
+        remarks += getattr(network, "remarks", ())
         wanted, readout = _layers(network, layers, region_layer_map, time_mapping, remarks)
         made = _commit(name, network, wanted, readout, region_layer_map, time_mapping, visual_degrees)
         if layers is not None:
@@ -402,11 +407,11 @@ def _layers(
         return found, None
     from brainscore_vision.model_helpers.brain_transformation.layers import candidate_layers, repeated_layers
 
-    found, last = repeated_layers(network.model, example)
+    found, last = repeated_layers(network.model, example, remarks=remarks)
     if found:
         remarks.append(f"layers found automatically (blocks or stages): {', '.join(found)}; for behaviour: {last}")
         return found, last
-    found = candidate_layers(network.model, example)
+    found = candidate_layers(network.model, example, remarks=remarks)
     remarks.append(f"layers found automatically: {', '.join(found)}")
     return found, None
 
@@ -572,7 +577,8 @@ def _usual_preprocessing(network: Any, name: str, remarks: list[str]) -> Callabl
     if own is not None:
         remarks.append(own[1])
         return own[0]
-    size = getattr(getattr(network, "config", None), "image_size", None)  # of networks of transformers
+    config = getattr(network, "config", None)  # of networks of transformers
+    size = getattr(getattr(config, "vision_config", config), "image_size", None)
     size = size if isinstance(size, int) else 224
     remarks.append(
         f"images are resized to {size} × {size} pixels and normalised by ImageNet's mean and standard deviation, "

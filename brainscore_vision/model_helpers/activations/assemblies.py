@@ -1,7 +1,7 @@
 """Coordinates of presentations and neuroids, and the assemblies made of recorded responses."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,6 +20,7 @@ from brainscore_core.supported_data_standards.brainio.assemblies import DataAsse
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision.benchmark_helpers.screen import stimulus_files
 from brainscore_vision.model_helpers.activations.fingerprints import fingerprint
+from brainscore_vision.model_helpers.activations.layouts import Layout
 from brainscore_vision.model_helpers.activations.microsaccades import Shifts
 
 __all__ = [
@@ -115,18 +116,37 @@ _PLACES = {
 
 
 class LayerUnits(NamedTuple):
-    """A recorded layer: its name, and the shape of its output for one stimulus (None if it was reduced)."""
+    """A recorded layer: its name, and the shape of its output for one stimulus (None if it was reduced).
+
+    `channels_last`: whether the channels of a feature map are its last axis; None if not known.
+    """
 
     name: str
     shape: tuple[int, ...] | None
     features: int
+    channels_last: bool | None = False
+
+    def in_layout(self, layout: Callable[[str, tuple[int, ...]], Layout]) -> "LayerUnits":
+        """The layer with the position of its channels."""
+        if self.shape is None or len(self.shape) != 3:
+            return self
+        return self._replace(channels_last=layout(self.name, self.shape).channels_last)
+
+    @property
+    def axes(self) -> tuple[str, ...] | None:
+        """Names of the axes of its output; None if they have none."""
+        if self.shape is None or self.channels_last is None:
+            return None
+        names = _PLACES.get(len(self.shape))
+        return names if names is None or not self.channels_last else (*names[1:], names[0])
 
 
 def neuroid_coords(identifier: str, layers: Sequence[LayerUnits]) -> xr.Coordinates:
     """Coordinates of dimension ``neuroid`` for layers side by side.
 
     ``neuroid_num``, ``model``, ``layer``, ``neuroid_id``; for outputs of 1 to 4 dimensions also ``channel``,
-    ``channel_x``, ``channel_y``, ``embedding``, ``channel_temporal``, NaN if a layer does not have the dimension.
+    ``channel_x``, ``channel_y``, ``embedding``, ``channel_temporal``, NaN if a layer does not have the dimension, or it
+    is not known which one it is.
     """
     sizes = [layer.features for layer in layers]
     numbers = np.concatenate([np.arange(size) for size in sizes]) if layers else np.arange(0)
@@ -158,8 +178,8 @@ def _numbered(prefix: str, count: int) -> list[str]:
 
 def _places(layers: Sequence[LayerUnits]) -> dict[str, NDArray[np.intp]]:
     """Position of each unit along each named dimension of its layer's output; −1 if there is no such dimension."""
-    known = [_PLACES.get(len(layer.shape)) if layer.shape is not None else None for layer in layers]
-    wanted = {name for names in known if names is not None for name in names}
+    known = [layer.axes for layer in layers]
+    wanted = {name for layer in layers if layer.shape is not None for name in _PLACES.get(len(layer.shape), ())}
     if any(names == ("channel",) for names in known):  # as published: NaN for features without positions
         wanted |= {"channel_x", "channel_y"}
     parts: dict[str, list[NDArray[np.intp]]] = {name: [] for name in sorted(wanted)}

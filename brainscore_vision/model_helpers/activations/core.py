@@ -25,6 +25,7 @@ from brainscore_vision.model_helpers.activations.assemblies import (
     with_stimulus_columns,
 )
 from brainscore_vision.model_helpers.activations.fingerprints import Unhashable, calling_plugin, fingerprint
+from brainscore_vision.model_helpers.activations.layouts import Layout
 from brainscore_vision.model_helpers.activations.microsaccades import EXTENT_DEGREES, spiral
 from brainscore_vision.model_helpers.activations.passes import (
     Loader,
@@ -107,6 +108,9 @@ class LayerReader:
         GPU to which batches of images are copied while the stimuli after them are read.
     by_path : bool
         Whether the model sees the file names, so that files of equal content may differ.
+    layout : callable or None
+        Name of a layer, and shape of its output for one stimulus → its layout. By default channels of feature maps are
+        the first axis.
     """
 
     fingerprint: Callable[[], Mapping[str, Any]] | None = None
@@ -116,6 +120,7 @@ class LayerReader:
     at_once: int | None = None
     device: Any = None
     by_path: bool = False
+    layout: Callable[[str, tuple[int, ...]], Layout] | None = None
 
 
 class ActivationsExtractorHelper:
@@ -199,7 +204,7 @@ class ActivationsExtractorHelper:
         self._batch_size = batch_size
         self._store = store
         self._dtype = None if dtype is None else np.dtype(dtype)
-        self._format = OutputFormat(pooling or Pooling(), timeline)
+        self._format = OutputFormat(pooling or Pooling(), timeline, self.reader.layout)
         self._reduction = reduction
         self._max_memory = max_memory
         self._variance = variance
@@ -364,6 +369,8 @@ class ActivationsExtractorHelper:
     def _assembled(self, shown: ShownStimuli, units: Sequence[LayerUnits], values: NDArray[Any]) -> NeuroidAssembly:
         timeline = self._format.timeline
         bins = None if timeline is None else timeline.bins(values.shape[1])
+        if timeline is None and self.reader.layout is not None:
+            units = [unit.in_layout(self.reader.layout) for unit in units]
         return make_assembly(str(self.identifier), shown, units, values, bins)
 
     def _recorded(

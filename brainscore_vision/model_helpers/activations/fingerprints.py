@@ -71,9 +71,9 @@ def fingerprint(value: Any) -> str:
 
 
 def weights_fingerprint(network: "torch.nn.Module") -> str:
-    """Hash of the names, types, shapes and bytes of all parameters and buffers."""
+    """Hash of the names, types, shapes and bytes of all parameters and buffers, and of quantised weights."""
     digest = hashlib.sha256()
-    for name, tensor in _tensors(network):
+    for name, tensor in itertools.chain(_tensors(network), _quantised(network)):
         digest.update(f"{name}\0{tensor.dtype}\0{tuple(tensor.shape)}\0".encode())
         digest.update(_bytes_of(tensor))
     return digest.hexdigest()
@@ -92,7 +92,7 @@ def code_fingerprint(network: "torch.nn.Module", above: frozenset[int] = frozens
             key: value
             for key, value in vars(module).items()
             if key not in {"_parameters", "_buffers", "_modules", "training"}
-            and not (key.startswith("_") and not value)
+            and not (key.startswith("_") and _is_empty(value))
         }
         parts.append([name, _class_of(type(module)), _described(settings, inside, depth, strict=False, count=count)])
     return _digest(parts)
@@ -105,7 +105,8 @@ def network_state(network: "torch.nn.Module") -> tuple[Any, ...]:
         version = -1 if tensor.is_inference() else tensor._version
         total = tensor.sum().item() if tensor.is_floating_point() and tensor.numel() else 0.0
         state.append((name, tensor.data_ptr(), tuple(tensor.shape), str(tensor.dtype), version, repr(total)))
-    return tuple(state)
+    packed = [(name, hashlib.sha256(_bytes_of(tensor)).hexdigest()) for name, tensor in _quantised(network)]
+    return (*state, *packed)
 
 
 def calling_plugin() -> str | None:
@@ -122,6 +123,27 @@ def calling_plugin() -> str | None:
 def _tensors(network: "torch.nn.Module") -> Iterable[tuple[str, "torch.Tensor"]]:
     yield from network.named_parameters(remove_duplicate=False)
     yield from network.named_buffers(remove_duplicate=False)
+
+
+def _quantised(network: "torch.nn.Module") -> Iterable[tuple[str, "torch.Tensor"]]:
+    """Weights that quantised modules hold in objects of C++: in the network's state, but not parameters."""
+    import torch
+
+    values = (value for module in network.modules() for value in vars(module).values())
+    if not any(isinstance(value, torch.ScriptObject) for value in values):
+        return
+    known = {name for name, _ in _tensors(network)}
+    for name, value in network.state_dict().items():
+        if name not in known:
+            members = value if isinstance(value, tuple) else (value,)
+            yield from ((name, tensor) for tensor in members if isinstance(tensor, torch.Tensor))
+
+
+def _is_empty(value: Any) -> bool:
+    try:
+        return not value
+    except NotImplementedError:  # objects of C++
+        return False
 
 
 def _bytes_of(tensor: "torch.Tensor") -> Any:

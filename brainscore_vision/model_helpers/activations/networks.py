@@ -6,31 +6,42 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from itertools import chain
 from threading import Lock, RLock
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from brainscore_core.errors import UserError
+from brainscore_vision.model_helpers.activations.layouts import StimulusAxis
 from brainscore_vision.model_helpers.activations.passes import Forward, TakeOutput, tensor_of
 
 if TYPE_CHECKING:
     import torch
 
 __all__ = [
+    "FirstPass",
     "LayerNames",
     "Listener",
     "across_devices",
     "autocast_type",
     "autocasting",
     "choose_devices",
+    "final_tensor",
+    "image_tower",
     "is_pattern",
     "match_layers",
+    "plain_name",
+    "run_images",
     "to_input",
+    "unwrapped",
+    "without_compilation",
 ]
 
+LOGITS = "logits"
+_COMPILED = "_orig_mod"  # name that torch.compile gives to the network inside
 _locks: "WeakKeyDictionary[torch.nn.Module, Any]" = WeakKeyDictionary()
 _registering = Lock()
 _CALL = re.compile(r"(?P<module>.+)-t(?P<call>\d+)")
@@ -45,7 +56,8 @@ def match_layers(pattern: str, known: Iterable[str]) -> list[str]:
     """Names that match a pattern, in their order.
 
     Names of layers are paths with dots. ``*`` and ``?`` stand for characters of one component, ``[…]`` for one of some
-    characters, and ``**`` for anything, dots included.
+    characters, and ``**`` for anything, dots included. If nothing matches, the prefixes of ``torch.compile`` and
+    DataParallel are left out.
 
     Examples
     --------
@@ -61,7 +73,10 @@ def match_layers(pattern: str, known: Iterable[str]) -> list[str]:
         raise UserError(
             f"the pattern {pattern!r} is not valid: {error}", remedy="write it like blocks.[0-3]"
         ) from error
-    return [layer for layer in known if matches(layer)]
+    known = list(known)
+    shorter = plain_name(pattern).removeprefix("module.")
+    matching = [layer for layer in known if matches(layer)]
+    return matching if matching or shorter == pattern else match_layers(shorter, known)
 
 
 @lru_cache(maxsize=64)
@@ -79,34 +94,101 @@ def _as_regex(part: str) -> str:
     return "[^.]" if part == "?" else re.escape(part)
 
 
+def unwrapped(network: "torch.nn.Module") -> tuple["torch.nn.Module", list[str]]:
+    """The network inside ``torch.compile`` and (Distributed)DataParallel, and a sentence about each."""
+    import torch
+
+    remarks = []
+    while True:
+        if list(dict(network.named_children())) == [_COMPILED]:
+            network = network.get_submodule(_COMPILED)
+            remarks.append("the network was compiled by torch.compile, and is recorded without compilation")
+        elif isinstance(network, torch.nn.DataParallel | torch.nn.parallel.DistributedDataParallel):
+            remarks.append(f"the network was wrapped in {type(network).__name__}, and is recorded without it")
+            network = network.module
+        else:
+            return network, remarks
+
+
+def plain_name(layer: str) -> str:
+    """Name of a layer without the components that ``torch.compile`` adds.
+
+    Examples
+    --------
+    >>> plain_name("_orig_mod.blocks.0"), plain_name("blocks._orig_mod")
+    ('blocks.0', 'blocks')
+    """
+    if _COMPILED not in layer:
+        return layer
+    return ".".join(component for component in layer.split(".") if component != _COMPILED)
+
+
+def without_compilation(network: "torch.nn.Module") -> AbstractContextManager[Any]:
+    """Context in which compiled modules of a network run as they were written, so that their layers can be recorded."""
+    import torch
+
+    for name, module in network.named_modules():
+        # Module.compile() leaves no other trace
+        if name.endswith(_COMPILED) or vars(module).get("_compiled_call_impl") is not None:
+            return torch.compiler.set_stance("force_eager")
+    return nullcontext()
+
+
+def run_images(network: "torch.nn.Module", inputs: Any, **options: Any) -> Any:
+    """Output of a network for images; of a network of images and text, that of its image tower.
+
+    The image tower is what ``get_image_features`` (transformers) or ``encode_image`` (open_clip, clip) runs.
+    """
+    tower = image_tower(network)
+    if tower is None:
+        return network(inputs, **options)
+    features = getattr(network, tower)(inputs, **options)
+    return getattr(features, "pooler_output", features)  # transformers 5 wraps them
+
+
+def image_tower(network: "torch.nn.Module") -> str | None:
+    """Name of the method of a network of images and text that takes images alone; None if there is none."""
+    return next(
+        (name for name in ("get_image_features", "encode_image") if callable(getattr(network, name, None))), None
+    )
+
+
+def final_tensor(output: Any) -> Any:
+    """The logits in the output of a network: the output itself, or its ``logits``.
+
+    None if it is neither a tensor nor has ``logits``, or if several axes besides that of stimuli are longer than 1.
+    """
+    logits = output if hasattr(output, "shape") else getattr(output, "logits", None)
+    if logits is None or logits.ndim == 0 or sum(size > 1 for size in logits.shape[1:]) > 1:
+        return None
+    return logits
+
+
 class LayerNames:
     """Names of layers of a network.
 
-    A name as in ``named_modules()``; ``'logits'``, the last module without children; ``'name-t2'``, the output of a
-    module in its third call of a pass; a pattern as for :func:`match_layers`.
+    A name as in ``named_modules()``, with or without the components ``_orig_mod`` of ``torch.compile`` and the prefix
+    ``module.`` of DataParallel; ``'logits'``, the output of the network, else of its last module without children (see
+    :class:`Listener`); ``'name-t2'``, the output of a module in its third call of a pass; a pattern as for
+    :func:`match_layers`. The modules are those at the first use.
     """
 
     def __init__(self, network: "torch.nn.Module") -> None:
         self._network = network
 
     def __iter__(self) -> Iterator[str]:
-        return (name for name, _ in self._network.named_modules(remove_duplicate=False) if name)
+        return (name for name in self._modules if name)
 
     def module(self, layer: str) -> tuple["torch.nn.Module", int | None]:
         """The module of a layer, and the number of its call (None: the last call)."""
-        modules = dict(self._network.named_modules(remove_duplicate=False))
-        if layer == "logits" and layer not in modules:
+        if self.is_output(layer):
             return self._last(), None
-        if layer in modules:
-            return modules[layer], None
-        numbered = _CALL.fullmatch(layer)
-        if numbered and numbered["module"] in modules:
-            return modules[numbered["module"]], int(numbered["call"])
-        near = get_close_matches(layer, list(modules), n=3, cutoff=0.4)
-        raise UserError(
-            f"{type(self._network).__name__} has no layer {layer!r}",
-            remedy=(f"nearest: {', '.join(near)}; " if near else "") + "layers() lists all",
-        )
+        name, call = self._name(layer)
+        return self._recordable(name), call
+
+    def is_output(self, layer: str) -> bool:
+        """Whether a layer is ``'logits'``, the output of the network, and not a module of this name."""
+        return layer == LOGITS and layer not in self._modules
 
     def resolve(self, layers: Sequence[str]) -> list[str]:
         """Replace patterns in `layers` by the names that they match, without duplicates."""
@@ -126,18 +208,78 @@ class LayerNames:
         return list(dict.fromkeys(resolved))
 
     def canonical(self, layer: str) -> str:
-        """Unique name of a layer: for ``'logits'`` the name of its module."""
-        if layer != "logits":
-            return layer
-        wanted = self.module(layer)[0]
-        modules = self._network.named_modules(remove_duplicate=False)
-        return next((name for name, module in modules if module is wanted), layer)
+        """Unique name of a layer: for ``'logits'`` the name of the last module without children."""
+        if self.is_output(layer):
+            last = self._last()
+            return next((name for name, module in self._modules.items() if module is last), layer)
+        name, call = self._name(layer)
+        return name if call is None else f"{name}-t{call}"
+
+    def _name(self, layer: str) -> tuple[str, int | None]:
+        """Plain name of a layer's module, and the number of its call."""
+        modules = self._modules
+        for name in (layer, plain_name(layer), plain_name(layer).removeprefix("module.")):
+            if name in modules:
+                return name, None
+            numbered = _CALL.fullmatch(name)
+            if numbered and numbered["module"] in modules:
+                return numbered["module"], int(numbered["call"])
+        near = get_close_matches(layer, list(modules), n=3, cutoff=0.4)
+        raise UserError(
+            f"{type(self._network).__name__} has no layer {layer!r}",
+            remedy=(f"nearest: {', '.join(near)}; " if near else "") + "layers() lists all",
+        )
+
+    @cached_property
+    def _modules(self) -> dict[str, "torch.nn.Module"]:
+        # of a compiled module and the one inside, which have the same plain name, the one inside
+        return {plain_name(name): module for name, module in self._network.named_modules(remove_duplicate=False)}
+
+    def _recordable(self, layer: str) -> "torch.nn.Module":
+        """The module, unless it is inside a module of TorchScript, which does not report the outputs of its members."""
+        import torch
+
+        modules = self._modules
+        holders = [layer[: match.start()] for match in re.finditer(r"\.", layer)]
+        if layer and any(isinstance(modules.get(holder), torch.jit.ScriptModule) for holder in ["", *holders]):
+            raise _of_torchscript(layer, self._network)
+        return modules[layer]
 
     def _last(self) -> "torch.nn.Module":
         module = self._network
         while children := list(module.children()):
             module = children[-1]
         return module
+
+
+def _of_torchscript(layer: str, network: "torch.nn.Module") -> UserError:
+    return UserError(
+        f"layer {layer!r} of {type(network).__name__} was compiled by TorchScript and cannot be recorded",
+        remedy="pass the network as it was before torch.jit.script or torch.jit.trace, or record 'logits', its output",
+    )
+
+
+@dataclass
+class FirstPass:
+    """What the first pass of an extraction showed about a network, for later passes.
+
+    Attributes
+    ----------
+    counts : dict of torch.nn.Module to int
+        How often each module runs, so that later passes need not keep values that are replaced.
+    logits : {'last module', 'output', 'not the output'} or None
+        ``'logits'`` is the output of the network, which is or is not that of the last module; or it is the output of
+        the last module, because that of the network does not have the form of logits.
+    axes : dict of str to StimulusAxis
+        Axis of stimuli, of layers where it is not the first.
+    containers : dict of str to str
+        Type of the output of layers that do not return a tensor itself, such as ``'tuple'``.
+    """
+
+    counts: "dict[torch.nn.Module, int]" = field(default_factory=dict)
+    logits: str | None = None
+    axes: dict[str, StimulusAxis] = field(default_factory=dict)
+    containers: dict[str, str] = field(default_factory=dict)
 
 
 def _lock_of(network: "torch.nn.Module") -> Any:
@@ -149,8 +291,9 @@ def _lock_of(network: "torch.nn.Module") -> Any:
 class Listener:
     """Passes on the outputs of layers while a network runs; a context manager that removes its hooks on exit.
 
-    If a module runs several times in one pass, its name is the last call, ``'name-t0'`` the first. The first pass
-    counts the calls, so that later passes need not keep values that are replaced.
+    If a module runs several times in one pass, its name is the last call, ``'name-t0'`` the first. ``'logits'`` is the
+    output of the network, which :meth:`finish` gets: a tensor with one axis besides that of stimuli (others have length
+    1), or ``logits`` of an output of transformers; else the output of the last module without children.
 
     Parameters
     ----------
@@ -158,8 +301,8 @@ class Listener:
         The network.
     layers : list of str
         Names of layers as in :class:`LayerNames`.
-    counts : dict, optional
-        Number of calls of each module, counted by another listener.
+    known : FirstPass, optional
+        Results of the first pass; they are entered if it has not taken place.
     compiled : bool
         Whether the network is compiled by ``torch.compile``, which must not compile the hooks.
     """
@@ -168,7 +311,7 @@ class Listener:
         self,
         network: "torch.nn.Module",
         layers: Sequence[str],
-        counts: "dict[torch.nn.Module, int] | None" = None,
+        known: FirstPass | None = None,
         *,
         compiled: bool = False,
     ) -> None:
@@ -176,7 +319,8 @@ class Listener:
         self._network = network
         self._compiled = compiled
         self._layers = [(layer, *names.module(layer)) for layer in layers]
-        self.counts: dict[torch.nn.Module, int] = {} if counts is None else counts
+        self._known = FirstPass() if known is None else known
+        self._output = next((layer for layer in layers if names.is_output(layer)), None)
         self._calls: Counter[torch.nn.Module] = Counter()
         self._take: Callable[[str, Any], None] | None = None
         self._handles: list[Any] = []
@@ -192,7 +336,12 @@ class Listener:
                 from torch.compiler import disable
 
                 hook = disable(hook)
-            self._handles.append(module.register_forward_hook(hook))
+            try:
+                self._handles.append(module.register_forward_hook(hook))
+            except RuntimeError as error:  # of TorchScript; the output of the network is known without it
+                if any(layer != self._output for layer, _ in layers):
+                    self.__exit__()
+                    raise _of_torchscript(layers[0][0], self._network) from error
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -202,7 +351,10 @@ class Listener:
 
     @contextmanager
     def passing(self, take: Callable[[str, Any], None]) -> Iterator[None]:
-        """Surround one forward pass: ``take(layer, output)`` gets each layer's output once, before it is modified."""
+        """Surround one forward pass: ``take(layer, output)`` gets each layer's output once, before it is modified.
+
+        Call :meth:`finish` with the output of the network.
+        """
         with _lock_of(self._network):
             self._calls.clear()
             self._held.clear()
@@ -216,26 +368,52 @@ class Listener:
                 self._take = None
                 self._held.clear()
 
+    def finish(self, output: Any) -> None:
+        """Pass on the output of the network, if it is recorded as ``'logits'``."""
+        if self._output is None or self._take is None:
+            return
+        logits = final_tensor(output)
+        if self._known.logits is None:
+            last = self._held.get(self._output)
+            if logits is None:
+                self._known.logits = "not the output"
+            else:
+                self._known.logits = "last module" if _equal(last, logits) else "output"
+        if self._known.logits != "not the output":
+            self._held.pop(self._output, None)
+            self._take(self._output, output if logits is None else logits)
+
     def _on_output(
         self, module: "torch.nn.Module", _inputs: Any, output: Any, layers: list[tuple[str, int | None]]
     ) -> None:
+        import torch
+
         if self._take is None:
             return
         number = self._calls[module]
         self._calls[module] += 1
+        counts = self._known.counts
+        if module not in counts and not isinstance(output, torch.Tensor):
+            self._known.containers |= {layer: type(output).__name__ for layer, _ in layers}
         for layer, call in layers:
-            if call is not None or module in self.counts:
-                if number == (call if call is not None else self.counts[module] - 1):
+            if layer == self._output and self._known.logits in ("last module", "output"):
+                continue
+            if call is not None or module in counts:
+                if number == (call if call is not None else counts[module] - 1):
                     self._take(layer, output)
             else:  # the first pass: the module may run again
                 self._held[layer] = tensor_of(output, layer).detach().clone()
 
     def _check(self) -> None:
+        counts = self._known.counts
         for layer, module, call in self._layers:
             ran = self._calls[module]
-            if ran <= (call or 0) or self.counts.setdefault(module, ran) != ran:
+            if layer == self._output and self._known.logits == "output":
+                counts.setdefault(module, ran)
+                continue
+            if ran <= (call or 0) or counts.setdefault(module, ran) != ran:
                 times = f"ran {ran} times" if ran else "did not run"
-                before = self.counts.get(module, ran)
+                before = counts.get(module, ran)
                 raise UserError(
                     f"layer {layer!r} of {type(self._network).__name__} {times} in a forward pass"
                     + (f", {before} times in the one before" if before != ran else ""),
@@ -243,7 +421,17 @@ class Listener:
                 )
 
 
-RunNetwork = Callable[["torch.nn.Module", Any], None]
+def _equal(held: Any, output: Any) -> bool:
+    """Whether the output of the network is that of its last module, perhaps without axes of length 1."""
+    return (
+        held is not None
+        and held.numel() == output.numel()
+        and held.dtype == output.dtype
+        and bool((held.reshape(-1) == output.reshape(-1)).all())
+    )
+
+
+RunNetwork = Callable[["torch.nn.Module", Any], Any]
 
 
 def choose_devices(device: Any) -> "list[torch.device]":
@@ -321,22 +509,29 @@ def to_input(network: "torch.nn.Module", images: Any) -> Any:
 
 @contextmanager
 def across_devices(
-    network: "torch.nn.Module", devices: "Sequence[torch.device]", layers: Sequence[str], run: RunNetwork
+    network: "torch.nn.Module",
+    devices: "Sequence[torch.device]",
+    layers: Sequence[str],
+    run: RunNetwork,
+    known: FirstPass,
 ) -> Iterator[Forward]:
     """Run a network on several devices, each with a copy of the network and a share of every batch."""
     with ExitStack() as stack:
         networks = [network, *(copy.deepcopy(network).to(device) for device in devices[1:])]
-        listeners = [stack.enter_context(Listener(replica, layers)) for replica in networks]
+        listeners = [stack.enter_context(Listener(replica, layers, replace(known, counts={}))) for replica in networks]
         pool = stack.enter_context(ThreadPoolExecutor(len(networks)))
 
         def part(number: int, images: Any) -> dict[str, Any]:
             outputs: dict[str, Any] = {}
 
             def keep(layer: str, output: Any) -> None:
-                outputs[layer] = tensor_of(output, layer).detach().to("cpu", copy=True)
+                tensor = tensor_of(output, layer).detach()
+                if layer in known.axes:
+                    tensor = known.axes[layer].first(tensor, len(images))
+                outputs[layer] = tensor.to("cpu", copy=True)
 
             with listeners[number].passing(keep):
-                run(networks[number], images)
+                listeners[number].finish(run(networks[number], images))
             return outputs
 
         def forward(images: Any, take: TakeOutput) -> None:

@@ -9,7 +9,7 @@ from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
 from itertools import islice
 from typing import Any, Literal, Protocol
 
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from brainscore_core.errors import UserError
 from brainscore_core.progress import stage
+from brainscore_vision.model_helpers.activations.layouts import Layout
 from brainscore_vision.model_helpers.activations.microsaccades import Shifts, shift_images
 from brainscore_vision.model_helpers.activations.preprocessing import as_image_preprocessing, pixel_values
 from brainscore_vision.model_helpers.activations.reduction import Pooling
@@ -270,24 +271,32 @@ class OutputFormat:
         Pooling of token and feature maps.
     timeline : Timeline or None
         Time axis of the outputs.
+    layout : callable or None
+        Name of a layer, and shape of its output for one stimulus → its layout.
     """
 
     pooling: Pooling
     timeline: Timeline | None = None
+    layout: Callable[[str, tuple[int, ...]], Layout] | None = None
 
     def rows(self, layer: str, output: Any) -> NDArray[Any]:
         """Values of one batch, stimuli first."""
         tensor = tensor_of(output, layer)
         if self.timeline is not None:
             return self.timeline.arrange(layer, as_rows(tensor))
-        return as_rows(self.pooling.apply(tensor))
+        return as_rows(self._pooled(layer, tensor))
 
     def transfer(self, layer: str, output: Any) -> "_Transfer | None":
         """Begin to copy the values of one batch from a GPU; None if they are not on one, or get a time axis."""
         tensor = tensor_of(output, layer)
         if self.timeline is not None or not getattr(tensor, "is_cuda", False):
             return None
-        return _Transfer(self.pooling.apply(tensor.detach()))
+        return _Transfer(self._pooled(layer, tensor.detach()))
+
+    def _pooled(self, layer: str, tensor: Any) -> Any:
+        if self.pooling.tokens is None and self.pooling.spatial is None:
+            return tensor
+        return self.pooling.apply(tensor, None if self.layout is None else self.layout(layer, tuple(tensor.shape[1:])))
 
 
 class _Transfer:
@@ -476,7 +485,14 @@ def _put(destination: Rows, layer: str, rows: NDArray[np.intp], values: NDArray[
             f"layer {layer!r} returned {len(values)} responses to {len(rows)} stimuli",
             remedy="the first axis of a layer's output must be the stimuli; choose another layer",
         )
-    destination[_slice(rows)] = values
+    try:
+        destination[_slice(rows)] = values
+    except ValueError as error:
+        raise UserError(
+            f"layer {layer!r} returned {' × '.join(map(str, values.shape))} values for {len(rows)} stimuli, other than "
+            f"for the first stimulus alone: {error}",
+            remedy="choose a layer whose response to a stimulus does not depend on the other stimuli",
+        ) from error
 
 
 def _slice(rows: NDArray[np.intp]) -> Any:
@@ -514,17 +530,51 @@ def as_rows(output: Any) -> NDArray[Any]:
 
 
 def tensor_of(output: Any, layer: str) -> Any:
-    """The tensor in a layer's output: itself, the first of several, or ``last_hidden_state`` of a model output."""
-    while not hasattr(output, "shape"):
-        named = getattr(output, "last_hidden_state", None)
-        if named is not None:
-            return named
-        members = list(output.values()) if hasattr(output, "values") else output
-        usable = [member for member in members if member is not None] if isinstance(members, list | tuple) else []
-        if not usable:
-            raise UserError(
-                f"layer {layer!r} returns a {type(output).__name__} without a tensor",
-                remedy="choose another layer",
-            )
-        output = usable[0]
-    return output
+    """The tensor in a layer's output: itself, the first of several, or ``last_hidden_state`` of a model output.
+
+    Quantised values become floating-point numbers, and sparse tensors dense ones.
+
+    Raises
+    ------
+    UserError
+        If there is no tensor, or one that cannot be recorded: a single number, complex numbers, a nested tensor.
+    """
+    tensor = next(_tensors(output), None)
+    if tensor is None:
+        problem = f"returns a {type(output).__name__} without a tensor"
+    elif getattr(tensor, "is_nested", False):
+        problem = "returns a nested tensor, whose rows have different lengths"
+    elif tensor.ndim == 0:
+        problem = "returns a single number for all stimuli"
+    elif _is_complex(tensor):
+        problem = "returns complex numbers, which metrics cannot compare"
+    else:
+        if getattr(tensor, "is_quantized", False):
+            return tensor.dequantize()
+        return tensor.to_dense() if getattr(tensor, "is_sparse", False) else tensor
+    raise UserError(
+        f"layer {layer!r} {problem}",
+        remedy="choose another layer, or a module of your own that returns them as one tensor of real numbers, stimuli "
+        "first",
+    )
+
+
+def _tensors(output: Any) -> Iterator[Any]:
+    """Tensors and arrays in a layer's output, ``last_hidden_state`` first."""
+    if getattr(output, "is_nested", False) or hasattr(output, "shape"):
+        yield output
+        return
+    named = getattr(output, "last_hidden_state", None)
+    if named is not None:
+        yield named
+    members: Any = output
+    if isinstance(output, Mapping):
+        members = list(output.values())
+    elif is_dataclass(output):
+        members = [getattr(output, item.name) for item in fields(output)]
+    for member in members if isinstance(members, list | tuple) else []:
+        yield from _tensors(member)
+
+
+def _is_complex(tensor: Any) -> bool:
+    return np.iscomplexobj(tensor) if isinstance(tensor, np.ndarray) else bool(getattr(tensor, "is_complex", bool)())

@@ -281,8 +281,8 @@ def from_huggingface(
     Parameters
     ----------
     model : str or torch.nn.Module
-        Name on the hub, or folder (loaded by ``AutoModel``), or the model. For a model of images and text, pass the
-        part for images, such as ``model.vision_model``.
+        Name on the hub, or folder (loaded by ``AutoModel``), or the model. Of a model of images and text, the image
+        tower runs.
     processor : image processor, mapping, path or None
         Preprocessing: the image processor, its settings, or ``preprocessor_config.json``. By default that of `model`,
         which must then be a name or folder.

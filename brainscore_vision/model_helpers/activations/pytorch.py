@@ -2,14 +2,17 @@
 
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from inspect import getattr_static
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from brainscore_core.errors import UserError
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_vision.model_helpers.activations.core import ActivationsExtractorHelper, LayerReader
 from brainscore_vision.model_helpers.activations.fingerprints import (
@@ -18,15 +21,22 @@ from brainscore_vision.model_helpers.activations.fingerprints import (
     network_state,
     weights_fingerprint,
 )
+from brainscore_vision.model_helpers.activations.layouts import Layout, find_layout, stimulus_axis
 from brainscore_vision.model_helpers.activations.networks import (
+    FirstPass,
     LayerNames,
     Listener,
     across_devices,
     autocast_type,
     autocasting,
     choose_devices,
+    image_tower,
     in_float32,
+    plain_name,
+    run_images,
     to_input,
+    unwrapped,
+    without_compilation,
 )
 from brainscore_vision.model_helpers.activations.passes import Forward, Recorder, TakeOutput, as_rows, tensor_of
 from brainscore_vision.model_helpers.activations.preprocessing import (
@@ -49,6 +59,7 @@ __all__ = [
 ]
 
 _AT_ONCE_ON_CPU = 16  # with more, a network's responses exceed the CPU cache, and it becomes slower
+_DYNAMIC = "torch.ao.nn.quantized.dynamic"
 _READS_LAYERS = ("get_activations", "get_layer", "register_hook", "_output_layer", "_tensor_to_numpy")
 
 
@@ -58,7 +69,8 @@ class PytorchWrapper:
     Parameters
     ----------
     model : torch.nn.Module
-        The network; it is moved to the device and set to evaluation mode.
+        The network; it is moved to the device and set to evaluation mode. Of a network compiled by ``torch.compile`` or
+        wrapped in (Distributed)DataParallel, the network inside; of one of images and text, its image tower runs.
     preprocessing : callable or None
         List of image paths → array or tensors, one per path, such as
         ``functools.partial(load_preprocess_images, image_size=224)``.
@@ -82,11 +94,18 @@ class PytorchWrapper:
         Options of :class:`~brainscore_vision.model_helpers.activations.core.ActivationsExtractorHelper`: ``store``,
         ``dtype``, ``pooling``, ``workers``, ``loader``.
 
+    Raises
+    ------
+    UserError
+        If the network has parameters without values, or cannot be set to evaluation mode.
+
     Notes
     -----
-    A layer is a name as in ``named_modules()``, a pattern (``'layer?.0'``), ``'logits'`` (the last module without
-    children), or a name with a call number such as ``'IT.output-t1'``: the output of a module in its second call of a
-    forward pass. Without a number, the last call is recorded. If a layer returns several tensors, the first is used.
+    A layer is a name as in ``named_modules()``, a pattern (``'layer?.0'``), ``'logits'`` (the output of the network,
+    or its ``logits``; if that is no list of numbers for each stimulus, of the last module without children), or a name
+    with a call number such as ``'IT.output-t1'``: the output of a module in its second call of a forward pass. Without
+    a number, the last call is recorded. If a layer returns several tensors, the first is used. If stimuli are not the
+    first axis of its output, they are found with two further passes and moved there; :meth:`describe_layers` says so.
 
     Subclasses may override how layers are read, as in brain-score 2.x: `get_activations`, `get_layer`,
     `register_hook`, ``_output_layer`` and ``_tensor_to_numpy``. Their layers are then passed on unchanged, without
@@ -118,7 +137,15 @@ class PytorchWrapper:
     ) -> None:
         self._devices = choose_devices(device)
         self._device = self._devices[0]
-        self._model = model.to(self._devices[0]).eval()
+        model, self.remarks = unwrapped(model)
+        if (tower := image_tower(model)) is not None:
+            self.remarks.append(f"images are shown to the image tower of the network, by {tower}")
+        self._model = _prepared(model, self._devices[0])
+        self._image: tuple[int, int] | None = None
+        self._known = FirstPass()  # of the last extraction
+        self._logits: str | None = None
+        self._names = LayerNames(self._model)
+        self._layouts: dict[tuple[str, tuple[int, ...], tuple[int, int] | None], Layout] = {}
         self._forward_kwargs = dict(forward_kwargs or {})
         self._autocast = autocast_type(autocast)
         self._compile = compile
@@ -145,13 +172,41 @@ class PytorchWrapper:
         device = self._devices[0]
         reader = LayerReader(
             fingerprint=self._fingerprint,
-            at_once=_AT_ONCE_ON_CPU * len(self._devices) if device.type == "cpu" else None,
+            at_once=self._at_once,
             device=device if device.type == "cuda" else None,
         )
         if self._reads_layers_itself():
             return reader
-        names = LayerNames(self._model)
-        return replace(reader, recorder=self._recorder, resolve=names.resolve, canonical=names.canonical)
+        return replace(
+            reader, recorder=self._recorder, resolve=self._resolve, canonical=self._canonical, layout=self._layout
+        )
+
+    def _resolve(self, layers: Sequence[str]) -> list[str]:
+        return LayerNames(self._model).resolve(layers)
+
+    @property
+    def _at_once(self) -> int | None:
+        if any(type(module).__module__.startswith(_DYNAMIC) for module in self._model.modules()):
+            return 1  # these round by the range of all values in a batch
+        return _AT_ONCE_ON_CPU * len(self._devices) if self._device.type == "cpu" else None
+
+    def _canonical(self, layer: str) -> str:
+        """Name under which a layer is stored; that of ``'logits'`` is known after the first pass."""
+        if self._logits == "output" and self._names.is_output(layer):
+            return layer
+        return self._names.canonical(layer)
+
+    def _layout(self, layer: str, shape: tuple[int, ...]) -> Layout:
+        """Layout of the output of a layer that was recorded."""
+        key = (layer, shape, self._image)
+        if key not in self._layouts:
+            axis = self._known.axes.get(layer)
+            if axis is not None and axis.order != "alone":
+                self._layouts[key] = Layout(layer)
+            else:
+                module = None if self._names.is_output(layer) else self._names.module(layer)[0]
+                self._layouts[key] = find_layout(layer, shape, module=module, network=self._model, image=self._image)
+        return self._layouts[key]
 
     @property
     def identifier(self) -> Any:
@@ -180,11 +235,55 @@ class PytorchWrapper:
 
     def layers(self) -> list[str]:
         """Names of the modules without children, in the network's order."""
-        return [
-            name
-            for name, module in self._model.named_modules(remove_duplicate=False)
-            if name and next(module.children(), None) is None
-        ]
+        named = self._model.named_modules(remove_duplicate=False)
+        return [plain_name(name) for name, module in named if name and next(module.children(), None) is None]
+
+    def describe_layers(self, layers: Sequence[str]) -> list[str]:
+        """Describe in words what is recorded of layers; the network runs once.
+
+        Parameters
+        ----------
+        layers : list of str
+            Names or patterns.
+
+        Returns
+        -------
+        list of str
+            One sentence about each layer, after those about the network.
+
+        Raises
+        ------
+        UserError
+            If a layer does not exist or cannot be recorded.
+
+        Examples
+        --------
+        >>> import torch
+        >>> network = torch.nn.Sequential(torch.nn.Conv2d(3, 8, 3), torch.nn.Flatten(), torch.nn.Linear(7200, 10))
+        >>> model = PytorchWrapper(network, lambda paths: torch.zeros(len(paths), 3, 32, 32), "small")
+        >>> model.describe_layers(["0", "logits"])
+        ['0: feature map, 8 channels × 30 × 30', 'logits: output of the network, that of 2, 10 values']
+        """
+        if self._reads_layers_itself():
+            return [*self.remarks, f"layers are read as the class {type(self).__name__} does"]
+        shapes = self._shown_example(LayerNames(self._model).resolve(layers))
+        return [*self.remarks, *(f"{layer}: {self._described(layer, shape)}" for layer, shape in shapes.items())]
+
+    def _described(self, layer: str, shape: tuple[int, ...]) -> str:
+        """Description of a layer whose output has this shape for one stimulus, after a pass."""
+        words = [_in_words(shape, self._layout(layer, shape))]
+        if self._names.is_output(layer):
+            last = self._names.canonical(layer)
+            words.insert(0, "output of the network")
+            if self._known.logits == "last module":
+                words[0] += f", that of {last}"
+            elif self._known.logits == "not the output":
+                words[0] = f"output of {last}, the last module, since that of the network is no list of numbers"
+        if layer in self._known.containers:
+            words.append(f"the first tensor in its {self._known.containers[layer]}")
+        if layer in self._known.axes:
+            words.append(str(self._known.axes[layer]))
+        return ", ".join(words)
 
     def get_layer(self, layer_name: str) -> "torch.nn.Module":
         """The module of a layer."""
@@ -212,6 +311,8 @@ class PytorchWrapper:
             outputs[layer] = np.array(as_rows(tensor_of(output, layer)))
 
         with self._recorder()(layer_names) as forward:
+            if len(images) > 1:
+                forward(images[:1], keep)  # shows where the stimuli are in outputs
             forward(images, keep)
         return OrderedDict((name, outputs[name]) for name in layer_names)
 
@@ -235,8 +336,10 @@ class PytorchWrapper:
         )
 
     def _recorder(self) -> Recorder:
-        """Make the recorder of one extraction; its first pass counts how often each module runs."""
-        counts: dict[Any, int] = {}
+        """Make the recorder of one extraction; its first pass shows how often each module runs."""
+        known = self._known = FirstPass()
+        self._names = LayerNames(self._model)
+        self._layouts.clear()
 
         @contextmanager
         def recorder(layers: Sequence[str]) -> Iterator[Forward]:
@@ -245,38 +348,91 @@ class PytorchWrapper:
 
         @contextmanager
         def prepared(layers: Sequence[str]) -> Iterator[Forward]:
-            if counts and len(self._devices) > 1:
-                with across_devices(self._model, self._devices, layers, self._run) as forward:
+            if known.counts and len(self._devices) > 1:
+                with across_devices(self._model, self._devices, layers, self._run, known) as forward:
                     yield forward
                 return
             # compiling is not worth it for the first stimulus alone
-            compile = bool(counts) and bool(self._compile)  # noqa: A001 - as the option
+            compile = bool(known.counts) and bool(self._compile)  # noqa: A001 - as the option
             network = self._compiled() if compile else self._model
-            with Listener(self._model, layers, counts, compiled=compile) as listener:
+            eager = nullcontext() if compile else without_compilation(self._model)
+            with eager, Listener(self._model, layers, known, compiled=compile) as listener:
+
+                def run(images: Any, take: TakeOutput) -> None:
+                    with listener.passing(take):
+                        listener.finish(self._run(network, images))
 
                 def forward_one(images: Any, take: TakeOutput) -> None:
+                    moved = _MovedOutputs(known, len(images), take)
                     try:
-                        with listener.passing(take):
-                            self._run(network, images)
+                        run(images, moved.take)
                     except RuntimeError as error:
                         about_layout = any(word in str(error) for word in ("contiguous", "stride"))
-                        if counts or not self._channels_last or not about_layout:
+                        if known.counts or not self._channels_last or not about_layout:
                             raise
                         self._channels_last = False  # the network joins axes in the order in which they usually lie
-                        with listener.passing(take):
-                            self._run(network, images)
+                        moved = _MovedOutputs(known, len(images), take)
+                        run(images, moved.take)
+                    self._logits = known.logits or self._logits
+                    if moved.waiting:
+                        self._find_axes(known, list(moved.waiting), images)
+                        moved.finish()
 
                 yield forward_one
 
         return recorder
 
-    def _run(self, network: "torch.nn.Module", images: Any) -> None:
+    def _find_axes(self, known: FirstPass, layers: Sequence[str], images: Any) -> None:
+        """Find the axes of stimuli of layers where it is not the first one: show a stimulus alone, and with another."""
+        import torch
+
+        alone = to_input(self._model, images[:1])
+        other = alone.flip(-1) + torch.linspace(-1, 1, alone.numel()).reshape(alone.shape).to(alone)
+        outputs: list[dict[str, Any]] = []
+        with Listener(self._model, layers, replace(known)) as listener:
+            for inputs in (alone, torch.cat([alone, other])):
+                outputs.append({})
+
+                def keep(layer: str, output: Any) -> None:
+                    outputs[-1][layer] = tensor_of(output, layer).detach().clone()
+
+                with listener.passing(keep):
+                    listener.finish(self._run(self._model, inputs))
+        for layer in layers:
+            known.axes[layer] = stimulus_axis(layer, *(of_layer[layer] for of_layer in outputs))
+
+    def _shown_example(self, layers: Sequence[str]) -> dict[str, tuple[int, ...]]:
+        """Show a grey image; the shape of the output of each layer for one stimulus."""
+        from PIL import Image
+
+        shapes: dict[str, tuple[int, ...]] = {}
+
+        def keep(layer: str, output: Any) -> None:
+            shapes[layer] = tuple(tensor_of(output, layer).shape[1:])
+
+        with TemporaryDirectory() as folder:
+            path = Path(folder) / "grey.png"
+            Image.new("RGB", (256, 256), (128, 128, 128)).save(path)
+            images = self.example_input(path)
+        with self._recorder()(layers) as forward:
+            forward(images, keep)
+        return {layer: shapes[layer] for layer in layers}
+
+    def logits_width(self) -> int | None:
+        """Number of values of ``'logits'``, for which the network runs once; None if a subclass reads layers itself."""
+        if self._reads_layers_itself():
+            return None
+        return int(np.prod(self._shown_example(["logits"])["logits"]))
+
+    def _run(self, network: "torch.nn.Module", images: Any) -> Any:
         import torch
 
         device = next(network.parameters(), torch.empty(0)).device
         network.eval()
         with torch.inference_mode(), autocasting(device, self._autocast):
-            network(self._arranged(to_input(network, images)), **self._forward_kwargs)
+            inputs = to_input(network, images)
+            self._image = (inputs.shape[-2], inputs.shape[-1]) if inputs.ndim == 4 else None
+            return run_images(network, self._arranged(inputs), **self._forward_kwargs)
 
     def _arranged(self, inputs: Any) -> Any:
         """Images on a CPU with their channels last in memory, in which convolutions are faster there."""
@@ -304,3 +460,64 @@ class PytorchWrapper:
             "autocast": None if self._autocast is None else str(self._autocast),
             "compile": self._compile,
         }
+
+
+class _MovedOutputs:
+    """Passes on outputs with the stimuli first; those whose axis of stimuli is not known wait for :meth:`finish`."""
+
+    def __init__(self, known: FirstPass, stimuli: int, take: TakeOutput) -> None:
+        self._known = known
+        self._stimuli = stimuli
+        self._take = take
+        self.waiting: dict[str, Any] = {}
+
+    def take(self, layer: str, output: Any) -> None:
+        tensor = tensor_of(output, layer)
+        if layer in self._known.axes:
+            self._take(layer, self._known.axes[layer].first(tensor, self._stimuli))
+        elif tensor.shape[0] == self._stimuli:
+            self._take(layer, tensor)
+        else:
+            self.waiting[layer] = tensor.detach().clone()  # the network may change it
+
+    def finish(self) -> None:
+        while self.waiting:
+            layer, tensor = self.waiting.popitem()
+            self._take(layer, self._known.axes[layer].first(tensor, self._stimuli))
+
+
+def _prepared(network: "torch.nn.Module", device: "torch.device") -> "torch.nn.Module":
+    """The network on the device, in evaluation mode."""
+    from torch.nn.parameter import is_lazy
+
+    for name, tensor in (*network.named_parameters(), *network.named_buffers()):
+        if tensor.is_meta or is_lazy(tensor):
+            raise UserError(
+                f"{name} of {type(network).__name__} has no values",
+                remedy="load the weights first; a network made on the device 'meta' or with lazy modules has none",
+            )
+    try:
+        return network.to(device).eval()
+    except NotImplementedError as error:
+        raise UserError(
+            f"{type(network).__name__} cannot be set to evaluation mode: {error}",
+            remedy="pass the network as it was before torch.export",
+        ) from error
+
+
+def _in_words(shape: tuple[int, ...], layout: Layout) -> str:
+    sizes = " × ".join(map(str, shape))
+    if len(shape) == 1:
+        return f"{shape[0]} values"
+    if len(shape) == 2:
+        prefix = layout.prefix_tokens
+        before = "an unknown number" if prefix is None else prefix
+        first = ", the first a class token" if layout.class_token else ""
+        tokens = "1 token" if shape[0] == 1 else f"{shape[0]} tokens"
+        return f"{tokens} × {shape[1]} channels, {before} of them before those of the image{first}"
+    if len(shape) == 3 and layout.channels_last is not None:
+        rows, columns, channels = shape if layout.channels_last else (*shape[1:], shape[0])
+        if layout.channels_last:
+            return f"feature map, {rows} × {columns} × {channels} channels"
+        return f"feature map, {channels} channels × {rows} × {columns}"
+    return f"{sizes} values in an unknown layout" if shape else "one value"

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from brainscore_core.errors import UserError
+from brainscore_vision.model_helpers.activations.layouts import Layout
 
 __all__ = ["IncrementalPCA", "Pooling", "RandomProjection", "Reduction", "learning_bytes", "make_reduction"]
 
@@ -26,43 +27,59 @@ class Pooling:
     Parameters
     ----------
     tokens : {'cls', 'mean', 'patch_mean', 'last'}, optional
-        For outputs stimuli × tokens × channels: the first token, the mean over all, the mean over all but the first
-        `prefix_tokens`, the last token. By default all tokens are kept.
+        For outputs stimuli × tokens × channels: the class token, the mean over all tokens, the mean over those of the
+        image, the last token. By default all tokens are kept.
     spatial : {'mean', 'max'}, optional
-        For outputs stimuli × channels × height × width: mean or maximum over positions. By default all are kept.
-    prefix_tokens : int
-        Tokens before those of the image (class, registers); ``'patch_mean'`` leaves them out.
+        For feature maps: mean or maximum over positions. By default all are kept.
+    prefix_tokens : int, optional
+        Tokens before those of the image (class, distillation, registers), which ``'patch_mean'`` leaves out. By default
+        as the network states, or as follows from the number of its patches.
+    channels_last : bool, optional
+        Whether feature maps are stimuli × height × width × channels, not stimuli × channels × height × width. By
+        default as follows from the layer.
+
+    Raises
+    ------
+    UserError
+        When outputs are pooled: if the network does not tell what is needed, or has no class token.
 
     Examples
     --------
     >>> import numpy as np
-    >>> Pooling(tokens="cls").apply(np.zeros((2, 197, 768))).shape
-    (2, 768)
+    >>> Pooling(tokens="patch_mean", prefix_tokens=5).apply(np.zeros((2, 201, 192))).shape
+    (2, 192)
     """
 
     tokens: str | None = None
     spatial: str | None = None
-    prefix_tokens: int = 1
+    prefix_tokens: int | None = None
+    channels_last: bool | None = None
 
     def __post_init__(self) -> None:
         for name, value, known in (("tokens", self.tokens, _TOKENS), ("spatial", self.spatial, _SPATIAL)):
             if value is not None and value not in known:
                 raise ValueError(f"{name} is {value!r}, not one of {', '.join(map(repr, known))} or None")
+        if self.prefix_tokens is not None and self.prefix_tokens < 0:
+            raise ValueError(f"prefix_tokens is {self.prefix_tokens}, not 0 or more")
 
     @property
     def described(self) -> dict[str, str | int | None]:
         """Settings as plain types."""
-        prefix = self.prefix_tokens if self.tokens == "patch_mean" else None
-        return {"tokens": self.tokens, "spatial": self.spatial, "prefix_tokens": prefix}
+        prefix: str | int | None = self.prefix_tokens if self.tokens == "patch_mean" else None
+        if self.tokens == "patch_mean" and prefix is None:
+            prefix = "of the network"
+        last = {} if self.channels_last is None else {"channels_last": self.channels_last}
+        return {"tokens": self.tokens, "spatial": self.spatial, "prefix_tokens": prefix, **last}
 
-    def apply(self, output: Any) -> Any:
-        """Pool an array or tensor of one batch; other shapes are returned unchanged."""
+    def apply(self, output: Any, layout: Layout | None = None) -> Any:
+        """Pool an array or tensor of one batch, in the layout of its layer; other shapes are returned unchanged."""
         if output.ndim == 3 and self.tokens is not None:
             if self.tokens == "cls":
+                self._require_class_token(layout)
                 return output[:, 0]
             if self.tokens == "last":
                 return output[:, -1]
-            first = self.prefix_tokens if self.tokens == "patch_mean" else 0
+            first = self._prefix(output.shape[1], layout) if self.tokens == "patch_mean" else 0
             if output.shape[1] <= first:
                 raise UserError(
                     f"{output.shape[1]} tokens, of which {first} precede those of the image: none is left to average",
@@ -70,13 +87,54 @@ class Pooling:
                 )
             return output[:, first:].mean(1)
         if output.ndim == 4 and self.spatial is not None:
-            places = output.reshape(*output.shape[:2], -1)
-            return places.mean(-1) if self.spatial == "mean" else _amax(places)
+            last = self.channels_last
+            if last is None and layout is not None:
+                last = layout.channels_last
+                if last is None:
+                    raise UserError(
+                        f"the channels in the output of layer {layout.layer!r}, "
+                        f"{' × '.join(map(str, output.shape[1:]))} for each stimulus, may be its first or its last "
+                        "axis",
+                        remedy=f"pass Pooling(spatial={self.spatial!r}, channels_last=True) or False, or choose "
+                        "another layer",
+                    )
+            size, channels = len(output), output.shape[-1 if last else 1]
+            places = output.reshape(size, -1, channels) if last else output.reshape(size, channels, -1)
+            axis = 1 if last else 2
+            return places.mean(axis) if self.spatial == "mean" else _amax(places, axis)
         return output
 
+    def _prefix(self, tokens: int, layout: Layout | None) -> int:
+        if self.prefix_tokens is not None:
+            return self.prefix_tokens
+        if layout is None or layout.prefix_tokens is None:
+            of_layer = "" if layout is None else f" of layer {layout.layer!r}"
+            raise UserError(
+                f"it is not known how many of the {tokens} tokens{of_layer} precede those of the image, such as class "
+                "and register tokens",
+                remedy="pass their number: Pooling(tokens='patch_mean', prefix_tokens=1); 0 if there are none",
+            )
+        return layout.prefix_tokens
 
-def _amax(places: Any) -> Any:
-    return places.max(-1) if isinstance(places, np.ndarray) else places.amax(-1)
+    def _require_class_token(self, layout: Layout | None) -> None:
+        """Raise an error unless there is a class token; an array without a layout is taken as it is."""
+        known = None if layout is None else layout.class_token
+        if self.prefix_tokens is not None:
+            known = self.prefix_tokens > 0
+        if known or (known is None and layout is None):
+            return
+        of_layer = "" if layout is None else f" of layer {layout.layer!r}"
+        raise UserError(
+            f"it is not known whether the first token{of_layer} is a class token"
+            if known is None
+            else f"the tokens{of_layer} include no class token",
+            remedy="pass Pooling(tokens='mean') or 'patch_mean'; if the first token is a class token, pass "
+            "Pooling(tokens='cls', prefix_tokens=1)",
+        )
+
+
+def _amax(places: Any, axis: int) -> Any:
+    return places.max(axis) if isinstance(places, np.ndarray) else places.amax(axis)
 
 
 _COMPONENTS = 1000  # as in the published implementation

@@ -1,5 +1,6 @@
 """Behavior from activations: labels, probabilities, and odd-one-out choices."""
 
+import logging
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Protocol
 
@@ -41,10 +42,11 @@ __all__ = [
 ]
 
 LOGITS = "logits"
+_logger = logging.getLogger(__name__)
 
 
 class LabelBehavior:
-    """Labels of stimuli, from 1,000 ImageNet logits.
+    """Labels of stimuli, from 1,000 ImageNet logits: the output of the network.
 
     ``'imagenet'``: the synset of the largest logit. A list of labels: softmax over all logits, then the mean over the
     classes of each label; the label with the largest mean is chosen (Geirhos et al. 2018 [1]_).
@@ -204,8 +206,18 @@ class LabelBehavior:
         raise NotApplicable(
             f"{self._identifier!r} cannot do the task 'label': it has "
             + ("no logits to name stimuli with" if width == 0 else f"{width} logits, not the 1,000 of ImageNet")
+            + self._described_logits()
             + "; ModelCommitment(readout_stimuli=…) fits a readout on labelled images"
         )
+
+    def _described_logits(self) -> str:
+        """Description of the network's logits, in brackets."""
+        describe = getattr(self.activations_model, "describe_layers", None)
+        try:
+            return f" ({describe([LOGITS])[-1]})" if callable(describe) else ""
+        except Exception as error:  # noqa: BLE001 - the model may not take a grey image
+            _logger.info("the logits of %s are not described: %s", self._identifier, error)
+            return ""
 
 
 def label_probabilities(

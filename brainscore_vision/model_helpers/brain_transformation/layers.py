@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -10,10 +11,21 @@ from inspect import getattr_static
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from brainscore_core.display import first_few
 from brainscore_core.errors import NotApplicable, UserError, nearest
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
-from brainscore_vision.model_helpers.activations.networks import is_pattern, match_layers
+from brainscore_vision.model_helpers.activations.layouts import stimulus_axis
+from brainscore_vision.model_helpers.activations.networks import (
+    LayerNames,
+    is_pattern,
+    match_layers,
+    plain_name,
+    run_images,
+    without_compilation,
+)
+from brainscore_vision.model_helpers.activations.passes import tensor_of
+from brainscore_vision.model_helpers.brain_transformation.labels import NUMBER_OF_CLASSES
 from brainscore_vision.model_interface import BrainModel
 
 if TYPE_CHECKING:
@@ -34,6 +46,7 @@ __all__ = [
     "unique",
 ]
 
+_logger = logging.getLogger(__name__)
 _TIME_STEP = re.compile(r"-t(\d+)$")
 _LOGITS = "logits"
 _REPEATED = 3  # as many modules of a class side by side are blocks or stages; pairs are often other things
@@ -66,7 +79,7 @@ def layer_names(activations_model: Any) -> list[str] | None:
         # a wrapper that overrides how layers are read may have names of its own
         reader = getattr(getattr(activations_model, "_extractor", None), "reader", None)
         own = getattr(reader, "resolve", None) is None
-        return None if own else [name for name, _ in network.named_modules(remove_duplicate=False) if name]
+        return None if own else list(LayerNames(network))
     layers = getattr(activations_model, "layers", None)
     if callable(layers):
         layers = layers()
@@ -108,7 +121,9 @@ def resolve_layers(wanted: str | Sequence[str], known: Sequence[str] | None, *, 
                     remedy="name each layer",
                 )
             layers.append(name)
-        elif name in known or _TIME_STEP.sub("", name) in {*known, _LOGITS}:
+        elif not {name, plain_name(name).removeprefix("module."), _TIME_STEP.sub("", name)}.isdisjoint(
+            {*known, _LOGITS}
+        ):
             layers.append(name)
         elif is_pattern(name) and (matching := match_layers(name, known)):
             layers += matching
@@ -136,12 +151,21 @@ def logits_width(activations_model: Any, layer: str = _LOGITS) -> int | None:
     known = layer_names(activations_model)
     get_layer = getattr(activations_model, "get_layer", None)
     if callable(get_layer):
-        if _overrides_call(getattr(get_layer, "__self__", activations_model)):
+        wrapper = getattr(get_layer, "__self__", activations_model)
+        if _overrides_call(wrapper):
             return None
         try:
-            return getattr(get_layer(layer), "out_features", None)
+            width = getattr(get_layer(layer), "out_features", None)
         except (AttributeError, IndexError, KeyError, UserError):
             return None  # known only from the output for stimuli
+        counted = getattr(wrapper, "logits_width", None)
+        if layer != _LOGITS or width in (None, NUMBER_OF_CLASSES) or not callable(counted):
+            return width
+        try:  # the last layer may not be the output of the network
+            return counted() or width
+        except Exception as error:  # noqa: BLE001 - the network may not take a grey image
+            _logger.info("the logits of the network are not counted: %s", error)
+            return width
     return 0 if known is not None and layer not in known else None
 
 
@@ -361,9 +385,12 @@ class _Output(NamedTuple):
     name: str
     depth: int
     tensor: Any
+    plain: bool  # it is a tensor itself, not an object with tensors
 
 
-def repeated_layers(model: torch.nn.Module, inputs: Any, *, limit: int = 24) -> tuple[list[str], str]:
+def repeated_layers(
+    model: torch.nn.Module, inputs: Any, *, limit: int = 24, remarks: list[str] | None = None
+) -> tuple[list[str], str]:
     """Choose the blocks of a transformer or the stages of a convolutional network, and find the network's last layer.
 
     These are the outermost modules of which there are at least three of one class side by side, such as
@@ -378,6 +405,8 @@ def repeated_layers(model: torch.nn.Module, inputs: Any, *, limit: int = 24) -> 
         Input of the network for one or more stimuli.
     limit : int
         Largest number of layers; of more, some are left out evenly.
+    remarks : list of str, optional
+        Gets a sentence about blocks or stages that cannot be recorded.
 
     Returns
     -------
@@ -399,22 +428,32 @@ def repeated_layers(model: torch.nn.Module, inputs: Any, *, limit: int = 24) -> 
     >>> repeated_layers(network, torch.zeros(1, 3, 8, 8))
     (['0.0', '0.1', '0.2'], '2')
     """
-    outputs = _run(model, inputs)
+    outputs, calls, omitted = _run(model, inputs)
     distinct = _distinct(outputs)
     if not distinct:
-        raise _without_layers(model)
-    names = _blocks_or_stages(model)
+        raise _without_layers(model, omitted)
+    ran = {holder for name in calls for holder in _with_ancestors(name)}
+    names = _blocks_or_stages(model, ran)
+    if remarks is not None and omitted.keys() & names:
+        remarks.append(_about({name: reason for name, reason in omitted.items() if name in names}))
     chosen = unique(output.name for output in outputs if output.name in names)
     return _thin(chosen, limit) if len(chosen) >= _REPEATED else [], distinct[-1].name
 
 
-def _blocks_or_stages(model: torch.nn.Module) -> set[str]:
-    """Names of the outermost repeated modules; of several groups, those with most parameters, such as not the stem."""
+def _blocks_or_stages(model: torch.nn.Module, ran: set[str]) -> set[str]:
+    """Names of the outermost repeated modules; of several groups, those with most parameters, such as not the stem.
+
+    `ran`: names of the modules that ran or contain some that did; others, such as those for text, do not count.
+    """
     level = [("", model)]
     while level:
         groups = []
         for prefix, parent in level:
-            parts = [(f"{prefix}{name}", part) for name, part in parent.named_children() if _has_parts(part)]
+            parts = [
+                (f"{prefix}{name}", part)
+                for name, part in parent.named_children()
+                if _has_parts(part) and f"{prefix}{name}" in ran
+            ]
             if repeated := _repeated(parts):
                 groups.append((sum(_size(part) for name, part in parts if name in repeated), repeated, parts))
         if groups:
@@ -455,7 +494,9 @@ def _has_parts(module: torch.nn.Module) -> bool:
     return next(module.children(), None) is not None
 
 
-def candidate_layers(model: torch.nn.Module, inputs: Any, *, limit: int = 24) -> list[str]:
+def candidate_layers(
+    model: torch.nn.Module, inputs: Any, *, limit: int = 24, remarks: list[str] | None = None
+) -> list[str]:
     """Choose up to `limit` layers that cover a network, in the order of computation.
 
     The network runs once. Layers with the same output (a block and its last member, an in-place activation) count once,
@@ -470,6 +511,8 @@ def candidate_layers(model: torch.nn.Module, inputs: Any, *, limit: int = 24) ->
         Input of the network for one or more stimuli.
     limit : int
         Largest number of layers.
+    remarks : list of str, optional
+        Gets a sentence about layers that cannot be recorded.
 
     Returns
     -------
@@ -491,9 +534,12 @@ def candidate_layers(model: torch.nn.Module, inputs: Any, *, limit: int = 24) ->
     """
     if limit < 1:
         raise ValueError(f"limit is {limit}: there must be room for one layer")
-    outputs = _distinct(_run(model, inputs))
+    recorded, _, omitted = _run(model, inputs)
+    outputs = _distinct(recorded)
     if not outputs:
-        raise _without_layers(model)
+        raise _without_layers(model, omitted)
+    if remarks is not None and omitted:
+        remarks.append(_about(omitted))
     deepest = max(output.depth for output in outputs)
     chosen: list[_Output] = []
     for depth in range(1, deepest + 1):
@@ -506,43 +552,99 @@ def candidate_layers(model: torch.nn.Module, inputs: Any, *, limit: int = 24) ->
     return [output.name for output in _thin(chosen, limit)]
 
 
-def _without_layers(model: torch.nn.Module) -> UserError:
+def _without_layers(model: torch.nn.Module, omitted: Mapping[str, str]) -> UserError:
     return UserError(
-        f"no layer of {type(model).__name__} returns a tensor whose first axis is the stimuli",
+        f"no layer of {type(model).__name__} returns a tensor whose first axis is the stimuli"
+        + (f"; {_about(omitted)}" if omitted else ""),
         remedy="name the layers to record from: layers=[...]",
     )
 
 
-def _run(model: torch.nn.Module, inputs: Any) -> list[_Output]:
+def _about(omitted: Mapping[str, str]) -> str:
+    """A sentence about layers that are left out; those inside of others that are left out are not named."""
+    outermost: dict[str, list[str]] = {}
+    for name, reason in omitted.items():
+        if not any(holder in omitted for holder in _with_ancestors(name)[:-1]):
+            outermost.setdefault(reason, []).append(name)
+    reasons = [f"{first_few(names)} ({reason})" for reason, names in outermost.items()]
+    return f"layers left out of the search: {'; '.join(reasons)}"
+
+
+def _run(model: torch.nn.Module, inputs: Any) -> tuple[list[_Output], Counter[str], dict[str, str]]:
+    """Outputs of layers, stimuli first; how often each module runs; and modules that are left out, with the reason."""
     import torch
 
+    outputs, calls, omitted = _outputs(model, inputs)
     stimuli = inputs.shape[0]
+    alone: dict[str, Any] = {}
+    pair: dict[str, Any] = {}
+    if any(output.tensor.shape[0] != stimuli for output in outputs):
+        single = outputs if stimuli == 1 else _outputs(model, inputs[:1])[0]
+        alone = {output.name: output.tensor for output in single}
+        both = _outputs(model, torch.cat([inputs[:1], inputs[:1]]))[0]
+        pair = {output.name: output.tensor for output in both}
+    recorded = []
+    for output in outputs:
+        tensor = output.tensor
+        if tensor.shape[0] != stimuli:
+            try:
+                axis = stimulus_axis(output.name, alone[output.name], pair[output.name])
+            except (KeyError, UserError):
+                omitted[output.name] = "it is not known which axis of its output is the stimuli"
+                continue
+            if axis.order != "alone":
+                omitted[output.name] = "stimuli share an axis of its output with other positions"
+                continue
+            tensor = axis.first(tensor, stimuli)
+        if tensor.ndim == 1:
+            omitted[output.name] = "it returns one number for each stimulus"
+            continue
+        recorded.append(output._replace(tensor=tensor))
+    return recorded, calls, omitted
+
+
+def _outputs(model: torch.nn.Module, inputs: Any) -> tuple[list[_Output], Counter[str], dict[str, str]]:
+    import torch
+
     outputs: list[_Output] = []
+    calls: Counter[str] = Counter()
+    omitted: dict[str, str] = {}
 
     def hook(name: str) -> Any:
         def keep(module: torch.nn.Module, args: Any, output: Any) -> None:
-            values = output[0] if isinstance(output, tuple) and output else output
-            if isinstance(values, torch.Tensor) and values.ndim > 1 and values.shape[0] == stimuli:
-                outputs.append(_Output(name, name.count(".") + 1, values))
+            calls[name] += 1
+            try:
+                values = tensor_of(output, name)
+            except UserError as error:
+                omitted[name] = str(error).partition("\n")[0].removeprefix(f"layer {name!r} ")
+                return
+            outputs.append(_Output(name, name.count(".") + 1, values, isinstance(output, torch.Tensor | tuple)))
 
         return keep
 
-    handles = [module.register_forward_hook(hook(name)) for name, module in model.named_modules() if name]
+    handles = [
+        module.register_forward_hook(hook(plain_name(name)))
+        for name, module in model.named_modules()
+        if name and not isinstance(module, torch.jit.ScriptModule)
+    ]
     training = model.training
     model.eval()
     try:
-        with torch.inference_mode():
+        with torch.inference_mode(), without_compilation(model):
             _call(model, inputs)
     finally:
         model.train(training)
         for handle in handles:
             handle.remove()
-    return outputs
+    for name, module in model.named_modules():
+        if name and isinstance(module, torch.jit.ScriptModule):
+            omitted[plain_name(name)] = "it was compiled by TorchScript, which does not report its output"
+    return outputs, calls, omitted
 
 
 def _call(model: torch.nn.Module, inputs: Any) -> None:
     try:
-        model(inputs)
+        run_images(model, inputs)
     except Exception as error:
         shape = " × ".join(map(str, getattr(inputs, "shape", ())))
         raise UserError(
@@ -564,7 +666,8 @@ def layer_calls(model: torch.nn.Module, inputs: Any) -> dict[str, int]:
     >>> layer_calls(torch.nn.Sequential(shared, torch.nn.ReLU(), shared), torch.zeros(1, 2))
     {'0': 2, '1': 1}
     """
-    return dict(Counter(output.name for output in _run(model, inputs)))
+    outputs, calls, _ = _run(model, inputs)
+    return {name: calls[name] for name in unique(output.name for output in outputs)}
 
 
 def _distinct(outputs: Iterable[_Output]) -> list[_Output]:
@@ -573,9 +676,13 @@ def _distinct(outputs: Iterable[_Output]) -> list[_Output]:
     for output in outputs:
         key = (output.tensor.data_ptr(), output.tensor.numel())
         known = groups.get(key)
-        if known is None or (output.depth, len(output.name)) < (known.depth, len(known.name)):
+        if known is None or _preference(output) < _preference(known):
             groups[key] = output  # keeps the position of the first in the order of computation
     return list({output.name: output for output in groups.values()}.values())
+
+
+def _preference(output: _Output) -> tuple[bool, int, int]:
+    return not output.plain, output.depth, len(output.name)
 
 
 def _level(outputs: list[_Output], depth: int) -> list[_Output]:

@@ -108,7 +108,8 @@ def test_tokens_have_channel_and_embedding(preprocessing, stimuli):
         ("patch_mean", cube[:, 1:].mean(1)),
         ("last", cube[:, -1]),
     ):
-        pooled = PytorchWrapper(Tokens(), preprocessing, store=None, pooling=Pooling(tokens=tokens))(stimuli, ["out"])
+        pooling = Pooling(tokens=tokens, prefix_tokens=1)
+        pooled = PytorchWrapper(Tokens(), preprocessing, store=None, pooling=pooling)(stimuli, ["out"])
         np.testing.assert_allclose(pooled.values, wanted, rtol=1e-5, atol=1e-6)
 
 

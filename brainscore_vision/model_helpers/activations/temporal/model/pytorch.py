@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from brainscore_core.errors import UserError
 from brainscore_vision.model_helpers.activations.core import LayerReader
 from brainscore_vision.model_helpers.activations.fingerprints import fingerprint
-from brainscore_vision.model_helpers.activations.networks import autocasting, to_input
+from brainscore_vision.model_helpers.activations.networks import autocasting, run_images, to_input, unwrapped
 from brainscore_vision.model_helpers.activations.passes import (
     Forward,
     Recorder,
@@ -437,6 +437,7 @@ class PytorchWrapper(ImageWrapper):
                 remedy="pass layer_activation_format={'layer4': 'CTHW', ...}, or inference='causal'",
             )
         formats = dict(layer_activation_format or {})
+        network, _ = unwrapped(model)
         self.layer_activation_format = formats
         self._process_output = process_output
         self._causal: CausalTimeline | None = None
@@ -452,7 +453,7 @@ class PytorchWrapper(ImageWrapper):
             timeline: ClipTimeline | CausalTimeline
             timeline = self._causal = CausalTimeline(fps, img_duration, window, before_onset)
             reader = self._clips = _CausalReader(preprocessing, self._causal)
-            self._axes = TimeAxes(model, lambda: to_input(model, self._window_of_grey()), 1 + reader.axis)
+            self._axes = TimeAxes(network, lambda: to_input(network, self._window_of_grey()), 1 + reader.axis)
         else:
             frames = int(img_duration * fps / 1000 + 1e-9)
             for what, shown, allowed in (("frames", frames, num_frames), ("milliseconds", img_duration, duration)):
@@ -499,7 +500,7 @@ class PytorchWrapper(ImageWrapper):
 
     def forward(self, inputs: Any) -> Any:
         """Output of the network for preprocessed clips."""
-        return self._model(to_input(self._model, inputs), **self._forward_kwargs)
+        return run_images(self._model, to_input(self._model, inputs), **self._forward_kwargs)
 
     def _reads_layers_itself(self) -> bool:
         return self._process_output is not None or any(
@@ -576,15 +577,15 @@ class PytorchWrapper(ImageWrapper):
             start, end = timeline.windows()[-1]
             return self._cut(self._clips([_grey_image(folder)]), start, end)
 
-    def _run(self, network: "torch.nn.Module", images: Any) -> None:
+    def _run(self, network: "torch.nn.Module", images: Any) -> Any:
         import torch
 
         network.eval()
         with torch.inference_mode(), autocasting(self._device, self._autocast):
             if getattr_static(type(self), "forward") is getattr_static(PytorchWrapper, "forward"):
-                network(to_input(network, images), **self._forward_kwargs)  # possibly a copy on another device
-            else:
-                self.forward(images)
+                # possibly a copy on another device
+                return run_images(network, to_input(network, images), **self._forward_kwargs)
+            return self.forward(images)
 
     def _fingerprint(self) -> dict[str, Any]:
         return super()._fingerprint() | {
