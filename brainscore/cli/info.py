@@ -43,7 +43,8 @@ def command(identifier: str, load: bool, ceiling: bool, attainable: bool, result
     """Show information about a model, benchmark, metric, data set or stimulus set.
 
     IDENTIFIER may also be a file and a function in it that returns a network or a model: path/to/file.py:make_model.
-    It is loaded, and the layers that were found and the preprocessing are shown.
+    It is loaded, and the layers that were found, the preprocessing and what is recorded of each layer are shown, as
+    for a registered model with --load.
 
     For models and benchmarks, this includes the metadata of the plugin, and for benchmarks what their stored
     assessments say. Without --load, --ceiling and --attainable,
@@ -127,7 +128,21 @@ def _wrapped(reference: str) -> dict[str, Any]:
         "regions": dict(getattr(model.model, "region_layer_map", {})) or "a layer is selected for each",
         "layers": list(getattr(model.model, "layers", [])),
         "remarks": list(model.remarks),
+        **_network(model.model),
     }
+
+
+def _network(model: Any) -> dict[str, Any]:
+    """What the network of a model gets, and what is recorded of its layers."""
+    from brainscore_vision.model_helpers.activations.preprocessing import describe_preprocessing
+
+    network = getattr(model, "activations_model", None)
+    described: dict[str, Any] = {}
+    if hasattr(network, "preprocessing"):
+        described["preprocessing"] = describe_preprocessing(network.preprocessing)
+    if hasattr(network, "describe_layers"):
+        described["recorded"] = network.describe_layers(list(getattr(model, "layers", [])))
+    return described
 
 
 def _describe(kind: str, identifier: str, registry: Any) -> dict[str, Any]:
@@ -178,7 +193,7 @@ def _rows(entry: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     for name, value in entry.items():
         if name == "metadata":
             yield from (_row(*field) for field in (value or {}).items() if field[0] != "trained_on")
-        elif name == "remarks":
+        elif name in ("remarks", "recorded"):
             yield name, _lines(value)
         elif name == "training":
             yield "trained on", _trained_on(value)
@@ -295,7 +310,7 @@ def _loaded(kind: str, identifier: str, *, ceiling: bool, attainable: bool) -> d
         if is_from_library(identifier):
             about["regions"] = dict(getattr(model, "region_layer_map", {})) or "a layer is selected for each"
             about |= {"layers": list(getattr(model, "layers", [])), "remarks": list(getattr(model, "remarks", []))}
-        return about
+        return about | _network(model)
     if kind == "data":
         assembly = brainscore_vision.load_dataset(identifier)
         return {

@@ -189,3 +189,18 @@ def test_a_model_of_a_library(cli, monkeypatch):
     monkeypatch.setattr(library_models, "require_library_model", lambda identifier: None)
     [entry] = json.loads(cli("info", "timm:resnet10t-untrained-seed2", "--json").stdout)
     assert (entry["name"], entry["weights"], entry["library"][:5]) == ("resnet10t", "as initialised, seed 2", "timm ")
+
+
+def test_a_network_is_described(cli, tmp_path):
+    (tmp_path / "mine.py").write_text(
+        """
+import torch
+
+
+def make():
+    return torch.nn.Sequential(torch.nn.Conv2d(3, 4, 9, stride=8), torch.nn.ReLU())
+"""
+    )
+    (entry,) = json.loads(cli("info", f"{tmp_path / 'mine.py'}:make", "--json").stdout)
+    assert entry["preprocessing"].startswith("resized to 224 × 224 pixels (bilinear, antialiased), divided by 255")
+    assert entry["recorded"][0] == "0: stimuli × 4 channels × 27 rows × 27 columns"

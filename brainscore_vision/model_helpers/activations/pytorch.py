@@ -229,6 +229,11 @@ class PytorchWrapper:
         """The network."""
         return self._model
 
+    @property
+    def preprocessing(self) -> Callable[[Sequence[Any]], Any]:
+        """Function of file paths that returns the network's input."""
+        return self._extractor.preprocess
+
     def example_input(self, path: Any) -> "torch.Tensor":
         """Input of the network for one image file, stimuli first, on its device."""
         return to_input(self._model, pixel_values(self._extractor.preprocess([path])))
@@ -262,7 +267,7 @@ class PytorchWrapper:
         >>> network = torch.nn.Sequential(torch.nn.Conv2d(3, 8, 3), torch.nn.Flatten(), torch.nn.Linear(7200, 10))
         >>> model = PytorchWrapper(network, lambda paths: torch.zeros(len(paths), 3, 32, 32), "small")
         >>> model.describe_layers(["0", "logits"])
-        ['0: feature map, 8 channels × 30 × 30', 'logits: output of the network, that of 2, 10 values']
+        ['0: stimuli × 8 channels × 30 rows × 30 columns', 'logits: stimuli × 10, output of the network, that of 2']
         """
         if self._reads_layers_itself():
             return [*self.remarks, f"layers are read as the class {type(self).__name__} does"]
@@ -274,11 +279,11 @@ class PytorchWrapper:
         words = [_in_words(shape, self._layout(layer, shape))]
         if self._names.is_output(layer):
             last = self._names.canonical(layer)
-            words.insert(0, "output of the network")
-            if self._known.logits == "last module":
-                words[0] += f", that of {last}"
-            elif self._known.logits == "not the output":
-                words[0] = f"output of {last}, the last module, since that of the network is no list of numbers"
+            if self._known.logits == "not the output":
+                words.append(f"output of {last}, the last module, since that of the network is no list of numbers")
+            else:
+                words.append("output of the network")
+                words += [f"that of {last}"] if self._known.logits == "last module" else []
         if layer in self._known.containers:
             words.append(f"the first tensor in its {self._known.containers[layer]}")
         if layer in self._known.axes:
@@ -506,18 +511,14 @@ def _prepared(network: "torch.nn.Module", device: "torch.device") -> "torch.nn.M
 
 
 def _in_words(shape: tuple[int, ...], layout: Layout) -> str:
-    sizes = " × ".join(map(str, shape))
-    if len(shape) == 1:
-        return f"{shape[0]} values"
     if len(shape) == 2:
         prefix = layout.prefix_tokens
         before = "an unknown number" if prefix is None else prefix
         first = ", the first a class token" if layout.class_token else ""
         tokens = "1 token" if shape[0] == 1 else f"{shape[0]} tokens"
-        return f"{tokens} × {shape[1]} channels, {before} of them before those of the image{first}"
+        return f"stimuli × {tokens} × {shape[1]} channels, {before} of them before those of the image{first}"
     if len(shape) == 3 and layout.channels_last is not None:
-        rows, columns, channels = shape if layout.channels_last else (*shape[1:], shape[0])
-        if layout.channels_last:
-            return f"feature map, {rows} × {columns} × {channels} channels"
-        return f"feature map, {channels} channels × {rows} × {columns}"
-    return f"{sizes} values in an unknown layout" if shape else "one value"
+        names = ("rows", "columns", "channels") if layout.channels_last else ("channels", "rows", "columns")
+        return " × ".join(["stimuli", *(f"{size} {name}" for size, name in zip(shape, names, strict=True))])
+    sizes = " × ".join(["stimuli", *map(str, shape)])
+    return f"{sizes}{'' if len(shape) < 2 else ' values in an unknown layout'}"

@@ -310,10 +310,7 @@ class TestFiles:
     def test_no_image(self, stimuli, tmp_path):
         (tmp_path / "a.png").write_text("<html>404</html>")
         stimuli.stimulus_paths["img_1"] = tmp_path / "a.png"
-        assert (
-            "it has none of the formats"
-            in only(validate_stimulus_set(stimuli), "image does not decode").culprit
-        )
+        assert "it has none of the formats" in only(validate_stimulus_set(stimuli), "image does not decode").culprit
 
     def test_id_without_path(self, stimuli):
         del stimuli.stimulus_paths["img_3"]

@@ -274,13 +274,13 @@ def test_layers_are_described(stimuli):
     wrapper = PytorchWrapper(torch.compile(network, backend="eager"), PREPROCESSING, "net", store=None)
     assert wrapper.describe_layers(["0.late", "1", "logits"]) == [
         "the network was compiled by torch.compile, and is recorded without compilation",
-        "0.late: 17 tokens × 6 channels, 1 of them before those of the image, the first a class token",
-        "1: 6 values, the first tensor in its tuple",
-        "logits: output of the network, that of 2, 6 values",
+        "0.late: stimuli × 17 tokens × 6 channels, 1 of them before those of the image, the first a class token",
+        "1: stimuli × 6, the first tensor in its tuple",
+        "logits: stimuli × 6, output of the network, that of 2",
     ]
     assert PytorchWrapper(first, PREPROCESSING, "net").describe_layers(["0"]) == [
-        "0: 1024 tokens × 3 channels, an unknown number of them before those of the image, stimuli are axis 2 of its "
-        "output, and are moved to the front"
+        "0: stimuli × 1024 tokens × 3 channels, an unknown number of them before those of the image, stimuli are axis "
+        "2 of its output, and are moved to the front"
     ]
 
 
