@@ -11,7 +11,10 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["Record", "ignoring", "is_recorded", "note", "recording", "remark", "timed"]
+__all__ = ["NOT_REPEATABLE", "Record", "ignoring", "is_recorded", "note", "recording", "remark", "timed"]
+
+NOT_REPEATABLE = "not a function of the stimulus"
+"""In the text of a remark: responses are random, or depend on the other stimuli of a batch."""
 
 
 @dataclass

@@ -9,6 +9,7 @@ import numpy as np
 
 from brainscore_core.errors import NotApplicable
 from brainscore_core.plugins.conformance.outcomes import Failed
+from brainscore_core.provenance import NOT_REPEATABLE, recording
 
 if TYPE_CHECKING:
     from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
@@ -74,6 +75,15 @@ def _time_bins(model: Any, stimuli: StimulusSet) -> None:
     starts = [int(start) for start in recording["time_bin_start"].values]
     if starts != [70, 170]:
         raise Failed(f"time_bin_start is {starts}; [70, 170] was asked for")
+
+
+def _function_of_stimulus(model: Any, stimuli: StimulusSet) -> None:
+    """What the model itself notices while it is recorded."""
+    with recording() as record:
+        _record(model, _require_regions(model)[0], stimuli)
+    for item in record.items:
+        if item["kind"] == "remark" and NOT_REPEATABLE in item["text"]:
+            raise Failed(item["text"])
 
 
 def _repeats(model: Any, stimuli: StimulusSet) -> None:
@@ -272,6 +282,7 @@ CHECKS: dict[str, Callable[[Any, StimulusSet], None]] = {
     "it can be recorded from or does a task": _does_something,
     "recordings have the right form": _recordings,
     "time bins come back as asked": _time_bins,
+    "responses are a function of the stimulus": _function_of_stimulus,
     "responses repeat": _repeats,
     "responses do not depend on the order of stimuli": _order,
     "responses do not depend on the other stimuli": _others,

@@ -44,6 +44,7 @@ def presentation_coords(stimuli: StimulusSet) -> dict[str, tuple[str, NDArray[An
 
 
 _READERS = max(2, os.cpu_count() or 1)
+_FIRST = 16  # stimuli of which one is shown alone
 
 
 @dataclass(frozen=True)
@@ -100,6 +101,16 @@ class Presentations:
         for path, content in zip(self.paths, self.contents, strict=True):
             first.setdefault(content, path)
         return list(first.values())
+
+    @cached_property
+    def sample(self) -> int:
+        """Number in :attr:`distinct` of the stimulus that is shown alone first.
+
+        Of the first ones, one whose file is larger than most: blank screens hide differences between responses, and the
+        largest values of a batch may be those of the largest file.
+        """
+        numbers = range(min(len(self.distinct), _FIRST))
+        return sorted(numbers, key=lambda number: self.distinct[number].stat().st_size)[len(numbers) * 3 // 4]
 
     @property
     def fingerprint(self) -> str:

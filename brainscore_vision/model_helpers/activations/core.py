@@ -4,6 +4,7 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -39,6 +40,7 @@ from brainscore_vision.model_helpers.activations.passes import (
 )
 from brainscore_vision.model_helpers.activations.recording import RecordedLayers, Recording, first_responses
 from brainscore_vision.model_helpers.activations.reduction import Pooling, make_reduction
+from brainscore_vision.model_helpers.activations.repeatability import known_causes
 from brainscore_vision.model_helpers.activations.store import ActivationStore, default_store
 
 __all__ = ["ActivationsExtractorHelper", "HookHandle", "LayerReader", "flatten"]
@@ -111,6 +113,8 @@ class LayerReader:
     layout : callable or None
         Name of a layer, and shape of its output for one stimulus → its layout. By default channels of feature maps are
         the first axis.
+    half : callable or None
+        Whether the model computes in half precision. By default it follows from its outputs.
     """
 
     fingerprint: Callable[[], Mapping[str, Any]] | None = None
@@ -121,6 +125,7 @@ class LayerReader:
     device: Any = None
     by_path: bool = False
     layout: Callable[[str, tuple[int, ...]], Layout] | None = None
+    half: Callable[[], bool] | None = None
 
 
 class ActivationsExtractorHelper:
@@ -210,6 +215,7 @@ class ActivationsExtractorHelper:
         self._variance = variance
         self._loader = Loader(self.preprocess, workers=workers, kind=loader, device=self.reader.device)
         self._plugin = calling_plugin()
+        self._repeats = True
         self._visual_degrees: float | None = None
         self._stimulus_set_hooks: dict[int, Callable[[Any], Any]] = {}
         self._batch_hooks: dict[int, Callable[[Any], Any]] = {}
@@ -395,10 +401,11 @@ class ActivationsExtractorHelper:
             raise UserError("there are no stimuli", remedy="pass at least one")
         trials = trials if vary else 1
         moving = trials > 1 and self._variance == "microsaccades"
-        recorder = plain_recorder(self.get_activations) if self.reader.recorder is None else self.reader.recorder()
+        new_recorder = self.reader.recorder or (lambda: plain_recorder(self.get_activations))
         at_once = self._batch_size if self.reader.at_once is None else self.reader.at_once
-        run = Pass(recorder, self._loader, self._batch_size, at_once, self._format, self._batch_hooks)
-        first, image = run.first(presentations.distinct[0], names)
+        run = Pass(new_recorder, self._loader, self._batch_size, at_once, self._format, self._batch_hooks)
+        image = run.inputs([presentations.distinct[presentations.sample]])
+        first = run.sample(image, names)
         height = stack_images(image).shape[-2] if moving else 1
         shifts = spiral(trials if moving else 1, height=height, visual_degrees=self._visual_degrees)
         shown = ShownStimuli(presentations, trials, shifts, moving)
@@ -418,8 +425,12 @@ class ActivationsExtractorHelper:
             max_memory=self._max_memory,
             store=None if key_parts is None else store,
             key_parts=key_parts,
+            half=self.reader.half is not None and self.reader.half(),
+            causes=partial(known_causes, self.preprocess, self.get_activations),
         )
-        return shown, recording.layers(responses, self._reduction)
+        recorded = recording.layers(responses, self._reduction)
+        self._repeats = recording.repeats
+        return shown, recorded
 
     def _layer_names(self, layers: Sequence[str] | None) -> list[str]:
         if isinstance(layers, str):
@@ -430,8 +441,8 @@ class ActivationsExtractorHelper:
         return self.reader.resolve(names) if self.reader.resolve is not None else names
 
     def keeps_activations(self) -> bool:
-        """Whether activations are stored: there is a store, and the model can be hashed."""
-        if self._open_store() is None or self._overrides_from_paths:
+        """Whether activations are stored: there is a store, the model can be hashed, and its last responses repeat."""
+        if self._open_store() is None or self._overrides_from_paths or not self._repeats:
             return False
         try:
             self._model_parts()

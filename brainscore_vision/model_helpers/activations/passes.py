@@ -330,8 +330,9 @@ class Pass:
 
     Attributes
     ----------
-    recorder : callable
-        See `Recorder`.
+    new_recorder : callable
+        Makes a `Recorder`. The one of the first sample also records all stimuli, since it may have counted how often
+        modules run; those of further samples are like new.
     loader : Loader
         Reads and preprocesses stimuli.
     batch_size : int
@@ -344,55 +345,56 @@ class Pass:
         Users' hooks on batches.
     """
 
-    recorder: Recorder
+    new_recorder: Callable[[], Recorder]
     loader: Loader
     batch_size: int
     at_once: int
     output_format: OutputFormat
     hooks: Mapping[int, Callable[[Any], Any]] = field(default_factory=dict)
+    _recorder: Recorder | None = field(default=None, init=False, repr=False)
     _transfers: "deque[tuple[Rows, str, NDArray[np.intp], _Transfer]]" = field(
         default_factory=deque, init=False, repr=False
     )
 
-    def first(self, path: Any, layers: Sequence[str]) -> tuple[dict[str, NDArray[Any]], Any]:
-        """Responses of each layer to one stimulus, 1 × its output's shape; and the preprocessed input."""
-        ((_, images),) = self.loader.batches([path], [slice(0, 1)])
-        with self.recorder(layers) as forward:
-            return self._collected(forward, images, layers), images
+    def inputs(self, paths: Sequence[Any]) -> Any:
+        """Preprocessed inputs of a few stimuli."""
+        ((_, images),) = self.loader.batches(paths, [slice(0, len(paths))])
+        return images
 
-    def rest(
+    def sample(self, images: Any, layers: Sequence[str]) -> dict[str, NDArray[Any]]:
+        """Responses of each layer to a few preprocessed stimuli, stimuli × its output's shape."""
+        recorder = self.new_recorder()
+        self._recorder = self._recorder or recorder
+        with recorder(layers) as forward:
+            return self._collected(forward, images, layers)
+
+    def record(
         self,
         paths: Sequence[Any],
         shifts: Shifts | None,
         destinations: Mapping[str, Rows],
         *,
-        skip: int,
         name: str,
         after_batch: Callable[[], None] = lambda: None,
     ) -> None:
-        """Write the responses to all stimuli except those to the first `skip` presentations of trial 0.
+        """Write the responses to all stimuli.
 
         Row ``stimulus · trials + trial`` of a destination gets the response to the stimulus in the trial. `after_batch`
         is called after each batch of a trial has passed the model.
         """
         trials = 1 if shifts is None else len(shifts.pixels)
-        start = skip if trials == 1 else 0
         bounds = [
-            slice(first, min(first + self.batch_size, len(paths)))
-            for first in range(start, len(paths), self.batch_size)
+            slice(first, min(first + self.batch_size, len(paths))) for first in range(0, len(paths), self.batch_size)
         ]
-        if not bounds:
-            return
         with (
-            self.recorder(list(destinations)) as forward,
+            (self._recorder or self.new_recorder())(list(destinations)) as forward,
             stage(f"activations of {name}", len(paths), unit="stimuli") as extraction,
         ):
             for batch, images in self.loader.batches(paths, bounds):
                 for trial in range(trials):
                     moved = images if shifts is None else shift_images(stack_images(images), shifts.pixels[trial])
-                    first = max(skip - batch.start, 0) if trial == 0 else 0
-                    rows = np.arange(batch.start + first, batch.stop) * trials + trial
-                    self._in_parts(forward, moved[first:] if first else moved, rows, destinations)
+                    rows = np.arange(batch.start, batch.stop) * trials + trial
+                    self._in_parts(forward, moved, rows, destinations)
                     after_batch()
                 extraction.done = batch.stop
             self._finish_transfers()

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from inspect import getattr_static
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -174,6 +175,7 @@ class PytorchWrapper:
             fingerprint=self._fingerprint,
             at_once=self._at_once,
             device=device if device.type == "cuda" else None,
+            half=self._is_half,
         )
         if self._reads_layers_itself():
             return reader
@@ -438,6 +440,10 @@ class PytorchWrapper:
             inputs = to_input(network, images)
             self._image = (inputs.shape[-2], inputs.shape[-1]) if inputs.ndim == 4 else None
             return run_images(network, self._arranged(inputs), **self._forward_kwargs)
+
+    def _is_half(self) -> bool:
+        tensors = chain(self._model.parameters(), self._model.buffers())
+        return self._autocast is not None or any(t.is_floating_point() and t.dtype.itemsize < 4 for t in tensors)
 
     def _arranged(self, inputs: Any) -> Any:
         """Images on a CPU with their channels last in memory, in which convolutions are faster there."""

@@ -5,16 +5,18 @@ Principal components are learned from activations that are already on disk.
 
 import logging
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from brainscore_core.display import first_few
 from brainscore_core.errors import UserError
 from brainscore_core.provenance import note
 from brainscore_vision.model_helpers.activations.assemblies import LayerUnits, ShownStimuli
@@ -26,12 +28,18 @@ from brainscore_vision.model_helpers.activations.reduction import (
     Reduction,
     make_reduction,
 )
-from brainscore_vision.model_helpers.activations.store import ActivationStore, LayerWriter, layer_key
+from brainscore_vision.model_helpers.activations.repeatability import (
+    Cause,
+    are_random,
+    explanation,
+    nearly_equal,
+)
+from brainscore_vision.model_helpers.activations.store import ActivationStore, LayerWriter, StoredLayer, layer_key
 
 __all__ = ["RecordedLayers", "Recording", "Response", "first_responses"]
 
-_TOLERANCE = 1e-3  # relative to a layer's largest value, between a stored response and the recomputed one
-_WIDE_TOLERANCE = 2e-2  # in half precision
+_PROBES = 2  # stimuli that are shown again, besides the first, if a layer is read from the store
+_COMPARED = 64  # features of a layer from which these stimuli are chosen
 _FLUSHED = 1 << 23  # bytes of a layer after which it is made sure that they are on the disk
 _WRITERS = 4  # layers that are written at the same time
 
@@ -80,7 +88,10 @@ class Response:
 
     @property
     def half(self) -> bool:
-        """Whether it is computed or stored in half precision."""
+        """Whether it is computed or stored in half precision; values of bfloat16 are recorded as float32."""
+        values = np.ascontiguousarray(self.values)
+        if values.dtype == np.float32 and not np.array_equal(values, np.rint(values)):
+            return not np.any(values.view(np.uint32) & 0xFFFF) or self.dtype.itemsize < 4
         return min(self.dtype.itemsize, self.values.dtype.itemsize) < 4
 
     def rows(self, values: NDArray[Any]) -> NDArray[Any]:
@@ -121,43 +132,56 @@ def first_responses(
     return responses
 
 
-def matches_first_row(stored: NDArray[Any], response: Response, *, half: bool = False) -> bool:
-    """Whether the first row of `stored` is the model's current response, within the accuracy of the arithmetic.
-
-    `half`: it is computed in half precision, whatever the type of the result.
-    """
-    if stored.shape[1:] != response.row:
-        return False
-    return nearly_equal(stored[0], response.values, half=half or response.half)
-
-
-def nearly_equal(before: NDArray[Any], now: NDArray[Any], *, half: bool = False) -> bool:
-    """Whether two arrays of the same size are equal within the accuracy of the arithmetic."""
-    before = np.asarray(before, dtype=np.float64).reshape(-1)
-    now = np.asarray(now, dtype=np.float64).reshape(-1)
-    finite = np.isfinite(now)
-    if before.shape != now.shape or not np.array_equal(np.isfinite(before), finite):
-        return False
-    scale = np.abs(before[finite]).max(initial=0)
-    return bool(np.all(np.abs(before[finite] - now[finite]) <= (_WIDE_TOLERANCE if half else _TOLERANCE) * scale))
-
-
 _logger = logging.getLogger(__name__)
 
 
 class ResponseRows:
-    """Accepts outputs of any shape and writes each as one row of features."""
+    """Accepts outputs of any shape, writes each as one row of features, and compares them with the first response.
 
-    def __init__(self, target: Any, response: Response) -> None:
+    Parameters
+    ----------
+    target : object
+        Where rows are written.
+    response : Response
+        The first response.
+    row : int
+        Its row.
+    half : bool
+        Whether it is computed in half precision.
+    distances : ndarray
+        For each row, the distance of the responses of all layers from the first ones; that of this layer is added.
+
+    Attributes
+    ----------
+    repeats : bool
+        Whether the response in its row, which is computed among others, equals the first one.
+    """
+
+    def __init__(
+        self, target: Any, response: Response, row: int, *, half: bool, distances: NDArray[np.float64]
+    ) -> None:
         self._target = target
         self._response = response
+        self._row = row
+        self._half = half
+        self._distances = distances
+        self._features = slice(None, None, max(1, response.values.size // _COMPARED))
+        self.repeats = True
 
     def __setitem__(self, rows: Any, values: NDArray[Any], /) -> None:
-        self._target[rows] = self._response.rows(values)
-
-    def put_first(self) -> None:
-        """Write the first row, which is already known."""
-        self._target[0:1] = self._response.values
+        block = self._response.rows(values)
+        self._target[rows] = block
+        numbers = np.arange(rows.start, rows.stop) if isinstance(rows, slice) else np.asarray(rows)
+        for response in block[numbers == self._row]:
+            self.repeats = nearly_equal(self._response.values, response, half=self._half)
+        if not block.size:
+            return
+        first, now = (
+            part.reshape(len(part), -1)[:, self._features].astype(np.float64) for part in (self._response.values, block)
+        )
+        with np.errstate(invalid="ignore", over="ignore"):
+            distance = np.square(now - first).mean(axis=1) / (np.square(first).mean() or 1)
+        self._distances[numbers] += np.nan_to_num(distance)
 
 
 class _StoredRows:
@@ -241,30 +265,8 @@ def layer_writers(
         }
 
 
-def stored_layers(
-    store: ActivationStore, parts: Mapping[str, Mapping[str, Any]], first: Mapping[str, Response], model: str
-) -> dict[str, NDArray[Any]]:
-    """Stored layers whose first response equals the model's current response."""
-    hits = {}
-    for layer, response in first.items():
-        key = layer_key(parts[layer])
-        stored = store.get(key)
-        half = parts[layer]["model"].get("autocast") is not None
-        if stored is not None and matches_first_row(stored.array, response, half=half):
-            hits[layer] = stored.array
-        elif stored is not None:
-            _logger.warning(
-                "stored activations of %s, layer %s, differ from the model's current responses and are computed again: "
-                "the model is not deterministic, or its behavior changed although its code and weights did not",
-                model,
-                layer,
-            )
-        note("cache", store="activations", key=key, hit=layer in hits)
-    return hits
-
-
 _CHUNK = 1 << 25  # bytes of activations that are read together
-_PROBE = 16  # number of values that identify a layer's first response
+_IDENTIFYING = 16  # numbers that identify a response of a layer whose components are stored
 
 KeyParts = Mapping[str, Mapping[str, Any]]
 
@@ -276,64 +278,15 @@ def temporary_store() -> Iterator[ActivationStore]:
         yield ActivationStore(Path(folder), max_bytes=1 << 62)  # the disk is the limit
 
 
-def _components_in_memory(activations: NDArray[Any], components: int, response: Response) -> NDArray[Any]:
-    pca = _fitted(activations, components, response.units.name)
-    values = np.empty(_shape(activations, pca), _dtype(response))
-    _transform(activations, pca, values)
-    return values
-
-
-def _components_in_store(
-    activations: NDArray[Any],
-    components: int,
-    response: Response,
-    store: ActivationStore,
-    parts: Mapping[str, Any],
-    info: Mapping[str, Any],
-) -> NDArray[Any]:
-    pca = _fitted(activations, components, response.units.name)
-    shape, dtype = _shape(activations, pca), _dtype(response)
-    writer = store.writer(layer_key(parts), shape=shape, dtype=dtype, parts=parts, info=info)
-    with writer:
-        _transform(activations, pca, writer)
-    assert writer.stored is not None  # set when the block ends without an error
-    return writer.stored.array
-
-
-def _stored_components(
-    store: ActivationStore, parts: Mapping[str, Any], response: Response, model: str
-) -> NDArray[Any] | None:
-    """Stored components, if the model's response to the first stimulus is unchanged."""
-    key = layer_key(parts)
-    stored = store.get(key)
-    if stored is not None:
-        before = np.asarray(stored.info.get("first", []), dtype=np.float64)
-        half = parts["model"].get("autocast") is not None or response.half
-        if not nearly_equal(before, _probe(response), half=half):
-            _logger.warning(
-                "stored components of %s, layer %s, are of activations that differ from the model's current responses "
-                "and are computed again: the model is not deterministic, or its behavior changed although its code and "
-                "weights did not",
-                model,
-                response.units.name,
-            )
-            stored = None
-    note("cache", store="activations", key=key, hit=stored is not None)
-    return None if stored is None else stored.array
-
-
-def _probe(response: Response) -> NDArray[np.float64]:
-    """A few values that identify a response."""
-    flat = np.asarray(response.values, dtype=np.float64).reshape(1, -1)
-    return np.asarray(RandomProjection(_PROBE).transform(np.nan_to_num(flat)).reshape(-1), dtype=np.float64)
+def _identifying(responses: NDArray[Any]) -> list[list[float]]:
+    """A few numbers for each response that identify it."""
+    flat = np.asarray(responses, dtype=np.float64).reshape(len(responses), -1)
+    numbers: list[list[float]] = RandomProjection(_IDENTIFYING).transform(np.nan_to_num(flat)).tolist()
+    return numbers
 
 
 def _dtype(response: Response) -> np.dtype[Any]:
     return np.result_type(response.dtype, np.float32)
-
-
-def _shape(activations: NDArray[Any], pca: IncrementalPCA) -> tuple[int, ...]:
-    return (*activations.shape[:-1], pca.width(activations.shape[-1]))
 
 
 def _blocks(activations: NDArray[Any]) -> Iterator[slice]:
@@ -381,7 +334,7 @@ class RecordedLayers(NamedTuple):
     block: NDArray[Any] | None
 
 
-@dataclass(frozen=True)
+@dataclass
 class Recording:
     """Records the responses of a model to the stimuli shown, into a store or memory.
 
@@ -405,6 +358,12 @@ class Recording:
         Where layers are stored.
     key_parts : mapping or None
         Parts of each layer's key that do not depend on its responses; None without a store.
+    half : bool
+        Whether the model is known to compute in half precision.
+    causes : callable
+        Returns what is known to make responses depend on more than the stimulus; see `known_causes`.
+    repeats : bool
+        Whether the responses are a function of the stimulus, as far as is known afterwards; if not, none are stored.
     """
 
     run: Pass
@@ -416,6 +375,10 @@ class Recording:
     max_memory: int | str | None
     store: ActivationStore | None
     key_parts: KeyParts | None
+    half: bool
+    causes: Callable[..., list[Cause]]
+    repeats: bool = field(default=True, init=False)
+    _probes: list[int] = field(default_factory=list, init=False, repr=False)  # stimuli, besides the first
 
     def layers(self, first: dict[str, Response], reduction: str | None) -> RecordedLayers:
         """Record the layers with these first responses."""
@@ -435,14 +398,11 @@ class Recording:
             if make_reduction(spec).width(response.units.features) != response.units.features
         }
         parts = self._parts(full)
-        values: dict[str, NDArray[Any]] = {}
-        keyed: dict[str, dict[str, Any]] = {}
-        if self.store is not None:
-            for name, response in wide.items():
-                keyed[name] = {**parts[name], "dtype": _dtype(response).str, "reduction": reduction}
-                stored = _stored_components(self.store, keyed[name], response, self.model)
-                if stored is not None:
-                    values[name] = stored
+        keyed = {
+            name: {**parts[name], "dtype": _dtype(response).str, "reduction": reduction}
+            for name, response in wide.items()
+        }
+        values = self._stored(wide, keyed)
         needed = {name: response for name, response in full.items() if name not in values}
         with nullcontext(self.store) if self.store is not None else temporary_store() as store:
             if needed:  # learning takes memory, even if all activations are already stored
@@ -451,13 +411,9 @@ class Recording:
             for name, activations in recorded.items():
                 if name not in wide:
                     values[name] = activations
-                elif self.store is None:
-                    values[name] = _components_in_memory(activations, reduction["components"], wide[name])
                 else:
-                    info = {**self._info, "layer": name, "first": _probe(wide[name]).tolist()}
-                    values[name] = _components_in_store(
-                        activations, reduction["components"], wide[name], self.store, keyed[name], info
-                    )
+                    pca = _fitted(activations, reduction["components"], name)
+                    values[name] = self._transformed(activations, pca, wide[name], keyed[name])
             if self.store is None:  # the temporary files are deleted
                 values = {
                     name: np.array(array) if isinstance(array, np.memmap) else array for name, array in values.items()
@@ -474,6 +430,81 @@ class Recording:
             for name, response in full.items()
         }
         return RecordedLayers(first, values, None)
+
+    def _transformed(
+        self, activations: NDArray[Any], pca: IncrementalPCA, response: Response, parts: Mapping[str, Any]
+    ) -> NDArray[Any]:
+        """Write the components of a layer into the store or into memory."""
+        shape, dtype = (*activations.shape[:-1], pca.width(activations.shape[-1])), _dtype(response)
+        if self.store is None or not self.repeats:
+            values = np.empty(shape, dtype)
+            _transform(activations, pca, values)
+            return values
+        numbers = [self._first, *self._probes]
+        identifying = _identifying(activations[self._rows(numbers)])
+        info = {
+            **self._info,
+            "layer": response.units.name,
+            "probes": self._probes,
+            "responses": {str(number): values for number, values in zip(numbers, identifying, strict=True)},
+        }
+        with self.store.writer(layer_key(parts), shape=shape, dtype=dtype, parts=parts, info=info) as writer:
+            _transform(activations, pca, writer)
+        assert writer.stored is not None  # set when the block ends without an error
+        return writer.stored.array
+
+    def _stored(self, first: Mapping[str, Response], parts: KeyParts) -> dict[str, NDArray[Any]]:
+        """Stored layers that were made of the model's current responses, as far as a few stimuli tell."""
+        if self.store is None:
+            return {}
+        opened = {layer: self.store.get(layer_key(parts[layer])) for layer in first}
+        found = {layer: stored for layer, stored in opened.items() if stored is not None}
+        chosen = Counter(number for stored in found.values() for number in stored.info.get("probes", ()))
+        self._probes = [number for number, _ in chosen.most_common(_PROBES)]
+        now = {layer: first[layer].values for layer in found}
+        if self._probes:
+            outputs = self.run.sample(self.run.inputs([self._paths[number] for number in self._probes]), list(found))
+            now = {layer: np.concatenate([now[layer], first[layer].rows(outputs[layer])]) for layer in found}
+        hits = {}
+        for layer in first:
+            if layer in found and self._are_of(found[layer], now[layer], half=self.half or first[layer].half):
+                hits[layer] = found[layer].array
+            elif layer in found:
+                _logger.warning(
+                    "stored activations of %s, layer %s, differ from the model's current responses and are computed "
+                    "again: the model is not deterministic, or its behavior changed although its code and weights did "
+                    "not",
+                    self.model,
+                    layer,
+                )
+            note("cache", store="activations", key=layer_key(parts[layer]), hit=layer in hits)
+        return hits
+
+    def _are_of(self, stored: StoredLayer, now: NDArray[Any], *, half: bool) -> bool:
+        """Whether a stored layer was made of these responses to the first stimulus and the probes."""
+        numbers = [self._first, *self._probes]
+        known = stored.info.get("responses")  # of components
+        if known is None:
+            pairs = zip(stored.array[self._rows(numbers)], now, strict=True)
+        else:
+            known = {number: known[str(number)] for number in numbers if str(number) in known}
+            current = dict(zip(numbers, _identifying(now), strict=True))
+            pairs = zip(known.values(), (current[number] for number in known), strict=True)
+        return all(nearly_equal(before, response, half=half) for before, response in pairs)
+
+    @property
+    def _paths(self) -> list[Path]:
+        return self.shown.presentations.distinct
+
+    @property
+    def _first(self) -> int:
+        """Number of the stimulus that was shown first, alone."""
+        return self.shown.presentations.sample
+
+    def _rows(self, numbers: Sequence[int]) -> list[int]:
+        """Rows of the responses to stimuli that are not displaced."""
+        trials = self.shown.trials if self.shown.moving else 1
+        return [number * trials for number in numbers]
 
     def _parts(self, first: Mapping[str, Response]) -> dict[str, dict[str, Any]]:
         """Parts of each layer's key; in a temporary store, keys only need to differ."""
@@ -505,7 +536,7 @@ class Recording:
         self, first: dict[str, Response], spec: str | None, store: ActivationStore | None, parts: KeyParts
     ) -> tuple[dict[str, NDArray[Any]], NDArray[Any] | None]:
         """All values of layers, read if they are stored; and, without a store, one block of them all."""
-        stored = {} if self.store is None else stored_layers(self.store, parts, first, self.model)
+        stored = self._stored(first, parts)
         missing = {layer: response for layer, response in first.items() if layer not in stored}
         if not missing:
             return stored, None
@@ -552,6 +583,9 @@ class Recording:
             write()
             for target in targets.values():
                 target.finish()
+            for writer in writers.values():
+                writer.kept = self.repeats
+                writer.info["probes"] = self._probes
         return {name: writer.stored.array for name, writer in writers.items() if writer.stored is not None}
 
     def _run(
@@ -561,10 +595,45 @@ class Recording:
         after_batch: Callable[[], None] = lambda: None,
     ) -> None:
         """Write the responses of these layers into `targets`, rows × time × features."""
-        destinations = {name: ResponseRows(targets[name], response) for name, response in layers.items()}
-        for destination in destinations.values():
-            destination.put_first()
+        distances = np.zeros(self.shown.row_count)
+        (row,) = self._rows([self._first])
+        destinations = {
+            name: ResponseRows(targets[name], response, row, half=self.half or response.half, distances=distances)
+            for name, response in layers.items()
+        }
         shifts = self.shown.shifts if self.shown.moving else None
-        self.run.rest(
-            self.shown.presentations.distinct, shifts, destinations, skip=1, name=self.model, after_batch=after_batch
-        )
+        self.run.record(self._paths, shifts, destinations, name=self.model, after_batch=after_batch)
+        differing = [name for name, destination in destinations.items() if not destination.repeats]
+        self._report(layers, differing)
+        furthest = np.argsort(-distances[self._rows(range(len(self._paths)))], kind="stable")[:_PROBES]
+        self._probes = [int(number) for number in furthest if number != self._first]
+
+    def _report(self, layers: Mapping[str, Response], differing: list[str]) -> None:
+        """Warn, and note for the receipt, if responses are not a function of the stimulus."""
+        transforms = self.causes(sufficient=True)
+        if not differing and not transforms:
+            return
+        self.repeats = False
+        if transforms:  # even if two responses are equal by chance
+            what, causes = "preprocessing is random, so that they differ from call to call", transforms
+        else:
+            what, causes = self._kind(layers, differing), self.causes()
+        text = explanation(self.model, what, causes)
+        note("remark", text=text)
+        where = f"; layers that differ: {first_few(differing)}" if differing else ""
+        _logger.warning("%s; its activations are not stored%s", text, where)
+
+    def _kind(self, layers: Mapping[str, Response], differing: list[str]) -> str:
+        """How responses differ: from call to call, or with the other stimuli of a batch."""
+        path = [self._paths[self._first]]
+        images = self.run.inputs(path)
+        if are_random([images, self.run.inputs(path)]):
+            return "preprocessing is random, so that they differ from call to call"
+        again = self.run.sample(images, differing)
+        alone = (layers[name].rows(again[name]) for name in differing)
+        if all(self._equal(layers[name], values) for name, values in zip(differing, alone, strict=True)):
+            return "they depend on the other stimuli of the batch"
+        return "they are random and differ from call to call"
+
+    def _equal(self, response: Response, values: NDArray[Any]) -> bool:
+        return nearly_equal(response.values, values, half=self.half or response.half)

@@ -40,7 +40,14 @@ from brainscore_web.leaderboard.cards.formatting import (
     number,
     web_address,
 )
-from brainscore_web.leaderboard.cards.scores import ScoreLine, exposure_mark, has_ceiling, node_ranks, reason_of
+from brainscore_web.leaderboard.cards.scores import (
+    UNREPEATABLE,
+    ScoreLine,
+    exposure_mark,
+    has_ceiling,
+    node_ranks,
+    reason_of,
+)
 from brainscore_web.leaderboard.cards.validity import AssessmentKey, assessment_keys
 from brainscore_web.leaderboard.clean import finite, or_nan
 from brainscore_web.leaderboard.descriptions import data_access, plain_name
@@ -299,7 +306,7 @@ def benchmark_data(benchmark: Benchmark, visitor: Visitor) -> BenchmarkData:
                     reason=benchmark.reason_to(visitor, row["state"], row["reason"])
                 ),
             )
-            for row in rows.values("pk", "model__identifier", *ScoreLine._fields)
+            for row in rows.annotate(unrepeatable=UNREPEATABLE).values("pk", "model__identifier", *ScoreLine._fields)
         },
         versions=list(benchmark.versions.all()),
         samples=[Sample(row.pk, row.image.name.rsplit("/", 1)[-1], row.caption) for row in samples],

@@ -46,7 +46,14 @@ from brainscore_web.leaderboard.cards.history import (
     moments,
     rescored,
 )
-from brainscore_web.leaderboard.cards.scores import ScoreLine, ScoreRow, default_open, score_axis, score_rows
+from brainscore_web.leaderboard.cards.scores import (
+    UNREPEATABLE,
+    ScoreLine,
+    ScoreRow,
+    default_open,
+    score_axis,
+    score_rows,
+)
 from brainscore_web.leaderboard.clean import finite, or_nan
 from brainscore_web.leaderboard.exposure import names_in
 from brainscore_web.leaderboard.models import (
@@ -370,8 +377,10 @@ def model_data(model: VisionModel, visitor: Visitor) -> ModelData:
     rows = list(Benchmark.objects.filter(is_mean=False).order_by().values_list("pk", "identifier", "created"))
     benchmarks = {pk: identifier for pk, identifier, _ in rows}
     scores = {}
-    rows_of_scores = Score.objects.filter(model=model).with_shows_data(visitor).order_by("created", "receipt")
-    for row in rows_of_scores.values("pk", "benchmark_id", "shows_data", *ScoreLine._fields):
+    rows_of_scores = Score.objects.filter(model=model).with_shows_data(visitor).annotate(unrepeatable=UNREPEATABLE)
+    for row in rows_of_scores.order_by("created", "receipt").values(
+        "pk", "benchmark_id", "shows_data", *ScoreLine._fields
+    ):
         if not row["shows_data"]:
             row["reason"] = withheld_reason(row["state"], row["reason"])
         if row["benchmark_id"] in benchmarks:

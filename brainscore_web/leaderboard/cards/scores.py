@@ -10,10 +10,12 @@ from typing import NamedTuple
 from urllib.parse import quote, urlencode
 
 import numpy as np
+from django.db.models import Q
 from django.utils.safestring import SafeString
 from numpy.typing import NDArray
 
 from brainscore_core.numerics.ranks import Ranks
+from brainscore_core.provenance import NOT_REPEATABLE
 from brainscore_vision.training_data import compare
 from brainscore_web.leaderboard.board import MAX_OPEN_HEADING, Board, BoardNode, group_texts
 from brainscore_web.leaderboard.cache import Cache
@@ -33,6 +35,7 @@ from brainscore_web.leaderboard.snapshot import SnapshotKey
 from brainscore_web.leaderboard.verification import verification_mark
 
 __all__ = [
+    "UNREPEATABLE",
     "ScoreLine",
     "ScoreRow",
     "default_open",
@@ -161,6 +164,11 @@ class ScoreLine(NamedTuple):
     low: float | None = None
     high: float | None = None
     undetermined: str = ""
+    unrepeatable: bool = False
+
+
+UNREPEATABLE = Q(document__notes__icontains=NOT_REPEATABLE)
+"""Scores whose receipt says that the responses of the model are random or depend on the other stimuli of a batch."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -180,7 +188,7 @@ class ScoreRow:
     exposure : SafeString
         The mark of a score whose stimuli the model was or may have been trained on.
     reason : str
-        Why there is no score, or no error.
+        Why there is no score, or no error, or how the score is limited.
     standing : Standing
         Standing among all models.
     places : str
@@ -366,7 +374,7 @@ def _interval_of_rank(board: Board, at: int, place: int) -> tuple[str, str]:
 
 
 def reason_of(name: str, line: ScoreLine | None, value: float | None, error: float | None) -> str:
-    """Return why there is no score, or no error; empty if there are both."""
+    """Return why there is no score, or no error, or how the score is limited; otherwise empty."""
     if line is None:
         return ""
     if name == "outdated":
@@ -376,4 +384,6 @@ def reason_of(name: str, line: ScoreLine | None, value: float | None, error: flo
         return line.undetermined
     if name != "scored":
         return line.reason
+    if line.unrepeatable:
+        return f"responses are {NOT_REPEATABLE}"
     return "" if error is not None or value is None else line.error_reason

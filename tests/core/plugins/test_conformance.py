@@ -6,6 +6,7 @@ import pytest
 from brainscore_core.errors import NotApplicable
 from brainscore_core.plugins import ConformanceError, check_model
 from brainscore_core.plugins.conformance.models import CHECKS
+from brainscore_core.provenance import NOT_REPEATABLE, note
 from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly, NeuroidAssembly
 
 
@@ -181,6 +182,12 @@ class Silent(Sound):
         super().start_recording("IT", time_bins)
 
 
+class Dropping(Sound):
+    def look_at(self, stimuli, number_of_trials=1, require_variance=False):
+        note("remark", text=f"the responses of it are {NOT_REPEATABLE}: they are random")
+        return super().look_at(stimuli, number_of_trials, require_variance)
+
+
 class Distracted(Sound):
     def start_task(self, task, fitting_stimuli=None):
         super().start_task("odd_one_out" if task == "passive" else task, fitting_stimuli)
@@ -210,6 +217,7 @@ def test_a_sound_model_passes_every_check():
         (WithNaN, "recordings have the right form"),
         (Shuffled, "recordings have the right form"),
         (OneBinOnly, "time bins come back as asked"),
+        (Dropping, "responses are a function of the stimulus"),
         (Noisy, "responses repeat"),
         (Position, "responses do not depend on the order of stimuli"),
         (Batch, "responses do not depend on the other stimuli"),

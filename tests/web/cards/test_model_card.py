@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from django.urls import reverse
 
+from brainscore_core.provenance import NOT_REPEATABLE
 from brainscore_web.leaderboard.board import BoardNode, board_for
 from brainscore_web.leaderboard.cards.model import find_model, model_card, model_data
 from brainscore_web.leaderboard.cards.scores import default_open, standings
@@ -99,6 +100,15 @@ def test_the_newest_score_of_the_version_is_shown_with_its_receipt(board, card_o
     row = next(row for row in card_of(board.models[0], member).rows if row.identifier == one.benchmark.identifier)
     assert (row.score, row.raw) == ("0.123 (0.100–0.150)", "0.100 (standard error 0.008)")
     assert (row.receipt, row.created[:4]) == ("newer", "2025")
+
+
+def test_a_score_says_that_responses_are_not_a_function_of_the_stimulus(board, card_of, member):
+    score = Score.objects.filter(model__identifier=board.models[0], state="scored", version="2").first()
+    score.document = {"notes": [f"the responses of it are {NOT_REPEATABLE}: they are random"]}
+    score.save()
+    reasons = {row.receipt: row.reason for row in card_of(board.models[0], member).rows}
+    assert reasons.pop(score.receipt) == "responses are not a function of the stimulus"
+    assert not any(NOT_REPEATABLE in reason for reason in reasons.values())
 
 
 def test_what_has_no_score_says_why(board, card_of, member):

@@ -53,6 +53,10 @@ class LayerWriter:
         Shape of the values, stimuli first.
     dtype : numpy.dtype
         Type on disk; values are converted to it.
+    info : dict
+        Descriptive names; entries may be added inside the block.
+    kept : bool
+        Whether the layer is stored; if set to False inside the block, its values are only readable from `stored`.
     stored : StoredLayer or None
         After the block: the layer, opened. It stays readable if the store removes it.
     """
@@ -78,7 +82,10 @@ class LayerWriter:
             raise ValueError(f"layer {key[:12]}… cannot have shape {self.shape}; it needs stimuli × features")
         if self.dtype.kind not in "biuf":
             raise ValueError(f"layer {key[:12]}… cannot have dtype {self.dtype}; it needs booleans, integers or floats")
-        self._parts, self._info = plain_value(parts), plain_value(info or {}, "info")
+        self.info = dict(info or {})
+        self.kept = True
+        self._parts = plain_value(parts)
+        plain_value(self.info, "info")
         if layer_key(self._parts) != key:
             raise ValueError(f"{key[:12]}… is not the key of these parts; pass the parts that layer_key was given")
         self._folder = folder
@@ -168,7 +175,8 @@ class LayerWriter:
                 f"layer {self.key[:12]}… was not stored: {self.shape[0] - len(digests)} of {self.shape[0]} rows were "
                 f"not written, row {missing} first"
             )
-        os.fsync(self._stream.fileno())
+        if self.kept:
+            os.fsync(self._stream.fileno())
         file = f"{self.key}.{uuid.uuid4().hex}.npy"
         manifest = Manifest(
             key=self.key,
@@ -179,10 +187,12 @@ class LayerWriter:
             nbytes=self.nbytes,
             created=time.time(),
             parts=self._parts,
-            info=self._info,
+            info=plain_value(self.info, "info"),
         )
         self.stored = StoredLayer(manifest, map_values(self._stream, self.dtype.str, self.shape, len(self._header)))
         self._stream.close()
+        if not self.kept:  # the open map outlives the file
+            return
         os.replace(self._part, self._folder / file)
         try:
             replaced = self._replaced()

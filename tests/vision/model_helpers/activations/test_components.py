@@ -11,10 +11,8 @@ from brainscore_core.provenance import recording
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision.model_helpers.activations import PytorchWrapper, reduction
 from brainscore_vision.model_helpers.activations import recording as _components
-from brainscore_vision.model_helpers.activations.assemblies import LayerUnits
 from brainscore_vision.model_helpers.activations.core import ActivationsExtractorHelper
 from brainscore_vision.model_helpers.activations.memory_plan import plan
-from brainscore_vision.model_helpers.activations.recording import Response
 from brainscore_vision.model_helpers.activations.store import ActivationStore
 
 torch = pytest.importorskip("torch")
@@ -51,7 +49,7 @@ def test_as_scikit_learn_from_one_pass(extract, anywhere, monkeypatch, stimuli):
     plain, _ = extract(reduction=None, store=None)
     monkeypatch.setattr(_components, "_CHUNK", 2 * plain.shape[1] * 4)  # two rows at a time
     found, passed = extract(store=anywhere)
-    assert passed == 6
+    assert passed == 7
     np.testing.assert_allclose(found.values, expected(plain.values), rtol=1e-4, atol=1e-5)
     assert found["stimulus_id"].values.tolist() == stimuli["stimulus_id"].tolist()
     assert found["neuroid_id"].values.tolist() == [f"net.conv.{number}" for number in range(K)]
@@ -62,7 +60,7 @@ def test_as_scikit_learn_from_one_pass(extract, anywhere, monkeypatch, stimuli):
 def test_narrow_layers_stay_and_several_stand_side_by_side(extract, anywhere):
     plain, _ = extract(["conv", "logits"], reduction=None, store=None)
     found, passed = extract(["logits", "conv"], reduction="pca:5", store=anywhere)
-    assert passed == 6
+    assert passed == 7
     np.testing.assert_allclose(found.values[:, :5], plain.values[:, 196:], rtol=1e-5)
     np.testing.assert_allclose(found.values[:, 5:], expected(plain.values[:, :196], 5), rtol=1e-4, atol=1e-5)
 
@@ -83,16 +81,16 @@ def test_the_second_call_finds_them(extract, store):
     store.remove([whole.key])
     with recording() as record:
         again, passed = extract()
-    assert passed == 1  # the first stimulus, to compare
+    assert passed == 3  # to compare
     assert [item["hit"] for item in record.items if item["kind"] == "cache"] == [True]
     np.testing.assert_array_equal(again.values, first.values)
 
 
 def test_a_stored_layer_is_enough(extract):
     extract(reduction=None)
-    assert extract()[1] == 1
+    assert extract()[1] == 3
     found, passed = extract(reduction="pca:2")
-    assert passed == 1
+    assert passed == 3
     assert found.shape == (7, 2)
 
 
@@ -108,19 +106,16 @@ def test_other_stimuli_are_other_components(extract, stimuli, store):
     assert len({entry.key for entry in store.entries()}) == 4
 
 
-def test_a_model_that_changed_unseen_is_computed_anew(extract, network, store, caplog):
-    class Hidden:
-        __slots__ = ()
-        factor = 1.0
-
-    hidden = Hidden()
-    network.conv.register_forward_hook(lambda _m, _i, output: output * hidden.factor)
+def test_a_model_that_changed_unseen_is_computed_anew(extract, network, store, caplog, tmp_path):
+    factor = tmp_path / "factor"
+    factor.write_text("1")
+    network.conv.register_forward_hook(lambda _m, _i, output: output * float(factor.read_text()))
     before, _ = extract()
-    Hidden.factor = 2.0
+    factor.write_text("2")
     with caplog.at_level(logging.WARNING):
         after, passed = extract()
-    assert passed == 6
-    assert "stored components of net, layer conv" in caplog.text
+    assert passed == 11
+    assert "stored activations of net, layer conv, differ" in caplog.text
     assert len(store.entries()) == 2
     np.testing.assert_allclose(after.values, 2 * before.values, rtol=1e-4, atol=1e-5)
 
@@ -207,15 +202,15 @@ def test_one_layer_after_the_other_within_what_is_planned(tmp_path, monkeypatch)
     rows, features, components = 200, 20_000, 60
     for module in (_components, reduction):
         monkeypatch.setattr(module, "_CHUNK", 1 << 20)
-    layers, first = {}, {}
+    layers = {}
     for name in ("one", "two"):
         layers[name] = np.lib.format.open_memmap(tmp_path / f"{name}.npy", "w+", np.float32, (rows, features))
         layers[name][:] = np.random.default_rng(len(layers)).standard_normal((rows, features))
-        units = LayerUnits(name, (features,), features)
-        first[name] = Response(np.array(layers[name][:1]), units, np.dtype(np.float32))
     tracemalloc.start()
     try:
-        values = [_components._components_in_memory(layers[name], components, first[name]) for name in layers]
+        values = [np.empty((rows, components), np.float32) for _ in layers]
+        for (name, layer), target in zip(layers.items(), values, strict=True):
+            _components._transform(layer, _components._fitted(layer, components, name), target)
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

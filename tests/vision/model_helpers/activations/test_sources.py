@@ -1,5 +1,13 @@
 """Activations from functions, files, timm, torchvision and transformers."""
 
+import functools
+import logging
+import os
+import subprocess
+import sys
+import threading
+import types
+import weakref
 from functools import cached_property
 
 import numpy as np
@@ -11,7 +19,7 @@ from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision import load_model
 from brainscore_vision.model_helpers.activations import fingerprints
 from brainscore_vision.model_helpers.activations.features_on_disk import FeaturesOnDisk
-from brainscore_vision.model_helpers.activations.fingerprints import Unhashable, fingerprint
+from brainscore_vision.model_helpers.activations.fingerprints import Unhashable, code_fingerprint, fingerprint
 from brainscore_vision.model_helpers.activations.preprocessing import ImagePreprocessing, load_preprocess_images
 from brainscore_vision.model_helpers.activations.pretrained_models import from_huggingface, from_timm, from_torchvision
 from brainscore_vision.model_helpers.images import load_rgb
@@ -37,7 +45,7 @@ def test_functions_of_what_was_loaded_once(stimuli, store, colours):
     model = CallableWrapper({"colour": colour, "twice": lambda images: 2 * colour(images)}, "m", load=load, store=store)
     found = model(stimuli, ["colour", "twice"])
     np.testing.assert_allclose(found.values, np.hstack([colours, 2 * colours]))
-    assert len(loaded) == 6
+    assert len(loaded) == 7  # one of six is loaded alone first
     assert model.layers() == ["colour", "twice"]
 
 
@@ -63,7 +71,7 @@ def test_functions_of_paths_see_every_path(stimuli, store):
 
     model = CallableWrapper({"number": names}, "m", store=store)
     assert model(stimuli, ["number"]).values.ravel().tolist() == list(range(7))
-    assert len(seen) == 7
+    assert len(seen) == 8  # one of seven is shown alone first
 
 
 def test_trials_of_a_function_are_alike(stimuli, colours):
@@ -86,7 +94,7 @@ def test_another_function_is_another_layer(stimuli, store):
 
 def test_a_function_must_answer_for_each_stimulus(stimuli):
     model = CallableWrapper({"one": lambda images: np.zeros((1, 3))}, "m", load=load_rgb, store=None)
-    with pytest.raises(ValueError, match=r"features of shape \(1, 3\) for 5 stimuli"):
+    with pytest.raises(ValueError, match=r"features of shape \(1, 3\) for 6 stimuli"):
         model(stimuli, ["one"])
 
 
@@ -115,6 +123,119 @@ def test_fingerprints(monkeypatch):
         twice = [twice, twice]
     with pytest.raises(Unhashable, match="more than 1,000 objects"):
         fingerprint(twice)
+
+
+class Settings:
+    gain = 1.0
+
+
+class Scaling(Settings):
+    def __call__(self, x):
+        return x * self.gain
+
+
+GAIN = 1.0
+TABLE = {"gain": [1.0]}
+OBJECT = types.SimpleNamespace(gain=1.0)
+WEIGHTS = np.ones(2)
+SEEN: dict = {}
+COUNT = 0
+ODD = [logging.getLogger(), threading.Lock(), np.random.default_rng(), weakref.WeakKeyDictionary(), os.environ]
+
+
+def scaled(x):
+    return x * GAIN
+
+
+def nested(x):
+    return [scaled(value) for value in x]
+
+
+def remembering(x):
+    global COUNT
+    COUNT += 1
+    SEEN[x] = SEEN.get(x) or TABLE["gain"][0]
+    return SEEN[x], ODD
+
+
+def from_environment(x):
+    return x * float(os.environ["GAIN_OF_A_TEST"]), os.getenv("HOME")
+
+
+@pytest.mark.parametrize(
+    ("code", "owner", "name", "value"),
+    [
+        (scaled, sys.modules[__name__], "GAIN", 0.5),
+        (nested, sys.modules[__name__], "GAIN", 0.5),
+        (functools.partial(nested, x=[1]), sys.modules[__name__], "GAIN", 2),
+        (remembering, sys.modules[__name__], "TABLE", {"gain": [2.0]}),
+        (lambda x: x * OBJECT.gain, OBJECT, "gain", 2.0),
+        (lambda x: x * WEIGHTS, sys.modules[__name__], "WEIGHTS", np.zeros(2)),
+        (lambda x: (lambda y: y * Settings.gain)(x), Settings, "gain", 2.0),
+        (Scaling(), Settings, "gain", 2.0),
+        (from_environment, os.environ, "GAIN_OF_A_TEST", "2"),
+    ],
+)
+def test_values_that_code_names_change_a_fingerprint(code, owner, name, value, monkeypatch):
+    monkeypatch.setenv("GAIN_OF_A_TEST", "1")
+    before = fingerprint(code)
+    (monkeypatch.setitem if owner is os.environ else monkeypatch.setattr)(owner, name, value)
+    assert fingerprint(code) != before
+    monkeypatch.undo()
+    monkeypatch.setenv("GAIN_OF_A_TEST", "1")
+    assert fingerprint(code) == before
+
+
+def test_values_that_code_changes_do_not_change_a_fingerprint():
+    seen = []
+
+    def remember(x):
+        seen.append(x)
+        return remembering(x)
+
+    before = fingerprint(remember)
+    remember("a stimulus")
+    assert (COUNT, len(SEEN), len(seen)) == (1, 1, 1)
+    assert fingerprint(remember) == before
+
+
+def test_fingerprints_of_networks_include_values_that_they_name(monkeypatch):
+    torch = pytest.importorskip("torch")
+
+    class Network(torch.nn.Module):
+        gain = 1.0
+
+        def __init__(self):
+            super().__init__()
+            self._mean = torch.ones(3)
+
+        def forward(self, x):
+            return scaled(x) * self.gain
+
+    before = code_fingerprint(Network())
+    monkeypatch.setattr(Network, "gain", 2.0)
+    other = code_fingerprint(Network())
+    monkeypatch.setattr(sys.modules[__name__], "GAIN", 2.0)
+    assert len({before, other, code_fingerprint(Network())}) == 3
+
+
+def test_fingerprints_are_equal_in_all_processes(tmp_path):
+    (tmp_path / "mine.py").write_text(
+        "import numpy as np\nNAMES = {'a', 'b', 'c', 1}\nARRAY = np.arange(3)\n\n\n"
+        "class Reader:\n    kinds = frozenset('xyz')\n\n    def __call__(self, x):\n        return NAMES, ARRAY\n"
+    )
+    code = (
+        "from brainscore_vision.model_helpers.activations.fingerprints import fingerprint; import mine; "
+        "print(fingerprint(mine.Reader()))"
+    )
+    digests = set()
+    for seed in ("1", "2"):
+        paths = os.pathsep.join([str(tmp_path), *filter(None, sys.path)])
+        environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": paths}
+        digests.add(
+            subprocess.run([sys.executable, "-c", code], env=environment, check=True, capture_output=True).stdout
+        )
+    assert len(digests) == 1
 
 
 def test_cached_properties_do_not_change_a_fingerprint():

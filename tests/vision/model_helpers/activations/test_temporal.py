@@ -309,13 +309,13 @@ def test_only_frames_in_the_recorded_time_pass_the_network(causal, mixer, stimul
     recorded = model.look_at(films)
     assert [shape[2] for shape in passes[:2]] == [FRAMES, 2 * FRAMES]  # to find axes of time
     del passes[:2]
-    # one film, then the two others together; frames 1 and 2, of three frames each
-    assert passes == [(1, 3, FRAMES, SIZE, SIZE)] * 2 + [(2, 3, FRAMES, SIZE, SIZE)] * 2
+    # one film, then all together; frames 1 and 2, of three frames each
+    assert passes == [(1, 3, FRAMES, SIZE, SIZE)] * 2 + [(3, 3, FRAMES, SIZE, SIZE)] * 2
     everything = causal()(films, ["head"]).values
     np.testing.assert_allclose(recorded.values, everything[..., 1:3], rtol=1e-5)
     passes.clear()
     causal()(stimuli.iloc[:1], ["head"])
-    assert len(passes) == 2 + FRAMES  # a still image fills the window then
+    assert len(passes) == 2 + 2 * FRAMES  # a still image, shown twice, fills the window then
 
 
 def test_the_key_has_what_the_responses_depend_on(causal, store, tmp_path):
