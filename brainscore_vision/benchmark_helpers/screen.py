@@ -229,11 +229,11 @@ def stimulus_files(stimulus_set: StimulusSet) -> dict[str, Path]:
             remedy="name each row's stimulus in a column 'stimulus_id'",
         )
     known = stimulus_set.stimulus_paths or {}
-    paths = {identifier: known.get(identifier) for identifier in stimulus_set["stimulus_id"]}
+    paths = {name: Path(known[name]) if known.get(name) is not None else None for name in stimulus_set["stimulus_id"]}
     missing = [
         f"{identifier} ({path if path is not None else 'no path'})"
         for identifier, path in paths.items()
-        if path is None or not Path(path).is_file()
+        if path is None or not path.is_file()
     ]
     if missing:
         raise UserError(
@@ -241,7 +241,7 @@ def stimulus_files(stimulus_set: StimulusSet) -> dict[str, Path]:
             f"{first_names(missing)}",
             remedy="set stimulus_set.stimulus_paths to a dictionary from stimulus_id to an existing file",
         )
-    return {identifier: Path(path) for identifier, path in paths.items() if path is not None}
+    return {identifier: path for identifier, path in paths.items() if path is not None}
 
 
 def _angle(value: float, name: str) -> float:

@@ -40,6 +40,7 @@ __all__ = [
 
 Workers = Literal["threads", "processes"]
 _BATCHES_AHEAD = 2  # batches that are read while one is in the network
+_FEW = 3  # stimuli that are read as fast as workers start
 _FILLED = 0.65  # share of all cores' time from which on work side by side is not faster than one after another
 _MAX_WORKERS = 16  # threads or processes, by default
 
@@ -108,7 +109,7 @@ class Loader:
 
     def batches(self, paths: Sequence[Any], batches: Sequence[slice]) -> Iterator[tuple[slice, Any]]:
         """The slice of `paths` of each batch, and its preprocessed inputs."""
-        if not self._workers or len(paths) < 2:
+        if not self._workers or len(paths) <= _FEW:
             for batch in batches:
                 yield batch, self._checked(_prepared(self._preprocess, paths[batch]), len(paths[batch]))
             return
