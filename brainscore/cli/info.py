@@ -136,7 +136,7 @@ def _network(model: Any) -> dict[str, Any]:
     """What the network of a model gets, and what is recorded of its layers."""
     from brainscore_vision.model_helpers.activations.preprocessing import describe_preprocessing
 
-    network = getattr(model, "activations_model", None)
+    network: Any = getattr(model, "activations_model", None)
     described: dict[str, Any] = {}
     if hasattr(network, "preprocessing"):
         described["preprocessing"] = describe_preprocessing(network.preprocessing)
