@@ -6,6 +6,7 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 import pandas as pd
+import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
 from brainscore_core.errors import UserError, spelling_hint
@@ -225,8 +226,12 @@ def as_table(assembly: DataAssembly, dims: tuple[str, ...], *, role: str) -> Dat
     Raises
     ------
     MetricInputError
-        If a dimension is missing, or another dimension has several entries.
+        If it is not an assembly, a dimension is missing, or another dimension has several entries.
     """
+    if not isinstance(assembly, xr.DataArray):
+        raise MetricInputError(
+            f"the {role} is a {type(assembly).__name__}, not an assembly", remedy="pass a DataAssembly with coordinates"
+        )
     missing = [dim for dim in dims if dim not in assembly.dims]
     surplus: list[Hashable] = [dim for dim in assembly.dims if dim not in dims]
     longer = [dim for dim in surplus if assembly.sizes[dim] != 1]

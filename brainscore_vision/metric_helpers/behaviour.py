@@ -30,6 +30,8 @@ _NO_ANSWER: Final = ("", "na", "n/a", "nan", "none")
 """Texts that stand for a missing answer, unless they are labels."""
 
 _REMEDY: Final = "name the labels alike on both sides"
+_UNLIKELY: Final = 0.001
+"""With a smaller probability, it is not a coincidence that all answers are wrong."""
 _FEW_ANSWERS: Final = 10
 _FEW_LABELS: Final = 3
 """With fewer answers, or fewer labels on one side, different labels may be a coincidence."""
@@ -113,8 +115,11 @@ def right_choices(
     role: str = "source",
     others: Iterable[Any] = (),
     offered: Iterable[Any] = (),
+    stimuli: ArrayLike | None = None,
 ) -> RightChoices:
     """Compare choices with the right ones, after :func:`check_labels`.
+
+    If all are labels, but so many are wrong that guesses would not be, this is a warning, too.
 
     Parameters
     ----------
@@ -124,6 +129,13 @@ def right_choices(
         Whose choices these are, for messages.
     others, offered : iterable
         As for :func:`check_labels`.
+    stimuli : array_like, optional
+        The stimulus of each trial; several right answers to one are a warning.
+
+    Raises
+    ------
+    MetricInputError
+        As :func:`check_labels`, or if right answers are missing.
 
     Examples
     --------
@@ -131,11 +143,25 @@ def right_choices(
     array([ True, False, False])
     """
     answers, labels = (np.asarray(side, dtype=object) for side in (chosen, truth))
+    if (unknown := pd.isna(labels)).any():
+        raise MetricInputError(
+            f"the right answer is missing in {unknown.sum()} trials, first in trial {unknown.argmax()}",
+            remedy="fill them in, or drop these trials",
+        )
     warning = check_labels(answers, labels, role=role, others=others, offered=offered)
     given = ~pd.isna(answers)
     correct = np.zeros(answers.shape, dtype=np.bool_)
     correct[given] = answers[given] == labels[given]
     known, chosen_labels = _counts(labels), _counts(answers)
+    by_chance = 1 / max(1, len({*known, *others, *offered}))
+    if not warning and not correct.any() and (1 - by_chance) ** given.sum() < _UNLIKELY:
+        example = f"{listed(answers[given][:1])} where {listed(labels[given][:1])} is right"
+        warning = remark(f"no answer of the {role} is right, such as {example}; check that labels are not shifted")
+    if stimuli is not None:
+        pairs = pd.DataFrame({"stimulus": np.asarray(stimuli), "label": labels}).drop_duplicates()
+        if len(several := pairs["stimulus"][pairs["stimulus"].duplicated()].unique()):
+            text = remark(f"{len(several)} stimuli of the {role} have several right answers, such as {listed(several)}")
+            warning = "; ".join(filter(None, [warning, text]))
     other_spellings = respelled(chosen_labels, known)
     new = [label for label in chosen_labels if label not in known and label not in other_spellings]
     return RightChoices(correct, new, warning)

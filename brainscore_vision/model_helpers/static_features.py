@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from brainscore_core.errors import UserError
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
@@ -14,7 +14,11 @@ from brainscore_vision.model_helpers.activations.fingerprints import fingerprint
 from brainscore_vision.model_helpers.brain_transformation import ModelCommitment
 from brainscore_vision.model_helpers.brain_transformation.behavior import Similarity
 
-__all__ = ["CallableWrapper", "FeatureModel"]
+__all__ = ["CallableWrapper", "FeatureError", "FeatureModel"]
+
+
+class FeatureError(UserError, ValueError):
+    """Functions that do not return the features of a layer."""
 
 
 class FeatureModel(ModelCommitment):
@@ -181,7 +185,7 @@ class CallableWrapper:
     def get_activations(self, inputs: Sequence[Any], layer_names: Sequence[str]) -> dict[str, np.ndarray]:
         """Compute the features of some layers for loaded stimuli."""
         if isinstance(self._functions, Mapping):
-            activations = {name: np.asarray(self._functions[name](inputs)) for name in layer_names}
+            activations = {name: self._features(name, self._functions[name](inputs), inputs) for name in layer_names}
         else:
             returned = self._functions(inputs)
             missing = [name for name in layer_names if name not in returned]
@@ -190,19 +194,30 @@ class CallableWrapper:
                     f"{self.identifier!r} returned no {', '.join(missing)}",
                     remedy=f"its function returns {', '.join(map(str, returned))}: pass these as layer_names",
                 )
-            activations = {name: np.asarray(returned[name]) for name in layer_names}
-        for name, features in activations.items():
-            if features.shape[:1] != (len(inputs),):
-                raise ValueError(
-                    f"layer {name!r} of {self.identifier!r} returned features of shape {features.shape} for "
-                    f"{len(inputs)} stimuli; their first axis must be the stimuli"
-                )
+            activations = {name: self._features(name, returned[name], inputs) for name in layer_names}
         return activations
+
+    def _features(self, layer: str, returned: Any, inputs: Sequence[Any]) -> NDArray[Any]:
+        """Features as an array of numbers, stimuli first."""
+        name = f"layer {layer!r} of {self.identifier!r} returned"
+        try:
+            features = np.asarray(returned)
+        except ValueError as error:
+            message = f"{name} features of different lengths"
+            raise FeatureError(message, remedy="return as many for each stimulus") from error
+        if features.shape[:1] != (len(inputs),):
+            raise FeatureError(
+                f"{name} features of shape {features.shape} for {len(inputs)} stimuli; their first axis must be the "
+                "stimuli"
+            )
+        if features.dtype.kind not in "fiub":
+            raise FeatureError(f"{name} features of type {features.dtype}", remedy="return real numbers")
+        return features
 
     def _resolve(self, layers: Sequence[str]) -> list[str]:
         unknown = [layer for layer in layers if layer not in self._names]
         if unknown:
-            raise ValueError(
+            raise FeatureError(
                 f"model {self.identifier!r} has no layer {', '.join(unknown)}; it has {', '.join(self._names)}"
             )
         return list(layers)

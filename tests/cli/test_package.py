@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from PIL import Image
 
+from brainscore_core.errors import UserError
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, NeuroidAssembly
 from brainscore_core.supported_data_standards.brainio.findings import ValidationWarning
 from brainscore_core.supported_data_standards.brainio.netcdf import read_netcdf, write_netcdf
@@ -64,6 +65,9 @@ def test_tables_of_spreadsheets(package, table, tmp_path):
         loaded = StimulusSet.from_files(semicolons)
     assert loaded["stimulus_id"].tolist() == ["NA", "001"]
     assert loaded["level"].dropna().tolist() == [0.5]
+    semicolons.write_text("stimulus_id,level\na,0.5,1\nb,0.25,2\n")
+    with pytest.raises(UserError, match="rows have more fields than the header"):
+        StimulusSet.from_files(semicolons)
 
 
 @pytest.mark.parametrize(
@@ -297,7 +301,6 @@ class TestLocal:
         assert not (tmp_path / folder).exists()
 
     def test_registrations_of_others_are_kept(self, plugin):
-        from brainscore_core.errors import UserError
         from brainscore_vision.local_data import register_package
 
         folder, package = plugin

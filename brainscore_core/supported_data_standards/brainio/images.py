@@ -8,6 +8,8 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from threading import Lock
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
@@ -240,14 +242,14 @@ def open_image(file: Source) -> "Iterator[Image]":
 
     remedy = "check that the file exists and is complete, or export it again"
     try:
-        with _complete_files_only(), PIL.Image.open(file, formats=_FORMATS) as opened:
+        with _complete_files_only(), PIL.Image.open(file, formats=_formats()) as opened:
             if opened.format == "TIFF":
                 opened.filename = ""  # else Pillow maps the file into memory, and mixes up turned pixels
             yield opened
     except (ImageError, MemoryError):
         raise
     except PIL.UnidentifiedImageError as error:
-        raise _error(ImageError, file, "it has none of the formats " + ", ".join(_FORMATS), remedy) from error
+        raise _error(ImageError, file, "it has none of the formats " + ", ".join(_formats()), remedy) from error
     except (PIL.Image.DecompressionBombError, PIL.Image.DecompressionBombWarning) as error:  # a warning as an error
         reason, remedy = "it has more pixels than Pillow decodes", "save it at the size at which it was shown"
         raise _error(ImageError, file, reason, remedy) from error
@@ -255,6 +257,12 @@ def open_image(file: Source) -> "Iterator[Image]":
     except Exception as error:
         reason = (error.strerror if isinstance(error, OSError) else None) or str(error) or type(error).__name__
         raise _error(ImageError, file, reason.splitlines()[0], remedy) from error
+
+
+@cache
+def _formats() -> tuple[str, ...]:
+    """Formats to read; Pillow knows AVIF from version 11.3 on."""
+    return _FORMATS if find_spec("PIL.AvifImagePlugin") is None else (*_FORMATS, "AVIF")
 
 
 @contextmanager

@@ -119,7 +119,8 @@ def from_nwb(
     Warns
     -----
     ValidationWarning
-        If trials, units or intervals are dropped, or the times of spikes and trials hardly overlap.
+        If trials, units or intervals are dropped, the times of spikes and trials hardly overlap, or seem to count from
+        the start of each trial.
 
     Examples
     --------
@@ -216,6 +217,7 @@ class _Trials:
         times = pd.to_numeric(pd.Series(columns[align]), errors="coerce").to_numpy(dtype=np.float64)
         shown = identifier_texts(pd.Series(columns.pop(stimulus)), stimulus).to_numpy(dtype=object)
         ids = np.asarray(table.id[:])
+        _notice_odd_times(times, {name: columns.get(name) for name in ("start_time", "stop_time")}, align, notes)
         missing_ids = pd.isna(shown)
         kept = np.ones(len(ids), dtype=bool)
         for wrong, reason in (
@@ -235,7 +237,7 @@ class _Trials:
         if varying:
             columns = {name: column for name, column in columns.items() if name not in varying}
             notes.add("dropped", "trial column", varying, "not the same at each showing of a stimulus; keep=… keeps it")
-        for name in [name for name in columns if name in _USED or name == _STIMULUS]:
+        for name in [name for name in columns if name in _USED | {_STIMULUS, "neuroid_id", "unit_id", "region"}]:
             columns[f"trial_{name}"] = columns.pop(name)
             notes.add("renamed", "trial column", [name], f"trial_{name}, as assemblies use the name themselves")
         if "repetition" not in columns:
@@ -264,8 +266,12 @@ class _Units:
             raise UserError(f"{source} has no units with spike times", remedy="pass a file with sorted spikes")
         used = ("spike_times", "electrodes", "obs_intervals")
         columns = _scalar_columns(table, "unit column", notes, missing, used=used)
-        times = [np.sort(np.asarray(table["spike_times"][row], dtype=np.float64)) for row in range(len(table))]
+        times = [np.asarray(table["spike_times"][row], dtype=np.float64) for row in range(len(table))]
         spikes = [each[np.isfinite(each)] for each in times]
+        if falling := [table.id[row] for row, each in enumerate(spikes) if (np.diff(each) < 0).any()]:
+            names = [f"spikes of {unit}" for unit in falling]
+            notes.add("noticed", "time", names, "not in order; are they relative to the start of each trial?")
+        spikes = [np.sort(each) for each in spikes]
         lost = {
             row: len(times[row]) - len(spikes[row]) for row in range(len(times)) if len(times[row]) > len(spikes[row])
         }
@@ -299,6 +305,21 @@ class _Units:
                 notes.changes.append(ImportChange("dropped", "interval", of_units, sum(wrong.values()), reason))
         coords = {name: column[kept] for name, column in columns.items()}
         return cls([ids[row] for row in kept], [spikes[row] for row in kept], observed, coords, len(ids))
+
+
+def _notice_odd_times(
+    times: NDArray[np.float64], trials: Mapping[str, NDArray[Any] | None], align: str, notes: _Notes
+) -> None:
+    """Note times of alignment that seem to be relative to the start of each trial."""
+    start, stop = trials["start_time"], trials["stop_time"]
+    remedy = "times are seconds on the clock of the spikes, not from the start of the trial"
+    known = times[np.isfinite(times)]
+    if len(known) > 1 and (known == known[0]).all():
+        notes.add("noticed", "time", [align], f"the same in all trials; {remedy}")
+    elif start is not None and stop is not None:
+        outside = int(((times < start - _ROUNDING) | (times > stop + _ROUNDING)).sum())
+        if outside > len(known) / 2:
+            notes.add("noticed", "time", [align], f"outside of {outside} of {len(known)} trials; {remedy}")
 
 
 def _count(units: _Units, times: NDArray[np.float64], bins: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -351,6 +372,10 @@ def _check_times(
     outside = int(((ends < first) | (starts > last)).sum())
     if outside > len(times) / 2:
         notes.add("noticed", "time", [spans], f"{outside} of {len(times)} trials are before or after all spikes")
+    elif (longer := int(((starts < first) | (ends > last)).sum())) > len(times) / 2:
+        notes.add(
+            "noticed", "time", [spans], f"bins of {longer} of {len(times)} trials exceed the spikes; are they ms?"
+        )
     inside = sum(int(np.diff(np.searchsorted(each, [starts.min(), ends.max()]))[0]) for each in units.spikes)
     if inside < _FEW * sum(map(len, units.spikes)):
         notes.add("noticed", "time", [spans], "nearly all spikes are before or after all trials; are they in ms?")

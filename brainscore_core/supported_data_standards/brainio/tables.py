@@ -128,7 +128,7 @@ def read_csv(path: Path, **options: Any) -> pd.DataFrame:
     OSError
         If the file cannot be read.
     ValueError
-        If it is not a table in UTF-8, or in UTF-16 with a byte-order mark.
+        If it is not a table in UTF-8, or in UTF-16 with a byte-order mark, or rows have more fields than the header.
 
     Examples
     --------
@@ -138,7 +138,12 @@ def read_csv(path: Path, **options: Any) -> pd.DataFrame:
     >>> read_csv(path, dtype=str).columns.tolist()
     ['stimulus_id', 'level']
     """
-    return pd.read_csv(path, **table_format(path), **_EXACT_FLOATS, **options)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", pd.errors.ParserWarning)
+            return pd.read_csv(path, **table_format(path), **_EXACT_FLOATS, index_col=False, **options)
+    except pd.errors.ParserWarning as error:
+        raise ValueError("rows have more fields than the header") from error
 
 
 def read_texts(path: Path) -> tuple[pd.DataFrame, list[ImportChange]]:
@@ -187,12 +192,18 @@ def read_texts(path: Path) -> tuple[pd.DataFrame, list[ImportChange]]:
         raise UserError(f"{path} is not in UTF-8: {error}", remedy="save it as CSV in UTF-8") from error
     except (OSError, ValueError) as error:
         raise UserError(f"cannot read {path}: {str(error).strip()}", remedy="check the path and the file") from error
+    changes = []
+    if len(table) > 1 and table.iloc[1].astype(str).str.startswith('{"ImportId"').all():
+        table = table.iloc[2:].reset_index(drop=True)
+        changes.append(
+            ImportChange("dropped", "row", "1, 2", 2, "they describe the columns, as Qualtrics exports them")
+        )
     usual = "\t" if path.suffix.lower() == ".tsv" else ","
     separator = options.get("sep", ",")
-    if separator == usual or (path.suffix.lower() == ".txt" and separator == "\t"):
-        return table, []
-    reason = f"its columns are separated by {_SEPARATORS.get(separator, repr(separator))}"
-    return table, [ImportChange("noticed", "file", path.name, 1, reason)]
+    if separator != usual and not (path.suffix.lower() == ".txt" and separator == "\t"):
+        reason = f"its columns are separated by {_SEPARATORS.get(separator, repr(separator))}"
+        changes.append(ImportChange("noticed", "file", path.name, 1, reason))
+    return table, changes
 
 
 class Marked(NamedTuple):

@@ -36,6 +36,7 @@ __all__ = ["from_trials"]
 
 _NOTICED = {("noticed", "column"), ("noticed", "identifier")}
 _IMAGES = ("image_1", "image_2", "image_3")
+_CONTAINERS = (list, tuple, dict, set, np.ndarray)
 _SUFFIXES = (".csv", ".tsv", ".txt")
 
 
@@ -192,7 +193,9 @@ class _Import:
         self.changes += marked.changes
         self._drop_columns(self._useless([*names, *self.responses]))
         renamed = self._rename(names)
-        texts = [renamed[name] for name in (renamed if self.is_file else marked.columns) if name in renamed]
+        labels = [*self.responses, *(roles[role] for role in ("truth", "dist_obj") if roles[role] is not None)]
+        converted = {*marked.columns, *(labels if set(labels) & set(marked.columns) else [])}  # labels stay alike
+        texts = [renamed[name] for name in renamed if self.is_file or name in converted]
         identifiers = [renamed[name] for name in identifiers]
         self._drop_rows(list(ids.values()), "the stimulus is missing")
         self._drop_rows(self.responses, "the response is missing")
@@ -281,7 +284,7 @@ class _Import:
                 reasons[name] = "it has no name; DataFrame.to_csv writes such row numbers unless index=False"
             elif column.isna().all():
                 reasons[name] = "all of its values are missing"
-            elif _is_mixed(column) and column.map(lambda cell: isinstance(cell, list | tuple | dict | set)).any():
+            elif _is_mixed(column) and column.map(lambda cell: isinstance(cell, _CONTAINERS)).any():
                 reasons[name] = "its values are not single numbers or texts"
         return reasons
 
@@ -328,6 +331,12 @@ class _Import:
                     f"the column {name!r} has values of several types: {examples}",
                     remedy=f"convert it, e.g. table[{name!r}].astype(str), or leave it out with drop=[{name!r}]",
                 )
+            for cell in kinds.values():
+                if isinstance(cell, _CONTAINERS):
+                    raise UserError(
+                        f"the values of the column {name!r} are not single numbers or texts, such as {cell!r}",
+                        remedy=f"convert it, e.g. table[{name!r}].str[0], or leave it out with drop=[{name!r}]",
+                    )
             if "text" not in kinds:
                 continue
             counts = column.value_counts(sort=False)

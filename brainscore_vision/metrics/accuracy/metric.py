@@ -73,7 +73,7 @@ class Accuracy(Metric):
         Raises
         ------
         MetricInputError
-            If the two do not match, or are empty, or no choice is a label of the target.
+            If the two do not match, or are empty, right choices are missing, or no choice is a label of the target.
         """
         if isinstance(source, DataAssembly):
             source = as_table(source, ("presentation",), role="source")
@@ -90,6 +90,10 @@ class Accuracy(Metric):
         if right.shape != chosen.shape or right.size == 0:
             raise MetricInputError(
                 f"{chosen.size} choices, but {right.size} right ones", remedy="pass one right choice for each choice"
+            )
+        if right.ndim != 1:
+            raise MetricInputError(
+                f"choices of the shape {right.shape} are not one label a trial", remedy="pass sequences of labels"
             )
         choices = target.attrs.get("choices", ()) if isinstance(target, DataAssembly) else ()
         correct, _, remark = right_choices(chosen, right, others=choices)

@@ -87,3 +87,5 @@ def test_sequences_are_compared_by_position():
     assert float(score) == 0.5
     with pytest.raises(MetricInputError, match="2 choices, but 3 right ones"):
         load_metric("accuracy")(["a", "b"], ["a", "b", "c"])
+    with pytest.raises(MetricInputError, match=r"shape \(2, 2\) are not one label a trial"):
+        load_metric("accuracy")(np.eye(2), np.eye(2))

@@ -78,8 +78,9 @@ class AccuracyDistance(Metric):
         """
         variables = _names(variables)
         trials = choices_of(target, "stimulus_id", "truth", "subject", *variables, role="target")
-        chosen = matched_choices(source, trials.columns["stimulus_id"])
-        people = right_choices(trials.values, trials.columns["truth"], role="target")
+        stimuli = trials.columns["stimulus_id"]
+        chosen = matched_choices(source, stimuli)
+        people = right_choices(trials.values, trials.columns["truth"], role="target", stimuli=stimuli)
         model = right_choices(chosen, trials.columns["truth"], others=people.others)
         subject, subjects = trials.codes("subject")
         condition, conditions = _conditions(trials, variables)

@@ -259,7 +259,7 @@ class ErrorConsistency(Metric):
         condition = choices.columns.get("condition", np.zeros(len(truth), dtype=int))
         subjects, subject_codes = np.unique(subject, return_inverse=True)
         conditions, condition_codes = np.unique(condition, return_inverse=True)
-        correct, others, remark = right_choices(choices.values, truth, role="target")
+        correct, others, remark = right_choices(choices.values, truth, role="target", stimuli=stimuli)
         return _Trials(stimuli, correct, truth, subjects, subject_codes, conditions, condition_codes, others, remark)
 
 

@@ -295,6 +295,8 @@ def test_what_cannot_be_compared_is_refused():
         metric(_model(bad, source["stimulus_id"].values, source["choice"].values), target)
     with pytest.raises(MetricInputError, match="chose neither"):
         metric(source, _edited(target, choices=np.full(400, "obj99")))
+    with pytest.raises(MetricInputError, match=r"chose neither(?s:.*)'OBJ.*' and 'obj.*' differ in capitals"):
+        metric(source, _edited(target, choices=np.char.upper(target.values.astype(str))))
     with pytest.raises(MetricInputError, match="offer the same object twice"):
         metric(source, _edited(target, dist_obj=target["sample_obj"].values))
     with pytest.raises(MetricInputError, match="'truth' other than 'sample_obj'"):

@@ -71,7 +71,8 @@ def trials_of(target: DataAssembly, subject_coord: str | None = None) -> Trials:
     _refuse(sample == distractor, columns, "offer the same object twice", "correct 'sample_obj' and 'dist_obj'")
     wrong = np.where(columns["choice"] == columns["dist_obj"], distractor, -1)
     chosen = np.where(columns["choice"] == columns["sample_obj"], sample, wrong)
-    _refuse(chosen < 0, columns, "chose neither of the two objects offered", "drop trials without an answer")
+    hint = spelling_hint(columns["choice"][chosen < 0], objects)
+    _refuse(chosen < 0, columns, "chose neither of the two objects offered", hint or "drop trials without an answer")
     truth = np.empty(len(stimuli), dtype=np.intp)
     truth[stimulus] = sample
     several = "show a stimulus that has another 'sample_obj' in other trials"

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from brainscore_core.errors import spelling_hint
+from brainscore_core.errors import respelled, spelling_hint
 from brainscore_core.metrics import Metric, Score, declare_no_error
 from brainscore_core.numerics import Interval, bootstrap_interval
 from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly, DataAssembly
@@ -159,6 +159,11 @@ def _interval(resampled: np.ndarray, n: int) -> Interval:
 def _cues(target: DataAssembly) -> dict[str, tuple[int, str, str]]:
     """Number, shape and texture of each stimulus."""
     columns = [_level(target, name, "target") for name in ("stimulus_id", "shape", "texture")]
+    if other_spellings := respelled(columns[2], columns[1]):
+        raise MetricInputError(
+            f"{len(other_spellings)} textures of the target are shapes in another spelling",
+            remedy=spelling_hint(columns[2], columns[1]),
+        )
     cues = {stimulus: (shape, texture) for stimulus, shape, texture in zip(*columns, strict=True)}
     return {stimulus: (number, *cues[stimulus]) for number, stimulus in enumerate(sorted(cues))}
 
@@ -176,7 +181,8 @@ def _counts_of_model(source: DataAssembly, cues: dict[str, tuple[int, str, str]]
     ):
         if names:
             raise MetricInputError(
-                f"{len(names)} stimuli that {what}, such as {min(names)!r}; the other side has {listed(sorted(other))}",
+                f"{len(names)} stimuli that {what}, such as {listed([min(names)])}; the other side has "
+                f"{listed(sorted(other))}",
                 remedy=spelling_hint(names, other)
                 or "compare decisions on the same stimuli: select them from both assemblies first",
             )

@@ -163,6 +163,12 @@ def test_different_stimuli_are_refused(keep, message):
         load_metric("shape_bias")(model, PEOPLE)
 
 
+def test_textures_that_are_shapes_in_another_spelling_are_refused():
+    people = PEOPLE.assign_coords(texture=("presentation", np.char.upper(PEOPLE["texture"].values.astype(str))))
+    with pytest.raises(UserError, match=r"4 textures .*\n'OVEN' and 'oven' differ in capitals"):
+        load_metric("shape_bias")(_decisions(0.3), people)
+
+
 def test_missing_level_is_named():
     no_texture = BehavioralAssembly(
         PEOPLE.values,

@@ -17,6 +17,7 @@ from weakref import WeakKeyDictionary
 from brainscore_core.errors import UserError
 from brainscore_vision.model_helpers.activations.layouts import StimulusAxis
 from brainscore_vision.model_helpers.activations.passes import Forward, TakeOutput, tensor_of
+from brainscore_vision.model_helpers.activations.preprocessing import require_one_shape
 
 if TYPE_CHECKING:
     import torch
@@ -497,6 +498,7 @@ def to_input(network: "torch.nn.Module", images: Any) -> Any:
     import torch
 
     if isinstance(images, list | tuple):
+        require_one_shape(images)
         images = torch.stack([torch.as_tensor(image) for image in images])
     images = torch.as_tensor(images)
     tensors = chain(network.parameters(), network.buffers())

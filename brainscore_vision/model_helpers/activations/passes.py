@@ -210,7 +210,20 @@ class _CoreTime:
 
 
 def _prepared(preprocess: Callable[[Sequence[Any]], Any], paths: Sequence[Any]) -> Any:
-    return pixel_values(preprocess(paths))
+    try:
+        images = pixel_values(preprocess(paths))
+    except (AttributeError, TypeError) as error:  # as if `preprocess` took one path or image
+        raise UserError(
+            f"the preprocessing fails on a list of file paths ({type(error).__name__}: {error})",
+            remedy="pass a function of a list of file paths that returns the network's input; transforms of "
+            "torchvision and image processors as they are, not within a function or as classes",
+        ) from error
+    if not hasattr(images, "__len__"):
+        raise UserError(
+            f"preprocessing returns a {type(images).__name__}, not inputs of the network",
+            remedy="return an array, a tensor or a list with one entry for each path",
+        )
+    return images
 
 
 def _require_picklable(preprocess: Callable[[Sequence[Any]], Any]) -> None:
@@ -231,9 +244,10 @@ def _fill(into: Callable[[Any, np.ndarray], None], paths: Sequence[Any], out: np
 def _joined(parts: list[Any]) -> Any:
     if len(parts) == 1:
         return parts[0]
-    if all(isinstance(part, np.ndarray) for part in parts):
+    alike = len({tuple(np.shape(part)[1:]) for part in parts if hasattr(part, "shape")}) == 1
+    if alike and all(isinstance(part, np.ndarray) for part in parts):
         return np.concatenate(parts)
-    if all(hasattr(part, "detach") for part in parts):
+    if alike and all(hasattr(part, "detach") for part in parts):
         import torch
 
         return torch.cat(parts)

@@ -34,6 +34,7 @@ __all__ = [
     "load_preprocess_images",
     "pixel_values",
     "preprocess_images",
+    "require_one_shape",
 ]
 
 IMAGENET_MEAN = (0.485, 0.456, 0.406)
@@ -311,13 +312,34 @@ def _neighbours(now: int, then: int) -> tuple[NDArray[np.int32], ...]:
 
 
 def _stacked(arrays: list[NDArray[np.float32]]) -> NDArray[np.float32]:
-    shapes = {array.shape for array in arrays}
+    require_one_shape(arrays)
+    return np.stack(arrays) if arrays else np.empty((0, 3, 0, 0), dtype=np.float32)
+
+
+def require_one_shape(images: Sequence[Any]) -> None:
+    """Check that what preprocessing made of each image is an array or tensor, all of one shape.
+
+    Raises
+    ------
+    UserError
+        If not.
+
+    Examples
+    --------
+    >>> require_one_shape([np.zeros((3, 8, 8)), np.zeros((3, 8, 8))])
+    """
+    for image in images:
+        if not hasattr(image, "shape") and not isinstance(image, list | tuple | float | int):
+            raise UserError(
+                f"preprocessing returns a {_name_of(type(image))} of an image, not an array or a tensor",
+                remedy="return arrays or tensors, such as those of ToTensor(), or pixel_values of an image processor",
+            )
+    shapes = {tuple(np.shape(image)) for image in images}
     if len(shapes) > 1:
         raise UserError(
             f"the images have different sizes after preprocessing: {', '.join(map(str, sorted(shapes)))}",
             remedy="resize them to one height and width, or crop them",
         )
-    return np.stack(arrays) if arrays else np.empty((0, 3, 0, 0), dtype=np.float32)
 
 
 class AppliedTransform:
@@ -396,9 +418,11 @@ class ImageProcessor:
         made = self.processor(images=image, return_tensors="pt")
         name = type(self.processor).__name__
         values = pixel_values(made, name)
+        is_image = values.ndim > 3  # otherwise patches, or crops of them
         while values.ndim > 3 and len(values) == 1:
             values = values[0]
-        if values.ndim != 3 or any(key.endswith("mask") and not mask.all() for key, mask in made.items()):
+        is_image = is_image and values.ndim == 3
+        if not is_image or any(key.endswith("mask") and not mask.all() for key, mask in made.items()):
             raise UserError(
                 f"{name} makes more than one array of channels × height × width of an image: "
                 + ", ".join(f"{key} {tuple(np.shape(value))}" for key, value in made.items()),
@@ -505,6 +529,8 @@ def from_settings(settings: Mapping[str, Any]) -> ImagePreprocessing:
         scale = 1.0
     normal = settings if "do_normalize" in steps else {"image_mean": 0.0, "image_std": 1.0}
     mean, std = (_channels(normal.get(name)) for name in ("image_mean", "image_std"))
+    if min(std) <= 0:
+        raise _unknown(f"image_std {std}")
     crop = settings.get("crop_size") or settings.get("size")
     return ImagePreprocessing(
         resize=_setting_of_size(settings.get("size"), "do_center_crop" in steps) if "do_resize" in steps else None,

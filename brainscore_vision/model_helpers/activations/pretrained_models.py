@@ -2,11 +2,12 @@
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from brainscore_core.errors import UserError
+from brainscore_core.errors import UserError, nearest
 from brainscore_vision.model_helpers.activations.preprocessing import (
     AppliedTransform,
     ImagePreprocessing,
@@ -49,8 +50,10 @@ def as_preprocessing(preprocessing: Any) -> Any:
     """
     if isinstance(preprocessing, ImagePreprocessing):
         return preprocessing
-    preprocessing = getattr(preprocessing, "image_processor", preprocessing)  # of processors for images and text
+    # processors for images and text, and their settings, have an image processor
+    preprocessing = getattr(preprocessing, "image_processor", preprocessing)
     if isinstance(preprocessing, Mapping):
+        preprocessing = preprocessing.get("image_processor", preprocessing)
         kind = preprocessing.get("image_processor_type") or preprocessing.get("feature_extractor_type")
         if kind is None:
             return from_settings(preprocessing)
@@ -85,7 +88,7 @@ def _image_processor_class(name: str) -> Any:
     from brainscore_vision.model_helpers.libraries import library
 
     kind = getattr(library("transformers", needed_by=name), name.replace("FeatureExtractor", "ImageProcessor"), None)
-    if kind is None:
+    if not hasattr(kind, "from_dict") or "Auto" in name:
         raise UserError(
             f"transformers has no image processor {name!r}",
             remedy="pass the image processor itself, AutoImageProcessor.from_pretrained(..., trust_remote_code=True)",
@@ -184,7 +187,7 @@ def from_torchvision(
     Raises
     ------
     UserError
-        If torchvision is needed and cannot be imported.
+        If torchvision is needed and cannot be imported, or has no such model or weights.
 
     Examples
     --------
@@ -192,20 +195,37 @@ def from_torchvision(
     """
     if isinstance(model, str):
         try:
-            from torchvision.models import get_model, get_weight
+            from torchvision.models import get_model, get_weight, list_models
         except (ImportError, RuntimeError) as error:  # RuntimeError: torchvision was built for another torch
             raise UserError(
                 f"torchvision cannot be imported: {error}",
                 remedy="install torch and torchvision from the same index, or pass the model itself",
             ) from error
         identifier = identifier or model
-        if isinstance(weights, str):
-            weights = get_weight(weights) if "." in weights else _weights(model, weights)
-        model = get_model(model, weights=weights)
+        with _naming("torchvision", model, list_models):
+            if isinstance(weights, str):
+                weights = get_weight(weights) if "." in weights else _weights(model, weights)
+            model = get_model(model, weights=weights)
     if transforms is None and hasattr(weights, "transforms"):
         transforms = weights.transforms()
     preprocessing = ImagePreprocessing(resize=(224, 224)) if transforms is None else as_preprocessing(transforms)
     return PytorchWrapper(model, preprocessing, identifier, **options)
+
+
+@contextmanager
+def _naming(library: str, name: str, known: Callable[[], Iterable[str]]) -> Iterator[None]:
+    """Turn a library's errors about the name of a model or its weights into a UserError."""
+    try:
+        yield
+    except OSError:  # weights cannot be fetched
+        raise
+    except (KeyError, RuntimeError, ValueError) as error:
+        plain, names = name.partition(".")[0], list(known())
+        near = [] if plain in names else nearest(plain, names, limit=2)
+        raise UserError(
+            f"{library} cannot make {name!r}: {error}",
+            remedy=f"did you mean {' or '.join(map(repr, near))}?" if near else "check the name and the weights",
+        ) from error
 
 
 def _weights(model: str, name: str) -> Any:
@@ -248,14 +268,14 @@ def from_timm(
     Raises
     ------
     UserError
-        If timm cannot be imported.
+        If timm cannot be imported, or has no such model.
 
     Examples
     --------
     >>> activations_model = from_timm("resnet18", pretrained=False)  # doctest: +SKIP
     """
     try:
-        from timm import create_model
+        from timm import create_model, list_models
     except (ImportError, RuntimeError) as error:  # RuntimeError: torchvision was built for another torch
         raise UserError(
             f"timm cannot be imported: {error}",
@@ -263,12 +283,13 @@ def from_timm(
         ) from error
     if isinstance(model, str):
         identifier = identifier or model
-        try:
-            model = create_model(model, pretrained=pretrained, img_size=img_size)  # timm drops arguments that are None
-        except TypeError as error:
-            if "img_size" not in str(error):
-                raise
-            model = create_model(model, pretrained=pretrained)  # it takes images of any size
+        with _naming("timm", model, list_models):
+            try:
+                model = create_model(model, pretrained=pretrained, img_size=img_size)  # timm drops None
+            except TypeError as error:
+                if "img_size" not in str(error):
+                    raise
+                model = create_model(model, pretrained=pretrained)  # it takes images of any size
     identifier = identifier or getattr(model, "pretrained_cfg", {}).get("architecture")
     return PytorchWrapper(model, _of_timm(model, img_size), identifier, **options)
 
@@ -301,7 +322,7 @@ def from_huggingface(
     Raises
     ------
     UserError
-        If the preprocessing is missing or not supported.
+        If the model cannot be read, or the preprocessing is missing or not supported.
 
     Notes
     -----
@@ -319,9 +340,21 @@ def from_huggingface(
         identifier = identifier or name.rsplit("/", 1)[-1]
         if preprocessing is None and processor is None:
             preprocessing = repository_preprocessing(name)
-        model = transformers.AutoModel.from_pretrained(name)
+        try:
+            model = transformers.AutoModel.from_pretrained(name)
+        except (OSError, ValueError) as error:
+            raise UserError(
+                f"the model {name!r} cannot be read: {error}", remedy="check its name or folder, and the connection"
+            ) from error
     if isinstance(processor, str | Path):
-        processor = json.loads(Path(processor).read_text(encoding="utf-8"))
+        path = Path(processor)
+        try:
+            processor = json.loads((path / "preprocessor_config.json" if path.is_dir() else path).read_text("utf-8"))
+        except (OSError, ValueError) as error:
+            raise UserError(
+                f"the settings of the image processor {str(path)!r} cannot be read: {error}",
+                remedy="pass the path of its preprocessor_config.json, or AutoImageProcessor.from_pretrained(...)",
+            ) from error
     if preprocessing is None:
         if processor is None:
             raise UserError("the preprocessing of images is not known", remedy="pass processor or preprocessing")

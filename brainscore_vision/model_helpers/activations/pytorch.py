@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from brainscore_core.errors import UserError
+from brainscore_core.errors import BrainScoreError, UserError
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_vision.model_helpers.activations.core import ActivationsExtractorHelper, LayerReader
 from brainscore_vision.model_helpers.activations.fingerprints import (
@@ -62,6 +62,26 @@ __all__ = [
 _AT_ONCE_ON_CPU = 16  # with more, a network's responses exceed the CPU cache, and it becomes slower
 _DYNAMIC = "torch.ao.nn.quantized.dynamic"
 _READS_LAYERS = ("get_activations", "get_layer", "register_hook", "_output_layer", "_tensor_to_numpy")
+
+
+class NetworkError(UserError, RuntimeError):
+    """An input that a network cannot process."""
+
+
+@contextmanager
+def _explaining_errors(images: Any) -> Iterator[None]:
+    """Turn other errors of a network than those about memory into a :class:`NetworkError`."""
+    try:
+        yield
+    except Exception as error:
+        if isinstance(error, BrainScoreError | MemoryError) or "memory" in str(error):
+            raise
+        shape = np.shape(images) if hasattr(images, "shape") else (len(images), *np.shape(images[0]))
+        raise NetworkError(
+            f"the network fails on an input of the shape {tuple(shape)} ({type(error).__name__}: {error})",
+            remedy="check that preprocessing returns what the network takes: one entry for each path, mostly "
+            "channels × height × width, without an axis for batches",
+        ) from error
 
 
 class PytorchWrapper:
@@ -369,7 +389,7 @@ class PytorchWrapper:
                     with listener.passing(take):
                         listener.finish(self._run(network, images))
 
-                def forward_one(images: Any, take: TakeOutput) -> None:
+                def run_moved(images: Any, take: TakeOutput) -> None:
                     moved = _MovedOutputs(known, len(images), take)
                     try:
                         run(images, moved.take)
@@ -384,6 +404,10 @@ class PytorchWrapper:
                     if moved.waiting:
                         self._find_axes(known, list(moved.waiting), images)
                         moved.finish()
+
+                def forward_one(images: Any, take: TakeOutput) -> None:
+                    with nullcontext() if known.counts else _explaining_errors(images):
+                        run_moved(images, take)
 
                 yield forward_one
 

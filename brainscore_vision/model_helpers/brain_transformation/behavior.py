@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from brainscore_core.errors import NotApplicable, UserError
+from brainscore_core.provenance import remark
 from brainscore_core.supported_data_standards.brainio.assemblies import (
     BehavioralAssembly,
     NeuroidAssembly,
@@ -18,6 +19,7 @@ from brainscore_vision.model_helpers.brain_transformation.labels import (
     NUMBER_OF_CLASSES,
     imagenet_synsets,
     index_lists,
+    plain_label,
 )
 from brainscore_vision.model_helpers.brain_transformation.layers import ActivationsModel, logits_width
 from brainscore_vision.model_helpers.brain_transformation.readout import (
@@ -480,6 +482,11 @@ class ProbabilitiesMapping:
             )
         if np.any([label is None or label != label for label in fitting_stimuli["image_label"]]):
             raise UserError("some fitting stimuli have no 'image_label'", remedy="label them or leave them out")
+        by_name: dict[str, object] = {}
+        for label in fitting_stimuli["image_label"].unique():
+            other = by_name.setdefault(plain_label(label), label)
+            if other != label:
+                remark(f"fitting stimuli have the labels {other!r} and {label!r}, which count as different")
         features = self.activations_model(
             fitting_stimuli,
             layers=self._layers,

@@ -7,7 +7,7 @@ import zlib
 
 import numpy as np
 import pytest
-from PIL import Image, ImageCms, ImageFile
+from PIL import Image, ImageCms, ImageFile, features
 
 from brainscore_core.errors import UserError
 from brainscore_core.supported_data_standards.brainio.images import GREY, ImageError, load_image, naming_stimuli
@@ -162,6 +162,18 @@ def test_errors_name_stimulus_and_file(reason, tmp_path, monkeypatch):
         assert finding.severity == "error"
         assert f"cat → {path}" in finding.culprit
         assert reason in finding.culprit or "truncated" in finding.culprit
+
+
+def test_avif_is_read_and_other_photographs_are_refused_when_packaged(tmp_path):
+    path = tmp_path / "photo.avif"
+    path.with_suffix(".HEIC").write_bytes(b"\0\0\0\x18ftypheic")
+    (finding,) = check_paths([("cat", path.with_suffix(".HEIC"))])
+    assert finding.check == "image does not decode"
+    if not features.check("avif"):
+        pytest.skip("this Pillow does not decode AVIF")
+    Image.fromarray(RGB).save(path, quality=100, subsampling="4:4:4")
+    np.testing.assert_allclose(np.asarray(load_image(path)).astype(int), RGB, atol=8)
+    assert not check_paths([("cat", path)])
 
 
 def test_damaged_files_of_any_kind_are_errors_of_the_product(tmp_path):

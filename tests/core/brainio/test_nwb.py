@@ -57,13 +57,27 @@ def write(path, recording, *, observed=None, images=None, **more):
         )
     file.add_trial_column("image", "the stimulus")
     file.add_trial_column("onset", "when it came on")
+    file.add_trial_column("delay", "seconds from the start of the trial to the onset")
     file.add_trial_column("kind", "the same at each showing")
+    file.add_trial_column("region", "of the picture")
     file.add_trial_column("task", "not the same at each showing")
     file.add_trial_column("weights", "several numbers", index=True)
     images = recording.images if images is None else images
     for number, (image, onset) in enumerate(zip(images, recording.onsets, strict=True)):
-        known = {"kind": str(image)[-1:], "task": "attend" if number % 3 else "ignore", "weights": [1.0]}
-        file.add_trial(start_time=onset - 0.2, stop_time=onset + 0.2, image=image, onset=onset, **known)
+        known = {
+            "kind": str(image)[-1:],
+            "region": str(image),
+            "task": "attend" if number % 3 else "ignore",
+            "weights": [1.0],
+        }
+        file.add_trial(
+            start_time=onset - 0.2,
+            stop_time=onset + 0.2,
+            image=image,
+            onset=onset,
+            delay=0.2 + number % 2 / 10,
+            **known,
+        )
     with pynwb.NWBHDF5IO(path, "w") as output:
         output.write(file)
     return path
@@ -96,6 +110,7 @@ def test_counts_are_those_of_histograms(path, recording):
     assert counts.values[0, 2, 0] == counts.values[1, 2, 1] == 1
     assert counts["neuroid_id"].values.tolist() == ["s1-10", "s1-12", "s1-13"]
     assert counts["region"].values.tolist() == ["V4", "IT", "IT/V4"]
+    assert counts["trial_region"].values.tolist() == recording.images.tolist()
     assert set(counts["animal"].values) == {"monkey_A"}
     assert counts["stimulus_id"].values.tolist() == recording.images.tolist()
     assert counts["time_bin_start"].values.tolist() == [start for start, _ in BINS]
@@ -188,6 +203,16 @@ class TestImport:
                 from_nwb(write(tmp_path / "a.nwb", wrong), **NAMED)
         wrong.spikes = [times[times < 3] for times in recording.spikes]
         with pytest.warns(ValidationWarning, match=r"of 40 trials are before or after all spikes"):
+            from_nwb(write(tmp_path / "a.nwb", wrong), **NAMED)
+        with pytest.warns(ValidationWarning, match=r"bins of 40 of 40 trials exceed the spikes; are they ms\?"):
+            from_nwb(write(tmp_path / "a.nwb", recording), **{**NAMED, "time_bins": [(70, 170e3)]})
+
+    def test_times_from_the_start_of_each_trial_are_reported(self, path, recording, tmp_path):
+        with pytest.warns(ValidationWarning, match=r"\(delay\): outside of 40 of 40 trials; times are seconds on the"):
+            from_nwb(path, **{**NAMED, "align": "delay"})
+        wrong = copy.copy(recording)
+        wrong.onsets, wrong.spikes = np.ones(N_TRIALS), [times[::-1] for times in recording.spikes]
+        with pytest.warns(ValidationWarning, match=r"\(onset\): the same in all .*\(spikes of 10, .*: not in order"):
             from_nwb(write(tmp_path / "a.nwb", wrong), **NAMED)
 
     def test_marks_of_missing_values(self, recording, tmp_path):

@@ -139,6 +139,7 @@ def test_numbers_of_stimuli_become_text():
         (lambda t: t[:0], {}, "has no rows"),
         (lambda t: t.assign(answer=None), {}, "no trial of table has both"),
         (lambda t: t.assign(rt=[0.3, "slow"] * 6), {}, r"'rt' has values of several types: numbers \(0.3\) and text"),
+        (lambda t: t.assign(answer=[["x"]] * 12), {}, r"'answer' are not single numbers or texts, such as \['x'\]"),
         (lambda t: t.assign(who=["p1", None] * 6), {}, "'who' is empty in 6 rows: 2, 4"),
         (
             lambda t: t.assign(number=0),
@@ -220,6 +221,16 @@ def test_marks_of_missing_values(tmp_path, mark, as_table):
     assert f"converted 1 value (answer: 1 × {text}): missing" in str(choices.attrs["import_report"])
 
 
+def test_answers_and_labels_of_a_table_are_converted_alike():
+    trials = pd.DataFrame(
+        {"image": ["a", "b", "c"], "x": ["1", "n/a", "0"], "y": ["0", "1", "1"], "label": list("110")}
+    )
+    with pytest.warns(ValidationWarning, match="the response is missing"):
+        choices = from_trials(trials, stimulus_id="image", response=["x", "y"], truth="label")
+    assert choices.values.tolist() == [[1, 0], [0, 1]]
+    assert choices["truth"].values.tolist() == [1, 0]
+
+
 def test_marks_are_stated_by_the_user():
     trials = pd.DataFrame({"image": ["a", "b"], "answer": ["None", "na"], "rt": [-99, 3]})
     with pytest.warns(ValidationWarning, match=r"'None' counts as missing; pass missing=\{'answer': \[\]\}"):
@@ -296,6 +307,13 @@ def test_separators_and_encodings(tmp_path, content, encoding):
     assert choices["stimulus_id"].values.tolist() == ["001"]
     assert choices.values.tolist() == ["é"]
     assert choices["rt"].values.tolist() == [0.5]
+
+
+def test_descriptions_of_columns_by_qualtrics_are_left_out(tmp_path):
+    path = tmp_path / "survey.csv"
+    path.write_text('stim,Q1\nstim,"What, is it?"\n"{""ImportId"":""stim""}","{""ImportId"":""QID1""}"\na,cat\nb,dog\n')
+    with pytest.warns(ValidationWarning, match=r"dropped 2 rows \(1, 2\): they describe the columns"):
+        assert from_trials(path, stimulus_id="stim", response="Q1").values.tolist() == ["cat", "dog"]
 
 
 def test_commas_of_thousands_are_not_decimals(tmp_path):

@@ -3,7 +3,7 @@
 import pytest
 
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
-from brainscore_vision.metric_helpers.alignment import MetricInputError, also_named, coord_values
+from brainscore_vision.metric_helpers.alignment import MetricInputError, also_named, as_table, coord_values
 
 
 def test_an_argument_under_two_names_is_refused():
@@ -23,6 +23,8 @@ def test_coordinates_that_are_missing_or_misplaced_are_named():
         dims=["presentation", "neuroid"],
     )
     assert coord_values(assembly, "stimulus_id", role="target").tolist() == ["a"]
+    with pytest.raises(MetricInputError, match="the source is a list, not an assembly"):
+        as_table([1], ("presentation",), role="source")
     with pytest.raises(MetricInputError, match=r"the target has no coordinate 'truth'; its coordinates: .*stimulus_id"):
         coord_values(assembly, "truth", role="target")
     with pytest.raises(MetricInputError, match=r"'subject' of the target lies along \('neuroid',\), not along"):

@@ -98,3 +98,17 @@ def test_doubtful_labels_are_remarked(answers, remark):
     with provenance.recording() as record, pytest.warns(UserWarning, match=remark):
         text = check_labels(answers, NAMES)
     assert record.items == [{"kind": "remark", "text": text}]
+
+
+def test_choices_that_are_all_wrong_are_remarked(recwarn):
+    assert not right_choices([1, 2, 0], [0, 1, 2]).remark
+    assert not recwarn
+    with pytest.warns(UserWarning, match="no answer of the source is right, such as 1 where 0 is right; check"):
+        assert not right_choices([1, 2, 0] * 8, [0, 1, 2] * 8).correct.any()
+
+
+def test_right_answers_that_are_missing_or_several_are_reported():
+    with pytest.raises(MetricInputError, match="right answer is missing in 1 trials, first in trial 2"):
+        right_choices(["cat"] * 3, ["cat", "dog", None])
+    with pytest.warns(UserWarning, match="1 stimuli of the target have several right answers, such as 'a'"):
+        right_choices(["cat"] * 3, ["cat", "dog", "cat"], role="target", stimuli=["a", "a", "b"])

@@ -107,6 +107,12 @@ def test_the_later_call_decides(stimuli):
     assert model.look_at(stimuli).shape == (7, 14)
 
 
+def test_labels_that_differ_in_capitals_or_blanks_are_remarked(stimuli):
+    labelled = stimuli.assign(image_label=["cat", "Cat ", *["dog"] * (len(stimuli) - 2)])
+    with pytest.warns(UserWarning, match="labels 'cat' and 'Cat ', which count as different"):
+        model_of().start_task(BrainModel.Task.probabilities, labelled)
+
+
 def test_a_refused_call_changes_nothing(stimuli):
     model = model_of()
     model.start_recording("V1", [(70, 170)])
@@ -191,10 +197,18 @@ def test_what_cannot_be_built():
         FeatureModel("none", layers={})
 
 
-def test_a_layer_that_loses_stimuli_is_found_out(stimuli):
-    model = model_of(layers={"one": lambda images: np.zeros((1, 5))}, region_layer_map=None)
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (lambda images: np.zeros((1, 5)), "first axis must be the stimuli"),
+        (lambda images: [np.zeros(number) for number, _ in enumerate(images, 1)], "of different lengths"),
+        (lambda images: ["a"] * len(images), "features of type <U1"),
+    ],
+)
+def test_functions_that_do_not_return_features_are_refused(stimuli, function, message):
+    model = model_of(layers={"one": function}, region_layer_map=None)
     model.start_recording("V1", [(70, 170)])
-    with pytest.raises(ValueError, match="first axis must be the stimuli"):
+    with pytest.raises(UserError, match=message):
         model.look_at(stimuli)
 
 

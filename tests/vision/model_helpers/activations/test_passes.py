@@ -133,6 +133,13 @@ def test_the_images_in_a_mapping_are_used():
         list(Loader(lambda paths: {"images": 1}).batches(PATHS, BATCHES))
 
 
+def test_wrong_results_of_preprocessing_are_explained():
+    for preprocess, message in ((lambda paths: None, "returns a NoneType"), (lambda path: path.size, "list of file")):
+        for workers in (0, 2):
+            with pytest.raises(UserError, match=message):
+                list(Loader(preprocess, workers=workers).batches(PATHS, BATCHES))
+
+
 def test_preprocessing_that_processes_cannot_run_is_refused():
     with pytest.raises(UserError, match=r"(?s)cannot be passed to processes.*at the top of a file"):
         list(Loader(lambda paths: paths, kind="processes", workers=1).batches(PATHS, BATCHES))

@@ -307,6 +307,7 @@ def test_image_processors_that_make_several_inputs_are_refused(tmp_path, torchvi
         "Qwen2VLImageProcessor",
         "LlavaNextImageProcessor",
         "Siglip2ImageProcessor",
+        "Molmo2ImageProcessor",
         "Pix2StructImageProcessor",
     ):
         with pytest.raises(UserError, match=f"{name} (makes more than one array|returns a mapping)"):

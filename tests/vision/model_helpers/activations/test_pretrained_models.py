@@ -2,6 +2,7 @@
 
 import json
 import sys
+from functools import partial
 
 import numpy as np
 import pytest
@@ -68,8 +69,20 @@ def test_a_size_of_images_is_that_of_the_network(torchvision):
 def test_settings_of_a_processor_come_from_a_mapping_or_a_file(tmp_path):
     file = tmp_path / "preprocessor_config.json"
     file.write_text(json.dumps(PROCESSOR))
-    for processor in (PROCESSOR, file, str(file)):
+    for processor in (PROCESSOR, file, str(file), tmp_path, {"image_processor": PROCESSOR}):
         wrapper = from_huggingface(network(), processor, store=None)
         assert wrapper._extractor.preprocess == from_settings(PROCESSOR)
     with pytest.raises(UserError, match="the preprocessing of images is not known"):
         from_huggingface(network(), store=None)
+    for faulty in ({**PROCESSOR, "image_std": [0.0]}, {"image_processor_type": "AutoImageProcessor"}, tmp_path / "a"):
+        with pytest.raises(UserError, match=r"image_std \(0.0|no image processor 'Auto|cannot be read"):
+            from_huggingface(network(), faulty, store=None)
+
+
+def test_unknown_names_of_models_are_explained(torchvision):
+    pytest.importorskip("timm")
+    for build in (from_torchvision, partial(from_timm, pretrained=False)):
+        with pytest.raises(UserError, match=r"cannot make 'resnet19': .*\ndid you mean 'resnet18'"):
+            build("resnet19")
+    with pytest.raises(UserError, match=r"cannot make 'resnet18': 'FOO'\ncheck the name and the weights"):
+        from_torchvision("resnet18", weights="ResNet18_Weights.FOO")

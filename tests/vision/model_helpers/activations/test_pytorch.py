@@ -8,7 +8,7 @@ import pytest
 from brainscore_core.errors import UserError
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision.model_helpers.activations import Pooling, PytorchWrapper
-from brainscore_vision.model_helpers.activations.preprocessing import load_preprocess_images
+from brainscore_vision.model_helpers.activations.preprocessing import load_images, load_preprocess_images
 
 torch = pytest.importorskip("torch")
 
@@ -428,6 +428,20 @@ def test_errors_of_a_network_are_raised_once(stimuli, preprocessing):
         raise RuntimeError("shapes do not match")
 
     network = Joining(fail).eval()
-    with pytest.raises(RuntimeError, match="shapes do not match"):
+    with pytest.raises(RuntimeError, match=r"input of the shape \(1, 3, .*shapes do not match"):
         PytorchWrapper(network, preprocessing, store=None, device="cpu")(stimuli, ["conv"])
     assert network.channels_last == [True]
+
+
+@pytest.mark.parametrize(
+    ("of_image", "message"),
+    [
+        (lambda image: np.zeros((3, 8 + image.getpixel((0, 0))[0] % 9, 8), np.float32), "different sizes"),
+        (lambda image: image, "returns a PIL.* of an image"),
+        (lambda image: np.zeros((1, 3, 8, 8), np.float32), r"input of the shape \(1, 1, 3, 8, 8\)"),
+    ],
+)
+def test_inputs_that_do_not_fit_the_network_are_explained(stimuli, of_image, message):
+    wrapper = PytorchWrapper(torch.nn.Conv2d(3, 2, 3), lambda paths: list(map(of_image, load_images(paths))), "conv")
+    with pytest.raises(UserError, match=message):
+        wrapper(stimuli, ["logits"])
