@@ -17,14 +17,11 @@ from numpy.typing import NDArray
 
 from brainscore_core.errors import UserError
 from brainscore_core.files import replacing
-from brainscore_core.supported_data_standards.brainio.images import load_frames
+from brainscore_core.supported_data_standards.brainio.images import VIDEO_SUFFIXES, load_frames
 
 __all__ = ["VIDEO_SUFFIXES", "decode_frames", "is_video", "video_properties", "write_video"]
 
 VideoPath = str | os.PathLike[str]
-
-VIDEO_SUFFIXES = frozenset({".mp4", ".avi", ".mov", ".flv", ".wmv", ".webm", ".mkv", ".gif"})
-"""Suffixes of names of videos."""
 
 _MISSING = 3  # frames that a container may state although the file does not have them
 _INSTALL = "pip install 'brainscore[video]'"

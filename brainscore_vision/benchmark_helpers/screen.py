@@ -354,7 +354,7 @@ def _place(source: Path, ratio: float, stream: IO[bytes]) -> None:
         rate, count, _ = video_properties(source)
         write_video(stream, _placed_frames(source, decode_frames(source, np.arange(count)), ratio), rate)
         return
-    image = load_image(source)
+    image = load_image(source, mode=None)
     size = np.array(image.size)
     placed = _placed_size(source, size, ratio)
     width, height = (int(length) for length in placed)

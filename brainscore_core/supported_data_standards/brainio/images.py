@@ -24,14 +24,18 @@ if TYPE_CHECKING:
 
 __all__ = [
     "GREY",
+    "VIDEO_SUFFIXES",
     "ImageError",
     "ImageProperties",
     "UndefinedLevels",
     "forget_images",
     "image_properties",
     "keep_images",
+    "load_contrast",
     "load_frames",
+    "load_grey",
     "load_image",
+    "load_rgb",
     "naming_stimuli",
     "open_image",
     "read_images",
@@ -39,6 +43,9 @@ __all__ = [
 
 GREY = 128
 """Level of the screen around stimuli, and behind their transparent pixels."""
+
+VIDEO_SUFFIXES = frozenset({".mp4", ".avi", ".mov", ".flv", ".wmv", ".webm", ".mkv", ".gif"})
+"""Suffixes of names of videos."""
 
 Source = str | bytes | os.PathLike[str] | IO[bytes]
 
@@ -144,16 +151,16 @@ class _Decoded(NamedTuple):
         return image
 
 
-def load_image(file: Source, mode: str | None = None) -> "Image":
+def load_image(file: Source, mode: str | None = "RGB") -> "Image":
     """Read an image: its first frame, upright, of 8 bits per channel, on grey where it is transparent.
 
     Parameters
     ----------
     file : path or binary stream
         The image.
-    mode : {'RGB', 'L'}, optional
-        ``'RGB'``: grey levels are copied to all channels. ``'L'``: grey levels, weighted as in ITU-R 601. By default
-        ``'L'`` if the file is grey and opaque, else ``'RGB'``.
+    mode : {'RGB', 'L', None}
+        ``'RGB'``: grey levels are copied to all channels. ``'L'``: grey levels, weighted as in ITU-R 601. None: ``'L'``
+        if the file is grey and opaque, else ``'RGB'``.
 
     Returns
     -------
@@ -170,7 +177,7 @@ def load_image(file: Source, mode: str | None = None) -> "Image":
     >>> from PIL import Image
     >>> stream = io.BytesIO()
     >>> Image.fromarray(np.array([[0, 32896, 65535]], dtype=np.uint16)).save(stream, "PNG")
-    >>> np.asarray(load_image(stream)).tolist()
+    >>> np.asarray(load_image(stream, "L")).tolist()
     [[0, 128, 255]]
     """
     path = _path_of(file)
@@ -187,6 +194,75 @@ def load_image(file: Source, mode: str | None = None) -> "Image":
     return image
 
 
+def load_rgb(path: str | os.PathLike[str], *, size: int | None = None) -> NDArray[np.uint8]:
+    """Red, green and blue levels of an image, by the rules of :func:`load_image`.
+
+    Parameters
+    ----------
+    path : path
+        Image file.
+    size : int, optional
+        Height and width to which the image is resized (bicubic, the aspect ratio is not kept).
+
+    Returns
+    -------
+    ndarray of uint8, height × width × 3
+        Levels, 0 to 255.
+
+    Raises
+    ------
+    UserError
+        If the file cannot be read as an image.
+    """
+    return np.asarray(_resized(load_image(path, "RGB"), size))
+
+
+def load_grey(path: str | os.PathLike[str], *, size: int | None = None) -> NDArray[np.uint8]:
+    """Grey levels of an image, weighted as in ITU-R 601 (Pillow's ``L``), by the rules of :func:`load_image`.
+
+    Parameters
+    ----------
+    path : path
+        Image file.
+    size : int, optional
+        Height and width to which the image is resized (bicubic, the aspect ratio is not kept).
+
+    Returns
+    -------
+    ndarray of uint8, height × width
+        Levels, 0 to 255.
+
+    Raises
+    ------
+    UserError
+        If the file cannot be read as an image.
+    """
+    return np.asarray(_resized(load_image(path, "L"), size))
+
+
+def load_contrast(path: str | os.PathLike[str], *, size: int | None = None) -> NDArray[np.float32]:
+    """Contrast of an image: (grey level − 128) / 128, so that a grey screen is 0.
+
+    Parameters
+    ----------
+    path : path
+        Image file.
+    size : int, optional
+        Height and width to which the image is resized (bicubic, the aspect ratio is not kept).
+
+    Returns
+    -------
+    ndarray of float32, height × width
+        In [−1, 1). Grey levels as in :func:`load_grey` count as proportional to luminance.
+
+    Raises
+    ------
+    UserError
+        If the file cannot be read as an image.
+    """
+    return (load_grey(path, size=size).astype(np.float32) - np.float32(128)) / np.float32(128)
+
+
 def load_frames(file: Source) -> tuple[NDArray[np.uint8], list[float]]:
     """Read an animation: frames × height × width × 3, and durations in milliseconds; errors as :func:`load_image`."""
     frames, durations = [], []
@@ -197,6 +273,10 @@ def load_frames(file: Source) -> tuple[NDArray[np.uint8], list[float]]:
             duration = float(opened.info.get("duration", 0))
             durations.append(duration if duration >= _SHORTEST else _DEFAULT)
     return np.stack(frames), durations
+
+
+def _resized(image: "Image", size: int | None) -> "Image":
+    return image if size is None or image.size == (size, size) else image.resize((size, size))
 
 
 def image_properties(file: Source) -> ImageProperties:
@@ -295,6 +375,8 @@ def naming_stimuli(paths: Mapping[Any, Any]) -> Iterator[None]:
 
 def _error(kind: type[ImageError], file: Source, reason: str, remedy: str) -> ImageError:
     path = _path_of(file)
+    if path is not None and Path(path).suffix.lower() in VIDEO_SUFFIXES:
+        remedy = "show videos to a network that takes clips (frame_rate of brainscore.wrap_model)"
     error = kind(f"{path or 'the file'} cannot be read as an image: {reason}", remedy)
     error.path, error.reason = path, reason
     return error
@@ -430,7 +512,7 @@ def keep_images(paths: Iterable[str], limit: float) -> bool:
     total = sum(_bytes_of(image) for image in _memory.values())
     for path in paths:
         with suppress(ImageError, OSError):
-            image = load_image(path)
+            image = load_image(path, mode=None)
             total += _bytes_of(image)
             if total > limit:
                 return False

@@ -16,7 +16,6 @@ from brainscore_core.provenance import note, timed
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_core.supported_data_standards.brainio.images import naming_stimuli
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
-from brainscore_core.supported_data_standards.brainio.stimulus_checks import paths_by_id
 from brainscore_vision.benchmark_helpers.screen import stimulus_files
 from brainscore_vision.model_helpers.activations.assemblies import (
     LayerUnits,
@@ -275,7 +274,7 @@ class ActivationsExtractorHelper:
         number_of_trials: int,
         require_variance: bool,
     ) -> NeuroidAssembly:
-        with timed("extraction"), naming_stimuli(paths_by_id(stimuli)):
+        with timed("extraction"), naming_stimuli(getattr(stimuli, "stimulus_paths", None) or {}):
             shown, (first, values, block) = self._recorded(
                 stimuli, layers, stimuli_identifier, number_of_trials, require_variance, together=True
             )
@@ -296,7 +295,7 @@ class ActivationsExtractorHelper:
 
         With a store, a layer is read into memory only when its values are used.
         """
-        with timed("extraction"), naming_stimuli(paths_by_id(stimuli)):
+        with timed("extraction"), naming_stimuli(getattr(stimuli, "stimulus_paths", None) or {}):
             shown, (first, values, _) = self._recorded(
                 stimuli, layers, stimuli_identifier, number_of_trials, require_variance, together=False
             )
