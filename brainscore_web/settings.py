@@ -34,6 +34,7 @@ INSTALLED_APPS = [
     "django.contrib.contenttypes",
     "django.contrib.sessions",
     "django.contrib.messages",
+    "django.contrib.sitemaps",
     "whitenoise.runserver_nostatic",
     "brainscore_web.static_files.StaticFilesApp",
     "csp",
@@ -178,7 +179,10 @@ MFA_FORMS = {
 globals().update(email_settings(os.environ.get("BRAINSCORE_SITE_MAIL") or "console:"))
 DEFAULT_FROM_EMAIL = os.environ.get("BRAINSCORE_SITE_MAIL_FROM") or "Brain-Score <noreply@localhost>"
 ADDRESS = site_address(ALLOWED_HOSTS, public=PUBLIC)
-CONTACT = contact_address("BRAINSCORE_SITE_CONTACT")  # of the site's operators, for the footer; as are the next two
+CONTACT = contact_address(
+    "BRAINSCORE_SITE_CONTACT"
+)  # of the site's operators, for the footer; as are REPOSITORY and ISSUES
+SECURITY_CONTACT = contact_address("BRAINSCORE_SITE_SECURITY_CONTACT") or CONTACT
 REPOSITORY = web_address("BRAINSCORE_SITE_REPOSITORY")
 ISSUES = web_address("BRAINSCORE_SITE_ISSUES")
 DEMONSTRATION = os.environ.get("BRAINSCORE_SITE_DEMONSTRATION", "")  # "simulated" or "example", as serving.py sets it

@@ -1,10 +1,13 @@
 """URLs of the site; each app has its own."""
 
 from django.contrib import admin
+from django.contrib.sitemaps import views as sitemaps
 from django.urls import include, path
 from django.views.generic import RedirectView
 
+from brainscore_web import search_engines
 from brainscore_web.competitions.views import of_year
+from brainscore_web.search_engines import SITEMAPS
 
 urlpatterns = [
     path("", include("brainscore_web.pages.urls")),
@@ -24,4 +27,10 @@ urlpatterns = [
     path("accounts/2fa/", include("allauth.mfa.urls")),
     path("admin/password_change/", RedirectView.as_view(pattern_name="account_change_password")),
     path("admin/", admin.site.urls),
+    path("robots.txt", search_engines.robots, name="robots"),
+    path("sitemap.xml", sitemaps.index, {"sitemaps": SITEMAPS, "sitemap_url_name": "sitemap-section"}, name="sitemap"),
+    path("sitemap-<slug:section>.xml", sitemaps.sitemap, {"sitemaps": SITEMAPS}, name="sitemap-section"),
+    path(".well-known/security.txt", search_engines.security, name="security"),
+    path("favicon.ico", search_engines.icon, name="icon"),
+    path("", include("brainscore_web.pages.earlier_addresses")),
 ]

@@ -41,7 +41,8 @@ def sign_up(address, number):
     """Fill in the form as a visitor without a history; returns the status."""
     visitor = Visitor(address)
     try:
-        visitor.post("/accounts/signup/", email=f"person-{number}@example.org", password1=PASSWORD, display_name="P")
+        answers = {"email": f"person-{number}@example.org", "password1": PASSWORD, "display_name": "P", "consent": "on"}
+        visitor.post("/accounts/signup/", **answers)
     except HTTPError as error:
         return error.code
     except (URLError, OSError):

@@ -30,6 +30,8 @@ def addresses(models, benchmarks):
     regions = ("V1", "V2", "V4", "IT")
     return {
         "home": ["/"],
+        "texts": ["/about/", "/faq/", "/community/", "/citation/"],
+        "API, one score": ["/api/v1/scores?limit=1", *(f"/api/v1/scores?limit=1&benchmark={node}" for node in regions)],
         "leaderboard": ["/vision/leaderboard/"],
         "leaderboard, sorted": [f"/vision/leaderboard/?sort={node}" for node in (*regions, "model", "parameters")],
         "leaderboard, filtered": [

@@ -13,6 +13,7 @@ from django import forms
 from django.db import IntegrityError, transaction
 from django.http import HttpRequest
 from django.utils import timezone
+from django.utils.safestring import mark_safe
 
 from brainscore_web.accounts.adapter import clean_name
 from brainscore_web.accounts.models import SCOPES, ApiToken, User, clean_address
@@ -52,11 +53,18 @@ class _Plain(forms.Form):
 class SignupForm(_Plain, account.SignupForm):
     """Sign up. The response and its timing do not reveal whether an address already has an account."""
 
-    field_order = ("email", "display_name", "password1")
+    field_order = ("email", "display_name", "password1", "consent")
     account_already_exists: bool
     display_name = forms.CharField(
         label="Display name", max_length=100, required=False, help_text="Shown with your models and benchmarks."
     )
+    consent = forms.BooleanField(
+        label=mark_safe(
+            'I agree to the <a href="/terms/" target="_blank">terms of use</a>, and to what the page on '
+            '<a href="/privacy/" target="_blank">privacy</a> says.'
+        ),
+        error_messages={"required": "You need to agree to sign up."},
+    )  # not stored: whoever has signed up has agreed at that time
 
     def clean_display_name(self) -> str:
         """Normalise the display name."""

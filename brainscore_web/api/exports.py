@@ -17,7 +17,7 @@ from brainscore_web.api.authentication import caller_of
 from brainscore_web.api.leaderboard import BoardAsked, state_of
 from brainscore_web.api.problems import Problem, problem_responses
 from brainscore_web.api.responses import refuse_unknown_parameters
-from brainscore_web.api.scores import ScoresAsked, scores, write_scores
+from brainscore_web.api.scores import ScoresAsked, rows_of, scores, write_scores
 from brainscore_web.leaderboard import export, http
 from brainscore_web.leaderboard.board import board_for, owned_models
 from brainscore_web.leaderboard.snapshot import snapshot_for
@@ -108,9 +108,8 @@ def export_scores(
     """Download the scores that count, or all with `history`, as a table; the filters are those of `scores`."""
     refuse_unknown_parameters(request, ScoresAsked)
     visitor = caller_of(request).visitor
-    rows = scores(visitor, query).with_shows_data(visitor)
     with _turn():
-        file, digest = write_scores(rows, format)
+        file, digest = write_scores(rows_of(visitor, *scores(visitor, query)), format)
     headers = {**_named("scores", format), "ETag": f'"{digest[:32]}"'}
     return FileResponse(file, content_type=MEDIA_TYPES[format], headers=headers)
 

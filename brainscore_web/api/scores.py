@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import tempfile
 from collections import defaultdict
@@ -10,10 +11,11 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, date, datetime
 from typing import IO, TYPE_CHECKING, Annotated, Any, Literal, NoReturn
 
+import numpy as np
 from django.conf import settings
-from django.db.models import BooleanField, Case, CharField, Exists, F, OuterRef, Q, QuerySet, Value, When
 from django.http import HttpRequest
 from ninja import Query, Router, Schema
+from numpy.typing import NDArray
 from pydantic import BeforeValidator, Field
 
 from brainscore_core.formatting import size_text
@@ -23,7 +25,8 @@ from brainscore_web.api.responses import refuse_unknown_parameters, url_with
 from brainscore_web.api.schemas import Me, Posted, ScorePage
 from brainscore_web.leaderboard.cards.receipts import public_document
 from brainscore_web.leaderboard.clean import harmless
-from brainscore_web.leaderboard.models import Benchmark, Score, ScoreQuerySet, VisionModel, Visitor
+from brainscore_web.leaderboard.models import Benchmark, Score, VisionModel, Visitor
+from brainscore_web.leaderboard.snapshot import STATES, receipts_in_order
 from brainscore_web.leaderboard.withheld import withheld_reason
 
 if TYPE_CHECKING:
@@ -31,11 +34,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "COLUMNS",
+    "FIELDS",
     "MOST_RECEIPTS",
     "ScoresAsked",
     "benchmark_keys",
     "model_keys",
     "router",
+    "rows_of",
     "scores",
     "write_scores",
 ]
@@ -45,6 +50,10 @@ COLUMNS = (
     "undetermined", "scale", "unclamped", "raw", "raw_error", "raw_low", "raw_high", "ceiling", "seconds", "created",
 )  # fmt: skip
 """Fields of a score that responses contain unchanged."""
+FIELDS = ("model", "benchmark", *COLUMNS, "counts")
+"""Fields of a score in responses and files."""
+_KEYS_PER_QUERY = 900
+"""Scores that are read at a time: SQLite limits the parameters of a query."""
 
 
 def _moment(value: object) -> datetime | None:
@@ -87,47 +96,60 @@ class ScoresAsked(Schema):
     )
 
 
-def scores(visitor: Visitor, query: ScoresAsked) -> ScoreQuerySet:
-    """Return the requested scores that the visitor may see, annotated with `counts`, oldest receipt first.
+def scores(visitor: Visitor, query: ScoresAsked, after: str = "") -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Return the primary keys of the requested scores that the visitor may see, and whether they count.
 
-    As on the leaderboard, the newest score of a model on the current version of a benchmark counts; of several with the
-    same time, the one with the last id.
+    They are sorted by receipt; with `after`, only those whose receipts come after this one.
 
     Raises
     ------
     Problem
         404, if a model or benchmark does not exist or the visitor may not see it.
     """
-    rows = Score.objects.visible_to(visitor)
-    if query.model:
-        rows = rows.filter(model__in=model_keys(visitor, query.model))
+    stored = receipts_in_order()
+    models = model_keys(visitor, query.model) if query.model else _visible_models(visitor)
+    selected = np.isin(stored.model, models)
     if query.benchmark:
-        rows = rows.filter(benchmark__in=benchmark_keys(query.benchmark))
+        selected &= np.isin(stored.benchmark, benchmark_keys(query.benchmark))
     if query.state:
-        rows = rows.filter(state__in=query.state)
+        selected &= np.isin(stored.state, [STATES.index(state) for state in query.state])
     if query.version is not None:
-        rows = rows.filter(version=query.version)
+        selected &= stored.version == query.version
     if query.since is not None:
-        rows = rows.filter(created__gte=query.since)
-    # pairs that failed before the benchmark was loaded have no version, and count for all versions
-    of_any_version = Q(version="", state__in=[Score.State.FAILED, Score.State.NOT_APPLICABLE, Score.State.NOT_RUN])
-    of_version = Q(benchmark__version="") | Q(version=F("benchmark__version")) | of_any_version
-    same = Score.objects.filter(model=OuterRef("model"), benchmark=OuterRef("benchmark"))
-    same = same.alias(any_version=Value("", output_field=CharField())).filter(
-        Q(version=OuterRef("benchmark__version")) | Q(any_version=OuterRef("benchmark__version")) | of_any_version
-    )
-    newer = same.filter(created__gte=OuterRef("created")).filter(
-        Q(created__gt=OuterRef("created")) | Q(receipt__gt=OuterRef("receipt"))
-    )
-    not_run = Q(state=Score.State.NOT_RUN)  # counts only if the pair has no other result
-    replaced_run = Exists(newer.exclude(not_run).order_by())
-    replaced = Exists(same.exclude(not_run).order_by()) | Exists(newer.order_by())
-    counts = of_version & ((~not_run & ~replaced_run) | (not_run & ~replaced))
-    if query.history:
-        rows = rows.annotate(counts=Case(When(counts, then=Value(True)), default=False, output_field=BooleanField()))
-    else:
-        rows = rows.filter(counts).annotate(counts=Value(True, output_field=BooleanField()))
-    return rows.order_by("receipt")
+        selected &= stored.created >= np.datetime64(query.since.replace(tzinfo=None), "us")
+    if not query.history:
+        selected &= stored.counts
+    if after:
+        selected[: _place_after(after, stored.pk)] = False
+    return stored.pk[selected], stored.counts[selected]
+
+
+def _visible_models(visitor: Visitor) -> list[int]:
+    """Return the primary keys of all models that the visitor may see."""
+    return list(VisionModel.objects.visible_to(visitor).order_by().values_list("pk", flat=True))
+
+
+def _place_after(receipt: str, keys: NDArray[np.int64]) -> int:
+    """Return the index of the first receipt after another one, which may not exist."""
+    following = Score.objects.filter(receipt__gt=receipt).order_by("receipt").values_list("pk", flat=True)
+    for key in following.iterator():  # the first one, unless it has just been stored
+        if (matches := np.flatnonzero(keys == key)).size:
+            return int(matches[0])
+    return len(keys)
+
+
+def rows_of(visitor: Visitor, keys: NDArray[np.int64], counts: NDArray[np.bool_]) -> Iterator[tuple[Any, ...]]:
+    """Read the `FIELDS` of scores, which are sorted by receipt; withheld reasons are replaced."""
+    names = ("pk", "shows_data", "model__identifier", "benchmark__identifier", *COLUMNS)
+    state, reason = FIELDS.index("state"), FIELDS.index("reason")
+    for start in range(0, len(keys), _KEYS_PER_QUERY):
+        chunk = slice(start, start + _KEYS_PER_QUERY)
+        counting = dict(zip(keys[chunk].tolist(), counts[chunk].tolist(), strict=True))
+        rows = Score.objects.visible_to(visitor).with_shows_data(visitor).filter(pk__in=counting)
+        for pk, shown, *values in rows.order_by("receipt").values_list(*names):
+            if not shown:
+                values[reason] = withheld_reason(values[state], values[reason])
+            yield (*values, counting[pk])
 
 
 def model_keys(visitor: Visitor, wanted: Iterable[str]) -> list[int]:
@@ -161,12 +183,13 @@ def benchmark_keys(wanted: Iterable[str]) -> list[int]:
 
 
 _ROWS = 5000
-_FIRST = ("model", "benchmark")
-_TEXTS = frozenset({"receipt", "version", "state", "reason", "estimates", "error_reason", "undetermined", "scale"})
+_TEXTS = frozenset(
+    {*FIELDS[:2], "receipt", "version", "state", "reason", "estimates", "error_reason", "undetermined", "scale"}
+)
 
 
-def write_scores(scores: QuerySet[Score], form: Literal["csv", "parquet"]) -> tuple[IO[bytes], str]:
-    """Write scores with `counts` and `shows_data` to a temporary file, which is deleted when it is closed.
+def write_scores(rows: Iterator[tuple[Any, ...]], form: Literal["csv", "parquet"]) -> tuple[IO[bytes], str]:
+    """Write rows with the `FIELDS` of scores to a temporary file, which is deleted when it is closed.
 
     In CSV, text that a spreadsheet would read as a formula gets an apostrophe in front.
 
@@ -181,7 +204,7 @@ def write_scores(scores: QuerySet[Score], form: Literal["csv", "parquet"]) -> tu
     schema = _schema()
     writer = csv.CSVWriter(file, schema) if form == "csv" else parquet.ParquetWriter(file, schema, compression="zstd")
     with writer:
-        for batch in _batches(scores, schema, guarded=form == "csv"):
+        for batch in _batches(rows, schema, guarded=form == "csv"):
             writer.write_batch(batch)
     file.seek(0)
     digest = hashlib.file_digest(file, "sha256").hexdigest()
@@ -193,34 +216,21 @@ def _schema() -> pyarrow.Schema:
     import pyarrow
 
     kinds = {"created": pyarrow.timestamp("us", tz="UTC"), "counts": pyarrow.bool_()}
-    kinds |= dict.fromkeys((*_TEXTS, *_FIRST), pyarrow.string())
-    return pyarrow.schema([(name, kinds.get(name, pyarrow.float64())) for name in (*_FIRST, *COLUMNS, "counts")])
+    kinds |= dict.fromkeys(_TEXTS, pyarrow.string())
+    return pyarrow.schema([(name, kinds.get(name, pyarrow.float64())) for name in FIELDS])
 
 
-def _batches(scores: QuerySet[Score], schema: pyarrow.Schema, *, guarded: bool) -> Iterator[pyarrow.RecordBatch]:
+def _batches(
+    rows: Iterator[tuple[Any, ...]], schema: pyarrow.Schema, *, guarded: bool
+) -> Iterator[pyarrow.RecordBatch]:
     import pyarrow
 
-    names = ("model__identifier", "benchmark__identifier", *COLUMNS, "counts", "shows_data")
-    state, reason = names.index("state"), names.index("reason")
-    rows: list[tuple[Any, ...]] = []
-
-    def batch() -> pyarrow.RecordBatch:
+    while batch := list(itertools.islice(rows, _ROWS)):
         columns = []
-        for field, column in zip(schema, zip(*rows, strict=True), strict=True):
+        for field, column in zip(schema, zip(*batch, strict=True), strict=True):
             texts = guarded and field.type == pyarrow.string()
             columns.append(pyarrow.array(map(harmless, column) if texts else column, field.type, from_pandas=True))
-        rows.clear()
-        return pyarrow.record_batch(columns, schema=schema)
-
-    for row in scores.values_list(*names).iterator(chunk_size=_ROWS):
-        *values, shown = row
-        if not shown:
-            values[reason] = withheld_reason(values[state], values[reason])
-        rows.append(tuple(values))
-        if len(rows) == _ROWS:
-            yield batch()
-    if rows:
-        yield batch()
+        yield pyarrow.record_batch(columns, schema=schema)
 
 
 router = Router()
@@ -268,16 +278,10 @@ def list_scores(request: HttpRequest, query: Query[ScoresPaged]) -> dict[str, An
     """
     refuse_unknown_parameters(request, ScoresPaged)
     visitor = caller_of(request).visitor
-    rows = scores(visitor, query).with_shows_data(visitor)
-    if query.after:
-        rows = rows.filter(receipt__gt=query.after)
-    columns = rows.values(*COLUMNS, "counts", "shows_data", "model__identifier", "benchmark__identifier")
-    items = list(columns[: query.limit + 1])
-    more, items = len(items) > query.limit, items[: query.limit]
-    for item in items:
-        if not item.pop("shows_data"):
-            item["reason"] = withheld_reason(item["state"], item["reason"])
-        item["model"], item["benchmark"] = item.pop("model__identifier"), item.pop("benchmark__identifier")
+    keys, counts = scores(visitor, query, query.after)
+    page = slice(query.limit)
+    items = [dict(zip(FIELDS, row, strict=True)) for row in rows_of(visitor, keys[page], counts[page])]
+    more = len(keys) > query.limit and bool(items)
     return {
         "items": items,
         "limit": query.limit,

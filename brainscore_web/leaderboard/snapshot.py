@@ -6,7 +6,7 @@ import hashlib
 import logging
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from functools import cached_property, lru_cache
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from django.db import connections
-from django.db.models import Func, TextField
+from django.db.models import Func, QuerySet, TextField
 from numpy.typing import NDArray
 
 from brainscore_core.numerics.influence import ScoreInfluence
@@ -43,12 +43,14 @@ __all__ = [
     "STATES",
     "BenchmarkRow",
     "ModelRow",
+    "Receipts",
     "Scores",
     "Snapshot",
     "SnapshotKey",
     "all_scores",
     "clear_snapshots",
     "load_models",
+    "receipts_in_order",
     "snapshot_for",
     "versions_on",
 ]
@@ -161,7 +163,6 @@ _LARGEST_SHOWN = 1e12  # larger values, stored before `clean.LARGEST` was introd
 _CHUNK = 2000  # rows; small chunks need little memory, and cause few runs of the garbage collector
 _YEAR = re.compile(r"\byear\s*=\s*[{\"]?\s*((?:19|20)\d\d)\b", re.IGNORECASE)
 _log = logging.getLogger(__name__)
-_MAX_PARAMETERS = 500  # SQLite limits the parameters of a query
 _STATE_CODES = {state: code for code, state in enumerate((*LEAF_STATES, "undetermined", NOT_RUN))}
 
 
@@ -175,7 +176,8 @@ class Structure(NamedTuple):
 class Scores(NamedTuple):
     """Columns with one row per receipt, oldest first; receipts of one pair with equal times are sorted by id.
 
-    `numbers` has the shape (:data:`NUMBERS`, receipts), with NaN for missing or invalid numbers.
+    `receipt` has their ranks in the order of ids; -1 if a receipt has just been deleted. `numbers` has the shape
+    (:data:`NUMBERS`, receipts), with NaN for missing or invalid numbers.
     """
 
     pk: NDArray[np.int64]
@@ -186,7 +188,20 @@ class Scores(NamedTuple):
     created: NDArray[np.datetime64]
     undetermined: NDArray[np.bool_]
     verification: NDArray[np.int8]
+    receipt: NDArray[np.intp]
     numbers: NDArray[np.float64]
+
+
+class Receipts(NamedTuple):
+    """Columns with one row per receipt, sorted by id; `counts` marks those that count now."""
+
+    pk: NDArray[np.int64]
+    model: NDArray[np.int64]
+    benchmark: NDArray[np.int64]
+    version: NDArray[np.object_]
+    state: NDArray[np.int8]
+    created: NDArray[np.datetime64]
+    counts: NDArray[np.bool_]
 
 
 def load_models(visitor: Visitor, *, sees_all: bool) -> list[ModelRow]:
@@ -335,36 +350,21 @@ def load_scores() -> Scores:
     query = Score.objects.order_by().values_list(
         "pk", "model_id", "benchmark_id", "version", "state", _FastTime("created"), "undetermined", *NUMBERS
     )
-    sql, parameters = query.query.sql_with_params()
-    chunks: list[Scores] = []
     versions: dict[str, str] = {}  # so that rows with the same version share one string
-    with connections[query.db].cursor() as cursor:  # the ORM would take most of the time for conversions
-        cursor.execute(sql, parameters)
-        while rows := cursor.fetchmany(_CHUNK):
-            chunks.append(_columns(rows, versions))
-    if not chunks:
-        chunks = [_columns([], versions)]
+    chunks = [_columns(rows, versions) for rows in _read(query)] or [_columns([], versions)]
     scores = Scores._make(np.concatenate(columns, axis=-1) for columns in zip(*chunks, strict=True))
-    scores = scores._replace(verification=verification_codes(scores.pk))
-    order = np.lexsort((scores.pk, _tie_ranks(scores), scores.created))
+    ordered = [pk for rows in _read(Score.objects.order_by("receipt").values_list("pk")) for (pk,) in rows]
+    scores = scores._replace(verification=verification_codes(scores.pk), receipt=_indices(scores.pk, ordered))
+    order = np.lexsort((scores.receipt, scores.created))
     return Scores._make(column[..., order] for column in scores)
 
 
-def _tie_ranks(scores: Scores) -> NDArray[np.int64]:
-    """Rank the receipts with the same pair and time by receipt id; 0 for all others."""
-    keys = scores.created, scores.model, scores.benchmark
-    order = np.lexsort(keys)
-    equal = np.logical_and.reduce([key[order][1:] == key[order][:-1] for key in keys])
-    tied = order[np.append(equal, False) | np.append(False, equal)] if len(order) else order
-    receipts: dict[int, str] = {}
-    tied_keys = scores.pk[tied].tolist()
-    for start in range(0, len(tied), _MAX_PARAMETERS):
-        query = Score.objects.order_by().filter(pk__in=tied_keys[start : start + _MAX_PARAMETERS])
-        receipts.update(query.values_list("pk", "receipt"))
-    rank_of = {receipt: rank for rank, receipt in enumerate(sorted(receipts.values()))}
-    ranks = np.zeros(len(order), dtype=np.int64)
-    ranks[tied] = [rank_of.get(receipts.get(pk, ""), 0) for pk in tied_keys]
-    return ranks
+def _read(query: QuerySet[Score, tuple[Any, ...]]) -> Iterator[list[tuple[Any, ...]]]:
+    """Read rows in chunks, without the conversions of the ORM, which would take most of the time."""
+    with connections[query.db].cursor() as cursor:
+        cursor.execute(*query.query.sql_with_params())
+        while rows := cursor.fetchmany(_CHUNK):
+            yield rows
 
 
 def _columns(rows: Sequence[tuple[Any, ...]], versions: dict[str, str]) -> Scores:
@@ -390,6 +390,7 @@ def _columns(rows: Sequence[tuple[Any, ...]], versions: dict[str, str]) -> Score
         created=times,
         undetermined=np.array(undetermined, dtype=bool),
         verification=np.zeros(len(rows), dtype=np.int8),  # of all scores at once, afterwards
+        receipt=np.zeros(len(rows), dtype=np.intp),  # the same
         numbers=numbers,
     )
 
@@ -458,6 +459,8 @@ to ceilings show it as *undetermined*; what the filter on exposure leaves out is
 """
 
 _SCORED, _FAILED, _NOT_RUN = (STATES.index(state) for state in ("scored", "failed", NOT_RUN))
+_OF_ANY_VERSION = (STATES.index("not applicable"), _FAILED, _NOT_RUN)
+"""States of pairs that may have ended before the benchmark was loaded; without a version, they count for all."""
 _OUTSIDE_NODE = "\x00outside"  # temporary parent of benchmarks outside the tree, while scores are selected
 
 
@@ -567,6 +570,7 @@ class Snapshot:
 
 
 _scores: Cache[int, Scores] = Cache(most=2)
+_receipts: Cache[int, Receipts] = Cache(most=1)
 _snapshots: Cache[SnapshotKey, Snapshot] = Cache(most=8)
 _past: Cache[SnapshotKey, Snapshot] = Cache(most=4)  # separate, so that past days do not displace current snapshots
 
@@ -598,9 +602,36 @@ def all_scores() -> Scores:
     return _scores.get(revision.current(), load_scores)
 
 
+def receipts_in_order() -> Receipts:
+    """Return all receipts of the site from the cache; callers select those that the visitor may see.
+
+    As on the leaderboard, the newest receipt of a model on the current version of a benchmark counts; of several with
+    the same time, the one with the last id.
+    """
+    key = revision.current()
+    return _receipts.get(key, lambda: _in_order(_scores.get(key, load_scores)))
+
+
+def _in_order(scores: Scores) -> Receipts:
+    versions = dict(Benchmark.objects.order_by().values_list("pk", "version"))
+    benchmarks, columns = np.unique(scores.benchmark, return_inverse=True)
+    current = np.array([versions.get(pk, "") for pk in benchmarks.tolist()], dtype=object)[columns]
+    of_any_version = (scores.version == "") & np.isin(scores.state, _OF_ANY_VERSION)
+    current_version = (current == "") | (scores.version == current) | of_any_version
+    not_run = scores.state == _NOT_RUN
+    # the last one of each pair counts; scores are sorted by time, and any result is after pairs that were not run
+    rows = np.concatenate([np.flatnonzero(current_version & some) for some in (not_run, ~not_run)])[::-1]
+    pairs = scores.model[rows] * len(benchmarks) + columns[rows]
+    counts = np.zeros(len(scores.pk), dtype=bool)
+    counts[rows[np.unique(pairs, return_index=True)[1]]] = True
+    order = np.argsort(scores.receipt)[np.count_nonzero(scores.receipt < 0) :]
+    shown = (scores.pk, scores.model, scores.benchmark, scores.version, scores.state, scores.created, counts)
+    return Receipts._make(column[order] for column in shown)
+
+
 def clear_snapshots() -> None:
     """Clear the cached snapshots, scores and influences of this process; `board.clear_caches` also clears boards."""
-    for cache in (_scores, _snapshots, _past):
+    for cache in (_scores, _receipts, _snapshots, _past):
         cache.clear()
     clear_influences()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from django import forms
@@ -11,7 +12,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.shortcuts import render
 from django.urls import URLPattern, path
 
-from brainscore_web.pages.documents import Document, rendered, shipped, shipped_names
+from brainscore_web.pages.documents import rendered, shipped, shipped_names
 from brainscore_web.pages.models import News, Page
 
 __all__ = ["NewsAdmin", "PageAdmin"]
@@ -34,7 +35,7 @@ class _Text(admin.ModelAdmin):
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
         text = rendered("preview", request.POST.get("body", "").replace("\r\n", "\n"))
-        document = Document("preview", request.POST.get("title") or "(no title)", text.body, text.sections)
+        document = replace(text, name="preview", title=request.POST.get("title") or "(no title)")
         response = render(request, "pages/text.html", {"document": document, "preview": True})
         response["Cache-Control"] = "no-store, private"
         return response

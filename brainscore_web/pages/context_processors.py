@@ -6,6 +6,7 @@ from typing import Any
 
 from django.conf import settings
 from django.http import HttpRequest
+from django.utils.encoding import escape_uri_path, iri_to_uri
 
 from brainscore_web.pages.navigation import public_links
 
@@ -15,12 +16,14 @@ _PRINTED = "django.core.mail.backends.console.EmailBackend"
 
 
 def site(request: HttpRequest) -> dict[str, Any]:
-    """Return the links of the header and footer, and what is to be said on every page of a demonstration."""
+    """Return the links of the head, header and footer, and what is to be said on every page of a demonstration."""
     return {
         "head_links": public_links(request),
         "role_links": getattr(request, "role_links", ()),
         "demonstration": settings.DEMONSTRATION,
         "emails_printed": settings.EMAIL_BACKEND == _PRINTED,
+        "site_address": settings.ADDRESS,
+        "canonical": settings.ADDRESS + iri_to_uri(escape_uri_path(request.path)),  # without filters
         "contact": settings.CONTACT,
         "repository": settings.REPOSITORY,
         "issues": settings.ISSUES,

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import posixpath
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
 from importlib import resources
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -77,7 +79,7 @@ def state_of(*rows: Page | News | None) -> tuple[tuple[int, datetime] | None, ..
 @lru_cache(maxsize=64)
 def _rendered_page(name: str, title: str, body: str) -> Document:
     document = rendered(name, body)
-    return Document(name, title, document.body, document.sections)
+    return replace(document, title=title)
 
 
 @lru_cache(maxsize=8)
@@ -125,12 +127,15 @@ class Document:
         HTML without that heading.
     sections : tuple of Section
         Headings of the second level, in order.
+    summary : str
+        The first paragraph, without markup; empty if there is none.
     """
 
     name: str
     title: str
     body: SafeString
     sections: tuple[Section, ...]
+    summary: str = ""
 
 
 def document_names() -> tuple[tuple[str, str], ...]:
@@ -211,7 +216,15 @@ def rendered(name: str, text: str) -> Document:
         kept.append(token)
         position += 1
     body = parser.renderer.render(kept, parser.options, {})
-    return Document(name, title, mark_safe(body), tuple(sections))  # noqa: S308 # raw HTML was escaped
+    return Document(name, title, mark_safe(body), tuple(sections), _summary(tokens))  # noqa: S308 # raw HTML was escaped
+
+
+def _summary(tokens: Sequence[Token]) -> str:
+    for start, paragraph in pairwise(tokens):
+        if start.type == "paragraph_open":
+            words = ("\n" if child.type == "softbreak" else child.content for child in paragraph.children or ())
+            return " ".join("".join(words).split())
+    return ""
 
 
 @lru_cache(maxsize=128)

@@ -30,7 +30,7 @@ class Page(models.Model):
         "name",
         max_length=60,
         unique=True,
-        help_text="Part of its URL, such as 'about', or 'privacy' for /pages/privacy/.",
+        help_text="Part of its URL, such as 'about', or 'imprint' for /pages/imprint/.",
     )
     title = models.CharField(max_length=200)
     body = models.TextField("text", blank=True, help_text="Markdown. HTML is shown as text.")
@@ -96,7 +96,7 @@ class News(models.Model):
         return reverse("pages:news-one", args=[self.slug])
 
 
-PAGES_WITH_OWN_ADDRESS = ("about", "citation", "community", "faq", "sponsors")
+PAGES_WITH_OWN_ADDRESS = ("about", "citation", "community", "faq", "privacy", "sponsors", "terms")
 """Pages with URLs of their own; those of others start with ``/pages/``."""
 
 

@@ -92,6 +92,8 @@ PATHS = {
     "api:export_assessments": [{"format": one} for one in ("csv", "parquet")],
     "pages:file": [{"name": one} for one in ("../pyproject.toml", "../../site.sqlite3", "receipt.json")],
     "pages:tutorial": [{"name": "site"}],
+    "sitemap-section": [{"section": one} for one in ("pages", "models", "benchmarks", "competitions", "news")],
+    "earlier-card": [{"kind": one, "identifier": name} for one in ("model", "benchmark") for name in (SECRET, "12")],
     "api:work_plugins": [{"job": 1}],
     "api:work_file": [{"job": 1}],
     "uploads:file": [{"bucket": BUCKET, "key": KEY}, {"bucket": BUCKET, "key": f"{KEY}x"}],

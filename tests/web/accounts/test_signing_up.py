@@ -14,7 +14,7 @@ from brainscore_web.accounts.forms import SignupForm
 from brainscore_web.accounts.models import User
 
 PASSWORD = "correct horse battery"
-FORM = {"email": "Ada@Example.org", "display_name": "  Ada   Lovelace ", "password1": PASSWORD}
+FORM = {"email": "Ada@Example.org", "display_name": "  Ada   Lovelace ", "password1": PASSWORD, "consent": "on"}
 
 
 def sign_up(client, **changes):
@@ -150,6 +150,13 @@ def test_what_is_refused(client, db, mailoutbox, changes, told):
     assert told in answer.content.decode()
     assert not User.objects.exists()
     assert not mailoutbox
+
+
+def test_the_addresses_of_an_ipv6_network_count_as_one(client, db, settings):
+    settings.ACCOUNT_RATE_LIMITS = {"signup": "1/h/ip"}
+    visitors = ("2001:db8:1:2::1", "2001:db8:1:2:3:4:5:6", "2001:db8:1:3::1")
+    answers = [client.post("/accounts/signup/", {}, REMOTE_ADDR=visitor).status_code for visitor in visitors]
+    assert answers == [200, 429, 200]
 
 
 def test_sign_up_is_throttled(client, db):

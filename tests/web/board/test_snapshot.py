@@ -355,8 +355,8 @@ class TestCache:
 
     def test_queries_are_bounded(self, board, owner, django_assert_max_num_queries):
         with django_assert_max_num_queries(
-            8
-        ):  # revision, models, benchmarks, assessments, versions, scores, remote results, influences
+            9
+        ):  # revision, models, benchmarks, assessments, versions, scores, their order, remote results, influences
             snapshot_for(EVERYBODY)
         with django_assert_max_num_queries(1):
             snapshot_for(EVERYBODY)

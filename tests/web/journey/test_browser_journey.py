@@ -145,6 +145,7 @@ def sign_up(page, site, address, name):
     page.fill("[name=email]", address)
     page.fill("[name=display_name]", name)
     page.fill("[name=password1]", PASSWORD)
+    page.check("[name=consent]")
     follow(page.locator("main button").first)
     page.wait_for_url("**/accounts/confirm-email/")
     page.goto(re.search(r"http://\S+", site.letters(address, "onfirm")[0])[0])

@@ -22,7 +22,7 @@ ATOM = "{http://www.w3.org/2005/Atom}"
 def harmless(text):
     """What of the hostile text could run, were it there."""
     assert "<script>alert" not in text
-    assert not re.search(r"<[^>]*\b(onerror|onload|style)\s*=", text)
+    assert not re.search(r"<[^>]*\b(onerror|onload|style)\s*=", re.sub(r'"[^"<>]*"', '""', text))  # no values
     assert not re.search(r"(href|src)\s*=\s*[\"']?\s*(javascript|data:image/svg)", text)
 
 
@@ -53,17 +53,17 @@ def test_shipped_texts_link_to_pages_that_are_there(client, db):
 
 
 def test_further_pages(client, db, staff):
-    assert client.get("/pages/privacy/").status_code == 404
-    page = Page.objects.create(slug="privacy", title="Privacy", body="Nothing is kept.")
-    assert page.get_absolute_url() == "/pages/privacy/"
-    assert "Nothing is kept." in client.get("/pages/privacy/").content.decode()
+    assert client.get("/pages/imprint/").status_code == 404
+    page = Page.objects.create(slug="imprint", title="Imprint", body="Nothing is kept.")
+    assert page.get_absolute_url() == "/pages/imprint/"
+    assert "Nothing is kept." in client.get("/pages/imprint/").content.decode()
     assert client.get("/pages/about/")["Location"] == "/about/"
     assert client.get("/pages/home/")["Location"] == "/"
     page.published = False
     page.save()
-    assert client.get("/pages/privacy/").status_code == 404
+    assert client.get("/pages/imprint/").status_code == 404
     client.force_login(staff)
-    assert client.get("/pages/privacy/").status_code == 200
+    assert client.get("/pages/imprint/").status_code == 200
 
 
 def test_home_begins_as_it_was_written_and_caches_ask_anew(client, board, owner, staff):
