@@ -21,6 +21,7 @@ __all__ = [
     "comma_separated",
     "contact_address",
     "database_settings",
+    "email_destination",
     "email_settings",
     "flag",
     "positive_integer",
@@ -176,6 +177,26 @@ def _is_web_address(text: str) -> bool:
 
 _EMAIL_FORMATS = "smtp://user:password@host:587?tls=1, smtps://user:password@host, file:///folder, or console:"
 _BACKENDS = "django.core.mail.backends"
+
+
+def email_destination(backend: str) -> str:
+    """Return where the e-mails of a site go that sends none; empty if it sends them.
+
+    Parameters
+    ----------
+    backend : str
+        Django's setting ``EMAIL_BACKEND``.
+
+    Examples
+    --------
+    >>> email_destination("django.core.mail.backends.console.EmailBackend")
+    'the terminal of its server'
+    >>> email_destination("django.core.mail.backends.smtp.EmailBackend")
+    ''
+    """
+    destinations = {"console": "the terminal of its server", "filebased": "a folder of its server"}
+    names = {f"{_BACKENDS}.{name}.EmailBackend": text for name, text in destinations.items()}
+    return names.get(backend, "")
 
 
 def email_settings(address: str) -> dict[str, str | int | bool]:

@@ -24,7 +24,8 @@ __all__ = ["command", "echo_findings", "echo_submission", "find_submission", "pl
 _COLOURS = {"error": "red", "warning": "yellow", "note": "cyan"}
 _MARKS = {
     "waiting": ("·", None), "running": ("▸", "cyan"), "passed": ("✓", "green"), "failed": ("✗", "red"),
-    "skipped": ("–", None), "cancelled": ("–", "yellow"),
+    "skipped": ("–", None), "cancelled": ("–", "yellow"), "ended": ("–", "yellow"),
+    "changes requested": ("–", "yellow"),
 }  # fmt: skip
 _ID_LENGTH = 36
 _MOST_FAILURES = 5
@@ -122,9 +123,10 @@ def echo_submission(card: SubmissionCard) -> None:
     if card.next:
         click.echo(f"  {card.next}")
     for step in card.latest.steps:
-        mark, colour = _MARKS.get(step.state, ("?", None))
+        words = step.words or step.state
+        mark, colour = _MARKS.get(words) or _MARKS.get(step.state, ("?", None))
         reason = f": {printable(' '.join(step.reason.split()))}" if step.reason else ""
-        click.echo(f"  {click.style(mark, fg=colour)} {step.name} ({step.state}){reason}")
+        click.echo(f"  {click.style(mark, fg=colour)} {step.name} ({words}){reason}")
     if (pairs := card.pairs) is not None and pairs.total:
         ended = pairs.total - pairs.waiting - pairs.running
         names = ("scored", "not_applicable", "undefined", "failed", "not_run", "cancelled", "running", "waiting")

@@ -162,7 +162,10 @@ class SubmissionFinding:
 
 @dataclass(frozen=True, kw_only=True)
 class SubmissionStep:
-    """An automatic step for a revision, such as its tests; `reason` says why it failed or was skipped."""
+    """An automatic step for a revision, such as its tests; `reason` says why it failed or was skipped.
+
+    `words` says what it has come to, such as ``'changes requested'``; sites of earlier versions do not send it.
+    """
 
     kind: str
     name: str
@@ -172,6 +175,7 @@ class SubmissionStep:
     ended: datetime | None
     reason: str
     log: str
+    words: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -188,7 +188,7 @@ def _node(board: Board, place: int) -> dict[str, Any]:
     above = board.nodes[node.parent] if node.parent >= 0 else None
     return {
         "identifier": node.identifier,
-        "title": node.title,
+        "title": board.snapshot.benchmarks[node.column].title if node.column >= 0 else node.title,
         "parent": above.identifier if above is not None and above.kind != "heading" else None,
         "depth": node.depth,
         "kind": node.kind,
@@ -234,7 +234,7 @@ def show_leaderboard(request: HttpRequest, query: Query[BoardAsked], part: Query
     """Show the leaderboard with values, errors, intervals, states and ranks.
 
     The parameters are those of the page, so the query of its URL gives the same leaderboard here. Means and ranks
-    depend on the filters.
+    depend on the filters on benchmarks; ranks are among all models that you can see, also those that filters leave out.
     """
     state = state_of(request, BoardPart)
     visitor = caller_of(request).visitor

@@ -415,6 +415,7 @@ class StepEntry(Strict):
     kind: Literal["check", "test", "review", "publish", "score"]
     name: str = Field(description="In words.")
     state: Literal["waiting", "running", "passed", "failed", "skipped", "cancelled"]
+    words: str = Field(description="What it has come to, such as `changes requested`.")
     attempts: int = Field(description="Number of attempts.")
     started: datetime | None
     ended: datetime | None

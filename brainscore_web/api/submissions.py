@@ -33,7 +33,7 @@ from brainscore_web.submissions.receiving import (
     source_at,
     too_large_error,
 )
-from brainscore_web.submissions.status import status_of
+from brainscore_web.submissions.status import status_of, step_status
 from brainscore_web.submissions.views import file_name
 
 __all__ = ["router"]
@@ -313,8 +313,9 @@ def _card(request: HttpRequest, row: Submission) -> dict[str, Any]:
             {
                 **{name: getattr(revision, name) for name in columns},
                 "steps": [
-                    {**{name: getattr(step, name) for name in about}, "name": step.get_kind_display()}
+                    {**{name: getattr(step, name) for name in about}, "name": status.label, "words": status.words}
                     for step in revision.steps.all()
+                    for status in (step_status(step, row),)
                 ],
             }
             for revision in revisions

@@ -13,7 +13,7 @@ from brainscore_core.errors import UserError
 from brainscore_core.figures import Point, Scatter, Svg, scatter
 from brainscore_core.formatting import number_text
 from brainscore_core.numerics.correlation import Association, association
-from brainscore_web.compare.question import Column, Note, Question, column, model_href, node_names, pick
+from brainscore_web.compare.question import FEWEST, Column, Note, Question, column, model_href, node_names, pick
 from brainscore_web.leaderboard.board import Board
 from brainscore_web.leaderboard.snapshot import ModelRow
 
@@ -218,12 +218,13 @@ def _notes(
     notes = []
     families = {model.family for model in present if model.family}
     counts = f" ({len(present)} models of {len(families)} families)" if families else ""
-    notes.append(
-        Note(
-            f"The intervals of the correlations assume independent models. Models of the same architecture are "
-            f"not{counts}: they score similarly, so the intervals are too narrow."
+    if len(present) >= FEWEST:
+        notes.append(
+            Note(
+                f"The intervals of the correlations assume independent models. Models of the same architecture are "
+                f"not{counts}: they score similarly, so the intervals are too narrow."
+            )
         )
-    )
     if x.identifier == y.identifier:
         notes.append(Note("This compares a benchmark with itself."))
     elif _related(board, x.identifier, y.identifier):

@@ -91,7 +91,11 @@ def form_of(snapshot: Snapshot, question: Question) -> Form:
     pairs = question.pairs()
     return Form(
         modes=[(title, question.changed(mode=mode).query(), mode == question.mode) for mode, title in MODES.items()],
-        nodes=list(node_names(snapshot).items()) if question.mode in ("benchmarks", "size") else [],
+        nodes=[
+            (name, name if name in snapshot.benchmark_index else title) for name, title in node_names(snapshot).items()
+        ]
+        if question.mode in ("benchmarks", "size")
+        else [],
         models=[(model.identifier, model.title) for model in snapshot.models] if question.mode == "models" else [],
         hidden=[pair for pair in pairs if pair[0] not in _MODE_FIELDS[question.mode]],
         hidden_in_filters=[pair for pair in pairs if pair[0] not in filter_fields],

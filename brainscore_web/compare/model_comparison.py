@@ -16,7 +16,8 @@ from brainscore_core.formatting import number_text
 from brainscore_core.numerics.significance import Outcome, PairedTest
 from brainscore_core.statistics.means import NOT_TESTED, compare_means
 from brainscore_web.compare.question import Note, Question, benchmark_href, group_of, model_row
-from brainscore_web.leaderboard.board import Board, influences_on, mean_parts
+from brainscore_web.leaderboard.board import Board, counted, influences_on, mean_parts
+from brainscore_web.leaderboard.filters import active_filters
 from brainscore_web.leaderboard.snapshot import STATES, BenchmarkRow, ModelRow
 
 __all__ = ["Absent", "Difference", "Group", "TwoModels", "two_models", "without_models"]
@@ -216,7 +217,7 @@ class TwoModels:
         """Return a description of the chart for screen readers."""
         summary = self.summary
         return (
-            f"{summary.n} benchmarks: {summary.wins} wins, {summary.ties} ties, {summary.losses} losses of "
+            f"{counted(summary.n, 'benchmark')}: {summary.wins} wins, {summary.ties} ties, {summary.losses} losses of "
             f"{self.first.title}, {summary.untested} untested. "
             f"Mean difference {number_text(summary.mean.difference, plus=True)}."
         )
@@ -286,6 +287,8 @@ def two_models(board: Board, question: Question) -> TwoModels:
         elif node.depth <= 1:
             means.append(place)
     if not leaves:
+        if board.nodes and not active_filters(question.board.changed(models=())):
+            raise UserError("all benchmarks with scores are outside of the averages", remedy="compare two benchmarks")
         raise UserError("no benchmark of the tree passes the filters", remedy="remove filters")
     tests = {place: _test(board, place, first, second) for place in (*leaves, *means)}
     values, errors = board.values[[first, second]], board.errors[[first, second]]
@@ -372,9 +375,7 @@ def _tested(
 
 def _chosen_models(board: Board, question: Question) -> tuple[int, int]:
     """Return rows of the snapshot; by default those of the best models."""
-    names = list(question.board.models)  # chosen on the leaderboard
-    chosen = [question.first or next(iter(names), ""), question.second or next(iter(names[1:]), "")]
-    rows = [model_row(board.snapshot, name) if name else -1 for name in chosen]
+    rows = [model_row(board.snapshot, name) if name else -1 for name in (question.first, question.second)]
     for place in (0, 1):
         if rows[place] < 0:
             rows[place] = next((row for row in board.rows.tolist() if row not in rows), -1)
@@ -422,6 +423,7 @@ def _notes(board: Board, question: Question, first: int, second: int, *, unteste
         notes.append(Note(f"Both models are of the family {families.pop()}."))
     roots = [place for place, node in enumerate(board.nodes) if node.kind == "mean" and node.depth <= 1]
     incomplete = (board.n_scored[[first, second]] < board.n_all[[first, second]])[:, roots]
+    incomplete &= np.isfinite(board.values[[first, second]][:, roots]).all(axis=0)  # means that are shown
     if question.board.over == "all" and incomplete.any():
         notes.append(
             Note(

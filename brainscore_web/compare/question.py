@@ -154,7 +154,7 @@ def column(board: Board, identifier: str) -> Column:
     values, errors, low, high = (getattr(snapshot, name)[board.rows, at] for name in names[board.state.values])
     return Column(
         identifier,
-        snapshot.benchmarks[at].title,
+        identifier,
         False,
         values,
         errors,
@@ -269,6 +269,10 @@ class Question:
             value = _single(name, lists.get(name, []))
             if value:
                 parsed[name] = _count(value) if name == "least" else value
+        if parsed.get("mode") == "models" and state.models:  # two of those chosen on the leaderboard, in their order
+            chosen = lists["models"]
+            chosen = list(dict.fromkeys(filter(None, [chosen] if isinstance(chosen, str) else chosen)))
+            parsed = {**dict(zip(("first", "second"), chosen, strict=False)), **parsed}
         return cls(**parsed, board=state.changed(open=None, sort="rank"))
 
     def query(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -16,9 +17,23 @@ from brainscore_core.results.aggregates import Tree
 from brainscore_core.statistics.means import NOT_TESTED, rank_means
 from brainscore_web.leaderboard import search
 from brainscore_web.leaderboard.cache import Cache
-from brainscore_web.leaderboard.coverage import Common, common_benchmarks, counting_benchmarks, covered, reason_unranked
+from brainscore_web.leaderboard.coverage import (
+    Common,
+    common_benchmarks,
+    counting_benchmarks,
+    covered,
+    fewest_scores,
+    reason_unranked,
+)
 from brainscore_web.leaderboard.exposure import averages_of_kept, exposure_of_nodes, kept
-from brainscore_web.leaderboard.filters import CONTROLS, OUTSIDE, chosen_benchmarks, chosen_models, suggestion
+from brainscore_web.leaderboard.filters import (
+    CONTROLS,
+    OUTSIDE,
+    chosen_benchmarks,
+    chosen_models,
+    suggestion,
+    without_model_filters,
+)
 from brainscore_web.leaderboard.models import VisionModel, Visitor
 from brainscore_web.leaderboard.snapshot import STATES, BenchmarkRow, ModelRow, Snapshot, SnapshotKey, clear_snapshots
 from brainscore_web.leaderboard.state import FACTS, BoardState
@@ -46,8 +61,8 @@ SHADES = 10
 MAX_OPEN_HEADING = 6
 """Headings with at most this many benchmarks are open at first."""
 
-_SCORED, _UNDEFINED, _MISSING, _UNDETERMINED, _LEFT_OUT = (
-    STATES.index(state) for state in ("scored", "undefined", "missing", "undetermined", "left out")
+_SCORED, _UNDEFINED, _MISSING, _UNDETERMINED, _LEFT_OUT, _TOO_FEW = (
+    STATES.index(state) for state in ("scored", "undefined", "missing", "undetermined", "left out", "too few scores")
 )
 _LEAST_TELLING_FIRST = tuple(
     STATES.index(state) for state in ("outdated", "not applicable", "undefined", "undetermined", "failed")
@@ -65,7 +80,7 @@ class BoardNode(NamedTuple):
     Attributes
     ----------
     identifier, title : str
-        Identifier and title of the benchmark or mean; for a heading both are its text.
+        Identifier and title of a mean; for a benchmark and a heading, both are its name.
     parent : int
         Index of the parent node; -1 for a root.
     depth : int
@@ -116,8 +131,8 @@ class Board:
     states : array (models, nodes) of int8
         Indices into :data:`STATES`. A mean is scored if it has a value; otherwise it has the first of the states
         failed, undetermined, undefined, not applicable and outdated that a benchmark below has, or is missing if all
-        are.
-        Headings are missing.
+        are. A mean of fewer scores than the coverage of the state requires has no value and too few scores. Headings
+        are missing.
     n_scored, n_all : array (models, nodes) of int
         Number of benchmarks at or below a node: scored ones, and all that pass the filters.
     exposure : array (models, nodes) of int8
@@ -133,12 +148,15 @@ class Board:
         Values that ranks at a node are by: means over the benchmarks that count in ranks; NaN for models below the
         coverage of the state (:mod:`~brainscore_web.leaderboard.coverage`).
     rank, best, worst : array (models,) of int
-        Rank by the mean of the first root, and the limits of its interval; 0 if the model has no rank, limits also if
-        it was not tested against any other: nothing is then claimed about its true rank.
+        Rank by the mean of the first root among the models of the board, whether or not filters on models show them,
+        and the limits of its interval; 0 if the model has no rank, limits also if it was not tested against any other:
+        nothing is then claimed about its true rank.
     unranked : tuple of str
         Why a model has no rank; empty if it has one, and without a mean.
     rank_nodes : tuple of BoardNode
         The nodes of the benchmarks that count in ranks; empty if all do.
+    not_counting : tuple of str
+        Identifiers of the benchmarks that do not count in ranks.
     n_unlisted : int
         Number of models that are not listed, since they have no score on any of the benchmarks.
     common : tuple of Common
@@ -152,6 +170,8 @@ class Board:
         Ceilings of benchmarks, on their own scale even if ceiled values are shown; NaN without a ceiling.
     notes : tuple of str
         Sentences that explain what is shown.
+    unfiltered : Board or None
+        The same board with all models, among which these are ranked; None if no filter leaves a model out.
     """
 
     state: BoardState
@@ -175,6 +195,7 @@ class Board:
     worst: Counts
     unranked: tuple[str, ...]
     rank_nodes: tuple[BoardNode, ...]
+    not_counting: tuple[str, ...]
     n_unlisted: int
     common: tuple[Common, Common]
     groups: tuple[str, ...]
@@ -182,6 +203,7 @@ class Board:
     node_median: Floats
     node_ceiling: Floats
     notes: tuple[str, ...]
+    unfiltered: Board | None
     _places: dict[str, int]
 
     def __repr__(self) -> str:
@@ -196,16 +218,21 @@ class Board:
         """Return the index of a node; -1 if it is not on this board."""
         return self._places.get(identifier, -1)
 
-    def rank_of(self, place: int) -> Counts:
-        """Return the ranks by a node, in the order of `models`; equal values share a rank, 0 for unranked models."""
+    def rank_of(self, place: int) -> tuple[Counts, int]:
+        """Return the ranks by a node, in the order of `models`, and the number of ranked models of the board.
+
+        Equal values share a rank; models without one have 0.
+        """
         values = self.ranked_by[:, place]
+        among = (self.unfiltered or self).ranked_by[:, place]
+        among = np.sort(-among[np.isfinite(among)])
         known = np.isfinite(values)
         ranks = np.zeros(len(values), dtype=np.int64)
-        ranks[known] = 1 + np.searchsorted(np.sort(-values[known]), -values[known], side="left")
-        return ranks
+        ranks[known] = 1 + np.searchsorted(among, -values[known], side="left")
+        return ranks, len(among)
 
     def tested_ranks(self, place: int) -> Ranks:
-        """Return ranks at a node with intervals and groups, in the order of `models`."""
+        """Return ranks at a node with intervals and groups, in the order of `models`, among these models."""
         columns, weights = ranking_parts(self.nodes, self.rank_nodes, place)
         return rank_means(
             self.ranked_by[:, place], influences_on(self.snapshot, self.state, self.rows, columns), weights
@@ -260,6 +287,10 @@ def board_for(snapshot: Snapshot, state: BoardState, owned: Sequence[str] = ()) 
         if sort_by >= 0 or state.sort.removeprefix("-") in _OTHER_SORTS:
             return _reordered(ranked, sort_by)
 
+    whole = without_model_filters(snapshot.models, content)
+    if whole != content and not content.common:
+        return _with_state(_with_models(board_for(snapshot, whole), content), state)
+
     def make() -> Board:
         _boards.drop(lambda key: key[0].revision < snapshot.revision)
         return board_of(snapshot, content)
@@ -268,7 +299,7 @@ def board_for(snapshot: Snapshot, state: BoardState, owned: Sequence[str] = ()) 
 
 
 _BY_MODEL = (
-    "rows", "values", "errors", "low", "high", "states", "n_scored", "exposure",
+    "rows", "values", "errors", "low", "high", "states", "n_scored", "n_all", "exposure",
     "verification", "shade", "ranked_by", "rank", "best", "worst",
 )  # fmt: skip
 
@@ -279,14 +310,46 @@ def _reordered(board: Board, sort_by: int) -> Board:
     models = [board.models[row] for row in by_name.tolist()]
     values = board.values[by_name, sort_by] if sort_by >= 0 else None
     n_scored = board.n_scored[by_name, 0] if board.root >= 0 else None
-    order = by_name[_order(board.state, values, n_scored, models, board.rank[by_name])]
-    changes: dict[str, Any] = {name: getattr(board, name)[order] for name in _BY_MODEL}
-    for array in changes.values():
-        array.setflags(write=False)
+    return _with_rows(board, by_name[_order(board.state, values, n_scored, models, board.rank[by_name])])
+
+
+def _with_rows(board: Board, at: NDArray[np.intp], **others: Any) -> Board:
+    """Return a board with the models at these indices, in this order."""
+    changes: dict[str, Any] = {name: getattr(board, name)[at] for name in _BY_MODEL} | others
     for name in ("models", "unranked", "groups"):
         whole = getattr(board, name)
-        changes[name] = tuple(whole[row] for row in order.tolist())
+        changes[name] = tuple(whole[row] for row in at.tolist())
+    for array in changes.values():
+        if isinstance(array, np.ndarray):
+            array.setflags(write=False)
     return replace(board, **changes)
+
+
+def _with_models(board: Board, state: BoardState) -> Board:
+    """Return a board with the models that pass the filters, and their ranks among all models of the board."""
+    passing = np.array(chosen_models(board.snapshot.models, state), dtype=np.intp)
+    shown = np.flatnonzero(np.isin(board.rows, passing))
+    if len(shown) < len(board.rows):
+        best, median = _best_and_median(board.values[shown])
+        board = _with_rows(
+            board,
+            shown,
+            unfiltered=board,
+            shade=_shades(board.values[shown]),
+            common=_common(board.snapshot, board.rows[shown], _columns(board)),
+            node_best=best,
+            node_median=median,
+        )
+    return replace(board, notes=notes(board, state, passing), n_unlisted=len(passing) - len(shown))
+
+
+def _best_and_median(values: Floats) -> tuple[Floats, Floats]:
+    """Return the highest and the median value of each node; NaN for nodes without a value."""
+    has = np.isfinite(values).any(axis=0)
+    best, median = (np.full(values.shape[1], np.nan) for _ in range(2))
+    if has.any():
+        best[has], median[has] = np.nanmax(values[:, has], axis=0), np.nanmedian(values[:, has], axis=0)
+    return best, median
 
 
 def clear_caches() -> None:
@@ -315,24 +378,20 @@ def board_of(snapshot: Snapshot, state: BoardState) -> Board:
     Means are those of :func:`brainscore_core.results.aggregates.averages` over the tree of the benchmarks that pass
     the filters; ranks are those of :func:`brainscore_core.statistics.means.rank_means`.
     """
-    rows = np.array(chosen_models(snapshot.models, state), dtype=np.intp)
-    n_states = len(chosen_models(snapshot.models, state.changed(states=True))) - len(rows)
+    whole = without_model_filters(snapshot.models, state)
+    rows = np.array(chosen_models(snapshot.models, whole), dtype=np.intp)
     columns = np.array(chosen_benchmarks(snapshot, state), dtype=np.intp)
     passing = kept(snapshot.exposure[np.ix_(rows, columns)], state.exposure)
-    n_left_out = 0
     if passing is not None:
-        n_left_out = int((~passing & (snapshot.state[np.ix_(rows, columns)] == _SCORED)).sum())
         columns = columns[passing.any(axis=0)]  # a benchmark passes if one of its scores does
-    common = _common(snapshot, rows, columns)
+    shown = rows if whole == state else np.array(chosen_models(snapshot.models, state), dtype=np.intp)
+    common = _common(snapshot, shown, columns)
     if state.common:
         columns = columns[(common[0] if state.common == "all" else common[1]).benchmarks]
-    n_unlisted = 0
     if not state.unscored and len(columns):
         scored = snapshot.state[np.ix_(rows, columns)] == _SCORED
         passing = kept(snapshot.exposure[np.ix_(rows, columns)], state.exposure)
-        has_score = (scored if passing is None else scored & passing).any(axis=1)
-        n_unlisted = int((~has_score).sum())
-        rows = rows[has_score]
+        rows = rows[(scored if passing is None else scored & passing).any(axis=1)]
     arrays = _Arrays(snapshot, state, rows, columns)
     ranks = arrays.ranks()
     sort_by = _sort_node(snapshot, state, arrays.place)
@@ -345,27 +404,7 @@ def board_of(snapshot: Snapshot, state: BoardState) -> Board:
     )
     unranked = arrays.reasons(state, ranks.rank)
     letters = group_texts(ranks)
-    has = np.isfinite(arrays.values).any(axis=0)
-    node_best, node_median = (np.full(len(arrays.nodes), np.nan) for _ in range(2))
-    if has.any():
-        node_best[has] = np.nanmax(arrays.values[:, has], axis=0)
-        node_median[has] = np.nanmedian(arrays.values[:, has], axis=0)
-    summary = BoardSummary(
-        rows=rows,
-        columns=columns,
-        ranked_by=arrays.nodes[0].title if arrays.has_mean else "",
-        n_ranked=int((ranks.rank > 0).sum()),
-        n_tested=int(ranks.tested.sum()),
-        any_stored=bool(snapshot.comparable[np.ix_(rows, columns)].any()) and state.values != "raw",
-        too_many_groups=ranks.too_many_groups,
-        n_without_raw=arrays.n_without_raw,
-        n_left_out=n_left_out,
-        is_sorted=sort_by >= 0 or state.sort.removeprefix("-") in _OTHER_SORTS,
-        n_all=int(arrays.n_all[:, 0].max(initial=0)) if arrays.has_mean else 0,
-        n_unlisted=n_unlisted,
-        n_states=n_states,
-        not_counting=arrays.not_counting,
-    )
+    node_best, node_median = _best_and_median(arrays.values)
     board = Board(
         state=state,
         snapshot=snapshot,
@@ -388,19 +427,21 @@ def board_of(snapshot: Snapshot, state: BoardState) -> Board:
         worst=np.where(ranks.tested, ranks.worst, 0)[order],
         unranked=tuple(unranked[row] for row in order.tolist()),
         rank_nodes=arrays.rank_nodes,
-        n_unlisted=n_unlisted,
+        not_counting=arrays.not_counting,
+        n_unlisted=0,
         common=common,
         groups=tuple(letters[row] for row in order.tolist()),
         node_best=node_best,
         node_median=node_median,
         node_ceiling=arrays.ceilings(),
-        notes=notes(snapshot, state, summary),
+        notes=(),
+        unfiltered=None,
         _places=arrays.place,
     )
     for array in vars(board).values():
         if isinstance(array, np.ndarray):
             array.setflags(write=False)
-    return _with_state(board, state)
+    return _with_state(_with_models(board, state), state)
 
 
 def _common(snapshot: Snapshot, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> tuple[Common, Common]:
@@ -426,7 +467,7 @@ class _Arrays:
     ) -> None:
         self.benchmarks = benchmarks = [snapshot.benchmarks[column] for column in columns.tolist()]
         tree = snapshot.tree.pruned(row.identifier for row in benchmarks if row.in_tree)
-        self.nodes = board_nodes(tree, list(zip(columns.tolist(), benchmarks, strict=True)))
+        self.nodes = board_nodes(tree, list(zip(columns.tolist(), benchmarks, strict=True)), snapshot.tree)
         self.place = {node.identifier: place for place, node in enumerate(self.nodes) if node.kind != "heading"}
         self.has_mean = bool(len(tree))
 
@@ -434,7 +475,7 @@ class _Arrays:
         arrays = [getattr(snapshot, name)[np.ix_(rows, columns)] for name in _NAMES[state.values]]
         leaf_states = snapshot.state[np.ix_(rows, columns)]
         without = (leaf_states == _SCORED) & ~np.isfinite(arrays[0])
-        leaf_states[without], self.n_without_raw = _UNDEFINED, int(without.sum())
+        leaf_states[without] = _UNDEFINED
         self._leaf_exposure = snapshot.exposure[np.ix_(rows, columns)]
         self._leaf_verification = snapshot.verification[np.ix_(rows, columns)]
         passing = self._passing = kept(self._leaf_exposure, state.exposure)
@@ -512,7 +553,7 @@ class _Arrays:
             states = self.states[:, np.array(self.at, dtype=np.intp)[of_root]]
             counts[of_root] = counting_benchmarks(states, ranked, state.coverage)
         self.not_counting = tuple(
-            row.title for row, counted in zip(self.benchmarks, counts, strict=True) if not counted
+            row.identifier for row, counted in zip(self.benchmarks, counts, strict=True) if not counted
         )
         if self.not_counting:
             rest = tree.pruned(
@@ -528,7 +569,10 @@ class _Arrays:
                 if (place := self.place[identifier]) in means:
                     self.ranked_by[:, place] = averaged.values[:, number]
         for place in means:
-            self.ranked_by[~covered(self.n_scored[:, place], self.n_all[:, place], state.coverage), place] = np.nan
+            too_few = ~covered(self.n_scored[:, place], self.n_all[:, place], state.coverage)
+            for array in (self.values, self.errors, self.low, self.high, self.ranked_by):
+                array[too_few, place] = np.nan
+            self.states[too_few & (self.n_scored[:, place] > 0), place] = _TOO_FEW
 
     def reasons(self, state: BoardState, rank: Counts) -> list[str]:
         """Return for each model why it has no rank."""
@@ -651,8 +695,12 @@ def group_texts(ranks: Ranks) -> list[str]:
     return texts
 
 
-def board_nodes(tree: Tree, benchmarks: Sequence[tuple[int, BenchmarkRow]]) -> tuple[BoardNode, ...]:
+def board_nodes(
+    tree: Tree, benchmarks: Sequence[tuple[int, BenchmarkRow]], whole: Tree | None = None
+) -> tuple[BoardNode, ...]:
     """Return the nodes of a filtered tree depth first, then headings with the benchmarks outside it; all closed.
+
+    A benchmark is called by its identifier. A mean over some of its benchmarks is not called like that over all.
 
     Parameters
     ----------
@@ -660,12 +708,12 @@ def board_nodes(tree: Tree, benchmarks: Sequence[tuple[int, BenchmarkRow]]) -> t
         The tree after filtering.
     benchmarks : sequence of (int, BenchmarkRow)
         The benchmarks after filtering, with their columns in the snapshot.
+    whole : Tree, optional
+        The tree before filtering, by which the means are named; by default, they are those over all benchmarks.
     """
     rows = {row.identifier: (column, row) for column, row in benchmarks}
-    count = dict.fromkeys(tree, 0)
-    for name in tree.benchmarks:
-        for node in (name, *tree.ancestors(name)):
-            count[node] += 1
+    count = _benchmarks_below(tree)
+    of_all = count if whole is None else _benchmarks_below(whole)
     nodes: list[BoardNode] = []
     places: dict[str, int] = {}
     for name in tree:
@@ -675,7 +723,9 @@ def board_nodes(tree: Tree, benchmarks: Sequence[tuple[int, BenchmarkRow]]) -> t
         nodes.append(
             BoardNode(
                 identifier=name,
-                title=of.title or name,
+                title=name
+                if of.benchmark
+                else _mean_title(of.title or name, count[name], of_all[name], root=not above),
                 parent=places[above[0]] if above else -1,
                 depth=len(above),
                 kind="benchmark" if of.benchmark else "mean",
@@ -689,8 +739,28 @@ def board_nodes(tree: Tree, benchmarks: Sequence[tuple[int, BenchmarkRow]]) -> t
             continue
         root = len(nodes)
         nodes.append(BoardNode(title, title, -1, 0, "heading", len(below), -1))
-        nodes += [BoardNode(row.identifier, row.title, root, 1, "benchmark", 1, column) for column, row in below]
+        nodes += [BoardNode(row.identifier, row.identifier, root, 1, "benchmark", 1, column) for column, row in below]
     return tuple(nodes)
+
+
+def _benchmarks_below(tree: Tree) -> Counter[str]:
+    """Return the number of benchmarks at or below each node."""
+    return Counter(node for name in tree.benchmarks for node in (name, *tree.ancestors(name)))
+
+
+def _mean_title(title: str, n: int, n_all: int, *, root: bool) -> str:
+    """Return the title of a mean over `n` of its `n_all` benchmarks.
+
+    Examples
+    --------
+    >>> _mean_title("Global Score", 213, 213, root=True), _mean_title("Global Score", 50, 213, root=True)
+    ('Global Score', 'Mean of 50 benchmarks')
+    >>> _mean_title("V4", 3, 20, root=False)
+    'V4 (3 of 20)'
+    """
+    if n == n_all:
+        return title
+    return f"Mean of {counted(n, 'benchmark')}" if root else f"{title} ({n} of {n_all})"
 
 
 def initially_open(nodes: Sequence[BoardNode]) -> frozenset[str]:
@@ -753,93 +823,59 @@ def influences_on(
     return snapshot.influences(rows, columns)
 
 
-class BoardSummary(NamedTuple):
-    """What the notes are about.
-
-    Attributes
-    ----------
-    rows, columns
-        Models and benchmarks that pass the filters.
-    ranked_by : str
-        Title of the mean that models are ranked by; empty without a mean.
-    n_ranked, n_tested : int
-        Number of models that have this mean, and that were tested against others.
-    any_stored : bool
-        Whether there are scores by which models can be compared.
-    too_many_groups : bool
-        Whether the groups of ties were left out.
-    n_without_raw : int
-        Number of scores without a raw value, if raw values are shown.
-    n_left_out : int
-        Number of scores that the filter on exposure leaves out.
-    is_sorted : bool
-        Whether the requested column to sort by is on the board.
-    n_all : int
-        Number of benchmarks of the mean that models are ranked by.
-    n_unlisted : int
-        Number of models that are not listed, since they have no score on any of the benchmarks.
-    n_states : int
-        Number of states of training that are not listed.
-    not_counting : tuple of str
-        Titles of the benchmarks that do not count in ranks.
-    """
-
-    rows: NDArray[np.intp]
-    columns: NDArray[np.intp]
-    ranked_by: str
-    n_ranked: int
-    n_tested: int
-    any_stored: bool
-    too_many_groups: bool
-    n_without_raw: int
-    n_left_out: int
-    is_sorted: bool
-    n_all: int
-    n_unlisted: int
-    n_states: int
-    not_counting: tuple[str, ...]
-
-
-def notes(snapshot: Snapshot, state: BoardState, summary: BoardSummary) -> tuple[str, ...]:
-    """Return all notes on a board."""
+def notes(board: Board, state: BoardState, passing: NDArray[np.intp]) -> tuple[str, ...]:
+    """Return all notes on a board; `passing` are the rows of the models that pass the filters, listed or not."""
     return (
-        *_on_coverage(state, summary),
-        *_on_filters(snapshot, state, summary),
-        *_on_means(state, summary),
-        *_on_ranks(summary),
-        *_on_day(snapshot, state),
+        *_on_coverage(board, state, passing),
+        *_on_filters(board, state, passing),
+        *_on_means(board, state),
+        *_on_ranks(board, state),
+        *_on_day(board.snapshot, state),
     )
 
 
-def _on_coverage(state: BoardState, summary: BoardSummary) -> Iterator[str]:
-    if n := summary.n_states:
+def _columns(board: Board) -> NDArray[np.intp]:
+    """Return the columns of the benchmarks of a board in the snapshot."""
+    return np.array([node.column for node in board.nodes if node.column >= 0], dtype=np.intp)
+
+
+def _on_coverage(board: Board, state: BoardState, passing: NDArray[np.intp]) -> Iterator[str]:
+    if n := len(chosen_models(board.snapshot.models, state.changed(states=True))) - len(passing):
         yield f"{counted(n, 'other state')} of models during training {_is(n)} not listed; a filter shows all states."
-    if n := summary.n_unlisted:
+    if n := len(passing) - len(board.rows):
         yield f"{counted(n, 'model')} without a score on any of these benchmarks {_is(n)} not listed."
-    if not summary.ranked_by or not len(summary.rows):
+    if board.root < 0 or not len(board.rows):
         return
-    fewest = max(1, -int(-state.coverage * summary.n_all // 100))
-    rule = f"scored on at least {state.coverage:g} % of the benchmarks ({fewest} of {summary.n_all})"
-    n = len(summary.rows) - summary.n_ranked
-    if not summary.n_ranked:
-        yield f"No model was {rule}, so all are listed without a rank."
+    n_all = int(board.n_all[:, 0].max(initial=0))
+    fewest = fewest_scores(n_all, state.coverage)
+    rule = f"scored on at least {state.coverage:g} % of the benchmarks ({fewest} of {n_all})"
+    n = int((board.rank == 0).sum())
+    if n == len(board.rows):
+        subject = "No model" if board.unfiltered is None else "None of these models"
+        yield f"{subject} was {rule}, so all are listed without a rank."
     elif n:
         yield f"{counted(n, 'model')} not {rule} {_is(n)} listed below the others, without a rank."
-    if summary.not_counting:
-        names = ", ".join(summary.not_counting[:5]) + (" and others" if len(summary.not_counting) > 5 else "")
-        number = counted(len(summary.not_counting), "benchmark")
+    if board.not_counting:
+        names = ", ".join(board.not_counting[:5]) + (" and others" if len(board.not_counting) > 5 else "")
+        number = counted(len(board.not_counting), "benchmark")
         yield (
             f"Ranks leave out {number} on which fewer than {state.coverage:g} % of the ranked models have a result, so "
             f"that no model rises by being scored first: {names}."
         )
 
 
-def _on_filters(snapshot: Snapshot, state: BoardState, summary: BoardSummary) -> Iterator[str]:
-    n_models, n_benchmarks = len(snapshot.models), len(snapshot.benchmarks)
-    if len(summary.rows) < n_models or len(summary.columns) < n_benchmarks:
+def _on_filters(board: Board, state: BoardState, passing: NDArray[np.intp]) -> Iterator[str]:
+    snapshot = board.snapshot
+    if board.unfiltered is not None:
         yield (
-            f"{len(summary.rows)} of {n_models} models and {len(summary.columns)} of {n_benchmarks} benchmarks pass "
-            "the filters; means, ranks and colours are computed over these."
+            f"{len(board.rows)} of {counted(len(board.unfiltered.rows), 'model')} of this board {_is(len(board.rows))} "
+            f"shown. Ranks are among all {len(board.unfiltered.rows)}; colours are by the models shown."
+        )
+    n, n_benchmarks = len(_columns(board)), len(snapshot.benchmarks)
+    if n < n_benchmarks:
+        yield (
+            f"{n} of {counted(n_benchmarks, 'benchmark')} {'passes' if n == 1 else 'pass'} the filters; means, ranks "
+            "and colours are computed over these."
         )
     for name, limits, text in (
         ("parameters", (state.parameters_min, state.parameters_max), "number of parameters"),
@@ -851,54 +887,63 @@ def _on_filters(snapshot: Snapshot, state: BoardState, summary: BoardSummary) ->
     if operators := [word for word in search.parse(state.q).words if word in ("and", "or", "not")]:
         yield f"“{operators[0]}” is searched as a word; write operators in capitals: AND, OR, NOT."
     if state.exposure:
-        n = summary.n_left_out
+        at = np.ix_(passing, np.array(chosen_benchmarks(snapshot, state), dtype=np.intp))
+        left_out = kept(snapshot.exposure[at], state.exposure)
+        n = 0 if left_out is None else int((~left_out & (snapshot.state[at] == _SCORED)).sum())
         yield (
             f"{counted(n, 'score')} {_is(n)} left out by the filter on training; each mean is over what is left of the "
             "model, so that means over different benchmarks are not comparable."
         )
-    if not summary.is_sorted:
-        yield f"{state.sort.removeprefix('-')} does not pass the filters: models are sorted by rank."
+    name = state.sort.removeprefix("-")
+    if name not in _OTHER_SORTS and board.place(name) < 0:
+        yield f"{name} does not pass the filters: models are sorted by rank."
 
 
-def _on_means(state: BoardState, summary: BoardSummary) -> Iterator[str]:
-    if summary.ranked_by and state.over == "all":
+def _on_means(board: Board, state: BoardState) -> Iterator[str]:
+    if board.root >= 0 and state.over == "all":
         yield "In means, a benchmark without a score counts as 0, whatever the reason."
-    elif summary.ranked_by:
+    elif board.root >= 0:
         yield (
             "Means are over the benchmarks that each model was scored on. Means over different benchmarks are not "
             "comparable, nor are ranks by them."
         )
-    if state.values == "raw":
-        yield (
-            "Raw values are not normalised by ceilings. They are correlations, accuracies and other quantities that "
-            "are not comparable; means mix them."
-        )
-    if summary.n_without_raw:
-        n = summary.n_without_raw
+    if state.values != "raw":
+        return
+    yield (
+        "Raw values are not normalised by ceilings. They are correlations, accuracies and other quantities that "
+        "are not comparable; means mix them."
+    )
+    leaves = [place for place, node in enumerate(board.nodes) if node.column >= 0]
+    scored = board.snapshot.state[np.ix_(board.rows, _columns(board))] == _SCORED
+    if n := int((scored & (board.states[:, leaves] == _UNDEFINED)).sum()):
         yield f"{counted(n, 'score')} without a raw value {_is(n)} shown as undefined."
 
 
-def _on_ranks(summary: BoardSummary) -> Iterator[str]:
-    if not summary.ranked_by or not summary.n_ranked:
+def _on_ranks(board: Board, state: BoardState) -> Iterator[str]:
+    n_ranked, n_tested = int((board.rank > 0).sum()), int((board.best > 0).sum())
+    if board.root < 0 and board.nodes and len(board.rows):
+        yield "These benchmarks are outside of the averages: models are not ranked by them."
+    if not n_ranked:
         return
-    if not summary.n_tested:
+    title = board.nodes[board.root].title
+    if not n_tested:
         reason = NOT_TESTED
-        if summary.any_stored:
+        if state.values != "raw" and board.snapshot.comparable[np.ix_(board.rows, _columns(board))].any():
             reason = "not tested: no two models can be compared on all benchmarks of this mean"
-        yield f"Ranks are by {summary.ranked_by}; {reason}."
+        yield f"Ranks are by {title}; {reason}."
         return
     yield (
-        f"Ranks are by {summary.ranked_by}. All true ranks are in their intervals with 95 % confidence: models are "
+        f"Ranks are by {title}. All true ranks are in their intervals with 95 % confidence: models are "
         "tested on the stimuli, neuroids and subjects that they share, if they were scored on all benchmarks of the "
         "mean."
     )
-    if summary.n_tested < summary.n_ranked:
-        n = summary.n_ranked - summary.n_tested
+    if n_tested < n_ranked:
+        n = n_ranked - n_tested
         yield (
-            f"{n} of {summary.n_ranked} models {_is(n)} not tested, since a score is missing or nothing is stored by "
+            f"{n} of {n_ranked} models {_is(n)} not tested, since a score is missing or nothing is stored by "
             f"which {'it' if n == 1 else 'they'} can be compared: nothing is claimed about their true rank."
         )
-    if summary.too_many_groups:
+    if not any(board.groups):
         yield "There are too many groups of ties to show their letters."
 
 

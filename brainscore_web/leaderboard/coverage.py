@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from brainscore_web.leaderboard.snapshot import STATES
 
-__all__ = ["Common", "common_benchmarks", "counting_benchmarks", "covered", "reason_unranked"]
+__all__ = ["Common", "common_benchmarks", "counting_benchmarks", "covered", "fewest_scores", "reason_unranked"]
 
 _SCORED = STATES.index("scored")
 _NO_RESULT = (STATES.index("missing"), STATES.index("outdated"))
@@ -30,6 +30,17 @@ def covered(n_scored: NDArray[np.int64], n_all: NDArray[np.int64], percentage: f
     [False, False, True]
     """
     return (n_scored > 0) & (100 * n_scored >= percentage * n_all)
+
+
+def fewest_scores(n_all: int, percentage: float) -> int:
+    """Return the smallest number of scores that :func:`covered` accepts.
+
+    Examples
+    --------
+    >>> fewest_scores(213, 50), fewest_scores(4, 0)
+    (107, 1)
+    """
+    return max(1, -int(-percentage * n_all // 100))
 
 
 def counting_benchmarks(states: NDArray[np.int8], ranked: Flags, percentage: float) -> Flags:
@@ -116,7 +127,7 @@ def reason_unranked(n_scored: int, n_all: int, percentage: float, states: Sequen
     >>> reason_unranked(1, 4, 50, ["missing", "failed", "missing"])
     'scored on 1 of 4 benchmarks, ranked from 2; 1 failed, 2 never scored'
     """
-    fewest = max(1, -int(-percentage * n_all // 100))
+    fewest = fewest_scores(n_all, percentage)
     names = {"missing": "never scored", "outdated": "scored in an older version only"}
     counts = ((names.get(state, state), states.count(state)) for state in STATES if state != "scored")
     others = ", ".join(f"{count} {name}" for name, count in counts if count)

@@ -6,6 +6,7 @@ import difflib
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from django.utils.html import format_html, format_html_join
@@ -31,6 +32,7 @@ __all__ = [
     "model_facets",
     "suggestion",
     "tree_checkboxes",
+    "without_model_filters",
 ]
 
 OUTSIDE = "Not in the averages"
@@ -168,7 +170,6 @@ def _facet(state: BoardState, name: str, title: str, values: Iterable[set[str]])
 
 def tree_checkboxes(snapshot: Snapshot, state: BoardState) -> SafeString:
     """Return the tree as nested lists with two checkboxes for each node."""
-    titles = {row.identifier: row.title for row in snapshot.benchmarks}
     include, exclude = set(state.include), set(state.exclude)
     tree = snapshot.tree
 
@@ -187,25 +188,21 @@ def tree_checkboxes(snapshot: Snapshot, state: BoardState) -> SafeString:
             title,
         )
 
-    parts = [_branch(tree, root, titles, line, include | exclude) for root in tree.roots]
+    parts = [_branch(tree, root, line, include | exclude) for root in tree.roots]
     for heading, control in ((OUTSIDE, False), (CONTROLS, True)):
         rows: list[BenchmarkRow] = [row for row in snapshot.benchmarks if not row.in_tree and row.control is control]
         if rows:
-            lines = format_html_join("", "<li>{}</li>", ((line(row.identifier, row.title),) for row in rows))
+            lines = format_html_join("", "<li>{}</li>", ((line(row.identifier, row.identifier),) for row in rows))
             parts.append(format_html("<li><details><summary>{}</summary><ul>{}</ul></details></li>", heading, lines))
     return format_html("<ul>{}</ul>", format_html_join("", "{}", ((part,) for part in parts)))
 
 
-def _branch(
-    tree: Tree, identifier: str, titles: dict[str, str], line: Callable[[str, str], SafeString], chosen: set[str]
-) -> SafeString:
+def _branch(tree: Tree, identifier: str, line: Callable[[str, str], SafeString], chosen: set[str]) -> SafeString:
     node = tree[identifier]
     if node.benchmark:
-        return format_html("<li>{}</li>", line(identifier, titles.get(identifier, identifier)))
+        return format_html("<li>{}</li>", line(identifier, identifier))
     title = node.title or identifier
-    inside = format_html_join(
-        "", "{}", ((_branch(tree, child, titles, line, chosen),) for child in tree.children(identifier))
-    )
+    inside = format_html_join("", "{}", ((_branch(tree, child, line, chosen),) for child in tree.children(identifier)))
     waiting, chosen_below = list(tree.children(identifier)), False
     while waiting and not chosen_below:
         name = waiting.pop()
@@ -221,6 +218,25 @@ def _branch(
 
 
 _TEXTS = ("identifier", "title", "architecture", "family", "training_data")
+
+
+_MODEL_FILTERS = (
+    "q", "models", "mine", "family", "architecture", "training", "parameters_min", "parameters_max", "size_min",
+    "size_max", "runnable",
+)  # fmt: skip
+
+
+def without_model_filters(models: Sequence[ModelRow], state: BoardState) -> BoardState:
+    """Return the state of the board to which the chosen models belong: with all models, which their ranks are among.
+
+    A board lists one state of a model that was scored during its training, unless a chosen one is another.
+    """
+    defaults = vars(BoardState())
+    names = set(state.models)
+    others = bool(names) and not names.isdisjoint(
+        {model.identifier for model in models}.difference(states_of_models(model.identifier for model in models))
+    )
+    return replace(state, **{name: defaults[name] for name in _MODEL_FILTERS}, states=state.states or others)
 
 
 def chosen_models(models: Sequence[ModelRow], state: BoardState) -> list[int]:

@@ -217,7 +217,7 @@ class Benchmark(models.Model):
         ordering = ("order", "identifier")
 
     def __str__(self) -> str:
-        return self.title or self.identifier
+        return (self.is_mean and self.title) or self.identifier
 
     def clean(self) -> None:
         """Refuse identifiers that cannot be part of a URL, and parents that break the tree."""

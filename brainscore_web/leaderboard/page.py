@@ -17,6 +17,7 @@ from brainscore_vision.training_data import MARKS, compare
 from brainscore_web.leaderboard.assessments import BADGES
 from brainscore_web.leaderboard.board import STATES, Board, BoardNode, mean_parts
 from brainscore_web.leaderboard.cards.formatting import estimate, limits
+from brainscore_web.leaderboard.coverage import fewest_scores
 from brainscore_web.leaderboard.descriptions import plain_name
 from brainscore_web.leaderboard.exposure import EXPOSURE_PAGE, EXPOSURES
 from brainscore_web.leaderboard.filters import benchmark_facets, model_facets, tree_checkboxes
@@ -137,7 +138,8 @@ def _mean_facts(board: Board, row: int, place: int) -> list[str]:
     scored = f"mean of {n_all} benchmarks, {n_scored} of them scored{rest}" if n_all > 1 else f"{n_scored} of 1 scored"
     without = _states_below(board, row, place)
     if not math.isfinite(board.values[row, place]):
-        return ["no value", scored, *without]
+        fewest = f"; a mean is shown from {fewest_scores(n_all, board.state.coverage)}" if n_scored else ""
+        return ["no value", scored.partition(";")[0] + fewest, *without]
     error = [] if math.isfinite(board.errors[row, place]) else ["no standard error: a score below has none"]
     return [
         _value(board, row, place),
@@ -258,10 +260,8 @@ def _value(board: Board, row: int, place: int, level: float | None = None, estim
 
 
 def _rank_sentences(board: Board, row: int, place: int) -> list[str]:
-    ranks = board.rank_of(place)
-    if not ranks[row]:
-        return []
-    return [f"rank {ranks[row]} of {int((ranks > 0).sum())} here"]
+    ranks, n_ranked = board.rank_of(place)
+    return [f"rank {ranks[row]} of {n_ranked} on this board"] if ranks[row] else []
 
 
 class Head(NamedTuple):
@@ -358,6 +358,7 @@ SIGNS = {
     "undetermined": "?",
     "not run": "○",
     "left out": "·",
+    "too few scores": "few",
 }
 """Text of cells without a value."""
 
@@ -541,13 +542,10 @@ def _column(board: Board, head: Head, errors: bool) -> _Column:
     sortable = head.kind != "group" and node.kind != "heading"
     sort, aria, arrow = _sorting(board.state, node.identifier, errors) if sortable else ("", "", "")
     badge = badge_on(board, head.place)
-    title = full = node.title
-    if node.column >= 0:
-        title = node.identifier
-        full = " — ".join(filter(None, (title, plain_name(board.snapshot.benchmarks[node.column]))))
+    words = plain_name(board.snapshot.benchmarks[node.column]) if node.column >= 0 else ""
     return _Column(
-        title=SafeString("Mean") if head.kind == "mean" else _breakable(title),
-        full=full,
+        title=SafeString("Mean") if head.kind == "mean" else _breakable(node.title),
+        full=" — ".join(filter(None, (node.title, words))),
         kind=node.kind if head.kind == "closed" else head.kind,
         own=head.kind == "mean",
         level=min(head.level, 5),

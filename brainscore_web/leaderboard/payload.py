@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from brainscore_core.errors import UserError
 from brainscore_web.leaderboard.assessments import Badge, badge_of
-from brainscore_web.leaderboard.board import SHADES, STATES, Board, counted
+from brainscore_web.leaderboard.board import SHADES, STATES, Board, BoardNode, counted
+from brainscore_web.leaderboard.descriptions import plain_name
 from brainscore_web.leaderboard.filters import chosen_benchmarks, chosen_models
 from brainscore_web.leaderboard.state import COVERAGE, BoardState
 
@@ -224,12 +225,18 @@ def board_data(board: Board) -> dict[str, Any]:
                 "kind": node.kind,
                 "n": node.n_benchmarks,
                 **({"open": 1} if node.open else {}),
+                **({"words": words} if (words := _words(board, node)) else {}),
                 **({"badge": list(badge)} if (badge := badge_on(board, place)).signs else {}),
             }
             for place, node in enumerate(board.nodes)
         ],
         "columns": _columns(board, shown, by_name),
     }
+
+
+def _words(board: Board, node: BoardNode) -> str:
+    """Return what a benchmark measures in a few words; empty for a mean."""
+    return plain_name(board.snapshot.benchmarks[node.column]) if node.column >= 0 else ""
 
 
 def badge_on(board: Board, place: int) -> Badge:

@@ -451,11 +451,12 @@ def _counting(
     return current
 
 
-STATES = (*_STATE_CODES, "left out")
-"""States of a model on a benchmark; arrays contain indices into this tuple.
+STATES = (*_STATE_CODES, "left out", "too few scores")
+"""States of a model on a benchmark or mean; arrays contain indices into this tuple.
 
-A snapshot does not use the last two: a score whose ceiling may be 0 has the state *scored*. Boards of scores relative
-to ceilings show it as *undetermined*; what the filter on exposure leaves out is *left out*.
+A snapshot does not use three of them: a score whose ceiling may be 0 has the state *scored*. Boards of scores relative
+to ceilings show it as *undetermined*; what the filter on exposure leaves out is *left out*; a mean over fewer scores
+than the coverage requires has no value and *too few scores*.
 """
 
 _SCORED, _FAILED, _NOT_RUN = (STATES.index(state) for state in ("scored", "failed", NOT_RUN))

@@ -8,6 +8,7 @@ from django.conf import settings
 from django.http import HttpRequest
 from django.utils.encoding import escape_uri_path, iri_to_uri
 
+from brainscore_web.environment import email_destination
 from brainscore_web.pages.navigation import public_links
 
 __all__ = ["site"]
@@ -24,6 +25,7 @@ def site(request: HttpRequest) -> dict[str, Any]:
         "emails_printed": settings.EMAIL_BACKEND == _PRINTED,
         "site_address": settings.ADDRESS,
         "canonical": settings.ADDRESS + iri_to_uri(escape_uri_path(request.path)),  # without filters
+        "email_destination": email_destination(settings.EMAIL_BACKEND),
         "contact": settings.CONTACT,
         "repository": settings.REPOSITORY,
         "issues": settings.ISSUES,

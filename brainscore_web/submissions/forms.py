@@ -56,8 +56,10 @@ class RevisionForm(forms.Form):
         """Determine the source of the plugins."""
         data = super().clean() or self.cleaned_data
         archive, address = data.get("archive"), data.get("address")
-        if bool(archive) == bool(address) and not self.errors:
+        if archive and address and not self.errors:
             raise forms.ValidationError("Choose a ZIP file or give an address, not both.")
+        if not archive and not address and not self.errors:
+            raise forms.ValidationError("Choose a ZIP file, or give the address of a repository or a pull request.")
         if not self.errors:
             try:
                 data["source"] = _source(archive, address or "", data.get("commit") or "")

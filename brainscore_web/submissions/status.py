@@ -5,19 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from django.conf import settings
+
+from brainscore_web.environment import email_destination
 from brainscore_web.submissions.models import Revision, Step, Submission
 
-__all__ = ["Status", "status_of"]
+__all__ = ["Status", "StepStatus", "status_of", "step_status"]
 
 _STATE_TEXTS: dict[str, tuple[str, str]] = {
     "queued": (
         "It is being checked and tested.",
-        "This continues when you leave the page. You will get an e-mail with the result.",
+        "This continues when you leave the page.",
     ),
     "changes": ("Changes are needed from you.", "Fix the problems below, then send a new revision."),
     "review": (
         "It has passed its tests, and is waiting for a reviewer.",
-        "A reviewer reads the code. You will get an e-mail with the decision.",
+        "A reviewer reads the code.",
     ),
     "publishing": ("It is accepted and being published.", "This takes a few minutes and needs no action from you."),
     "scoring": (
@@ -31,6 +34,9 @@ _STATE_TEXTS: dict[str, tuple[str, str]] = {
     ),
     "withdrawn": ("You have withdrawn it.", "Nothing of it was published. You can send it again at any time."),
 }
+_SENT = {"queued": "result", "review": "decision"}
+"""What the submitter of a submission gets an e-mail with."""
+
 _POLLED = {"queued": 2, "publishing": 2, "scoring": 5, "review": 20}
 _FAILED = {"check": "The checks failed.", "test": "The tests failed.", "publish": "Publishing failed."}
 _AFTER_FAILURE = "The reason and the log are below. Send a new revision, or try again if your files are correct."
@@ -55,6 +61,57 @@ class Status:
     next: str
     seconds: int
     retry: Step | None
+
+
+_STEP_LABELS = {
+    "check": "Checks", "test": "Tests", "review": "Review", "publish": "Publication", "score": "Scoring",
+}  # fmt: skip
+_STEP_WORDS = {
+    ("review", "passed"): "approved",
+    ("review", "failed"): "changes requested",
+    ("publish", "passed"): "done",
+    ("score", "passed"): "done",
+}
+_SYMBOLS = {"waiting": "○", "running": "◐", "passed": "✓", "failed": "✗", "skipped": "–", "cancelled": "⊘"}
+
+
+@dataclass(frozen=True)
+class StepStatus:
+    """What a step has come to, for readers.
+
+    Attributes
+    ----------
+    label, words : str
+        The step and its outcome, such as ``'Review'`` and ``'changes requested'``.
+    style, symbol : str
+        The state of a step that is drawn in the same way, and its symbol.
+    """
+
+    label: str
+    words: str
+    style: str
+    symbol: str
+
+
+def step_status(step: Step, submission: Submission) -> StepStatus:
+    """Return what a step has come to: a request for changes is no failure, and scoring without scores no success.
+
+    Parameters
+    ----------
+    step : Step
+        The step.
+    submission : Submission
+        Its submission.
+    """
+    words, style = _STEP_WORDS.get((step.kind, step.state), step.state), step.state
+    if step.kind == "review" and step.state == "failed":
+        rejected = submission.state == "rejected"
+        words, style = ("rejected", "failed") if rejected else (words, "skipped")
+    elif step.kind == "score" and step.state == "passed":
+        counts = step.result
+        if not counts.get("scored") or any(counts.get(name) for name in ("failed", "not_run", "cancelled")):
+            words, style = "ended", "skipped"
+    return StepStatus(_STEP_LABELS[step.kind], words, style, _SYMBOLS[style])
 
 
 def status_of(submission: Submission, revision: Revision, steps: Iterable[Step]) -> Status:
@@ -86,7 +143,9 @@ def status_of(submission: Submission, revision: Revision, steps: Iterable[Step])
             retry = score
         elif score.result.get("failed"):
             count = score.result["failed"]
-            words = f"It is done; {count} pair{'s' if count > 1 else ''} failed."
+            not_run = score.result.get("not_run")
+            rest = f", and the site could not run {not_run} yet" if not_run else ""
+            words = f"It is done; {count} pair{'s' if count > 1 else ''} failed{rest}."
             following = "The table gives the reasons. Try them again, or send a corrected version as a new submission."
             retry = score
         elif score.result.get("not_run"):
@@ -95,6 +154,10 @@ def status_of(submission: Submission, revision: Revision, steps: Iterable[Step])
             following = (
                 "You need not do anything: it is not a problem of your submission, and the site tries again by itself."
             )
+        elif score.state == "passed" and not score.result.get("scored"):
+            words, following = "It is done, without a score.", "To change something, send a new submission."
+    if submission.state in _SENT and not email_destination(settings.EMAIL_BACKEND):
+        following += f" You will get an e-mail with the {_SENT[submission.state]}."
     return Status(words, following, _POLLED.get(submission.state, 0), retry)
 
 

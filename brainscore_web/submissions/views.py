@@ -46,7 +46,7 @@ from brainscore_web.submissions.review.comments import LINES_OF_ONE_FILE, anchor
 from brainscore_web.submissions.review.decisions import reviews_of
 from brainscore_web.submissions.source_code import FileText, highlighted, texts_of
 from brainscore_web.submissions.source_code import file_diffs as changes_between
-from brainscore_web.submissions.status import status_of
+from brainscore_web.submissions.status import status_of, step_status
 
 __all__ = [
     "archive",
@@ -69,7 +69,6 @@ __all__ = [
 _PAGE_SIZE = 50
 _MAX_FINDINGS = 300  # on one page
 _MAX_FAILURES = 50
-_SYMBOLS = {"waiting": "○", "running": "◐", "passed": "✓", "failed": "✗", "skipped": "–", "cancelled": "⊘"}
 _MAX_LOG = 200_000  # characters; of longer logs, pages show the end
 _STATES = Submission.State
 
@@ -205,7 +204,7 @@ def _progress(request: HttpRequest, submission: Submission, revision: Revision) 
         latest = revision
     steps = list(revision.steps.order_by("order"))
     for step in steps:  # attributes that only the template uses
-        step.symbol = _SYMBOLS[step.state]  # type: ignore[attr-defined]
+        step.status = step_status(step, submission)  # type: ignore[attr-defined]
         step.shown_log = step.log[-_MAX_LOG:]  # type: ignore[attr-defined]
         step.log_is_cut = len(step.log) > _MAX_LOG  # type: ignore[attr-defined]
     is_latest = latest is revision

@@ -180,7 +180,7 @@ def test_submit_and_status(cli, logged_in, plugin, confirmed):
     assert told[0]["id"] == str(row.pk)
     found = cli("status", str(row.pk)[:6])
     assert found.exit_code == 0, found.output
-    assert "· Checked (waiting)" in found.stdout
+    assert "· Checks (waiting)" in found.stdout
     assert f"/submissions/{row.pk}/" in found.stdout
     told = json.loads(cli("status", str(row.pk), "--json").stdout)
     assert [step["kind"] for step in told["revisions"][0]["steps"]] == ["check", "test", "review", "publish", "score"]
@@ -217,8 +217,8 @@ def test_watching_until_something_is_to_be_done(cli, logged_in, plugin):
     Submission.objects.filter(pk=row.pk).update(state="changes")
     found = cli("status", str(row.pk), "--watch", "--log", "--every", "0.1")
     assert found.exit_code == 1
-    assert "✗ Tested (failed): 1 test failed" in found.stdout
-    assert found.stdout.endswith("Tested:\nE 1 == 2\n")
+    assert "✗ Tests (failed): 1 test failed" in found.stdout
+    assert found.stdout.endswith("Tests:\nE 1 == 2\n")
 
 
 def test_without_a_token_nothing_is_sent(cli, site, plugin):

@@ -209,7 +209,7 @@ class BenchmarkCard:
     facts, notes
         Facts and notes about the benchmark.
     plain_name : str
-        What it measures in a few words; empty for a mean.
+        What it measures in a few words, or its title if that is not known; empty for a mean.
     withheld : bool
         Whether stimuli and measurements are withheld.
     shows_data : bool
@@ -347,7 +347,7 @@ def benchmark_card(benchmark: Benchmark, board: Board, data: BenchmarkData) -> B
         path=_path(board, benchmark, place),
         facts=() if mean else benchmark_facts(benchmark),
         notes=notes_of(benchmark.details),
-        plain_name="" if mean else plain_name(benchmark),
+        plain_name="" if mean else plain_name(benchmark) or benchmark.title,
         withheld=not mean and benchmark.access != "public",
         shows_data=data.shows_data,
         data="" if mean else data_access(benchmark.access, has_access=data.shows_data).sentence,

@@ -58,6 +58,7 @@ STATES = {
     "not run": StateText(
         "○", "not run", "Data, weights, space or software were missing; this says nothing about the model."
     ),
+    "too few scores": StateText("…", "too few scores", "Scored on too few benchmarks for a mean."),
 }
 """By name; symbols and words are unique."""
 

@@ -19,7 +19,9 @@ from brainscore_core.figures import Lines, Series, Svg, lines
 from brainscore_core.results.aggregates import LEAF_STATES, Tree, TreeNode, averages, counting
 from brainscore_web.leaderboard.cards.formatting import axis_of, estimate, spark
 from brainscore_web.leaderboard.clean import or_nan
+from brainscore_web.leaderboard.coverage import covered
 from brainscore_web.leaderboard.not_run import NOT_RUN
+from brainscore_web.leaderboard.state import COVERAGE
 
 __all__ = [
     "HistoryLine",
@@ -65,7 +67,7 @@ class VersionSince(NamedTuple):
 
 
 class MeanPoint(NamedTuple):
-    """A mean on one day; None if nothing was scored."""
+    """A mean on one day; None if too few of its benchmarks were scored."""
 
     day: date
     value: float | None
@@ -202,7 +204,8 @@ def mean_history(
             at = place[node]
             for row, end in enumerate(ends):
                 n_scored = int(means.n_scored[row, at])
-                value, error = (float(part[row, at]) if n_scored else None for part in (means.values, means.errors))
+                shown = bool(covered(means.n_scored[row, at], means.n_all[at], COVERAGE))
+                value, error = (float(part[row, at]) if shown else None for part in (means.values, means.errors))
                 error = None if error is None or not np.isfinite(error) else error
                 history[node].append(MeanPoint(_day(end), value, error, n_scored, int(means.n_all[at])))
     return {node: tuple(points) for node, points in history.items()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import quote
 
 import numpy as np
@@ -69,6 +69,7 @@ class ListedModel(NamedTuple):
     rank: str
     scores: tuple[str, ...]
     coverage: str
+    """Number of benchmarks of the first mean on which it was scored, as on the leaderboard."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,7 +155,7 @@ def model_list(board: Board, state: BoardState) -> ModelList:
                 estimate(*(float(part[row, at]) for part in (board.values, board.errors, board.low, board.high)))
                 for at in roots
             ),
-            coverage=f"{_sum(board.n_scored[row, roots])} of {_sum(board.n_all[row, roots])}",
+            coverage=f"{board.n_scored[row, roots[0]]} of {board.n_all[row, roots[0]]}" if roots else "",
         )
         for row, model in enumerate(board.models)
         if (page - 1) * PAGE <= row < page * PAGE
@@ -196,7 +197,3 @@ def _ancestors(board: Board, kept: Iterable[int]) -> Iterable[int]:
             while at >= 0:
                 yield at
                 at = board.nodes[at].parent
-
-
-def _sum(numbers: Any) -> int:
-    return int(np.sum(numbers))

@@ -361,6 +361,11 @@ class ModelCard:
         """The results shown first."""
         return tuple(row for row in self.rows if row.upper)
 
+    @property
+    def n_scored(self) -> int:
+        """Number of benchmarks with a score."""
+        return sum(row.kind == "benchmark" and row.state_name == "scored" for row in self.rows)
+
 
 def find_model(identifier: str, visitor: Visitor) -> VisionModel | None:
     """Return the model if it exists and the visitor may see it."""
@@ -438,7 +443,7 @@ def training_of(snapshot: Snapshot, identifier: str, address: str) -> TrainingSt
         benchmark = snapshot.benchmarks[column]
         scores = [
             StateScore(
-                benchmark.title or benchmark.identifier,
+                benchmark.identifier,
                 state,
                 float(value[place, column]),
                 finite(low[place, column]),

@@ -52,9 +52,8 @@ class RankStep:
         Ranks; 0 if the model was not ranked.
     ranked_before, ranked_after : int
         Number of ranked models.
-    parts : tuple of int
-        For each of :data:`CAUSES`, by how many places the model fell, negative if it rose. A model without a rank
-        counts as the one after the last ranked model.
+    ranks : tuple of int
+        The rank before, and after the exchange of each of :data:`CAUSES`; 0 if the model was not ranked then.
     """
 
     start: date
@@ -63,12 +62,21 @@ class RankStep:
     after: int
     ranked_before: int
     ranked_after: int
-    parts: tuple[int, ...]
+    ranks: tuple[int, ...]
+
+    @property
+    def parts(self) -> tuple[int | None, ...]:
+        """For each cause, by how many places the model fell, negative if it rose; None if it got or lost its rank."""
+        return tuple(after - before if (before > 0) == (after > 0) else None for before, after in pairwise(self.ranks))
 
     @property
     def texts(self) -> tuple[str, ...]:
         """The parts as text: ``'↑ 2'`` for a rise by two places, ``'↓ 1'`` for a fall; empty without a change."""
-        return tuple(f"{'↑' if part < 0 else '↓'} {abs(part)}" if part else "" for part in self.parts)
+        texts = []
+        for part, after in zip(self.parts, self.ranks[1:], strict=True):
+            moved = f"{'↑' if part < 0 else '↓'} {abs(part)}" if part else ""
+            texts.append(moved if part is not None else "ranked" if after else "no longer ranked")
+        return tuple(texts)
 
 
 class _Day(NamedTuple):
@@ -97,7 +105,7 @@ def rank_steps(snapshot: Snapshot, model: str, days: Sequence[date]) -> tuple[Ra
     ends = [datetime.combine(day, time.max, UTC) for day in days]
     states = [history.at(day, end, then) for day, end, then in zip(days, ends, versions_on(ends), strict=True)]
     steps = [history.step(start, end) for start, end in pairwise(states)]
-    return tuple(step for step in steps if any(step.parts) or step.before != step.after)
+    return tuple(step for step in steps if any(step.texts))
 
 
 class _History:
@@ -177,7 +185,6 @@ class _History:
             score = np.where(exchanged, second.score, first.score)
             outdated = np.where(exchanged, second.outdated, first.outdated)
             places.append(self._rank(score, outdated, second.exists))
-        ranks = [rank or n_ranked + 1 for rank, n_ranked in places]
         return RankStep(
             start=first.day,
             end=second.day,
@@ -185,7 +192,7 @@ class _History:
             after=places[-1][0],
             ranked_before=places[0][1],
             ranked_after=places[-1][1],
-            parts=tuple(after - before for before, after in pairwise(ranks)),
+            ranks=tuple(rank for rank, _ in places),
         )
 
     def _other_code(self, first: NDArray[np.int64], second: NDArray[np.int64]) -> NDArray[np.bool_]:

@@ -305,7 +305,7 @@ def score_rows(
         rows.append(
             ScoreRow(
                 identifier=node.identifier,
-                title=node.identifier if leaf else node.title,
+                title=node.title,
                 kind=node.kind,
                 depth=node.depth,
                 state=STATES[name],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,17 +12,19 @@ from typing import Any
 
 from django.db import DatabaseError, transaction
 
+import brainscore_vision
 from brainscore_core.receipts.assessment import Assessment
+from brainscore_core.receipts.schema import ReceiptError
 from brainscore_core.results.assessments import AssessmentStore
 from brainscore_core.scoring import Problem, ResultsStore
 from brainscore_web.leaderboard import revision
 from brainscore_web.leaderboard.assessments import outcome_of
 from brainscore_web.leaderboard.clean import check_identifier, check_receipt, json_value, moment
 from brainscore_web.leaderboard.ingest.rows import Row, Writer, benchmarks_of, limits
-from brainscore_web.leaderboard.models import Benchmark, StoredAssessment
+from brainscore_web.leaderboard.models import Benchmark, StoredAssessment, Visibility, VisionModel
 from brainscore_web.leaderboard.revision import exclusive_write
 
-__all__ = ["MOST_BYTES", "MOST_MODELS", "keep_assessments"]
+__all__ = ["MOST_BYTES", "MOST_MODELS", "keep_assessments", "keep_published"]
 
 MOST_BYTES = 500_000
 """Largest assessment that is stored, in bytes of JSON."""
@@ -30,6 +33,7 @@ MOST_MODELS = 100
 """Largest number of models of an assessment."""
 
 _BATCH = 50
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -81,6 +85,30 @@ def keep_assessments(store: ResultsStore, writer: Writer) -> None:
             _write(waiting, writer)
             waiting = []
     _write(waiting, writer)
+
+
+def keep_published(documents: Iterable[Any]) -> None:
+    """Store assessments that the site has computed for a submitted benchmark, which is now published.
+
+    They were written by the submitted code: one that is not valid, or names a model that is neither public on this
+    site nor installed, is not stored.
+
+    Parameters
+    ----------
+    documents : iterable of JSON values
+        The assessments.
+    """
+    entries = []
+    for document in documents:
+        try:
+            entries.append(_checked(Assessment.from_json(json.dumps(document))))
+        except (ReceiptError, ValueError, RecursionError) as error:
+            _log.warning("An assessment of a published benchmark is not stored: %s", error)
+    names = {name for entry in entries for name in entry.models}
+    rows = VisionModel.objects.filter(identifier__in=names).values_list("identifier", "visibility")
+    visibility = dict.fromkeys(brainscore_vision.model_registry, str(Visibility.PUBLIC)) | dict(rows)
+    named = [entry for entry in entries if all(visibility.get(name) == Visibility.PUBLIC for name in entry.models)]
+    _write(named, Writer(None, Visibility.PUBLIC))
 
 
 def _checked(entry: Assessment) -> _Checked:

@@ -23,6 +23,8 @@ from brainscore_core.receipts.schema import ReceiptError
 from brainscore_web.jobs.leases import Lease, LeaseQueue, Renewal, RetryPolicy, claim, expired_leases
 from brainscore_web.jobs.queue import wake
 from brainscore_web.leaderboard.clean import json_value, text
+from brainscore_web.leaderboard.ingest.assessments import keep_published
+from brainscore_web.leaderboard.revision import exclusive_write
 from brainscore_web.submissions import assess_process
 from brainscore_web.submissions.models import BenchmarkAssessment, PluginKind, Revision, Step
 from brainscore_web.submissions.notifications import notify_administrators
@@ -35,9 +37,17 @@ from brainscore_web.submissions.pipeline.testing import (
     require_sandbox_here,
     run_python,
 )
+from brainscore_web.submissions.pipeline.transitions import lock_submission
 from brainscore_web.submissions.steps import STEPS, StepLog, StepPostponed
 
-__all__ = ["ASSESSMENTS", "assessments_left", "plan_assessments", "resume_assessments", "run_next_assessment"]
+__all__ = [
+    "ASSESSMENTS",
+    "assessments_left",
+    "plan_assessments",
+    "publish_assessments",
+    "resume_assessments",
+    "run_next_assessment",
+]
 
 _log = logging.getLogger(__name__)
 _Part, _State = BenchmarkAssessment.Part, BenchmarkAssessment.State
@@ -226,15 +236,26 @@ def _has_private_files(revision: Revision) -> bool:
     return any(file.get("private") for file in result.get("files", ()))
 
 
+def publish_assessments(revision: Revision) -> None:
+    """Show the results of a revision on the cards of its benchmarks, in the transaction that publishes it."""
+    finished = revision.assessments.filter(state=_State.FINISHED).values_list("receipt", flat=True)
+    keep_published(list(finished))
+
+
 def _finish(lease: Lease[BenchmarkAssessment], result: _Result) -> None:
-    lease.finish(
-        state=result.state,
-        ended=timezone.now(),
-        due=None,
-        reason=text(result.reason, _LONGEST_REASON) or "",
-        internal="",
-        receipt=result.receipt,
-    )
+    with exclusive_write():  # the same order of locks as publication
+        revision = lease.row.revision
+        lock_submission(revision.submission_id)
+        lease.finish(
+            state=result.state,
+            ended=timezone.now(),
+            due=None,
+            reason=text(result.reason, _LONGEST_REASON) or "",
+            internal="",
+            receipt=result.receipt,
+        )
+        if revision.live.exists():  # it was published meanwhile
+            publish_assessments(revision)
 
 
 def _give_up(lease: Lease[BenchmarkAssessment], internal: str) -> None:

@@ -24,6 +24,7 @@ from brainscore_web.leaderboard.revision import exclusive_write
 from brainscore_web.scoring.services import plan_for
 from brainscore_web.submissions.declared_files import package_of
 from brainscore_web.submissions.models import Plugin, PluginKind, Revision, Step, Submission
+from brainscore_web.submissions.pipeline.assessing import publish_assessments
 from brainscore_web.submissions.pipeline.checking import examine_submission
 from brainscore_web.submissions.pipeline.transitions import (
     Event,
@@ -380,6 +381,7 @@ def publish(lease: Lease[Step]) -> Outcome | None:
             write_rows(revision, plugins, private_files=private)
         except UserError as error:
             raise StepFailed(error.message, findings=[*revision.findings]) from error
+        publish_assessments(revision)
         shown.bump()
         apply_change(revision, submission, change)
         planned = plan_for(submission)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from typing import Any
 
+from django.conf import settings
 from django.contrib import messages
 from django.core.paginator import Paginator
 from django.db import transaction
@@ -16,6 +17,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from brainscore_core.errors import UserError
 from brainscore_web.accounts.models import User
+from brainscore_web.environment import email_destination
 from brainscore_web.submissions.models import Comment, Review, Revision, Step, Submission, reviews_submissions
 from brainscore_web.submissions.notifications import notify_comment
 from brainscore_web.submissions.permissions import (
@@ -34,6 +36,7 @@ from brainscore_web.submissions.review.decisions import earlier_notes, review_ca
 from brainscore_web.submissions.review.forms import FilterForm, VerdictForm
 from brainscore_web.submissions.source_code import file_diffs as changes_between
 from brainscore_web.submissions.source_code import live_files, previous_revision, texts_of
+from brainscore_web.submissions.status import step_status
 
 __all__ = ["changes", "claim", "comment", "file", "judge", "newest", "queue", "resolve", "review_page", "show"]
 
@@ -162,6 +165,7 @@ def review_page(
 def _steps(revision: Revision) -> list[Step]:
     steps = list(revision.steps.order_by("order"))
     for step in steps:
+        step.status = step_status(step, revision.submission)  # type: ignore[attr-defined] # only for the template
         if len(step.log) > _LOG:
             cut = len(step.log) - _LOG
             step.log = f"{step.log[: _LOG // 2]}\n… {cut:,} characters omitted …\n{step.log[-_LOG // 2 :]}"
@@ -217,7 +221,8 @@ def judge(request: HttpRequest, key: uuid.UUID, number: int) -> HttpResponse:
         late = not isinstance(error, decisions.VerdictRefused) or error.late
         status = 403 if decisions.is_own(fresh.submission, current_user(request)) else 409 if late else 400
         return review_page(request, fresh, form=form, problem=error, status=status)
-    messages.success(request, f"{revision.submission}: {Review.Verdict(verdict).label}. Its submitter gets an e-mail.")
+    sent = "" if email_destination(settings.EMAIL_BACKEND) else " Its submitter gets an e-mail."
+    messages.success(request, f"{revision.submission}: {Review.Verdict(verdict).label}.{sent}")
     return redirect("review:queue")
 
 

@@ -81,3 +81,12 @@ def test_the_deployment_check_wants_a_server(settings):
     assert [one.id for one in email_configured()] == ["brainscore_web.W001"]
     settings.EMAIL_BACKEND = email_settings("smtp://host")["EMAIL_BACKEND"]
     assert email_configured() == []
+
+
+@pytest.mark.parametrize(("address", "sent"), [("console:", False), ("file:///mails", False), ("smtp://host", True)])
+@pytest.mark.parametrize("page", ["confirm-email/", "password/reset/done/", "password/reset/"])
+def test_pages_say_that_e_mail_is_sent_only_if_it_is(client, db, settings, address, sent, page):
+    settings.EMAIL_BACKEND = email_settings(address)["EMAIL_BACKEND"]
+    text = client.get(f"/accounts/{page}").content.decode()
+    assert ("We have sent you" in text or "We will send you" in text) is sent
+    assert ("This site sends no e-mail" in text) is not sent

@@ -134,6 +134,10 @@ def test_numbers_are_those_computed_one_by_one(snapshot, state):
             if board.nodes[place].kind == "heading":
                 continue
             value, error, scored, everything = independent.mean(model.identifier, name)
+            if 2 * scored < everything:  # too few scores: no mean, and never an interval
+                value = error = None
+                assert np.isnan([board.low[row, place], board.high[row, place]]).all()
+                assert (STATES[board.states[row, place]] == "too few scores") is (scored > 0)
             assert board.values[row, place] == pytest.approx(np.nan if value is None else value, nan_ok=True)
             assert board.errors[row, place] == pytest.approx(np.nan if error is None else error, nan_ok=True)
             assert (board.n_scored[row, place], board.n_all[row, place]) == (scored, everything)
@@ -227,19 +231,44 @@ def test_columns_ranks_and_colours_with_pandas(snapshot):
     np.testing.assert_allclose(board.node_best[kinds != "heading"], numbers.max())
     np.testing.assert_allclose(board.node_median[kinds != "heading"], numbers.median())
     assert np.isnan(board.node_best[kinds == "heading"]).all()
-    ranks = frame["average_vision"].rank(ascending=False, method="min")
-    np.testing.assert_array_equal(board.rank, ranks.fillna(0))
+    everyone = shown(snapshot, coverage=0)
+    rows = [everyone.models.index(model) for model in board.models]
+    ranks = pd.Series(everyone.values[:, 0]).rank(ascending=False, method="min").fillna(0)
+    np.testing.assert_array_equal(board.rank, ranks[rows])
     np.testing.assert_array_equal(board.rank, sorted(board.rank))
     place = board.place("IT")
-    np.testing.assert_array_equal(
-        board.rank_of(place), frame["IT"].rank(ascending=False, method="min").fillna(0).astype(int)
-    )
+    ranks = pd.Series(everyone.values[:, place]).rank(ascending=False, method="min").fillna(0)
+    np.testing.assert_array_equal(board.rank_of(place)[0], ranks[rows])
     for place, (name, column) in enumerate(frame.items()):
         width = (column.max() - column.min()) / 10
         expected = ((column - column.min()) / width).clip(upper=9).fillna(-1).astype(int)
         differing = board.shade[:, place] != expected
         edges = (column - column.min()) / width % 1
         assert (~differing | (edges < 1e-9) | (edges > 1 - 1e-9)).all(), name
+
+
+@pytest.mark.parametrize(
+    "of_models",
+    [
+        {"q": "vit"}, {"models": ("simulated-vit-002",)}, {"family": ("resnet",)}, {"architecture": ("transformer",)},
+        {"training": ("imagenet",)}, {"parameters_min": 2.5e7}, {"parameters_max": 2.5e7}, {"size_max": 100.0},
+        {"runnable": True}, {"q": "vit", "sort": "model"}, {"q": "vit", "region": ("IT",)},
+        {"family": ("resnet",), "common": "all"}, {"q": "vit", "unscored": False}, {"q": "vit", "exposure": "clean"},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_filters_on_models_do_not_change_ranks(snapshot, of_models):
+    board = board_for(snapshot, BoardState(**{"unscored": True, "coverage": 0.0, **of_models}))
+    assert 0 < len(board.models) < 11
+    whole = {name: of_models[name] for name in ("region", "unscored", "exposure") if name in of_models}
+    if "common" in of_models:  # a choice of benchmarks, which the shown models make
+        whole["include"] = tuple(node.identifier for node in board.nodes if node.kind == "benchmark")
+    whole = board_for(snapshot, BoardState(**{"unscored": True, "coverage": 0.0, **whole}))
+    rows = zip(whole.models, whole.rank, whole.best, whole.groups, strict=True)
+    ranks = {model.identifier: ranked for model, *ranked in rows}
+    for row, model in enumerate(board.models):
+        assert [board.rank[row], board.best[row], board.groups[row]] == ranks[model.identifier]
+    assert f"Ranks are among all {len(whole.models)}" in " ".join(board.notes)
 
 
 def test_intervals_of_means_are_those_of_student(snapshot):
@@ -318,7 +347,7 @@ def test_scores_without_influences_enter_no_test(sure, store_influences):
     board = shown(sure, include=("one",))
     assert board.rank.tolist() == [1, 2, 3, 0]
     assert (board.best.tolist(), board.worst.tolist(), set(board.groups)) == ([0] * 4, [0] * 4, {""})
-    assert f"Ranks are by Root; {NOT_TESTED}." in board.notes
+    assert f"Ranks are by Mean of 1 benchmark; {NOT_TESTED}." in board.notes
     some = store_influences("a", "c")
     assert some.digest != sure.digest
     board = shown(some, include=("one",))
@@ -512,7 +541,21 @@ def test_equal_models_share_a_rank_and_stand_by_name(sure):
     board = shown(snapshot_for(EVERYBODY))
     assert "".join(model.identifier for model in board.models) == "bacd"
     assert board.rank.tolist() == [1, 2, 2, 0]
-    assert board.rank_of(1).tolist() == [1, 2, 2, 0]
+    assert board.rank_of(1)[0].tolist() == [1, 2, 2, 0]
+
+
+def test_means_over_a_selection_are_not_called_like_those_over_all(snapshot):
+    titles = {node.identifier: node.title for node in shown(snapshot).nodes}
+    assert (titles["average_vision"], titles["IT"]) == ("Global Score", "IT")
+    n_all = {node.identifier: node.n_benchmarks for node in shown(snapshot).nodes}
+    for state in ({"region": ("IT",)}, {"exclude": ("V1",)}, {"metric": ("ridge",)}, {"include": ("IT",)}):
+        board = shown(snapshot, **state)
+        assert board.nodes[0].title == f"Mean of {board.nodes[0].n_benchmarks} benchmarks"
+        for node in (node for node in board.nodes if node.kind == "mean" and node.parent >= 0):
+            complete = node.n_benchmarks == n_all[node.identifier]
+            assert node.title == titles[node.identifier] + (
+                "" if complete else f" ({node.n_benchmarks} of {n_all[node.identifier]})"
+            )
 
 
 @pytest.mark.parametrize("parameter", ["include", "exclude", "sort"])
@@ -590,8 +633,8 @@ class TestNotes:
             ({}, ["counts as 0", "Ranks are by Global Score", "not tested: no two models can be compared on all"]),
             ({"over": "scored"}, ["not comparable"]),
             ({"values": "raw"}, ["Raw values"]),
-            ({"q": "vit"}, ["3 of 11 models and 24 of 24 benchmarks"]),
-            ({"q": "vit and resnet"}, ["0 of 11 models", "capitals"]),
+            ({"q": "vit"}, ["3 of 11 models of this board are shown. Ranks are among all 11"]),
+            ({"q": "vit and resnet"}, ["0 of 11 models of this board", "capitals"]),
             ({"access": "public"}, ["of 24 benchmarks pass the filters"]),
             ({"parameters_min": 1.0}, ["1 model whose number of parameters is not known is excluded"]),
         ],

@@ -85,6 +85,9 @@ def test_models_in_the_order_of_the_leaderboard(board, averaged, get):
     expected = {model: one["average_vision"].value for model, one in averaged(model__visibility="public").items()}
     answer = get("/vision/models/")
     assert listed(answer, "model") == sorted(expected, key=lambda model: -expected[model])
+    coverages = {model: one["average_vision"].coverage for model, one in averaged(model__visibility="public").items()}
+    for model, row in zip(listed(answer, "model"), answer.content.decode().split("<tr>")[2:], strict=True):
+        assert f">{coverages[model].n_scored} of {coverages[model].n_all}</td>" in row
     assert listed(get("/vision/models/?sort=model"), "model") == sorted(expected)
     assert listed(get("/vision/models/?sort=-model"), "model") == sorted(expected, reverse=True)
 
@@ -105,9 +108,9 @@ def test_filters_of_models(board, get, query, where):
 
 
 def test_private_models_in_the_list(board, get, read, owner):
-    assert "11 of 11 scored models" in read(get("/vision/models/"))
+    assert "11 of 11 models with results" in read(get("/vision/models/"))
     said = read(get("/vision/models/", owner))
-    assert "12 of 12 scored models" in said
+    assert "12 of 12 models with results" in said
     assert f"{board.models[-1]} private" in said
 
 
@@ -120,9 +123,9 @@ def test_models_that_were_not_scored_yet_come_last(board, get, read, owner):
         ("?q=vit", None, []),
     ):
         said = read(get(f"/vision/models/{query}", who))
-        assert ("Not scored yet" in said) is bool(names)
+        assert ("Without results" in said) is bool(names)
         if names:
-            assert said.split("Not scored yet ")[1].startswith(" CNN ".join(names))
+            assert said.split("Without results ")[1].startswith(" CNN ".join(names))
     assert "secret" not in get("/vision/models/").content.decode()
 
 
@@ -131,7 +134,7 @@ def test_pages(db, get, read):
     first, second, beyond = (get(f"/vision/models/?sort=model{page}") for page in ("", "&page=2", "&page=9"))
     assert (len(listed(first, "model")), len(listed(second, "model"))) == (50, 3)
     assert set(listed(first, "model")).isdisjoint(listed(second, "model"))
-    assert "53 of 53 scored models, page 2 of 2" in read(beyond)
+    assert "53 of 53 models with results, page 2 of 2" in read(beyond)
 
 
 def test_an_earlier_day(board, get, read):

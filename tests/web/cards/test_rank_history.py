@@ -98,8 +98,31 @@ def test_parts_add_up(site):
     for model in ("m1", "m2", "m3", "m4", "m5"):
         for step in site.steps(model, 0, 1):
             assert sum(step.parts) == step.after - step.before
-    (first,) = site.steps("n", 0, 1)  # it was not ranked: after the five
-    assert (first.before, first.after, sum(first.parts)) == (0, 1, -5)
+    (first,) = site.steps("n", 0, 1)  # it was not ranked
+    assert (first.before, first.after) == (0, 1)
+    assert first.texts.count("ranked") == 1
+    assert first.parts.count(None) == 1
+
+
+@pytest.mark.parametrize("model", ["m1", "m3", "m5"])
+def test_losing_the_rank_is_no_rise(site, model):
+    """Three new benchmarks, on which the model is not scored: it is below the coverage."""
+    for name in "bcd":
+        site.benchmark(name, 1)
+        for number in range(1, 6):
+            if model != f"m{number}":
+                site.score(f"m{number}", name, 0.5, 1)
+    (step,) = site.steps(model, 0, 1)
+    assert (step.before, step.after) == (int(model[1]), 0)
+    assert step.texts == ("no longer ranked", "", "", "", "")
+    site.score(model, "b", 0.5, 2)
+    (step,) = site.steps(model, 1, 2)
+    assert step.texts[3] == "ranked"
+    assert not any("↑" in text or "↓" in text for text in step.texts[:3])
+    for name in "abcd":
+        site.benchmark(name, 3, "2")  # nothing counts any more: no model is ranked
+    (step,) = site.steps("m2", 2, 3)
+    assert (step.after, step.texts) == (0, ("", "no longer ranked", "", "", ""))
 
 
 def test_ranks_are_those_of_the_leaderboard(board, member):
@@ -116,8 +139,8 @@ def test_ranks_are_those_of_the_leaderboard(board, member):
                 ranks = {row.identifier: int(place) for row, place in zip(then.models, then.rank, strict=True)}
                 assert rank == ranks.get(identifier, 0)
                 compared += 1
-            expected = (step.after or step.ranked_after + 1) - (step.before or step.ranked_before + 1)
-            assert sum(step.parts) == expected
+            if all(step.ranks):
+                assert sum(step.parts) == step.after - step.before
     assert compared > 20
 
 

@@ -285,7 +285,7 @@ def test_a_scored_cell_says_its_interval_and_links_on(board, client):
     assert "ceiling " in facts
     assert "(reliability)" in facts
     assert "the interval is about: simulated | " in facts
-    assert f"rank {made.rank_of(place)[row]} of " in facts
+    assert f"rank {made.rank_of(place)[0][row]} of " in facts
     assert "version 2 of the benchmark, " in facts
     assert [text for text, _ in told["links"]] == ["Model", "Benchmark", "Receipt", "About training on stimuli"]
     for _, link in told["links"]:

@@ -14,10 +14,13 @@ from brainscore_core.receipts.assessment import Assessment, Used
 from brainscore_core.runner.pair import describe_error
 from brainscore_web.jobs.models import Email
 from brainscore_web.jobs.sweep import sweep
+from brainscore_web.leaderboard.ingest.assessments import keep_published
+from brainscore_web.leaderboard.models import StoredAssessment, VisionModel
 from brainscore_web.submissions import pipeline
-from brainscore_web.submissions.models import BenchmarkAssessment
+from brainscore_web.submissions.models import BenchmarkAssessment, Review
 from brainscore_web.submissions.pipeline import assessing
 from brainscore_web.submissions.pipeline.assessing import run_next_assessment
+from brainscore_web.submissions.pipeline.runner import run_next_step
 from brainscore_web.submissions.steps import StepPostponed
 from tests.web._plugins import benchmark_files, model_files, small_benchmark_files
 
@@ -98,6 +101,34 @@ def test_the_receipt_is_kept(reviewed, sandbox):
     assert (row.state, row.receipt["result"]["clean"], row.claim) == ("finished", True, "")
     assert row.ended is not None
     assert sandbox.commands == [["Author2026-pls", "audit"]]
+
+
+@pytest.mark.parametrize("late", [False, True], ids=["before", "after"])
+def test_results_are_on_the_card_of_the_published_benchmark(reviewed, sandbox, client, late):
+    """Whether they ended before or after the publication."""
+    sandbox.written = receipt().to_json()
+    if not late:
+        assert run_next_assessment()
+    pipeline.approve(reviewed, Review.objects.create(revision=reviewed, verdict="approved"))
+    assert run_next_step(reviewed.steps.get(kind="publish").pk)
+    if late:
+        assert "has not been assessed yet" in client.get("/vision/benchmark/Author2026-pls/").content.decode()
+        assert run_next_assessment()
+    page = client.get("/vision/benchmark/Author2026-pls/").content.decode()
+    assert "has not been assessed yet" not in page
+    assert "No finding in what was examined" in page
+
+
+@pytest.mark.parametrize(
+    ("model", "stored"), [("pixels", True), ("theirs", False), ("nobody-knows", False), ("public-one", True)]
+)
+def test_an_assessment_of_unknown_or_private_models_is_not_stored(db, model, stored):
+    VisionModel.objects.create(identifier="theirs", visibility="private")
+    VisionModel.objects.create(identifier="public-one", visibility="public")
+    used = Used(kind="model", identifier=model)
+    keep_published([receipt("recovery", models=(used,), result={"confusions": []}).to_dict(), {"part": "audit"}])
+    assert StoredAssessment.objects.exists() is stored
+    assert VisionModel.objects.filter(identifier="nobody-knows").exists() is False
 
 
 def test_findings_do_not_block(reviewed, sandbox):

@@ -53,6 +53,19 @@ def test_without_submissions(submitter, client):
     assert "0 of 5 submissions open" in text
 
 
+def test_a_form_without_files_asks_for_them(submitter, client):
+    text = client.post("/submissions/new/", {"visibility": "public"}).content.decode()
+    assert "Choose a ZIP file, or give the address of a repository or a pull request." in text
+    assert "not both" not in text
+
+
+def test_e_mail_is_announced_only_if_it_is_sent(row, client, settings):
+    page = f"/submissions/{row.pk}/"
+    assert "You will get an e-mail with the result." in text_of(client.get(page))
+    settings.EMAIL_BACKEND = "django.core.mail.backends.console.EmailBackend"
+    assert "e-mail" not in text_of(client.get(page)).split("Steps")[0].split("tiles_8")[-1]
+
+
 def test_the_list_and_the_profile(row, client):
     Submission.objects.update(state="changes")
     text = text_of(client.get("/submissions/"))
@@ -68,8 +81,8 @@ def test_one_submission(row, client):
     for words in (
         "It is in the queue to be checked",
         "Queued",
-        "Checked",
-        "Scored",
+        "Checks waiting",
+        "Scoring waiting",
         "Tiles, as in the paper",
         "ZIP file",
     ):
@@ -122,6 +135,34 @@ def test_what_can_be_done(row, client, state, words, buttons):
     assert polled == (state in ("queued", "review", "publishing", "scoring"))
     block = content[content.index('<div class="actions">') : content.index('id="steps"')]
     assert {one for one in ("Send a new revision", "Stop", "Withdraw", "Try again") if f">{one}<" in block} == buttons
+
+
+@pytest.mark.parametrize(
+    ("kind", "state", "result", "of_submission", "words"),
+    [
+        ("score", "passed", {"scored": 0, "failed": 20, "not_run": 257}, "done", "– Scoring ended"),
+        ("score", "passed", {"scored": 0, "not_applicable": 3}, "done", "– Scoring ended"),
+        ("score", "passed", {"scored": 4, "failed": 1}, "done", "– Scoring ended"),
+        ("score", "passed", {"scored": 4, "not_run": 1}, "done", "– Scoring ended"),
+        ("score", "passed", {"scored": 4, "cancelled": 1}, "done", "– Scoring ended"),
+        ("score", "passed", {}, "done", "– Scoring ended"),
+        ("score", "passed", {"scored": 4, "undefined": 1}, "done", "✓ Scoring done"),
+        ("score", "cancelled", {}, "done", "⊘ Scoring cancelled"),
+        ("review", "failed", {}, "changes", "– Review changes requested"),
+        ("review", "failed", {}, "rejected", "✗ Review rejected"),
+        ("review", "passed", {}, "publishing", "✓ Review approved"),
+        ("check", "failed", {}, "changes", "✗ Checks failed"),
+        ("publish", "passed", {}, "scoring", "✓ Publication done"),
+    ],
+)
+def test_words_of_steps(row, client, kind, state, result, of_submission, words):
+    Submission.objects.update(state=of_submission)
+    set_steps(row, **{kind: state})
+    Step.objects.filter(kind=kind).update(result=result)
+    text = text_of(client.get(f"/submissions/{row.pk}/"))
+    assert words in text
+    complete = result.get("scored") and not {"failed", "not_run"} & result.keys()
+    assert ("scores are on the leaderboard" in text) is bool(complete and state == "passed")
 
 
 def test_stopping_trying_again_and_withdrawing(row, client):

@@ -311,12 +311,18 @@ function opened() {
   complete();
 }
 
+// What the button does: it compares two models, those that were chosen first.
+function compareText(n) {
+  if (n > 2) return `Compare the first two of ${n} chosen`;
+  return ["Compare chosen models", "Compare with another model", "Compare the two chosen"][n];
+}
+
 // Choose a model to compare, or choose it no longer.
 function tick(id) {
   if (view.ticked.has(id)) view.ticked.delete(id);
   else view.ticked.add(id);
   const button = document.querySelector("#ticked button");
-  button.textContent = view.ticked.size ? `Compare ${view.ticked.size} chosen` : "Compare chosen models";
+  button.textContent = compareText(view.ticked.size);
   grid.refresh();
 }
 
@@ -332,7 +338,7 @@ document.getElementById("ticked").addEventListener("submit", (event) => {
   const sent = new URLSearchParams();
   const only = event.submitter?.classList.contains("only");
   if (!only) sent.set("mode", "models");
-  for (const id of [...view.ticked].sort()) sent.append("models", id);
+  for (const id of only ? [...view.ticked].sort() : view.ticked) sent.append("models", id);
   location.assign(`${only ? location.pathname : event.target.action}?${sent}`);
 });
 

@@ -88,13 +88,14 @@ export function painter(view) {
         return;
       }
       const card = node.kind === "heading" ? null : view.card("benchmark", node.id);
+      const full = node.words ? `${node.title} — ${node.words}` : node.title;
       const box = element("div", { class: "box" });
       const tools = element("div", { class: "tools" });
       if (head.group || head.closed) {
         tools.append(opening(head, node));
         cell.setAttribute("aria-expanded", String(Boolean(head.group)));
       }
-      if (card && !head.group && !head.mean) tools.append(about(card, `About ${node.title}`, "i"));
+      if (card && !head.group && !head.mean) tools.append(about(card, `About ${full}`, "i"));
       if (card && node.badge) tools.append(about(`${card}#validity`, `Validity: ${node.badge[1]}`, node.badge[0], "validity-sign"));
       if (tools.childElementCount) box.append(tools);
       if (!card) {
@@ -107,7 +108,7 @@ export function painter(view) {
         const name = head.mean
           ? ["Mean", element("span", { class: "said" }, ` of ${node.title}`)]
           : breakable(node.title);
-        box.append(sorting(node.id, name, `Sort by ${node.title}`));
+        box.append(sorting(node.id, name, `Sort by ${full}`));
       }
       cell.append(box);
     },

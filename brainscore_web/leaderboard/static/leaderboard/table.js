@@ -1,8 +1,9 @@
 // Converts data of the server to columns, an order of rows and a layout of headers; does not change the page.
 
-export const SIGNS = ["", "NaN", "n/a", "✕", "old", "–", "?", "○", "·"];
+export const SIGNS = ["", "NaN", "n/a", "✕", "old", "–", "?", "○", "·", "few"];
 export const SAID = [
   "", "undefined", "not applicable", "failed", "outdated", "missing", "undetermined", "not run", "left out",
+  "too few scores",
 ];
 
 // Signs of scores by exposure, and their texts.
