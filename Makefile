@@ -105,7 +105,7 @@ lock: ## write requirements/constraints.txt and requirements/site.txt anew from 
 	(echo "# Written by \`make lock\`."; .venv-lock/bin/python -m pip freeze --exclude brainscore | sed 's/+cpu//') > $(LOCK)
 	$(PYTHON) -m venv --clear .venv-lock && .venv-lock/bin/python -m pip install --quiet uv
 	(echo "# Versions and hashes of what a public site installs, written by \`make lock\`; docs/operators/deploy.md installs them."; \
-		.venv-lock/bin/uv pip compile pyproject.toml --extra web --extra postgres --extra s3 --extra models --universal \
+		.venv-lock/bin/uv pip compile pyproject.toml --extra worker --extra postgres --extra s3 --universal \
 		--python-version 3.11 --generate-hashes --no-emit-index-url --no-header --quiet --constraint $(LOCK)) > $(SITE_LOCK)
 	rm -rf .venv-lock
 
@@ -140,7 +140,7 @@ $(VENV)/.installed: pyproject.toml $(LOCK) | $(VENV)/bin/python
 
 $(VENV)/.web: $(VENV)/.installed
 	@echo "Installing what the website needs into $(VENV) …"
-	@$(INSTALL) --editable ".[web]"
+	@$(INSTALL) --editable ".[worker]"
 	@touch $@
 
 $(VENV)/.test: $(VENV)/.installed

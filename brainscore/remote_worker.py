@@ -42,6 +42,7 @@ SCORER = "brainscore_vision.scoring:score_pair"
 _PLUGINS = "BRAINSCORE_PLUGINS"
 _SECRETS = ("BRAINSCORE_TOKEN", "BRAINSCORE_SITE")
 _ERROR_NAMES = {"time": "PairTimeout", "memory": "OutOfMemory", "crash": "ProcessDied"}
+_UNAVAILABLE = {"AccessDenied", "DataUnavailable", "IncompleteDownload", "NotFound", "Offline", "SeveralUnavailable"}
 _RENEWALS = 6  # in the time that a lease lasts
 _IDLE_SECONDS = 10.0
 _LONGEST_PAUSE = 60.0  # seconds, while the site cannot be reached; a lease lasts two minutes
@@ -371,7 +372,7 @@ class RemoteWorker:
     def _not_here(self, pair: Pair, receipt: Receipt) -> str | None:
         """Return why the pair must be scored elsewhere: its data or enough memory are not available here."""
         kind = receipt.error.type if receipt.error is not None else ""
-        if kind == "DataUnavailable":
+        if kind in _UNAVAILABLE:
             self._without_benchmarks.add(pair.benchmark)
             return f"its data are not available here: {receipt.reason}"
         if kind in ("OutOfMemory", "SubjectOutOfMemory"):

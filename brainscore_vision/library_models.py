@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from brainscore_core.display import first_few
-from brainscore_core.errors import UserError, nearest
+from brainscore_core.errors import DataUnavailable, UserError, nearest
 from brainscore_core.identifiers import identifier_problem
 
 if TYPE_CHECKING:
@@ -305,8 +305,11 @@ def build_network(identifier: str) -> tuple[Any, str, str]:
 
 
 def _cannot_load(wanted: LibraryModel, name: str, error: Exception) -> UserError:
+    from brainscore_core.supported_data_standards.brainio.downloads import is_unreachable
+
     text = " ".join(str(error).split())
-    return UserError(
+    kind = DataUnavailable if is_unreachable(error) else UserError
+    return kind(
         f"{wanted.library} cannot load {name!r} ({type(error).__name__}: {text[:300]}{'…' if len(text) > 300 else ''})",
         remedy=_remedy(wanted),
     )

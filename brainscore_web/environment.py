@@ -8,6 +8,7 @@ import re
 import secrets
 from collections.abc import Sequence
 from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -29,9 +30,25 @@ __all__ = [
     "site_address",
     "unusable_folder",
     "web_address",
+    "worker_problem",
 ]
 
 _TRUE, _FALSE = {"1", "true", "yes", "on"}, {"", "0", "false", "no", "off"}
+
+
+_WORKER_PACKAGES = ("psutil", "pytest")  # that `serve` without a worker does not need
+
+
+def worker_problem() -> UserError | None:
+    """Return why this Python environment cannot test submissions and score pairs, with a remedy; None if it can."""
+    missing = [package for package in _WORKER_PACKAGES if find_spec(package) is None]
+    if not missing:
+        return None
+    what = f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} not installed"
+    return UserError(
+        f"submissions cannot be tested and pairs cannot be scored: {what}",
+        remedy="pip install 'brainscore[worker]'",
+    )
 
 
 def unusable_folder(error: OSError) -> UserError:

@@ -9,6 +9,8 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
@@ -17,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from brainscore_core.errors import UserError
 from brainscore_core.isolation.children import hide_environment
 from brainscore_core.paths import site_home
-from brainscore_web.environment import unusable_folder
+from brainscore_web.environment import unusable_folder, worker_problem
 
 if TYPE_CHECKING:
     from brainscore_web.scoring.worker import Worker
@@ -39,6 +41,8 @@ __all__ = [
 Say = Callable[[str], None]
 Demonstration = Literal["simulated", "example"]
 _PR_SET_PDEATHSIG = 1  # option of prctl on Linux
+_POLL = 0.2  # seconds between looks at the worker
+_SHORTEST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0  # seconds until a worker that has ended is started again
 _log = logging.getLogger(__name__)
 
 
@@ -206,8 +210,8 @@ def serve(
 ) -> None:
     """Answer requests until interrupted; does not return.
 
-    With `worker`, a worker runs and ends with this process. `announce` is called when the server is ready, and ends
-    properly on Ctrl-C: one that arrives while Python still imports modules may be lost.
+    With `worker`, a worker runs; it is started again if it ends, and ends with this process. `announce` is called when
+    the server is ready, and ends properly on Ctrl-C: one that arrives while Python still imports modules may be lost.
     """
     from django.db import connections
     from gunicorn.app.base import BaseApplication
@@ -282,20 +286,39 @@ def serving_lock(folder: Path, *, exclusive: bool = False) -> Iterator[bool]:
 
 @contextmanager
 def _worker_process() -> Iterator[None]:
-    """Run a worker process while this context is open."""
-    mine = os.getpid()
+    """Run a worker process while this context is open; one that ends is started again."""
+    mine, closing = os.getpid(), threading.Event()
     command = [sys.executable, "-m", "brainscore", "worker", "--beside", str(mine)]
-    # its own process group: the terminal sends Ctrl-C only to this process, which then ends the worker properly
-    worker_process = subprocess.Popen(command, process_group=0)  # noqa: S603 # our own module
+
+    def keep_running() -> None:
+        pause = _SHORTEST_PAUSE
+        while not closing.is_set():
+            started = time.monotonic()
+            # its own process group: the terminal sends Ctrl-C only to this process, which then ends the worker properly
+            process = subprocess.Popen(command, process_group=0)  # noqa: S603 # our own module
+            while process.poll() is None and not closing.wait(_POLL):
+                pass
+            if closing.is_set():
+                process.terminate()
+                try:
+                    process.wait(timeout=20)
+                except subprocess.TimeoutExpired:
+                    process.kill()
+                return
+            pause = _SHORTEST_PAUSE if time.monotonic() - started > _LONGEST_PAUSE else pause
+            print(f"The worker has ended; it is started again in {pause:.0f} s.", file=sys.stderr, flush=True)  # noqa: T201
+            closing.wait(pause)
+            pause = min(2 * pause, _LONGEST_PAUSE)
+
+    # not a daemon: the system ends the worker when the thread that started it ends
+    keeper = threading.Thread(target=keep_running, name="worker")
+    keeper.start()
     try:
         yield
     finally:
         if os.getpid() == mine:  # otherwise this is a child process that ends
-            worker_process.terminate()
-            try:
-                worker_process.wait(timeout=20)
-            except subprocess.TimeoutExpired:
-                worker_process.kill()
+            closing.set()
+            keeper.join()
 
 
 def end_with_parent(parent: int) -> None:
@@ -318,8 +341,10 @@ def make_worker(**how: Any) -> Worker:
     Raises
     ------
     UserError
-        If the database cannot be reached, or is of another version of the site.
+        If packages are missing, the database cannot be reached, or it is of another version of the site.
     """
+    if missing := worker_problem():
+        raise missing
     set_up()
     require_database()
     from django.db import connection

@@ -227,6 +227,7 @@ STIMULUS_SAMPLES = flag("BRAINSCORE_SITE_STIMULUS_SAMPLES", default=not PUBLIC) 
 
 OPERATIONS = {  # monitoring, and retention in days; see docs/operators/operations.md
     "metrics_token": os.environ.get("BRAINSCORE_SITE_METRICS_TOKEN", ""),
+    "worker": flag("BRAINSCORE_SITE_WORKER"),
     "free": positive_integer("BRAINSCORE_SITE_FREE_MB", 1_000) * 10**6,
     "logs": positive_integer("BRAINSCORE_SITE_KEEP_LOGS", 180),
     "letters": positive_integer("BRAINSCORE_SITE_KEEP_LETTERS", 90),

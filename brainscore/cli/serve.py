@@ -37,13 +37,15 @@ def command(port: int, host: str, results: str | None, demo: bool, workers: int,
     New receipts are imported first. If there are no receipts and no site yet, an example site is shown, in a separate
     database: two models, which are scored on simulated measurements.
     The site's database is in $BRAINSCORE_HOME/site, or at DATABASE_URL.
-    A worker process checks, tests and scores submissions, except in a demonstration with simulated scores.
+    A worker process checks, tests and scores submissions, except in a demonstration with simulated scores; it is
+    started again if it ends. It needs pip install "brainscore[worker]".
     """
     if importlib.util.find_spec("django") is None:
         raise UserError("the website needs Django", remedy='pip install "brainscore[web]"')
     if sys.platform == "win32":
         raise UserError("the website's server does not run on Windows", remedy="run it in WSL")
     from brainscore_core.paths import default_results_address
+    from brainscore_web.environment import worker_problem
     from brainscore_web.serving import has_database, listen, prepare, serve, use_demonstration
 
     if demo and results:
@@ -69,13 +71,18 @@ def command(port: int, host: str, results: str | None, demo: bool, workers: int,
         os.environ.setdefault("BRAINSCORE_SITE_ADDRESS", url)  # for links in e-mails
     if demonstration is None:
         os.environ["BRAINSCORE_SITE_RESULTS"] = str(address)  # the worker stores new scores there
-    with_worker = not (demo or no_worker)
+    missing = worker_problem()
+    with_worker = not (demo or no_worker or missing)
+    if with_worker:
+        os.environ.setdefault("BRAINSCORE_SITE_WORKER", "1")  # the site is not ready without it
     count = prepare(None if demonstration else to_import, demonstration=demonstration, say=click.echo)
     if demo:
         click.echo("This demonstration runs without a worker: submissions stay queued.")
+    elif missing and not no_worker:
+        click.echo(f"The site runs without a worker: {missing.message}; {missing.remedy}")
     elif demonstration and with_worker and not count:
         click.echo("A worker scores two models on four benchmarks, which takes some minutes.")
-    ready = f"{count:,} scores at {url}/  (press Ctrl-C to stop)"
+    ready = f"The site shows {count:,} score{'' if count == 1 else 's'} at {url}/ (press Ctrl-C to stop)."
     serve(server_socket, workers=workers, worker=with_worker, announce=lambda: click.echo(ready))
 
 

@@ -59,7 +59,7 @@ def command(
     if token is not None or name is not None:
         raise UserError("--token and --name are options of --site", remedy="add --site URL")
     if importlib.util.find_spec("django") is None:
-        raise UserError("the website needs Django", remedy='pip install "brainscore[web]"')
+        raise UserError("the website needs Django", remedy='pip install "brainscore[worker]"')
     if sys.platform == "win32":
         raise UserError("the website's worker does not run on Windows", remedy="run it in WSL")
     _require_one(once, until_idle)
@@ -90,6 +90,8 @@ def _run_remote_worker(
     from brainscore_core.memory import memory_limit, parse_size
 
     _require_one(once, until_idle)
+    if importlib.util.find_spec("psutil") is None:
+        raise UserError("the worker needs psutil", remedy='pip install "brainscore[worker]"')
     address = site_of(site)
     given = token_for(address, token)
     if given is None:

@@ -21,6 +21,7 @@ from brainscore_core.isolation.wire import PROTOCOL, Channel, Closed
 from brainscore_core.memory import available_memory
 from brainscore_core.provenance import recording
 from brainscore_core.strict_json import plain
+from brainscore_core.supported_data_standards.brainio.downloads import Offline, is_unreachable
 
 __all__ = ["serve"]
 
@@ -110,10 +111,11 @@ def _description(model: Any) -> dict[str, Any]:
 def _error(error: Exception) -> dict[str, Any]:
     trace = error.__traceback__.tb_next if error.__traceback__ is not None else None
     text = "".join(traceback.format_exception(type(error), error, trace))
-    user = isinstance(error, UserError)
+    offline = is_unreachable(error)
+    user = offline or isinstance(error, UserError)
     return {
         "kind": "not applicable" if isinstance(error, NotApplicable) else "user" if user else _error_kind(error),
-        "type": type(error).__qualname__,
+        "type": Offline.__name__ if offline else type(error).__qualname__,
         "message": (error.message if isinstance(error, UserError) else str(error))[:_MAX_CHARACTERS],
         "remedy": str(error.remedy)[:_MAX_CHARACTERS] if isinstance(error, UserError) and error.remedy else None,
         "traceback": text[-_MAX_CHARACTERS:],

@@ -36,6 +36,7 @@ from brainscore_core.isolation.wire import (
 )
 from brainscore_core.plugins import MissingRequirementError, PluginWarning
 from brainscore_core.provenance import note
+from brainscore_core.supported_data_standards.brainio import downloads
 
 __all__ = ["CannotTravel", "Decoder", "Encoder", "Kind", "expect", "only", "raise_error", "take_over"]
 
@@ -395,10 +396,22 @@ _MAX_CHARACTERS = 100_000  # of a warning
 _MAX_LOCATION = 500
 _LARGEST = 1 << 53  # larger numbers are not exact in JSON
 _USER_ERRORS: dict[str, type[UserError]] = {
-    "DataUnavailable": errors.DataUnavailable,
-    "MissingColumn": errors.MissingColumn,
-    "MissingRequirementError": MissingRequirementError,
-    "UnknownIdentifier": errors.UnknownIdentifier,
+    kind.__name__: kind
+    for kind in (
+        errors.DataUnavailable,
+        errors.MissingColumn,
+        errors.UnknownIdentifier,
+        MissingRequirementError,
+        downloads.AccessDenied,
+        downloads.FetchError,
+        downloads.HashMismatch,
+        downloads.IncompleteDownload,
+        downloads.NotFound,
+        downloads.Offline,
+        downloads.SeveralFailures,
+        downloads.SeveralUnavailable,
+        downloads.StorageError,
+    )
 }
 
 

@@ -492,9 +492,16 @@ def data_of(record: Record) -> list[tuple[str, str]]:
 
 
 def describe_error(error: Exception) -> tuple[ErrorInfo, str]:
-    """Describe an error for a receipt, with the reason in one line; both without paths and names."""
+    """Describe an error for a receipt, with the reason in one line; both without paths and names.
+
+    Errors of libraries and plugins that were caused by an unreachable server have the type ``'Offline'``.
+    """
+    from brainscore_core.supported_data_standards.brainio.downloads import Offline, is_unreachable
+
     message = error.message if isinstance(error, UserError) else str(error)
     name = type(error).__qualname__
+    if is_unreachable(error) and not isinstance(error, Offline):
+        name, message = Offline.__name__, f"{name}: {message}"
     described = ErrorInfo(type=name, message=scrub_text(message), traceback=scrub_traceback(error))
     if isinstance(error, DataUnavailable) and error.remedy:
         return described, scrub_text(error.remedy)

@@ -233,7 +233,8 @@ class Experiment:
                 tested = target.isel(presentation=np.flatnonzero(~training))
                 moments = moments_of_repetitions(benchmark.identifier, repeated, tested)
         except UserError as error:
-            raise UserError(f"{what}: {error.message}", remedy=f"{error.remedy}; or state reliability=…") from error
+            error.message, error.remedy = f"{what}: {error.message}", f"{error.remedy}; or state reliability=…"
+            raise
         deviations = np.sqrt(np.diag(moments.noise))
         correlations = moments.noise / np.where(deviations > 0, np.outer(deviations, deviations), 1.0)
         np.fill_diagonal(correlations, 1.0)

@@ -19,6 +19,7 @@ from brainscore_core.receipts.environment import current_environment, platform_c
 from brainscore_core.receipts.privacy import scrub_text
 from brainscore_core.results.assessments import AssessmentStore
 from brainscore_core.runner.pair import data_of, describe_error
+from brainscore_core.supported_data_standards.brainio.downloads import FetchError
 from brainscore_vision.assessment.thumbnails import add_thumbnails, has_public_stimuli
 from brainscore_vision.registries import (
     benchmark_registry,
@@ -264,7 +265,7 @@ def run_task(
                 outcome = {"state": "assessed", "result": _fields(task, result), "text": result.text()}
             except NotApplicable as error:
                 outcome = {"state": "not applicable", "reason": scrub_text(error.reason)}
-            except DataUnavailable as error:
+            except (DataUnavailable, FetchError) as error:
                 described, reason = describe_error(error)
                 outcome = {"state": "failed", "reason": reason, "error": described}
             except UserError as error:

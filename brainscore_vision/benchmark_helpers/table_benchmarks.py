@@ -95,7 +95,8 @@ def make_benchmark(
         return _KINDS[row.kind](row, bibtex, prepare or prepare_recordings, **options)
     except UserError as error:
         file = Path(plugin_file).parent / TABLE
-        raise UserError(f"row {benchmark!r} of {file}: {error.message}", remedy=error.remedy) from error
+        error.message = f"row {benchmark!r} of {file}: {error.message}"
+        raise  # with its type: data that cannot be fetched are not a fault of the row
 
 
 def _check(row: BenchmarkRow, kinds: Sequence[str]) -> None:

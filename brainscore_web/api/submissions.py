@@ -20,7 +20,7 @@ from brainscore_web.api.problems import Problem, problem_responses
 from brainscore_web.api.responses import page_of, refuse_unknown_parameters
 from brainscore_web.api.schemas import Page, SubmissionCard, SubmissionEntry
 from brainscore_web.leaderboard.models import Visibility
-from brainscore_web.scoring.services import progress
+from brainscore_web.scoring.services import progress, progress_of
 from brainscore_web.submissions import pipeline
 from brainscore_web.submissions.models import Revision, Step, Submission
 from brainscore_web.submissions.permissions import has_confirmed_email
@@ -33,7 +33,7 @@ from brainscore_web.submissions.receiving import (
     source_at,
     too_large_error,
 )
-from brainscore_web.submissions.status import status_of, step_status
+from brainscore_web.submissions.status import count_pairs, status_of, step_status
 from brainscore_web.submissions.views import file_name
 
 __all__ = ["router"]
@@ -142,6 +142,9 @@ def list_submissions(request: HttpRequest, query: Query[SubmissionsPaged]) -> di
         rows = rows.filter(state=query.state)
     shown = list(rows[query.offset : query.offset + query.limit])
     newest = _newest(shown)
+    pairs = progress_of([row for row in shown if row.state == Submission.State.DONE], caller_of(request).user)
+    for key, numbers in pairs.items():
+        count_pairs(newest[key][1], numbers)
     items = [_entry(request, row, *newest[row.pk]) for row in shown]
     return page_of(request, items, rows.count(), query.limit, query.offset)
 
@@ -304,27 +307,23 @@ def _entry(request: HttpRequest, row: Submission, latest: Revision, steps: list[
 
 def _card(request: HttpRequest, row: Submission) -> dict[str, Any]:
     revisions = list(row.revisions.defer("archive").order_by("number").prefetch_related("steps"))
-    latest = revisions[-1]
+    latest, steps = revisions[-1], list(revisions[-1].steps.all())
+    pairs = progress(row, caller_of(request).user)
+    count_pairs(steps, pairs)
     columns = ("number", "created", "origin", "address", "commit", "note", "digest", "size", "plugins", "findings")
     about = ("kind", "state", "attempts", "started", "ended", "reason", "log")
     return {
-        **_entry(request, row, latest, list(latest.steps.all())),
+        **_entry(request, row, latest, steps),
         "revisions": [
             {
                 **{name: getattr(revision, name) for name in columns},
                 "steps": [
                     {**{name: getattr(step, name) for name in about}, "name": status.label, "words": status.words}
-                    for step in revision.steps.all()
+                    for step in (steps if revision is latest else revision.steps.all())
                     for status in (step_status(step, row),)
                 ],
             }
             for revision in revisions
         ],
-        "pairs": _pairs(request, row),
+        "pairs": asdict(pairs) if row.state in (Submission.State.SCORING, Submission.State.DONE) else None,
     }
-
-
-def _pairs(request: HttpRequest, row: Submission) -> dict[str, int] | None:
-    if row.state not in (Submission.State.SCORING, Submission.State.DONE):
-        return None
-    return asdict(progress(row, caller_of(request).user))

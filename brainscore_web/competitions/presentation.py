@@ -125,7 +125,7 @@ def competition_page(competition: Competition, visitor: Visitor, *, now: bool = 
         "phase": phase,
         "about": markdown_to_html(competition.about, "About", below=2),
         "answered": markdown_to_html(competition.critiques_answered, "Critiques", below=2),
-        "contact": markdown_to_html(competition.contact, "Contact", below=2),
+        "contact_text": markdown_to_html(competition.contact, "Contact", below=2),
         "unknown": markdown_to_html(competition.unknown, "Unknown", below=2),
         "pool": None if competition.pool is None else format_amount(competition.pool, competition.currency),
         "tracks": tracks,

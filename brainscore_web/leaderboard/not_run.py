@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 
+from brainscore_core.receipts.receipt import ErrorInfo
 from brainscore_core.scoring import Receipt
 
-__all__ = ["NOT_RUN", "NOT_RUN_REASONS", "not_run_reason"]
+__all__ = ["NOT_RUN", "NOT_RUN_REASONS", "lacks_data", "not_run_reason"]
 
 NOT_RUN = "not run"
 
@@ -35,6 +36,11 @@ _NOT_STARTED = re.compile(r"the subject '[^']*' (did not start|was not ready wit
 """The interpreter of the model's process ended, or was too slow, before it read any code of the model."""
 _SANDBOX_NOTE = "the model ran in a cage"  # first words of a note in stored receipts
 _FROM_MODEL = "In the subject's process:"  # heading of a model's own traceback in that of the pair
+
+
+def lacks_data(error: ErrorInfo | None) -> bool:
+    """Whether an error in a receipt means that data or weights were not available, or their server not reachable."""
+    return error is not None and _MISSING.get(error.type) in ("data", "network")
 
 
 def not_run_reason(receipt: Receipt) -> str:

@@ -15,6 +15,7 @@ from django.db import Error, connection
 
 from brainscore_core.errors import UserError
 from brainscore_core.formatting import size_text
+from brainscore_web.environment import worker_problem
 from brainscore_web.jobs.heartbeats import MISSED_AFTER, heartbeat_ages
 from brainscore_web.uploads.storage import storage
 
@@ -77,13 +78,15 @@ def _store_checks(found: tuple[float, tuple[Check, ...]] | None) -> None:
 
 def _run_checks() -> tuple[Check, ...]:
     database = _run_check("database", _database)
+    expected = bool(settings.OPERATIONS["worker"])
     return (
         database,
         _run_check("migrations", _migrations) if database.fine else Check("migrations", False, problem="not known"),
         _run_check("site folder", lambda: _writable(Path(settings.SITE_HOME))),
         _run_check("storage", _storage),
         _run_check("disk", _disk),
-        _run_check("worker", _worker, needed=False) if database.fine else Check("worker", False, False, "not known"),
+        _run_check("worker", _worker, needed=expected) if database.fine else Check("worker", False, False, "not known"),
+        _run_check("packages of the worker", lambda: str(worker_problem() or ""), needed=False),
     )
 
 

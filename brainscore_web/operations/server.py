@@ -248,6 +248,10 @@ class BufferedRequests:
                     response = self._run({**environ, "wsgi.input": body}, sent)
         seconds = _ANSWER_OF_UNKNOWN_LENGTH if sent.length is None else _ANSWER + sent.length / _ANSWER_RATE
         self._deadlines.begin(connection, seconds)  # the worker removes the time limit
+        if environ.get("REQUEST_METHOD") == "HEAD":  # gunicorn warns about each body that it must drop
+            if (close := getattr(response, "close", None)) is not None:
+                close()
+            return []
         return response
 
     def _run(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:

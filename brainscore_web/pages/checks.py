@@ -1,4 +1,4 @@
-"""System checks of the links in the footer for ``check --deploy``."""
+"""System checks for ``check --deploy``: the links in the footer, and the packages that workers need."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from typing import Any
 from django.conf import settings
 from django.core import checks
 
-__all__ = ["footer_complete"]
+from brainscore_web.environment import worker_problem
+
+__all__ = ["footer_complete", "worker_packages"]
 
 _LINKS = (
     ("brainscore_web.E001", "CONTACT", "how to contact the operators", "an e-mail address, or the address of a page"),
@@ -33,3 +35,10 @@ def footer_complete(**_: Any) -> list[checks.Error]:
         for identifier, name, what, value in _LINKS
         if not getattr(settings, name)
     ]
+
+
+@checks.register(deploy=True)
+def worker_packages(**_: Any) -> list[checks.Warning]:
+    """Name the packages without which this environment cannot run a worker."""
+    missing = worker_problem()
+    return [] if missing is None else [checks.Warning(missing.message, hint=missing.remedy, id="brainscore_web.W001")]

@@ -24,6 +24,7 @@ from brainscore_core.runner.template import borrow_template, end_idle_templates
 from brainscore_core.scoring import Receipt, ResultsStore
 from brainscore_web.jobs.leases import Lease, Renewal
 from brainscore_web.leaderboard.models import Benchmark, Visibility
+from brainscore_web.leaderboard.not_run import NOT_RUN, not_run_reason
 from brainscore_web.scoring.claims import claim_jobs_of_model, release_job
 from brainscore_web.scoring.completion import (
     complete_job,
@@ -213,14 +214,20 @@ class LocalRunner:
     def _end(self, lease: Lease[Job], receipt: Receipt) -> str:
         if not complete_job(lease, self.store, receipt):
             return "lost to another worker"
-        value = f" {receipt.score.value:.3f}" if receipt.score is not None and receipt.score.value is not None else ""
-        return f"{receipt.state}{value}" + (f" ({receipt.reason})" if receipt.reason else "")
+        return _in_words(receipt)
 
     def _stopped(self, lease: Lease[Job]) -> str:
         if lease.is_lost():
             return "lost: its plugins were published again, or this worker did not respond for too long"
         release_job(lease)  # cancels the job if that was requested
         return "cancelled" if lease.stop_requested else "released"
+
+
+def _in_words(receipt: Receipt) -> str:
+    """Describe the end of a pair, as pages do."""
+    value = f" {receipt.score.value:.3f}" if receipt.score is not None and receipt.score.value is not None else ""
+    state = NOT_RUN if not_run_reason(receipt) else receipt.state
+    return f"{state}{value}" + (f" ({receipt.reason})" if receipt.reason else "")
 
 
 DASK_SCORER = "brainscore_web.scoring.dask_scorer:score_pair"
@@ -328,7 +335,7 @@ class DaskRunner:
             if receipt is None or not complete_job(lease, self.store, receipt):
                 self.say(f"{lease.row}: lost to another worker, or its receipt is missing in {self.store.address}")
             else:
-                self.say(f"{lease.row}: {receipt.state}" + (f" ({receipt.reason})" if receipt.reason else ""))
+                self.say(f"{lease.row}: {_in_words(receipt)}")
         if open_ones and (
             self.stopping() or any(lease.stop_requested or lease.is_lost() for lease in open_ones.values())
         ):

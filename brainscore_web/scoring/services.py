@@ -32,6 +32,7 @@ __all__ = [
     "plan",
     "plan_for",
     "progress",
+    "progress_of",
     "registered_keys",
     "retry_job",
     "scored_identifiers",
@@ -160,14 +161,8 @@ def cancel_job(job: Job, by: User | None) -> None:
     _cancel(Q(pk=job.pk), by)
 
 
-def cancel_all(submission: Submission, by: User | None) -> int:
-    """Cancel a submission's jobs, except those that other submissions also wait for.
-
-    Returns
-    -------
-    int
-        The number of open pairs of the submission.
-    """
+def cancel_all(submission: Submission, by: User | None) -> None:
+    """Cancel a submission's jobs, except those that other submissions also wait for."""
     through = Job.submissions.through.objects
     with transaction.atomic():
         mine = set(Job.objects.open().filter(submissions=submission).order_by("pk").values_list("pk", flat=True))
@@ -177,7 +172,6 @@ def cancel_all(submission: Submission, by: User | None) -> int:
             through.filter(submission=submission, job__in=part).delete()
         for part in _key_batches(sorted(mine - shared)):
             _cancel(Q(pk__in=part), by)
-    return len(mine)
 
 
 def _cancel(which: Q, by: User | None) -> None:
@@ -394,9 +388,16 @@ def progress(submission: Submission, visitor: Visitor | None = None) -> Progress
     visitor : User or AnonymousUser, optional
         Count only pairs that this visitor may see; by default all.
     """
-    rows = Job.objects.filter(submissions=submission)
-    if visitor is not None:
-        rows = rows.visible_to(visitor)
-    counts = dict(rows.order_by().values_list("state").annotate(Count("pk")))
-    named = {state.replace(" ", "_"): number for state, number in counts.items()}
-    return Progress(total=sum(counts.values()), **named)
+    return progress_of([submission], visitor)[submission.pk]
+
+
+def progress_of(submissions: Collection[Submission], visitor: Visitor | None = None) -> dict[Any, Progress]:
+    """Count the pairs of several submissions, as `progress` does, in one query; primary key → numbers."""
+    rows = Job.objects.all() if visitor is None else Job.objects.visible_to(visitor)
+    counts: dict[Any, dict[str, int]] = {submission.pk: {} for submission in submissions}
+    for key, state, number in (
+        rows.filter(submissions__in=submissions).order_by().values_list("submissions", "state").annotate(Count("pk"))
+    ):
+        if key in counts:
+            counts[key][state.replace(" ", "_")] = number
+    return {key: Progress(total=sum(numbers.values()), **numbers) for key, numbers in counts.items()}

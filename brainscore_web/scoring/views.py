@@ -17,7 +17,7 @@ from django.views.decorators.http import require_POST, require_safe
 from brainscore_core.errors import UserError
 from brainscore_web.accounts.models import User
 from brainscore_web.scoring.models import Job
-from brainscore_web.scoring.services import cancel_all, cancel_job, may_change, retry_job
+from brainscore_web.scoring.services import cancel_all, cancel_job, may_change, progress, retry_job
 from brainscore_web.scoring.tables import jobs_of, overview, rows_of, shows_log
 from brainscore_web.submissions.models import Submission
 
@@ -87,7 +87,8 @@ def cancel_of(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
     user = _current_user(request)
     if submission.owner_id != user.pk and not user.is_staff:
         raise Http404("the visitor may not change these pairs")
-    count = cancel_all(submission, user)
+    count = progress(submission, user).open
+    cancel_all(submission, user)
     messages.success(request, f"{count} pairs are cancelled.")
     return _redirect_back(request, None)
 

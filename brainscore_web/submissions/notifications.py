@@ -15,6 +15,7 @@ from brainscore_web.accounts.models import User
 from brainscore_web.jobs.models import Email
 from brainscore_web.jobs.outbox import email_body, email_subject, queue_email, queue_emails
 from brainscore_web.scoring.models import Job
+from brainscore_web.scoring.services import progress
 from brainscore_web.submissions.models import ASPECTS, Comment, Review, Revision, Step, Submission
 from brainscore_web.submissions.permissions import reviewers
 from brainscore_web.submissions.review.assignments import carry_over_reviewer, reviewer_key
@@ -67,11 +68,11 @@ def counts_in_words(counts: Mapping[str, int]) -> str:
     return ", ".join(parts) or "there was nothing to score"
 
 
-def notify_done(submission: Submission, counts: Mapping[str, int]) -> None:
-    """Report that all pairs have ended, with their numbers and the reasons of failures, equal reasons together."""
+def notify_done(submission: Submission) -> None:
+    """Report that all pairs have ended: numbers and reasons of those that the owner may see, equal reasons together."""
     failed = _groups_of_jobs(submission, Job.State.FAILED)
     context = {
-        "counts": counts_in_words(counts),
+        "counts": counts_in_words(pair_counts(progress(submission, submission.owner or AnonymousUser()))),
         "failed": failed[:_SHOWN],
         "more": len(failed) > _SHOWN,
         "not_run": _groups_of_jobs(submission, Job.State.NOT_RUN)[:_SHOWN],
@@ -82,7 +83,8 @@ def notify_done(submission: Submission, counts: Mapping[str, int]) -> None:
 def _groups_of_jobs(submission: Submission, state: str) -> list[dict[str, str]]:
     """Return the reasons of pairs in a state, the most frequent first, each with the pairs that it concerns."""
     reader = submission.owner or AnonymousUser()
-    rows = Job.objects.filter(submissions=submission, state=state).select_related("model", "benchmark").defer("log")
+    rows = Job.objects.visible_to(reader).filter(submissions=submission, state=state)
+    rows = rows.select_related("model", "benchmark").defer("log")
     groups: dict[str, list[Job]] = {}
     for job in rows.order_by("model__identifier", "benchmark__identifier")[:_MOST_GROUPED]:
         groups.setdefault(_first_line(job.reason_to(reader)), []).append(job)

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from django.conf import settings
 
 from brainscore_web.environment import email_destination
+from brainscore_web.scoring.services import Progress
 from brainscore_web.submissions.models import Revision, Step, Submission
+from brainscore_web.submissions.notifications import counts_in_words, pair_counts
 
-__all__ = ["Status", "StepStatus", "status_of", "step_status"]
+__all__ = ["Status", "StepStatus", "count_pairs", "status_of", "step_status"]
 
 _STATE_TEXTS: dict[str, tuple[str, str]] = {
     "queued": (
@@ -114,6 +116,22 @@ def step_status(step: Step, submission: Submission) -> StepStatus:
     return StepStatus(_STEP_LABELS[step.kind], words, style, _SYMBOLS[style])
 
 
+def count_pairs(steps: Iterable[Step], pairs: Progress) -> None:
+    """Describe an ended scoring step by its pairs.
+
+    Parameters
+    ----------
+    steps : iterable of Step
+        The steps of the newest revision; reason and result of the scoring step are set, and not saved.
+    pairs : Progress
+        The numbers of pairs that the reader may see.
+    """
+    for step in steps:
+        if (step.kind, step.state) == (Step.Kind.SCORE, Step.State.PASSED):
+            step.result = pair_counts(pairs)
+            step.reason = counts_in_words(step.result)
+
+
 def status_of(submission: Submission, revision: Revision, steps: Iterable[Step]) -> Status:
     """Return the status of a submission.
 
@@ -124,7 +142,7 @@ def status_of(submission: Submission, revision: Revision, steps: Iterable[Step])
     revision : Revision
         Its newest revision.
     steps : iterable of Step
-        The steps of that revision.
+        The steps of that revision, after `count_pairs`.
     """
     by_kind = {step.kind: step for step in steps}
     words, following = _STATE_TEXTS[submission.state]

@@ -21,6 +21,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from brainscore_core.errors import UserError
 from brainscore_web.leaderboard.models import Visibility
+from brainscore_web.scoring.services import progress_of
 from brainscore_web.scoring.tables import jobs_of
 from brainscore_web.submissions import pipeline
 from brainscore_web.submissions.assessments import assessment_states, assessments_of
@@ -46,7 +47,7 @@ from brainscore_web.submissions.review.comments import LINES_OF_ONE_FILE, anchor
 from brainscore_web.submissions.review.decisions import reviews_of
 from brainscore_web.submissions.source_code import FileText, highlighted, texts_of
 from brainscore_web.submissions.source_code import file_diffs as changes_between
-from brainscore_web.submissions.status import status_of, step_status
+from brainscore_web.submissions.status import count_pairs, status_of, step_status
 
 __all__ = [
     "archive",
@@ -203,12 +204,15 @@ def _progress(request: HttpRequest, submission: Submission, revision: Revision) 
     if latest.pk == revision.pk:
         latest = revision
     steps = list(revision.steps.order_by("order"))
+    is_latest = latest is revision
+    latest_steps = steps if is_latest else list(latest.steps.order_by("order"))
+    if submission.state == _STATES.DONE:
+        count_pairs(latest_steps, progress_of([submission], current_user(request))[submission.pk])
     for step in steps:  # attributes that only the template uses
         step.status = step_status(step, submission)  # type: ignore[attr-defined]
         step.shown_log = step.log[-_MAX_LOG:]  # type: ignore[attr-defined]
         step.log_is_cut = len(step.log) > _MAX_LOG  # type: ignore[attr-defined]
-    is_latest = latest is revision
-    status = status_of(submission, latest, steps if is_latest else latest.steps.order_by("order"))
+    status = status_of(submission, latest, latest_steps)
     own = submission.owner_id == current_user(request).pk
     failures = _failures(steps)
     context: dict[str, Any] = {

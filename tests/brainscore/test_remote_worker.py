@@ -146,7 +146,7 @@ def test_a_worker_ends_when_its_token_is_revoked_and_keeps_its_pair(tmp_path, mo
     folder.close()
 
 
-@pytest.mark.parametrize("kind", ["DataUnavailable", "OutOfMemory"])
+@pytest.mark.parametrize("kind", ["DataUnavailable", "Offline", "OutOfMemory"])
 def test_what_cannot_be_scored_here_is_given_back(work, kind):
     site = Site(pair())
     failed = receipt(

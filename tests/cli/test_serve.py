@@ -84,7 +84,7 @@ def test_results_at_hand_are_shown_and_a_worker_ends_with_the_server(tmp_path):
     )
     lines = []
     with serving(tmp_path, lines=lines) as (address, said):
-        assert "1 scores at" in said
+        assert "1 score at" in said
         assert "without a worker" not in said
         page = requests.get(f"{address}vision/leaderboard/", timeout=60)
         assert page.status_code == 200

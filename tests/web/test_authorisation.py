@@ -9,6 +9,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import transaction
 from django.urls import reverse
 
+from ._html import html_problems, is_page
 from ._people import BUCKET, KEY, PUBLIC, RECEIPT, SECRET, WHO, WITHHELD, addresses, build
 
 LOGIN, PROFILE, AGAIN = "/accounts/login/", "/accounts/profile/", "/accounts/reauthenticate/"
@@ -243,8 +244,11 @@ def test_the_table(site, who, methods):
             # what the forms of django-allauth do with PUT is theirs, but nothing that they do not with POST
             wanted = [row[WHO.index(who)]] if row else [post[WHO.index(who)], 405]
             with transaction.atomic():
-                got = outcome(ask(site, name, who, method))
+                answer = ask(site, name, who, method)
+                got = outcome(answer)
                 transaction.set_rollback(True)
+            if method == "get" and is_page(answer):
+                wrong += [f"{name} by {who}: {problem}" for problem in html_problems(answer.content.decode())]
             if got not in wanted:
                 wrong.append(f"{name}: {method.upper()} by {who} gives {got}, not {wanted[0]}")
     assert not wrong, "\n".join(["", *wrong])

@@ -17,6 +17,7 @@ from brainscore_web.leaderboard import revision
 from brainscore_web.leaderboard.models import Benchmark, LayerProfile, Score, StimulusSample, VisionModel
 
 from ._databases import fill
+from ._html import html_problems, is_page
 
 MARKUP = """"><script>alert(1)</script><img src=x onerror=alert(1)>'</script>{{7*7}}{%now%}"""
 SCRIPT = "javascript:alert(1)//"
@@ -142,6 +143,8 @@ def test_no_markup_comes_from_data(client, hostile, owner, who):
         assert answer["X-Content-Type-Options"] == "nosniff"
         if not answer["Content-Type"].startswith("text/html"):
             continue
+        if is_page(answer):
+            wrong += [f"{address}: {problem}" for problem in html_problems(answer.content.decode())]
         page = run_by(answer)
         wrong += [f"{address}: {one}" for one in page.found]
         text = "".join(page.text)

@@ -3,6 +3,7 @@
 import errno
 import os
 import re
+import socket
 import sys
 import threading
 import time
@@ -13,7 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, TYPE_CHECKING
 
-from brainscore_core.errors import DataUnavailable, UserError
+from brainscore_core.errors import BrainScoreError, DataUnavailable, UserError
 from brainscore_core.progress import Stage, stage
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ __all__ = [
     "UnverifiedFileWarning",
     "download",
     "file_meter",
+    "is_unreachable",
     "redacted_url",
     "status_error",
     "storage_error",
@@ -89,6 +91,42 @@ class AccessDenied(FetchError, DataUnavailable):
 
 class Offline(FetchError, DataUnavailable):
     """The server cannot be reached, or does not respond in time."""
+
+
+def is_unreachable(error: BaseException | None) -> bool:
+    """Whether an error, raised by any library, was caused by a server that cannot be reached.
+
+    Errors of this project state their cause with their type, apart from a plain UserError.
+
+    Parameters
+    ----------
+    error : Exception or None
+        The error; those that caused it are considered, too.
+
+    Examples
+    --------
+    >>> import urllib.error
+    >>> is_unreachable(urllib.error.URLError(ConnectionRefusedError(111, "Connection refused")))
+    True
+    >>> is_unreachable(FileNotFoundError(2, "No such file or directory"))
+    False
+    """
+    if isinstance(error, BrainScoreError) and type(error) is not UserError:
+        return isinstance(error, Offline)
+    if isinstance(error, TimeoutError) and error.errno is None:
+        return False  # of any code that waits
+    while error is not None:
+        causes = (error, getattr(error, "reason", None))  # a URLError has no cause
+        if any(isinstance(cause, _UNREACHABLE) and not isinstance(cause, BrokenPipeError) for cause in causes):
+            return True
+        if isinstance(error, OSError) and error.errno in _NO_ROUTE:
+            return True
+        error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+    return False
+
+
+_UNREACHABLE = (Offline, socket.gaierror, ConnectionError, TimeoutError)
+_NO_ROUTE = frozenset({errno.ENETDOWN, errno.ENETUNREACH, errno.EHOSTUNREACH})
 
 
 class StorageError(FetchError):

@@ -24,6 +24,7 @@ from brainscore_web.jobs.leases import Lease, LeaseQueue, Renewal, RetryPolicy, 
 from brainscore_web.jobs.queue import wake
 from brainscore_web.leaderboard.clean import json_value, text
 from brainscore_web.leaderboard.ingest.assessments import keep_published
+from brainscore_web.leaderboard.not_run import lacks_data
 from brainscore_web.leaderboard.revision import exclusive_write
 from brainscore_web.submissions import assess_process
 from brainscore_web.submissions.models import BenchmarkAssessment, PluginKind, Revision, Step
@@ -224,7 +225,7 @@ def _result_of(revision: Revision, assessment: Assessment) -> _Result:
     receipt, reason = json_value(assessment.to_dict()), assessment.reason or ""
     if assessment.state == "assessed":
         return _Result(_State.FINISHED, receipt=receipt)
-    if assessment.error is not None and assessment.error.type == "DataUnavailable":
+    if lacks_data(assessment.error):
         why = _PRIVATE_DATA if _has_private_files(revision) else _NO_DATA
         return _Result(_State.NOT_POSSIBLE, f"{why} ({reason})" if reason else why, receipt)
     state = _State.NOT_POSSIBLE if assessment.state == "not applicable" else _State.FAILED

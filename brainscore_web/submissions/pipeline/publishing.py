@@ -384,10 +384,8 @@ def publish(lease: Lease[Step]) -> Outcome | None:
         publish_assessments(revision)
         shown.bump()
         apply_change(revision, submission, change)
-        planned = plan_for(submission)
-        Step.objects.filter(revision=revision, kind=Step.Kind.PUBLISH).update(
-            reason="", internal="", result={"planned": planned}
-        )
+        plan_for(submission)
+        Step.objects.filter(revision=revision, kind=Step.Kind.PUBLISH).update(reason="", internal="", result={})
         key = submission.pk
         transaction.on_commit(lambda: scoring_ended(key), robust=True)  # if no pairs were planned
     return None

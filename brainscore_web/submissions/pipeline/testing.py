@@ -6,7 +6,6 @@ reports: its code runs in the process that tests it.
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import secrets
@@ -24,6 +23,7 @@ from brainscore_core.errors import UserError
 from brainscore_core.files import temporary_folder
 from brainscore_core.isolation.sandbox import Ended, Sandbox, require_sandbox, run_in_sandbox
 from brainscore_core.plugins.environments import Environment, RequirementsError, RequirementsUnavailable
+from brainscore_web.environment import worker_problem
 from brainscore_web.jobs.leases import Lease
 from brainscore_web.submissions import assess_process, check_process
 from brainscore_web.submissions.declared_files import available_files, fetch_request, package_of
@@ -354,7 +354,9 @@ def run_tests(lease: Lease[Step]) -> Outcome | None:
 
 
 def sandbox_problem() -> UserError | None:
-    """Return why this machine cannot run sandboxes, with a remedy; None if it can."""
+    """Return why this machine cannot run submitted code, with a remedy; None if it can."""
+    if missing := worker_problem():
+        return missing
     try:
         require_sandbox(control_group=not settings.SUBMISSIONS["without_control_group"])
     except UserError as error:
@@ -363,11 +365,9 @@ def sandbox_problem() -> UserError | None:
 
 
 def require_sandbox_here() -> None:
-    """Postpone the step if the site has no sandbox or no pytest, rather than skip the tests."""
+    """Postpone the step if the site has no sandbox, or lacks packages such as pytest, rather than skip the tests."""
     if missing := sandbox_problem():
         raise StepPostponed(_NOT_NOW, internal=str(missing)) from missing
-    if importlib.util.find_spec("pytest") is None:
-        raise StepPostponed(_NOT_NOW, internal="pytest is not installed: pip install 'brainscore[test]'")
 
 
 @contextmanager

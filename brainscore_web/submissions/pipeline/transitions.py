@@ -19,7 +19,7 @@ from brainscore_web.accounts.models import User
 from brainscore_web.scoring.models import Job
 from brainscore_web.scoring.services import cancel_all, progress, retry_job
 from brainscore_web.submissions.models import BenchmarkAssessment, Review, Revision, Step, Submission
-from brainscore_web.submissions.notifications import counts_in_words, notify_done, pair_counts
+from brainscore_web.submissions.notifications import notify_done
 from brainscore_web.submissions.steps import wake_for_steps
 
 __all__ = [
@@ -326,27 +326,21 @@ def cancel(submission: Submission, by: User) -> None:
 def scoring_ended(submission_id: Any) -> None:
     """Close a submission if all its pairs have ended. May be called any number of times.
 
-    If it is closed already, because the site could not run some pairs, their numbers are updated.
+    The numbers of pairs are not stored: they depend on which models a reader may see.
 
     Parameters
     ----------
     submission_id : UUID
         Primary key of the submission.
     """
-    if not Submission.objects.filter(pk=submission_id, state__in=(_S.SCORING, _S.DONE)).exists():
+    if not Submission.objects.filter(pk=submission_id, state=_S.SCORING).exists():
         return
     with transaction.atomic():
         submission = lock_submission(submission_id)
-        counts = pair_counts(progress(submission))
-        if submission.state == _S.DONE:
-            scored = Step.objects.filter(revision=submission.latest, kind=_K.SCORE, state=_T.PASSED)
-            scored.update(reason=counts_in_words(counts), result=counts)
+        if submission.state != _S.SCORING or progress(submission).open:
             return
-        if submission.state != Submission.State.SCORING or counts["waiting"] or counts["running"]:
-            return
-        values = {_K.SCORE: {"reason": counts_in_words(counts), "result": counts}}
-        if _handle_event(Event.SCORED, submission.pk, values=values):
-            notify_done(submission, counts)
+        if _handle_event(Event.SCORED, submission.pk):
+            notify_done(submission)
 
 
 def lock_submission(key: Any) -> Submission:

@@ -18,6 +18,7 @@ from django.views.decorators.http import require_POST, require_safe
 from brainscore_core.errors import UserError
 from brainscore_web.accounts.models import User
 from brainscore_web.environment import email_destination
+from brainscore_web.scoring.services import progress_of
 from brainscore_web.submissions.models import Comment, Review, Revision, Step, Submission, reviews_submissions
 from brainscore_web.submissions.notifications import notify_comment
 from brainscore_web.submissions.permissions import (
@@ -36,7 +37,7 @@ from brainscore_web.submissions.review.decisions import earlier_notes, review_ca
 from brainscore_web.submissions.review.forms import FilterForm, VerdictForm
 from brainscore_web.submissions.source_code import file_diffs as changes_between
 from brainscore_web.submissions.source_code import live_files, previous_revision, texts_of
-from brainscore_web.submissions.status import step_status
+from brainscore_web.submissions.status import count_pairs, step_status
 
 __all__ = ["changes", "claim", "comment", "file", "judge", "newest", "queue", "resolve", "review_page", "show"]
 
@@ -148,7 +149,7 @@ def review_page(
         "counts": {word: sum(item.state == word for item in items) for word in ("passed", "failed", "judge")},
         "uploads": material.uploads,
         "assessments": material.assessments,
-        "steps": _steps(revision),
+        "steps": _steps(revision, current_user(request)),
         "private_left_out": material.result(str(Step.Kind.TEST)).get("skipped_private"),
         "case": case,
         "holder": _holder(material.steps.get(str(Step.Kind.REVIEW))),
@@ -162,10 +163,12 @@ def review_page(
     return render(request, "review/show.html", context, status=status)
 
 
-def _steps(revision: Revision) -> list[Step]:
-    steps = list(revision.steps.order_by("order"))
+def _steps(revision: Revision, reader: User) -> list[Step]:
+    steps, submission = list(revision.steps.order_by("order")), revision.submission
+    if submission.state == Submission.State.DONE:
+        count_pairs(steps, progress_of([submission], reader)[submission.pk])
     for step in steps:
-        step.status = step_status(step, revision.submission)  # type: ignore[attr-defined] # only for the template
+        step.status = step_status(step, submission)  # type: ignore[attr-defined] # only for the template
         if len(step.log) > _LOG:
             cut = len(step.log) - _LOG
             step.log = f"{step.log[: _LOG // 2]}\n… {cut:,} characters omitted …\n{step.log[-_LOG // 2 :]}"

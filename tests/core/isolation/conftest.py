@@ -13,6 +13,7 @@ import os, subprocess, sys, time, warnings
 import numpy as np
 from brainscore_core.errors import DataUnavailable, NotApplicable, UserError
 from brainscore_core.provenance import note
+from brainscore_core.supported_data_standards.brainio.downloads import IncompleteDownload
 
 
 class Subject:
@@ -63,6 +64,10 @@ class Subject:
             raise UserError("weights are missing", "download them")
         if kind == "data":
             raise DataUnavailable("no data", "ask for them")
+        if kind == "fetched":
+            raise IncompleteDownload("half a file", "try again")
+        if kind == "connection":
+            raise ConnectionRefusedError(111, "Connection refused")
         raise ValueError("shapes do not match")
 
     def give_what_does_not_travel(self):

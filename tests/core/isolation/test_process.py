@@ -24,6 +24,7 @@ from brainscore_core.isolation import (
 from brainscore_core.isolation.shared_files import WireError
 from brainscore_core.isolation.values import raise_error, take_over
 from brainscore_core.provenance import recording
+from brainscore_core.supported_data_standards.brainio.downloads import IncompleteDownload, Offline
 
 FEATURES = {
     "kind": "features",
@@ -102,6 +103,8 @@ class TestAnswers:
             ("not applicable", NotApplicable, "it has no such region"),
             ("user", UserError, "weights are missing\ndownload them"),
             ("data", DataUnavailable, "no data\nask for them"),
+            ("fetched", IncompleteDownload, "half a file\ntry again"),
+            ("connection", Offline, "[Errno 111] Connection refused"),
             ("other", SubjectFailed, "the subject 'mine' raised ValueError: shapes do not match"),
         ],
     )

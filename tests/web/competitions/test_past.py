@@ -13,6 +13,8 @@ from brainscore_web.competitions.models import Award, Competition, Entry
 from brainscore_web.competitions.past import PAST, create_past_competitions
 from brainscore_web.leaderboard.models import Benchmark, VisionModel
 
+from .._html import html_problems
+
 BAKER = [f"Baker2022{kind}-accuracy_delta" for kind in ("fragmented", "frankenstein", "inverted")]
 BMD = [f"BMD2024.{kind}Behavioral-accuracy_distance" for kind in ("dotted_1", "dotted_2", "texture_1", "texture_2")]
 COGGAN = [f"tong.Coggan2024_fMRI.{region}-rdm" for region in ("V1", "V2", "V4", "IT")]
@@ -24,6 +26,15 @@ MODELS = [
 
 def standings(client, slug="2024", **asked):
     return json.loads(client.get(f"/competitions/{slug}/standings.json", asked).content)
+
+
+@pytest.mark.parametrize("year", ["2022", "2024"])
+def test_the_footer_has_the_contact_of_the_site(client, db, settings, year):
+    settings.CONTACT = "mailto:help@example.org"
+    text = client.get(f"/competition{year}/").content.decode()
+    assert '<li><a href="mailto:help@example.org">Contact</a></li>' in text
+    assert 'id="contact_"' in text
+    assert html_problems(text) == []
 
 
 def test_the_page_of_2024_tells_what_the_document_does(client, db):

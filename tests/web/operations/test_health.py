@@ -6,9 +6,14 @@ import pytest
 from django.db import OperationalError, connection
 from django.utils import timezone
 
+from brainscore_core.errors import UserError
+from brainscore_web import environment
 from brainscore_web.jobs.heartbeats import heartbeat_ages, record_heartbeat
 from brainscore_web.jobs.models import Heartbeat
 from brainscore_web.operations import health
+from brainscore_web.pages.checks import worker_packages
+from brainscore_web.serving import make_worker
+from brainscore_web.submissions.pipeline.testing import sandbox_problem
 
 FAR = {"REMOTE_ADDR": "203.0.113.7"}
 FORWARDED = {"HTTP_X_FORWARDED_FOR": "203.0.113.7"}
@@ -102,14 +107,31 @@ def test_a_full_disk(client, db, settings):
     assert "at least 1,000,000.0 TB are required" in check["told"]
 
 
-def test_a_missing_worker_is_a_warning(client, db):
-    assert told(client, "worker")[1]["state"] == "warning"
+@pytest.mark.parametrize(("expected", "status", "state"), [(False, 200, "warning"), (True, 503, "failed")])
+def test_a_missing_worker(client, db, settings, expected, status, state):
+    """A site that has workers is not ready without one; where none is configured, it is a warning."""
+    settings.OPERATIONS = {**settings.OPERATIONS, "worker": expected}
+    assert told(client, "worker")[1]["state"] == state
     record_heartbeat("worker", "here:1")
     assert told(client, "worker")[1]["state"] == "fine"
     Heartbeat.objects.update(seen=timezone.now() - timedelta(minutes=10))
-    status, check = told(client, "worker")
-    assert (status, check["state"]) == (200, "warning")
+    answered, check = told(client, "worker")
+    assert (answered, check["state"]) == (status, state)
     assert "600 s" in check["told"]
+
+
+def test_missing_packages_are_named_before_anything_is_sent(client, db, monkeypatch):
+    assert told(client, "packages of the worker")[1]["state"] == "fine"
+    assert worker_packages() == []
+    monkeypatch.setattr(environment, "find_spec", lambda name: None)
+    status, check = told(client, "packages of the worker")
+    assert (status, check["state"]) == (200, "warning")
+    assert "psutil and pytest are not installed\npip install 'brainscore[worker]'" in check["told"]
+    (warning,) = worker_packages()
+    assert (warning.id, warning.hint) == ("brainscore_web.W001", "pip install 'brainscore[worker]'")
+    with pytest.raises(UserError, match="not installed"):
+        make_worker()
+    assert "not installed" in str(sandbox_problem())
 
 
 def test_beats_are_one_row_a_process(db):

@@ -57,6 +57,20 @@ def test_only_uploads_of_data_may_have_large_bodies(settings, path, status):
     assert received == ([b"much data"] if status == "200 OK" else [])
 
 
+def test_heads_have_no_body(settings):
+    """gunicorn would log a warning for each."""
+
+    def application(environ, start_response):
+        start_response("200 OK", [("Content-Length", "4")])
+        return [b"page"]
+
+    buffered, answers = server.buffered_requests(application), []
+    for method, body in (("GET", [b"page"]), ("HEAD", [])):
+        environ = {"PATH_INFO": "/", "REQUEST_METHOD": method}
+        assert list(buffered(environ, lambda answer, headers: answers.append(headers))) == body
+    assert answers == [[("Content-Length", "4")]] * 2
+
+
 def test_requests_are_counted_in_the_folder_that_all_processes_share(monkeypatch, tmp_path):
     monkeypatch.setattr(metrics, "_made", [])
     monkeypatch.setattr(values, "ValueClass", values.ValueClass)

@@ -4,6 +4,7 @@ import logging
 import os
 import subprocess
 import sys
+import time
 
 import pytest
 from django import db
@@ -28,6 +29,33 @@ def test_processes_share_no_connection(monkeypatch):
     with serving.listen("127.0.0.1", 0) as taken:
         serving.serve(taken, workers=2)
     assert told == ["closed", "runs"]
+
+
+def test_a_worker_that_ends_is_started_again(monkeypatch, capsys):
+    started = []
+
+    class Ended:
+        def __init__(self, command, **options):
+            started.append(command)
+
+        def poll(self):
+            return 1
+
+        def wait(self, timeout):
+            return 1
+
+        def terminate(self):
+            pass
+
+    monkeypatch.setattr(serving.subprocess, "Popen", Ended)
+    monkeypatch.setattr(serving, "_SHORTEST_PAUSE", 0.5)
+    monkeypatch.setattr(serving, "_LONGEST_PAUSE", 0.01)
+    with serving._worker_process():
+        until = time.monotonic() + 10
+        while len(started) < 3 and time.monotonic() < until:
+            time.sleep(0.01)
+    assert len(started) >= 3
+    assert capsys.readouterr().err.count("The worker has ended; it is started again in") >= 2
 
 
 @pytest.mark.parametrize("kind", [OperationalError, InterfaceError])

@@ -7,6 +7,8 @@ import pytest
 
 from brainscore_web.pages.documents import document, document_names, picture, rendered, shipped
 
+from .._html import html_problems
+
 DOCS = Path(__file__).parents[3] / "docs"
 
 
@@ -34,6 +36,14 @@ def test_links_of_pages_in_folders_are_relative_to_them():
     body = rendered("validity/x", "# X\n\n[a](audit.md#f) [b](../cards.md) [c](../schemas/x.json)").body
     for address in ("/tutorials/validity/audit/#f", "/tutorials/cards/", "/tutorials/files/schemas/x.json"):
         assert f'href="{address}"' in body
+
+
+def test_every_page_is_valid(client, db):
+    wrong = []
+    for name, _ in document_names():
+        text = client.get(f"/tutorials/{name}/", follow=True).content.decode()
+        wrong += [f"{name}: {problem}" for problem in html_problems(text)]
+    assert not wrong, "\n".join(["", *wrong])
 
 
 def test_every_link_leads_somewhere(client, db):

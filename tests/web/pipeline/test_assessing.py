@@ -12,6 +12,7 @@ from brainscore_core.errors import DataUnavailable
 from brainscore_core.isolation.sandbox import Ended, require_sandbox
 from brainscore_core.receipts.assessment import Assessment, Used
 from brainscore_core.runner.pair import describe_error
+from brainscore_core.supported_data_standards.brainio.downloads import Offline
 from brainscore_web.jobs.models import Email
 from brainscore_web.jobs.sweep import sweep
 from brainscore_web.leaderboard.ingest.assessments import keep_published
@@ -173,9 +174,10 @@ def test_limits_are_reported(reviewed, sandbox):
     assert (row.state, row.reason) == ("failed", "the process was stopped after 1800 s")
 
 
+@pytest.mark.parametrize("kind", [DataUnavailable, Offline])
 @pytest.mark.parametrize("private", [False, True])
-def test_data_that_are_only_with_the_author(reviewed, sandbox, private):
-    error, reason = describe_error(DataUnavailable("no file", remedy="ask the author"))
+def test_data_that_are_only_with_the_author(reviewed, sandbox, private, kind):
+    error, reason = describe_error(kind("no file", remedy="ask the author"))
     sandbox.written = receipt(state="failed", error=error, reason=reason).to_json()
     if private:
         file = {"url": "a", "sha1": "", "sha256": "", "verified": True, "private": True}

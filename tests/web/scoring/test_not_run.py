@@ -1,20 +1,31 @@
 """Pairs that the site could not run: a neutral mark, retried, explained to operators, nothing to fix."""
 
+import errno
+import socket
+import urllib.request
 from datetime import timedelta
 
 import pytest
+import requests
 from django.urls import reverse
 from django.utils import timezone
 
+from brainscore_core.errors import UserError
 from brainscore_core.receipts.receipt import BenchmarkInfo, ErrorInfo, ModelInfo, Receipt
 from brainscore_core.runner.failures import write_failed
+from brainscore_core.runner.pair import run_pair
 from brainscore_core.scoring import ResultsStore
+from brainscore_core.supported_data_standards.brainio import downloads
+from brainscore_vision import benchmark_registry, load_benchmark
+from brainscore_vision.model_helpers.activations.temporal.utils import download_weight_file
 from brainscore_web.jobs.models import Email
 from brainscore_web.leaderboard.models import Score
 from brainscore_web.leaderboard.not_run import NOT_RUN_REASONS, not_run_reason
+from brainscore_web.scoring import runners
 from brainscore_web.scoring.claims import claim_job, retry_pairs_not_run
 from brainscore_web.scoring.completion import complete_job
 from brainscore_web.scoring.models import Job
+from brainscore_web.scoring.services import progress
 from brainscore_web.submissions.models import Plugin
 
 from .._plugins import model_files
@@ -49,6 +60,11 @@ def test_errors_of_the_site_and_of_the_model(error, missing):
     assert not_run_reason(receipt(*error)) == NOT_RUN_REASONS.get(missing, "")
 
 
+def test_the_worker_says_what_pages_say():
+    assert runners._in_words(receipt("Offline")) == "not run"
+    assert runners._in_words(receipt("ValueError")) == "failed"
+
+
 def test_what_a_sandboxed_model_raises_is_its_own():
     """Its files were there before it was published: it cannot call its failure one of the site."""
     own = "Traceback …\nIn the subject's process:\nDataUnavailable: no file"
@@ -56,6 +72,68 @@ def test_what_a_sandboxed_model_raises_is_its_own():
     assert not_run_reason(receipt("DataUnavailable", traceback=own)) == NOT_RUN_REASONS["data"]
     assert not_run_reason(receipt("DataUnavailable", traceback=own, notes=(note,))) == ""
     assert not_run_reason(receipt("DataUnavailable", notes=(note,))) == NOT_RUN_REASONS["data"]
+
+
+class Candidate:
+    """A model that gets as far as its stimuli."""
+
+    def visual_degrees(self):
+        return 8
+
+    def start_task(self, *arguments, **options):
+        pass
+
+    start_recording = start_task
+
+
+@pytest.fixture
+def no_network(monkeypatch, tmp_path):
+    def refuse(*arguments, **options):
+        raise socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution")
+
+    monkeypatch.setattr(socket, "getaddrinfo", refuse)
+    monkeypatch.setattr(downloads, "PAUSE", 0)
+    monkeypatch.setenv("BRAINIO_HOME", str(tmp_path))
+    for name in ("BRAINSCORE_MIRROR", "HTTPS_PROXY", "https_proxy"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("key", sorted(key for key in benchmark_registry if not key.startswith("Simulated2026")))
+def test_without_network_no_benchmark_is_run(key, no_network):
+    """Simulated data are made, all others are fetched; a model is not to blame for a server."""
+    made = run_pair(
+        "candidate", key, load_model=lambda model: Candidate(), load_benchmark=load_benchmark, raise_errors=False
+    ).receipt
+    assert not_run_reason(made) in (NOT_RUN_REASONS["data"], NOT_RUN_REASONS["network"]), made.error
+
+
+ADDRESS = "http://data.example.org/x.nc"
+
+
+def wrapped():
+    try:
+        requests.get(ADDRESS, timeout=1)
+    except requests.RequestException as error:
+        raise UserError("no stimuli", remedy="try again") from error
+
+
+@pytest.mark.parametrize(
+    ("load", "missing"),
+    [
+        (lambda: urllib.request.urlopen(ADDRESS), "network"),
+        (lambda: requests.get(ADDRESS, timeout=1), "network"),
+        (lambda: download_weight_file(ADDRESS), "data"),
+        (wrapped, "network"),
+        (lambda: (_ for _ in ()).throw(TimeoutError("the network has not converged")), None),
+        (lambda: (_ for _ in ()).throw(BrokenPipeError(errno.EPIPE, "Broken pipe")), None),
+    ],
+)
+def test_errors_of_any_library_without_network(load, missing, no_network):
+    made = run_pair(
+        "a", "A2026-pls", load_model=None, load_benchmark=lambda benchmark: load(), raise_errors=False
+    ).receipt
+    assert not_run_reason(made) == NOT_RUN_REASONS.get(missing, ""), made.error
 
 
 @pytest.fixture
@@ -97,8 +175,8 @@ def test_pairs_that_were_not_run(submission, ended, owner, staff, client):
     assert ended("ValueError", "wrong size").state == "failed"
     submission.refresh_from_db()
     assert submission.state == "done"
-    assert submission.latest.steps.get(kind="score").reason == "1 failed, 1 not run yet"
     body = Email.objects.get(to=owner, submission=submission).body
+    assert "1 failed, 1 not run yet" in body
     asked, told = body.split("Not run yet:")
     assert "wrong size" in asked
     assert NOT_RUN_REASONS["data"] not in asked
@@ -149,7 +227,7 @@ def test_the_site_tries_again_by_itself(submission, ended, folders, owner):
     assert retry_pairs_not_run() == 1
     emails = Email.objects.filter(to=owner).count()
     assert ended("ValueError", "wrong size").pauses == 0
-    assert submission.latest.steps.get(kind="score").result["failed"] == 2
+    assert progress(submission, owner).failed == 2
     assert Email.objects.filter(to=owner).count() == emails
 
 

@@ -1,13 +1,21 @@
 """What a submission makes necessary."""
 
-import pytest
-from django.db import transaction
+import re
 
+import pytest
+from allauth.account.models import EmailAddress
+from django.contrib.auth.models import Permission
+from django.db import transaction
+from django.urls import reverse
+
+from brainscore_web.accounts.models import User
+from brainscore_web.jobs.models import Email
 from brainscore_web.leaderboard.models import Benchmark, Score, VisionModel
 from brainscore_web.scoring.claims import claim_job
 from brainscore_web.scoring.models import Job
 from brainscore_web.scoring.services import cancel_all, plan_for, progress
 from brainscore_web.submissions.models import Plugin
+from brainscore_web.submissions.pipeline import scoring_ended
 
 from .._plugins import benchmark_files, model_files
 from ._site import SIMULATED, in_tree, publish, submit
@@ -78,7 +86,7 @@ def test_one_job_serves_all_submissions_that_wait_for_it(site, owner, member):
     plan_for(again)
     shared = Job.objects.get(model__identifier="tiles-8", benchmark__identifier="Author2026-pls")
     assert set(shared.submissions.all()) == {first, second}
-    assert cancel_all(first, owner) == 3
+    cancel_all(first, owner)
     shared.refresh_from_db()
     assert (shared.state, list(shared.submissions.all())) == ("waiting", [second])  # another waits for it
     assert progress(first).cancelled == progress(first).total == 2
@@ -136,3 +144,48 @@ def test_many_models_on_thirty_benchmarks_cost_few_queries(owner, django_assert_
         with django_assert_max_num_queries(20 + count // 100):  # rows are written in batches
             assert plan_for(submission) == 30 * count
     assert Job.objects.count() == 30 * count
+
+
+@pytest.mark.django_db(transaction=True)
+def test_pairs_of_private_models_of_others_are_not_counted(site, owner, member, staff, client):
+    """A submitted benchmark is scored on all models; each reader sees the numbers of those that the reader may see."""
+    reviewer = User.objects.create_user("reviewer@example.org", "correct horse battery")
+    reviewer.user_permissions.add(Permission.objects.get(codename="review_submissions"))
+    for user in (owner, member, reviewer, staff):
+        EmailAddress.objects.update_or_create(user=user, email=user.email, defaults={"verified": True, "primary": True})
+    submission = publish(submit(member, benchmark_files()))
+    VisionModel.objects.create(identifier="others", owner=owner, visibility="private")
+    VisionModel.objects.create(identifier="mine", owner=member, visibility="private")
+    benchmark = Benchmark.objects.get(identifier="Author2026-pls")
+    for model in VisionModel.objects.filter(identifier__in=["pixels", "gabor", "others", "mine"]):
+        Job.objects.create(model=model, benchmark=benchmark, why="new benchmark").submissions.add(submission)
+    failed = {"state": "failed", "reason": "wrong size"}
+    Job.objects.filter(model__identifier__in=["others", "mine"]).update(**failed)
+    Job.objects.filter(model__identifier__in=["pixels", "gabor"]).update(state="scored")
+    scoring_ended(submission.pk)
+    body = Email.objects.get(to=member, submission=submission).body
+    assert "2 scored, 1 failed." in body
+    assert "mine on Author2026-pls" in body
+    assert "others" not in body
+    for address in (reverse("submissions:show", args=[submission.pk]), f"/api/v1/submissions/{submission.pk}"):
+        for reader, counts in ((member, "2 scored, 1 failed"), (reviewer, "2 scored"), (staff, "2 scored, 2 failed")):
+            client.force_login(reader)
+            text = client.get(address).content.decode()
+            assert set(re.findall(r"\d scored(?:, \d failed)?", text)) == {counts}, (address, reader)
+            assert ("1 pair failed" in text, "2 pairs failed" in text) == (reader == member, reader == staff)
+        client.force_login(owner)
+        assert client.get(address).status_code == 404
+    client.force_login(member)
+    assert "1 pair failed" in client.get("/api/v1/submissions").content.decode()
+
+
+def test_the_message_about_cancelled_pairs_counts_those_of_the_reader(site, owner, member, client):
+    submission = publish(submit(member, benchmark_files()))
+    VisionModel.objects.create(identifier="others", owner=owner, visibility="private")
+    benchmark = Benchmark.objects.get(identifier="Author2026-pls")
+    for model in VisionModel.objects.filter(identifier__in=["pixels", "others"]):
+        Job.objects.create(model=model, benchmark=benchmark, why="new benchmark").submissions.add(submission)
+    client.force_login(member)
+    page = client.post(reverse("scoring:cancel-all", args=[submission.pk]), follow=True)
+    assert "1 pairs are cancelled" in page.content.decode()
+    assert not Job.objects.open().exists()

@@ -14,6 +14,8 @@ from brainscore_web.accounts.models import User
 from brainscore_web.jobs.models import Email
 from brainscore_web.leaderboard.models import Benchmark, VisionModel
 from brainscore_web.scoring.models import Job
+from brainscore_web.scoring.services import Progress
+from brainscore_web.submissions import views
 from brainscore_web.submissions.models import Comment, Plugin, Revision, Step, Submission
 from tests.web._plugins import benchmark_files, model_files
 
@@ -155,10 +157,10 @@ def test_what_can_be_done(row, client, state, words, buttons):
         ("publish", "passed", {}, "scoring", "✓ Publication done"),
     ],
 )
-def test_words_of_steps(row, client, kind, state, result, of_submission, words):
+def test_words_of_steps(row, client, monkeypatch, kind, state, result, of_submission, words):
     Submission.objects.update(state=of_submission)
     set_steps(row, **{kind: state})
-    Step.objects.filter(kind=kind).update(result=result)
+    monkeypatch.setattr(views, "progress_of", lambda rows, reader: {row.pk: Progress(**result)})
     text = text_of(client.get(f"/submissions/{row.pk}/"))
     assert words in text
     complete = result.get("scored") and not {"failed", "not_run"} & result.keys()

@@ -4,9 +4,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from brainscore_core.errors import UserError
+from brainscore_core.errors import DataUnavailable, UserError
 from brainscore_core.files import file_digest, replacing
 from brainscore_core.paths import weights_home
+from brainscore_core.supported_data_standards.brainio.downloads import HashMismatch, IncompleteDownload
 from brainscore_vision.model_helpers.activations.temporal.inputs import batch_2d_resize
 
 __all__ = ["batch_2d_resize", "download_weight_file", "get_specified_layers"]
@@ -60,8 +61,8 @@ def download_weight_file(url: str, folder: str | None = None, *, sha256: str | N
 
     Raises
     ------
-    UserError
-        If it cannot be fetched completely, or has another hash.
+    DataUnavailable, IncompleteDownload, HashMismatch
+        If it cannot be fetched, not completely, or has another hash.
     """
     name = unquote(Path(urlsplit(url).path).name)
     path = weights_home() / (folder or "") / name
@@ -86,8 +87,12 @@ def _download(url: str, path: Path, sha256: str | None) -> None:
             expected = response.headers.get("content-length")
             plain = "content-encoding" not in response.headers
             if plain and expected is not None and received != int(expected):
-                raise UserError(f"the download of {url} ended after {received} of {expected} bytes", remedy="try again")
+                raise IncompleteDownload(
+                    f"the download of {url} ended after {received} of {expected} bytes", remedy="try again"
+                )
             if sha256 is not None and digest.hexdigest() != sha256.lower():
-                raise UserError(f"{url} has the sha256 {digest.hexdigest()}, not {sha256}", remedy="check url and hash")
+                raise HashMismatch(
+                    f"{url} has the sha256 {digest.hexdigest()}, not {sha256}", remedy="check url and hash"
+                )
     except requests.RequestException as error:
-        raise UserError(f"{url} cannot be fetched: {error}", remedy=f"put the file at {path} yourself") from error
+        raise DataUnavailable(f"{url} cannot be fetched: {error}", remedy=f"put the file at {path} yourself") from error
