@@ -4,7 +4,21 @@ from __future__ import annotations
 
 import math
 
-__all__ = ["estimate_text", "number_text", "population", "range_text", "size_text"]
+__all__ = ["FORMULA", "estimate_text", "harmless", "number_text", "population", "range_text", "size_text"]
+
+FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
+"""Beginnings of cells that spreadsheets read as formulas."""
+
+
+def harmless(cell: str) -> str:
+    """Return the text of a CSV cell, with an apostrophe before text that a spreadsheet would read as a formula.
+
+    Examples
+    --------
+    >>> harmless("=1+1"), harmless("resnet-50")
+    ("'=1+1", 'resnet-50')
+    """
+    return f"'{cell}" if cell.startswith(FORMULA) else cell
 
 
 def number_text(value: float | None, places: int = 3, *, plus: bool = False) -> str:

@@ -16,6 +16,7 @@ __all__ = [
     "identifier_problem",
     "series_identifier",
     "series_point",
+    "similar_form",
     "states_of_models",
     "to_folder_name",
 ]
@@ -37,6 +38,7 @@ _CONFUSABLE_SCRIPTS = (
 _CONFUSABLE_TO_ASCII = {
     key: value for letters, others in _CONFUSABLE_SCRIPTS for key, value in str.maketrans(letters, others).items()
 }
+_SEPARATORS = re.compile(r"[._:+@/-]+")
 _LONGEST_FOLDER = 240
 _RESERVED = {"CON", "PRN", "AUX", "NUL"} | {f"{port}{n}" for port in ("COM", "LPT") for n in range(1, 10)}
 
@@ -90,6 +92,19 @@ def confusable_form(identifier: str) -> str:
     plain = "".join(c for c in plain if not unicodedata.combining(c)).translate(_CONFUSABLE_TO_ASCII)
     folded = plain.translate(_CONFUSABLE_ASCII).casefold().replace("rn", "m").replace("vv", "w")
     return folded.replace("i", "l")  # capital I, which looks like l, was folded to i
+
+
+def similar_form(identifier: str) -> str:
+    """Return a form that is the same for all identifiers that look alike or differ only in separators.
+
+    Examples
+    --------
+    >>> {similar_form(name) for name in ("hello-tiles", "hello_tiles", "Hello..tiles", "hello-_tiles")}
+    {'hello-tlles'}
+    >>> similar_form("resnet-1.8") == similar_form("resnet-18")
+    False
+    """
+    return _SEPARATORS.sub("-", confusable_form(identifier))
 
 
 def to_folder_name(identifier: str) -> str:

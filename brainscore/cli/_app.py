@@ -14,6 +14,7 @@ from typing import Any, NoReturn, TextIO
 
 import click
 
+from brainscore.cli._output import echo, style
 from brainscore_core.errors import UserError, nearest
 from brainscore_core.plugins import PluginWarning
 from brainscore_core.progress import stage
@@ -103,7 +104,7 @@ class CommandGroup(click.Group):
                 error.show()
                 sys.exit(error.exit_code)
             except (click.Abort, KeyboardInterrupt):
-                click.echo("Interrupted.", err=True)
+                echo("Interrupted.", err=True)
                 sys.exit(_INTERRUPTED)
             except BrokenPipeError:
                 # the reader of the output, such as `head`, has closed it
@@ -130,7 +131,7 @@ class Subcommands(click.Group):
 
 
 def _fail(message: str, code: int) -> NoReturn:
-    click.echo(f"{click.style('Error:', fg='red', bold=True)} {message}", err=True)
+    echo(f"{style('Error:', fg='red', bold=True)} {message}", err=True)
     sys.exit(code)
 
 
@@ -151,7 +152,7 @@ def _show_warning(otherwise: Any) -> Any:
         line: str | None = None,
     ) -> None:
         if issubclass(category, PluginWarning):
-            click.echo(f"{click.style('Warning:', fg='yellow')} {message}", err=True)
+            echo(f"{style('Warning:', fg='yellow')} {message}", err=True)
         else:
             otherwise(message, category, filename, lineno, file, line)
 
@@ -170,7 +171,7 @@ def _show_version(ctx: click.Context, param: click.Parameter, value: bool) -> No
     if value and not ctx.resilient_parsing:
         import brainscore
 
-        click.echo(f"brainscore {brainscore.__version__}")
+        echo(f"brainscore {brainscore.__version__}")
         ctx.exit()
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
+from brainscore.cli._output import echo
 from brainscore_core.errors import UserError
 
 if TYPE_CHECKING:
@@ -144,7 +145,7 @@ def listed(store: ResultsStore, filters: Filters) -> Listing:
 def report_problems(problems: Iterable[Problem]) -> None:
     """Report receipts that cannot be read on standard error."""
     for problem in problems:
-        click.echo(f"Warning: a receipt cannot be read: {problem}", err=True)
+        echo(f"Warning: a receipt cannot be read: {problem}", err=True)
 
 
 def parse_moment(text: str, *, now: datetime | None = None) -> datetime:

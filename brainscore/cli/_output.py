@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import json
 import math
+import os
+import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
+
+_CONTROL = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff]"
+    "|[\U000e0000-\U000e007f]"
+)
+_ESCAPE = f"\ufdd0{os.urandom(8).hex()}"  # stands for the escape character in styles, which no name can contain
 
 if TYPE_CHECKING:
     from brainscore_core.scoring import Change, Difference, NumberDifference
@@ -17,12 +25,15 @@ __all__ = [
     "as_json",
     "change_lines",
     "difference_lines",
+    "echo",
     "echo_columns",
     "echo_json",
     "echo_lines",
     "echo_pairs",
     "echo_table",
+    "harmless_text",
     "printable",
+    "style",
 ]
 
 
@@ -55,20 +66,46 @@ def as_json(value: Any) -> Any:
 
 
 def printable(text: str) -> str:
-    """Replace characters in a text from a site that could control the terminal."""
+    """Replace characters in a text from a site that could control the terminal, including line breaks."""
     return "".join(character if character.isprintable() else "�" for character in text)
+
+
+def echo(message: object = "", *, err: bool = False, nl: bool = True) -> None:
+    r"""Print a text without what could control the terminal, except for the styles of `style`.
+
+    Names and messages come from sites, receipts and files of others. Every command prints with this function, and
+    passes texts for tables of `rich` through `harmless_text`.
+
+    Examples
+    --------
+    >>> echo("a\x1b]0;title\x07b")
+    a�]0;title�b
+    """
+    pieces = str(message).split(_ESCAPE)
+    click.echo("\x1b".join(map(harmless_text, pieces)), err=err, nl=nl)
+
+
+def style(text: object, **styles: Any) -> str:
+    """Style a text for `echo`, as `click.style` does."""
+    return click.style(harmless_text(str(text)), **styles).replace("\x1b", _ESCAPE)
+
+
+def harmless_text(text: str) -> str:
+    """Replace control characters other than tabs and line breaks, and those that turn the direction of writing."""
+    return _CONTROL.sub("�", text.replace("\r\n", "\n"))
 
 
 def echo_json(value: Any) -> None:
     """Print one JSON document."""
-    click.echo(json.dumps(as_json(value), indent=2, ensure_ascii=False, allow_nan=False))
+    text = json.dumps(as_json(value), indent=2, ensure_ascii=False, allow_nan=False)
+    echo(_CONTROL.sub(lambda match: json.dumps(match[0])[1:-1], text))
 
 
 def echo_columns(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print a table in a terminal, and tab-separated columns elsewhere."""
     if not sys.stdout.isatty():
         for row in (columns, *rows):
-            click.echo("\t".join(row))
+            echo("\t".join(row))
         return
     from rich.console import Console
     from rich.table import Table
@@ -76,9 +113,9 @@ def echo_columns(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in columns:
-        table.add_column(Text(column), overflow="fold")
+        table.add_column(Text(harmless_text(column)), overflow="fold")
     for row in rows:
-        table.add_row(*(Text(cell) for cell in row))
+        table.add_row(*(Text(harmless_text(cell)) for cell in row))
     Console().print(table)
 
 
@@ -88,16 +125,16 @@ def echo_pairs(pairs: Iterable[tuple[str, str]]) -> None:
     width = max((len(name) for name, _ in rows), default=0)
     for name, text in rows:
         first, *rest = text.splitlines() or [""]
-        click.echo(f"{click.style(name.ljust(width), bold=True)}  {first}".rstrip())
+        echo(f"{style(name.ljust(width), bold=True)}  {first}".rstrip())
         for line in rest:
-            click.echo(f"{' ' * width}  {line}".rstrip())
+            echo(f"{' ' * width}  {line}".rstrip())
 
 
 def echo_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """Print a table in a terminal, and only the first column elsewhere, one row per line, for other programs."""
     if not sys.stdout.isatty():
         for row in rows:
-            click.echo(row[0])
+            echo(row[0])
         return
     from rich.console import Console
     from rich.table import Table
@@ -107,7 +144,7 @@ def echo_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     for number, column in enumerate(columns):
         table.add_column(column, overflow="fold", no_wrap=number == 0)
     for row in rows:
-        table.add_row(*(Text(cell) for cell in row))
+        table.add_row(*(Text(harmless_text(cell)) for cell in row))
     Console().print(table)
 
 
@@ -149,7 +186,7 @@ def change_lines(changes: Sequence[Change]) -> Iterable[str]:
 def echo_lines(lines: Iterable[str]) -> None:
     """Print lines."""
     for line in lines:
-        click.echo(line)
+        echo(line)
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> Iterable[str]:

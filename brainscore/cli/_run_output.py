@@ -8,8 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-import click
-
+from brainscore.cli._output import echo, harmless_text, style
 from brainscore_core.memory import format_size
 
 if TYPE_CHECKING:
@@ -135,13 +134,13 @@ class Progress:
             number = len(self.finished) + len(self.skipped)
             self._echo(f"{number:{len(str(self._total))}}/{self._total}  {model}  {benchmark}  {outcome}")
         elif bad:
-            self._console.print(f"{model} on {benchmark}: {outcome}", style="red", markup=False)
+            self._console.print(harmless_text(f"{model} on {benchmark}: {outcome}"), style="red", markup=False)
 
     def _echo(self, line: str) -> None:
         if self._console is not None:
-            self._console.print(line, markup=False)
+            self._console.print(harmless_text(line), markup=False)
         else:
-            click.echo(line, err=True)
+            echo(line, err=True)
             sys.stderr.flush()
 
     def _render(self) -> RenderableType:
@@ -164,7 +163,11 @@ class Progress:
         bar.add_row(ProgressBar(total=max(self._total, 1), completed=number, width=40), Text(words))
         now = time.monotonic()
         running = [
-            Text(f"  {model}  {benchmark}  {readable_seconds(now - began)}", style="dim", no_wrap=True)
+            Text(
+                f"  {harmless_text(f'{model}  {benchmark}')}  {readable_seconds(now - began)}",
+                style="dim",
+                no_wrap=True,
+            )
             for (model, benchmark), began in list(self._running.items())
         ]
         return Group(bar, *running)
@@ -220,14 +223,14 @@ def echo_plan(plan: Plan, workers: int) -> None:
             )
         )
     _echo_aligned(rows)
-    click.echo()
-    click.echo(f"{_count(len(plan.pending), 'pair')} to score, {len(plan.done)} done.")
+    echo()
+    echo(f"{_count(len(plan.pending), 'pair')} to score, {len(plan.done)} done.")
     if plan.skipped:
-        click.echo(f"Not scored again, because of --again: {_reasons(plan.skipped)}.")
+        echo(f"Not scored again, because of --again: {_reasons(plan.skipped)}.")
     if plan.pending:
-        click.echo(_expectation(plan, workers))
+        echo(_expectation(plan, workers))
     for problem in plan.problems:
-        click.echo(f"Warning: a receipt cannot be read and is ignored: {problem}", err=True)
+        echo(f"Warning: a receipt cannot be read and is ignored: {problem}", err=True)
 
 
 def plan_as_dict(plan: Plan, workers: int) -> dict[str, Any]:
@@ -268,32 +271,30 @@ def echo_summary(
     rows += [(model, *(str(counts[state] or "–") for state in STATES)) for model, counts in by_model.items()]
     if len(rows) > 1:
         _echo_aligned(rows)
-        click.echo()
+        echo()
     for state in ("not applicable", "undefined"):
         for reason, pairs in _by_reason(event for event in finished if event.state == state).items():
-            click.echo(f"{state}: {reason}")
+            echo(f"{state}: {reason}")
             _echo_first_pairs(pairs)
     by_reason: dict[str, list[PairFinished]] = {}
     for event in finished:
         if event.state == "failed":
             by_reason.setdefault(event.reason or _NO_REASON, []).append(event)
     for reason, failed in by_reason.items():
-        click.echo(f"{click.style('failed', fg='red')}: {reason}")
+        echo(f"{style('failed', fg='red')}: {reason}")
         for failure in failures(failed[:_PAIRS_PER_REASON], store):
             log = f", log {failure['log']}" if failure["log"] else ""
-            click.echo(f"  {failure['model']} on {failure['benchmark']}, receipt {failure['receipt']}{log}")
+            echo(f"  {failure['model']} on {failure['benchmark']}, receipt {failure['receipt']}{log}")
         if len(failed) > _PAIRS_PER_REASON:
-            click.echo(f"  and {len(failed) - _PAIRS_PER_REASON} more")
+            echo(f"  and {len(failed) - _PAIRS_PER_REASON} more")
     for reason, pairs in _by_reason(skipped).items():
-        click.echo(f"left out: {reason}")
+        echo(f"left out: {reason}")
         _echo_first_pairs(pairs)
     counts = Counter(event.state for event in finished)
     words = [f"{counts[state]} {state}" for state in STATES if counts[state]]
     words += [f"{len(skipped)} left out"] if skipped else []
     words += [f"{done} done before"] if done else []
-    click.echo(
-        f"{_count(len(finished) + len(skipped) + done, 'pair')}: {', '.join(words)}; {readable_seconds(seconds)}"
-    )
+    echo(f"{_count(len(finished) + len(skipped) + done, 'pair')}: {', '.join(words)}; {readable_seconds(seconds)}")
 
 
 def summary_as_dict(
@@ -405,16 +406,16 @@ def _by_reason(events: Iterable[PairFinished | PairSkipped]) -> dict[str, list[t
 
 def _echo_first_pairs(pairs: Sequence[tuple[str, str]]) -> None:
     for model, benchmark in pairs[:_PAIRS_PER_REASON]:
-        click.echo(f"  {model} on {benchmark}")
+        echo(f"  {model} on {benchmark}")
     if len(pairs) > _PAIRS_PER_REASON:
-        click.echo(f"  and {len(pairs) - _PAIRS_PER_REASON} more")
+        echo(f"  and {len(pairs) - _PAIRS_PER_REASON} more")
 
 
 def _echo_aligned(rows: Sequence[Sequence[str]]) -> None:
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     for number, row in enumerate(rows):
         line = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        click.echo(click.style(line, bold=True) if number == 0 else line)
+        echo(style(line, bold=True) if number == 0 else line)
 
 
 def _count(number: int, noun: str) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from brainscore.cli._options import json_option, results_option
-from brainscore.cli._output import echo_json
+from brainscore.cli._output import echo, echo_json
 from brainscore_core.progress import stage
 from brainscore_core.receipts.assessment import PARTS
 
@@ -87,15 +87,15 @@ class _Report:
         if isinstance(event, Started):
             if not event.step:
                 self._number += 1
-                click.echo(f"[{self._number}/{self._total}] {event.task.name} …", err=True)
+                echo(f"[{self._number}/{self._total}] {event.task.name} …", err=True)
             return
         assessment = event.assessment
         if event.stored:
             self._total -= 1
         if assessment is None:
-            click.echo(f"{event.task.name}: another process is computing it", err=True)
+            echo(f"{event.task.name}: another process is computing it", err=True)
         elif not self._quiet:
             stored = f" (stored, {assessment.created})" if event.stored else f" ({assessment.seconds:.1f} s)"
-            click.echo(f"{event.task.name}{stored}")
+            echo(f"{event.task.name}{stored}")
             shown = assessment.text if assessment.state == "assessed" else f"{assessment.state}: {assessment.reason}"
-            click.echo("\n".join(f"  {line}".rstrip() for line in shown.splitlines()))
+            echo("\n".join(f"  {line}".rstrip() for line in shown.splitlines()))

@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple
 import click
 
 from brainscore.cli._app import Subcommands
-from brainscore.cli._output import echo_json, echo_table
+from brainscore.cli._output import echo, echo_json, echo_table
 from brainscore_core.errors import UserError, nearest
 from brainscore_core.memory import format_size
 from brainscore_core.paths import activations_home, cache_home
@@ -219,7 +219,7 @@ def show_path(*, kind: str, as_json: bool) -> None:
     if as_json:
         echo_json({"path": home})
     else:
-        click.echo(home)
+        echo(home)
 
 
 @command.command("ls")
@@ -240,7 +240,7 @@ def list_files(names: Sequence[str], *, kind: str, as_json: bool) -> None:
         echo_table(["file", "kind", "size", "folder"], [_file_row(entry) for entry in chosen.files])
     if chosen.layers:
         echo_table(_LAYER_COLUMNS, [_layer_row(entry) for entry in chosen.layers])
-    click.echo(f"{chosen}, {_readable_size(chosen.total)}".replace(" from ", " in "), err=True)
+    echo(f"{chosen}, {_readable_size(chosen.total)}".replace(" from ", " in "), err=True)
 
 
 @command.command("verify")
@@ -342,7 +342,7 @@ def _remove(chosen: _Chosen, kind: str, *, yes: bool, as_json: bool) -> None:
     if as_json:
         _echo_json(chosen, kind, "removed", "removed")
     else:
-        click.echo(f"Removed {chosen}, {size}")
+        echo(f"Removed {chosen}, {size}")
 
 
 def _echo_json(chosen: _Chosen, kind: str, name: str, name_of_layers: str) -> None:
@@ -394,11 +394,11 @@ def _print_checked(checked: Sequence[CheckedEntry], layers: Sequence[CheckedLaye
         echo_table(columns, rows)
     wrong = sum(item.state == "wrong" for item in shown)
     wrong_layers = sum(item.state == "wrong" for item in computed)
-    click.echo(f"checked {where}, {wrong + wrong_layers} wrong")
+    echo(f"checked {where}, {wrong + wrong_layers} wrong")
     if wrong:
-        click.echo("A wrong copy is never used; it is replaced when the data are fetched again.", err=True)
+        echo("A wrong copy is never used; it is replaced when the data are fetched again.", err=True)
     if wrong_layers:
-        click.echo("Remove wrong activations with `brainscore cache rm KEY`; they are then computed again.", err=True)
+        echo("Remove wrong activations with `brainscore cache rm KEY`; they are then computed again.", err=True)
 
 
 def _checked_row(item: CheckedEntry) -> list[str]:

@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 
 import click
 
-from brainscore.cli._output import echo_json
+from brainscore.cli._output import echo, echo_json
 from brainscore_core.errors import UserError
 from brainscore_vision.plugin_folders import PLUGIN_KINDS
 
@@ -202,9 +202,9 @@ def command(context: click.Context, base: str, within: bool, json_: bool) -> Non
         echo_json(changes.to_dict())
     elif not sys.stdout.isatty():
         for path in changes.to_test:
-            click.echo(path)
+            echo(path)
     for line in _summary_lines(changes):
-        click.echo(line, err=json_ or not sys.stdout.isatty())
+        echo(line, err=json_ or not sys.stdout.isatty())
     if within and not changes.within:
         context.exit(1)
 

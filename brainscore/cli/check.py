@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from brainscore.cli._app import Subcommands
-from brainscore.cli._output import echo_json
+from brainscore.cli._output import echo, echo_json, style
 from brainscore_core.progress import stage
 
 if TYPE_CHECKING:
@@ -39,18 +39,18 @@ def report_checks(checked: Iterable[CheckedReference], *, as_json: bool = False)
 
 def _echo(checked: CheckedReference) -> None:
     for check in checked.checks:
-        click.echo(f"{click.style(_MARKS[check.result], fg=_COLOURS[check.result])} {check.name}")
+        echo(f"{style(_MARKS[check.result], fg=_COLOURS[check.result])} {check.name}")
         if check.explanation:
-            click.echo(f"    {check.explanation}")
+            echo(f"    {check.explanation}")
         if check.remedy:
-            click.echo(f"    → {check.remedy}")
+            echo(f"    → {check.remedy}")
     results = Counter(check.result for check in checked.checks)
     failed, total = results["failed"], len(checked.checks)
     said = f"{failed} of {total} checks failed" if failed else "all checks passed"
     if results["warning"]:
         said += f", {results['warning']} with a warning"
     kind = "" if checked.kind == "model" else f" ({checked.kind})"
-    click.echo(f"{checked.name}{kind}: {said}")
+    echo(f"{checked.name}{kind}: {said}")
 
 
 @click.group("check", cls=Subcommands)

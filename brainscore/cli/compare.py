@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 import click
 from click.core import ParameterSource
 
-from brainscore.cli._output import echo_columns, echo_json, printable
+from brainscore.cli._output import echo, echo_columns, echo_json, printable
 from brainscore_core.errors import UnknownIdentifier, UserError, nearest
 from brainscore_core.formatting import estimate_text, number_text
 from brainscore_core.progress import stage
@@ -44,9 +44,9 @@ def compare_on(site: str, models: Sequence[str], benchmarks: Sequence[str], *, j
             _print_rows(rows)
             if rows:
                 query = {"mode": "models", "first": rows[0].first_model, "second": rows[0].second_model}
-                click.echo(f"See {client.url}/vision/compare/?{urlencode(query)}", err=True)
+                echo(f"See {client.url}/vision/compare/?{urlencode(query)}", err=True)
             if any(row.outcome == "untested" for row in rows):
-                click.echo(_UNTESTED_NOTE, err=True)
+                echo(_UNTESTED_NOTE, err=True)
     return any(row.difference is not None for row in rows)
 
 
@@ -65,7 +65,7 @@ def _select_rows(rows: list[Compared], benchmarks: Sequence[str]) -> list[Compar
 
 def _print_rows(rows: Sequence[Compared]) -> None:
     if not rows:
-        click.echo("There is nothing to compare.", err=True)
+        echo("There is nothing to compare.", err=True)
         return
     cells = [
         (
@@ -260,9 +260,9 @@ def _print_comparisons(comparisons: Comparisons) -> None:
     echo_columns(("Benchmark", "Models", difference, "p", corrected, "Resampled", "Outcome"), rows)
     for pair in comparisons:
         if pair.reason:
-            click.echo(f"{pair.benchmark}, {pair.first} and {pair.second}: {pair.reason}", err=True)
+            echo(f"{pair.benchmark}, {pair.first} and {pair.second}: {pair.reason}", err=True)
     for note in dict.fromkeys(f"{pair.benchmark}: {note}" for pair in comparisons for note in pair.notes):
-        click.echo(f"Note: {note}", err=True)
+        echo(f"Note: {note}", err=True)
 
 
 def _print_ranks(rankings: Sequence[Ranking]) -> None:
@@ -281,9 +281,9 @@ def _print_ranks(rankings: Sequence[Ranking]) -> None:
     echo_columns(("Benchmark", "Rank", "Interval", "Groups", "Score", "Model"), rows)
     for ranking in rankings:
         for model, reason in ranking.left_out.items():
-            click.echo(f"{ranking.benchmark}, {model} is not ranked: {reason}", err=True)
+            echo(f"{ranking.benchmark}, {model} is not ranked: {reason}", err=True)
         for note in ranking.notes:
-            click.echo(f"{ranking.benchmark}, not compared: {note}", err=True)
+            echo(f"{ranking.benchmark}, not compared: {note}", err=True)
 
 
 def _p_text(value: float | None) -> str:

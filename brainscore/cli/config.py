@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from brainscore.cli._app import Subcommands
-from brainscore.cli._output import echo_json, echo_pairs
+from brainscore.cli._output import echo, echo_json, echo_pairs, style
 
 __all__ = ["command"]
 
@@ -58,13 +58,13 @@ def show(json_: bool) -> None:
         echo_json(settings)
         return
     for title, entries in settings.items():
-        click.secho(title, bold=True, underline=True)
+        echo(style(title, bold=True, underline=True))
         if isinstance(entries, dict):
             echo_pairs((name, "-" if text is None else str(text)) for name, text in entries.items())
         else:
             for entry in entries or ["none"]:
-                click.echo(entry)
-        click.echo()
+                echo(entry)
+        echo()
 
 
 def _version(package: str) -> str | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from brainscore.cli._output import echo_json
+from brainscore.cli._output import echo, echo_json
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -37,7 +37,7 @@ def command(ctx: click.Context, output: Path, results: Path | None, jobs: int | 
     Three models are scored on simulated controls and, where a network or BRAINSCORE_MIRROR gives
     access to them, on real measurements. Needs neither torch nor a GPU.
     """
-    click.echo(f"Scoring a few models on controls and real measurements; the report goes into {output} …", err=json_)
+    echo(f"Scoring a few models on controls and real measurements; the report goes into {output} …", err=json_)
     from rich.console import Console
 
     from brainscore.demo import DEMO_PAIRS, run_demo

@@ -9,6 +9,7 @@ import click
 
 from brainscore.cli._app import Subcommands
 from brainscore.cli._options import site_option
+from brainscore.cli._output import echo
 from brainscore_core.errors import UserError
 
 __all__ = ["command"]
@@ -100,4 +101,4 @@ def _fetch(what: str, output: Path, site: str | None, asked: dict[str, Any]) -> 
         raise UserError(f"{output} is a folder", remedy="name a file with --output")
     with Client(site, timeout=120) as client:
         path = client.download(what, output, **asked)
-    click.echo(f"{path} ({path.stat().st_size:,} bytes)")
+    echo(f"{path} ({path.stat().st_size:,} bytes)")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from brainscore.cli._app import Subcommands
-from brainscore.cli._output import echo_json, echo_pairs, echo_table
+from brainscore.cli._output import echo, echo_json, echo_pairs, echo_table, style
 from brainscore_core.errors import UserError, nearest
 from brainscore_core.memory import format_size, parse_size
 from brainscore_core.paths import environments_home
@@ -60,7 +60,7 @@ def list_environments(names: Sequence[str], *, as_json: bool) -> None:
         return
     echo_table(["key", "made for", "installed", "size", "last used", "state"], [_row(entry) for entry in chosen])
     count = "1 environment" if len(chosen) == 1 else f"{len(chosen)} environments"
-    click.echo(f"{count} in {environments_home()}, {format_size(_total(chosen))}", err=True)
+    echo(f"{count} in {environments_home()}, {format_size(_total(chosen))}", err=True)
 
 
 @command.command("make")
@@ -79,14 +79,14 @@ def make(models: Sequence[str], *, as_json: bool) -> None:
         except UserError as error:
             if len(models) == 1:
                 raise
-            click.echo(f"{click.style('Error:', fg='red', bold=True)} {error}", err=True)
+            echo(f"{style('Error:', fg='red', bold=True)} {error}", err=True)
             failed = True
             continue
         made.append({"model": model, **_plain_environment(environment)})
         for note in environment.notes:
-            click.echo(f"{click.style('Note:', fg='yellow')} {note}", err=True)
+            echo(f"{style('Note:', fg='yellow')} {note}", err=True)
         if not as_json:
-            click.echo(environment.key)
+            echo(environment.key)
         environment.release()
     if as_json:
         echo_json({"path": environments_home(), "environments": made})
@@ -108,7 +108,7 @@ def show(name: str, *, as_json: bool) -> None:
         return
     for number, entry in enumerate(entries):
         if number:
-            click.echo()
+            echo()
         echo_pairs((title, text) for title, text in _described(entry) if text)
 
 
@@ -126,9 +126,9 @@ def remove(names: Sequence[str], *, yes: bool, as_json: bool) -> None:
     if as_json:
         echo_json({"removed": [_plain(entry) for entry in removed], "in_use": [_plain(entry) for entry in kept]})
     else:
-        click.echo(f"Removed {_counted(removed)}, {format_size(_total(removed))}")
+        echo(f"Removed {_counted(removed)}, {format_size(_total(removed))}")
         for entry in kept:
-            click.echo(f"{entry.key} is in use", err=True)
+            echo(f"{entry.key} is in use", err=True)
     if kept:
         sys.exit(1)
 
@@ -177,9 +177,9 @@ def collect(*, older_than: float | None, max_size: str | None, dry_run: bool, as
         )
         return
     for entry in done.removed:
-        click.echo(entry.key)
+        echo(entry.key)
     verb = "Would remove" if dry_run else "Removed"
-    click.echo(
+    echo(
         f"{verb} {_counted(done.removed)}, {format_size(_total(done.removed))}; "
         f"{len(done.kept)} left, {format_size(_total(done.kept))}",
         err=True,
@@ -187,7 +187,7 @@ def collect(*, older_than: float | None, max_size: str | None, dry_run: bool, as
 
 
 def _echo_progress(text: str) -> None:
-    click.echo(text, err=True)
+    echo(text, err=True)
 
 
 def _requirements(model: str) -> tuple[Path, ...]:

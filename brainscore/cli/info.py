@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from brainscore.cli._options import json_option, results_option
-from brainscore.cli._output import echo_json, echo_pairs
+from brainscore.cli._output import echo, echo_json, echo_pairs
 from brainscore.cli.list import KINDS
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def command(identifier: str, load: bool, ceiling: bool, attainable: bool, result
         return
     for number, entry in enumerate(entries):
         if number:
-            click.echo()
+            echo()
         echo_pairs((name.replace("_", " "), _text(value)) for name, value in _rows(entry) if _has_content(value))
 
 
@@ -221,10 +221,10 @@ def _assessments(benchmark: str, results: str | None) -> list[dict[str, Any]] | 
     try:
         found, problems = AssessmentStore(results).newest(benchmark)
     except UserError as error:
-        click.echo(f"Warning: assessments cannot be read: {error.message}", err=True)
+        echo(f"Warning: assessments cannot be read: {error.message}", err=True)
         return None
     for problem in problems:
-        click.echo(f"Warning: an assessment cannot be read: {problem}", err=True)
+        echo(f"Warning: an assessment cannot be read: {problem}", err=True)
     return [
         {
             "part": one.part,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from brainscore.cli._output import echo_json, echo_pairs, echo_table
+from brainscore.cli._output import echo, echo_json, echo_pairs, echo_table
 from brainscore_core.formatting import estimate_text, number_text
 from brainscore_core.progress import stage
 
@@ -112,5 +112,5 @@ def _echo(profile: LayerProfile, plot: Path | None) -> None:
         "no score": "\n".join(f"{score.layer}: {score.reason}" for score in profile.scores if score.reason),
         "plot": str(plot or ""),
     }  # fmt: skip
-    click.echo()
+    echo()
     echo_pairs((name, text) for name, text in pairs.items() if text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -10,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from brainscore.cli._options import site_option
-from brainscore.cli._output import echo_json, printable
+from brainscore.cli._output import echo, echo_json, harmless_text, printable
 from brainscore_core.errors import UserError
-from brainscore_core.formatting import estimate_text
+from brainscore_core.formatting import estimate_text, harmless
 from brainscore_vision.training_data import MARKS, explained_signs
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 __all__ = ["command"]
 
 _FIELDS = ("value", "error", "low", "high", "state", "exposure", "verification")
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # a cell that starts so is a formula to spreadsheets
 
 
 @click.command("leaderboard")
@@ -107,7 +107,7 @@ def _print_table(board: Leaderboard, places: Sequence[int]) -> None:
         return
     if not sys.stdout.isatty():
         for cells in (columns, *rows):
-            click.echo("\t".join(cells))
+            echo("\t".join(cells))
         return
     from rich.console import Console
     from rich.table import Table
@@ -115,9 +115,11 @@ def _print_table(board: Leaderboard, places: Sequence[int]) -> None:
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     for number, column in enumerate(columns):
-        table.add_column(Text(column), overflow="fold", no_wrap=number == 0, justify="left" if number < 2 else "right")
+        table.add_column(
+            Text(harmless_text(column)), overflow="fold", no_wrap=number == 0, justify="left" if number < 2 else "right"
+        )
     for cells in rows:
-        table.add_row(*(Text(cell) for cell in cells))
+        table.add_row(*(Text(harmless_text(cell)) for cell in cells))
     Console().print(table)
 
 
@@ -141,24 +143,26 @@ def _cell(board: Leaderboard, row: int, place: int) -> str:
 
 def _print_notes(client: Client, board: Leaderboard) -> None:
     for note in (*board.notes, *explained_signs(board.exposure.ravel().tolist())):
-        click.echo(f"Note: {printable(note)}", err=True)
+        echo(f"Note: {printable(note)}", err=True)
     if not board.models:
-        click.echo("No models.", err=True)
+        echo("No models.", err=True)
     page = f"{client.url}/vision/leaderboard/"
-    click.echo(f"See {page}{'?' if board.query else ''}{board.query}", err=True)
+    echo(f"See {page}{'?' if board.query else ''}{board.query}", err=True)
 
 
 def _print_csv(board: Leaderboard) -> None:
     names = [node.identifier for node in board.nodes]
     head = ["model", "rank", "rank_best", "rank_worst", "groups"]
     head += [name if part == "value" else f"{name}:{part}" for name in names for part in _FIELDS]
-    writer = csv.writer(sys.stdout, lineterminator="\n")
-    writer.writerow(map(_harmless, head))
+    file = io.StringIO(newline="")
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(map(harmless, head))
     for row, model in enumerate(board.models):
-        cells: list[object] = [_harmless(model.identifier), model.rank, model.best, model.worst, model.groups]
+        cells: list[object] = [model.identifier, model.rank, model.best, model.worst, model.groups]
         for place in range(len(names)):
             cells += [_blank(getattr(board, part)[row, place]) for part in _FIELDS]
-        writer.writerow(cells)
+        writer.writerow([harmless(cell) if isinstance(cell, str) else cell for cell in cells])
+    echo(file.getvalue(), nl=False)
 
 
 def _blank(value: Any) -> object:
@@ -185,7 +189,3 @@ def _document(client: Client, board: Leaderboard) -> dict[str, Any]:
         ],
         "notes": board.notes,
     }
-
-
-def _harmless(text: str) -> str:
-    return f"'{text}" if text.startswith(_FORMULA) else text

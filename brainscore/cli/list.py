@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from brainscore.cli._output import echo_json, echo_table
+from brainscore.cli._output import echo, echo_json, echo_table
 from brainscore_core.errors import nearest
 
 __all__ = ["command"]
@@ -93,7 +93,7 @@ def command(kind: str | None, pattern: str | None, like: str | None, library: st
         return
     if not found:
         matching = f" match {pattern!r}" if pattern is not None else " are registered"
-        click.echo(f"No {kind.replace('-', ' ')}{matching}.", err=True)
+        echo(f"No {kind.replace('-', ' ')}{matching}.", err=True)
     echo_table(
         ("identifier", "plugin", "from"),
         [(row["identifier"], row["package"], _origin(row)) for row in found],
@@ -101,7 +101,7 @@ def command(kind: str | None, pattern: str | None, like: str | None, library: st
     if kind == "benchmarks" and sys.stdout.isatty():
         from brainscore_vision.registries import NAME_FORM
 
-        click.echo(f"Any metric on the recordings of a benchmark is a benchmark, too: {NAME_FORM}", err=True)
+        echo(f"Any metric on the recordings of a benchmark is a benchmark, too: {NAME_FORM}", err=True)
 
 
 def _echo_library(library: str, pattern: str | None, *, json_: bool) -> None:
@@ -116,9 +116,9 @@ def _echo_library(library: str, pattern: str | None, *, json_: bool) -> None:
     if not found:
         where = " in the local cache" if library == "huggingface" else ""
         matching = "" if pattern is None else f" matches {pattern!r}"
-        click.echo(f"No model of {library}{where}{matching}.", err=True)
+        echo(f"No model of {library}{where}{matching}.", err=True)
     for name in found:
-        click.echo(name)
+        echo(name)
 
 
 def _echo_counts(counts: dict[str, int], *, json_: bool) -> None:
@@ -126,9 +126,9 @@ def _echo_counts(counts: dict[str, int], *, json_: bool) -> None:
         echo_json(counts)
         return
     for kind, count in counts.items():
-        click.echo(f"{kind}\t{count:,}" if not sys.stdout.isatty() else f"{kind:13} {count:>5,}")
+        echo(f"{kind}\t{count:,}" if not sys.stdout.isatty() else f"{kind:13} {count:>5,}")
     if sys.stdout.isatty():
-        click.echo("List one kind with: brainscore list KIND [PATTERN]", err=True)
+        echo("List one kind with: brainscore list KIND [PATTERN]", err=True)
 
 
 def _origin(row: dict[str, Any]) -> str:

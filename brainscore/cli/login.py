@@ -7,6 +7,7 @@ import sys
 import click
 
 from brainscore.cli._options import site_option
+from brainscore.cli._output import echo
 from brainscore_core.errors import UserError
 
 __all__ = ["command"]
@@ -28,7 +29,7 @@ def command(site: str | None, token_stdin: bool) -> None:
     if token_stdin:
         token = sys.stdin.readline().strip()
     else:
-        click.echo(f"Make a token at {address}/accounts/ and paste it here; it is not shown.", err=True)
+        echo(f"Make a token at {address}/accounts/ and paste it here; it is not shown.", err=True)
         token = click.prompt("Token", hide_input=True, err=True).strip()
     if not token:
         raise UserError("the token is empty", remedy=f"make one at {address}/accounts/")
@@ -36,7 +37,7 @@ def command(site: str | None, token_stdin: bool) -> None:
         me = client.me()
     file = save_token(address, token)
     scopes = ", ".join(me.token.scopes) if me.token is not None else ""
-    click.echo(f"Logged in at {address} as {me.name or me.email} ({scopes}).")
+    echo(f"Logged in at {address} as {me.name or me.email} ({scopes}).")
     if me.token is not None and "submit" not in me.token.scopes:
-        click.echo("This token cannot submit: it lacks the scope submit.", err=True)
-    click.echo(f"The token is kept in {file}.", err=True)
+        echo("This token cannot submit: it lacks the scope submit.", err=True)
+    echo(f"The token is kept in {file}.", err=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from brainscore.cli._options import site_option
+from brainscore.cli._output import echo
 
 __all__ = ["command"]
 
@@ -20,6 +21,6 @@ def command(site: str | None) -> None:
 
     address = site_of(site)
     if forget_token(address):
-        click.echo(f"Logged out of {address}. The token stays valid: revoke it at {address}/accounts/")
+        echo(f"Logged out of {address}. The token stays valid: revoke it at {address}/accounts/")
     else:
-        click.echo(f"No token of {address} is kept.")
+        echo(f"No token of {address} is kept.")

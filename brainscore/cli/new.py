@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from brainscore.cli._app import Subcommands
+from brainscore.cli._output import echo
 
 __all__ = ["command"]
 
@@ -78,19 +79,19 @@ def _write(kind: str, name: str, folder: Path | None, *, behavioral: bool | None
             os.environ[PLUGINS_VARIABLE] = before
     all_of_them = [*written.others, written]
     for one in all_of_them:
-        click.echo(f"Written: {_short(one.folder)}")
+        echo(f"Written: {_short(one.folder)}")
         for file in sorted(one.folder.glob("*.py")):
-            click.echo(f"    {file.name}")
-    click.echo("Next:")
+            echo(f"    {file.name}")
+    echo("Next:")
     listed = [*filter(None, (before or "").split(os.pathsep))]
     if not visible and str(root) not in listed:
-        click.echo(f"    export {PLUGINS_VARIABLE}={shlex.quote(os.pathsep.join([*listed, str(root)]))}")
-    click.echo(f"    brainscore test {' '.join(shlex.quote(_short(one.folder)) for one in all_of_them)}")
-    click.echo(f"    brainscore check {kind} {shlex.quote(name)}")
+        echo(f"    export {PLUGINS_VARIABLE}={shlex.quote(os.pathsep.join([*listed, str(root)]))}")
+    echo(f"    brainscore test {' '.join(shlex.quote(_short(one.folder)) for one in all_of_them)}")
+    echo(f"    brainscore check {kind} {shlex.quote(name)}")
     if kind == "benchmark":
-        click.echo(f"    brainscore score pixels {shlex.quote(name)}")
+        echo(f"    brainscore score pixels {shlex.quote(name)}")
     elif kind == "model":
-        click.echo(f"    brainscore score {shlex.quote(name)} Simulated2026.V1-rdm")
+        echo(f"    brainscore score {shlex.quote(name)} Simulated2026.V1-rdm")
 
 
 def _short(folder: Path) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from brainscore.cli._app import Subcommands
-from brainscore.cli._output import echo_json, echo_pairs
+from brainscore.cli._output import echo, echo_json, echo_pairs, style
 from brainscore_core.errors import UserError
 from brainscore_core.paths import packages_home
 
@@ -243,7 +243,7 @@ def _read_stimuli(
     table = text.assign(**marked.table, **only_empty.table)
     table, converted = convert_texts(table, [name for name in table.columns if name not in exact])
     for change in (*changes, *marked.changes, *only_empty.changes, *converted):
-        click.echo(f"{csv.name}: {change}", err=True)
+        echo(f"{csv.name}: {change}", err=True)
     names = None
     if folder is not None and "stimulus_id" in table.columns:
         column = column or next((one for one in _FILE_COLUMNS if one in table.columns), None)
@@ -277,7 +277,7 @@ def _warned(package: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         warnings.simplefilter("always")
         result = package()
     for warning in caught:
-        click.echo(f"{click.style('Warning:', fg='yellow')} {warning.message}", err=True)
+        echo(f"{style('Warning:', fg='yellow')} {warning.message}", err=True)
     return result
 
 
@@ -287,7 +287,7 @@ def _write_metadata(package: dict[str, Any], folder: Path, metadata: Mapping[str
     path = write_croissant(folder, package["identifier"], **metadata)
     package["croissant_path"] = str(path)
     if not local and "license" not in json.loads(path.read_text(encoding="utf-8")):
-        click.echo(f"{path.name} states no licence, so others may not use the data: pass --license.", err=True)
+        echo(f"{path.name} states no licence, so others may not use the data: pass --license.", err=True)
 
 
 def _local_folder(local: Path) -> Path:
@@ -305,11 +305,11 @@ def _register_locally(package: Mapping[str, Any], folder: Path, stimulus_set: st
         echo_json({**package, "registered_in": str(file)})
         return
     echo_pairs((name, str(value)) for name, value in package.items() if value is not None)
-    click.echo(f"\nRegistered in {file}. Nothing was uploaded. Next:")
+    echo(f"\nRegistered in {file}. Nothing was uploaded. Next:")
     root = folder.absolute().parent.parent
     if not is_discoverable(root):
-        click.echo(f"    export {PLUGINS_VARIABLE}={shlex.quote(str(root))}")
-    click.echo(f"    brainscore test {shlex.quote(str(folder))}")
+        echo(f"    export {PLUGINS_VARIABLE}={shlex.quote(str(root))}")
+    echo(f"    brainscore test {shlex.quote(str(folder))}")
 
 
 def _show(package: Mapping[str, Any], registration: str, *, as_json: bool) -> None:
@@ -317,7 +317,7 @@ def _show(package: Mapping[str, Any], registration: str, *, as_json: bool) -> No
         echo_json({**package, "registration": registration})
         return
     echo_pairs((name, str(value)) for name, value in package.items() if value is not None)
-    click.echo(f"\nRegister it in brainscore_vision/data/<name>/__init__.py:\n\n{registration}")
+    echo(f"\nRegister it in brainscore_vision/data/<name>/__init__.py:\n\n{registration}")
 
 
 def _stimulus_registration(package: Mapping[str, Any]) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from brainscore.cli._options import Filters, listed
-from brainscore.cli._output import echo_json
+from brainscore.cli._output import echo, echo_json
 from brainscore_core.progress import stage
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def command(
     selected = (("models", models), ("benchmarks", benchmarks))
     remarks = [f"Only {kind} {', '.join(names)}." for kind, names in selected if names]
     for problem in unreadable:
-        click.echo(f"Warning: an assessment cannot be read: {problem}", err=True)
+        echo(f"Warning: an assessment cannot be read: {problem}", err=True)
     with stage(f"report of {len(listing.receipts)} receipts"):
         report = report_of(
             listing.receipts,
@@ -155,12 +155,12 @@ def command(
             }
         )
         return
-    click.echo(f"Report of {pairs} {'score' if pairs == 1 else 'scores'}: {output}")
+    echo(f"Report of {pairs} {'score' if pairs == 1 else 'scores'}: {output}")
     for name, path in (("Plot", plot), ("Tables", table)):
         if path is not None:
-            click.echo(f"{name}: {path}")
+            echo(f"{name}: {path}")
     if figures is not None:
-        click.echo(f"Figures: {len(figure_files)} files in {figures}")
+        echo(f"Figures: {len(figure_files)} files in {figures}")
 
 
 def _check_file_types(plot: Path | None, table: Path | None) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from brainscore.cli._output import echo_columns, echo_json
+from brainscore.cli._output import echo, echo_columns, echo_json
 from brainscore_core.errors import UserError
 from brainscore_core.progress import stage
 
@@ -58,7 +58,7 @@ def command(
     store = ResultsStore(results)
     found: list[Reproduction] = []
     for number, score in enumerate(chosen, start=1):
-        click.echo(f"[{number}/{len(chosen)}] {_name(score)} …", err=True)
+        echo(f"[{number}/{len(chosen)}] {_name(score)} …", err=True)
         found += reproduce([score], results=store)
     if json_:
         echo_json([_as_dict(reproduction) for reproduction in found])
@@ -67,7 +67,7 @@ def command(
         agreeing, scored = sum(one.agrees for one in found), sum(one.value is not None for one in found)
         pairs = f"{len(found)} {'pair' if len(found) == 1 else 'pairs'}"
         agree = f"; {agreeing} within the published tolerance." if scored else ": see the last column."
-        click.echo(f"{scored} of {pairs} could be scored{agree}")
+        echo(f"{scored} of {pairs} could be scored{agree}")
     if not all(reproduction.agrees for reproduction in found):
         context.exit(1)
 

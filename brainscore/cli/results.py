@@ -19,7 +19,7 @@ from brainscore.cli._options import (
     report_problems,
     results_option,
 )
-from brainscore.cli._output import difference_lines, echo_json, echo_lines, echo_pairs, echo_table
+from brainscore.cli._output import difference_lines, echo, echo_json, echo_lines, echo_pairs, echo_table, style
 from brainscore_core.errors import UserError
 from brainscore_core.formatting import estimate_text, number_text
 from brainscore_core.identifiers import series_point, states_of_models
@@ -74,7 +74,7 @@ def diff(a: str, b: str, results: str | None, tolerance: float, tolerance_errors
         echo_json(found.to_dict())
     else:
         echo_pairs([("first", _title(first.receipt)), ("second", _title(second.receipt)), ("verdict", found.verdict)])
-        click.echo()
+        echo()
         echo_lines(difference_lines(found))
     if found.verdict == "different":
         sys.exit(1)
@@ -119,7 +119,7 @@ def export(file: Path, results: str | None, filters: Filters, newest: bool, asse
     if json_:
         echo_json({"file": file, "rows": rows, "columns": len(EXPORT_COLUMNS), "unreadable": len(listing.problems)})
     else:
-        click.echo(f"{rows} {'receipt' if rows == 1 else 'receipts'}: {file}")
+        echo(f"{rows} {'receipt' if rows == 1 else 'receipts'}: {file}")
 
 
 def _export_assessments(file: Path, results: str | None, filters: Filters, newest: bool, json_: bool) -> None:
@@ -136,7 +136,7 @@ def _export_assessments(file: Path, results: str | None, filters: Filters, newes
     found = [entry for entry in entries if isinstance(entry, Assessment)]
     for entry in entries:
         if not isinstance(entry, Assessment):
-            click.echo(f"Warning: an assessment cannot be read: {entry}", err=True)
+            echo(f"Warning: an assessment cannot be read: {entry}", err=True)
     found = sorted((one for one in found if filters.match_assessment(one)), key=lambda one: one.id or "")
     rows = export_assessments(found, file)
     if json_:
@@ -144,7 +144,7 @@ def _export_assessments(file: Path, results: str | None, filters: Filters, newes
         numbers = {"assessments": len(found), "columns": len(ASSESSMENT_COLUMNS), "unreadable": unreadable}
         echo_json({"file": file, "rows": rows, **numbers})
     else:
-        click.echo(f"{len(found)} assessments, {rows} rows: {file}")
+        echo(f"{len(found)} assessments, {rows} rows: {file}")
 
 
 _RECEIPTS_SHOWN = 20
@@ -254,20 +254,20 @@ def _report_removal(
         )
         return
     for receipt, why in kept:
-        click.echo(f"Kept {receipt.id} ({receipt.model.identifier} on {receipt.benchmark.identifier}): {why}", err=True)
+        echo(f"Kept {receipt.id} ({receipt.model.identifier} on {receipt.benchmark.identifier}): {why}", err=True)
     if dry_run:
         _echo_receipts(receipts)
-        click.echo(f"Would remove {_count(receipts)} from {_name(store)}")
+        echo(f"Would remove {_count(receipts)} from {_name(store)}")
         return
     for receipt in receipts:
-        click.echo(f"Removed {_line(receipt)}")
+        echo(f"Removed {_line(receipt)}")
 
 
 def _echo_receipts(receipts: Sequence[Receipt]) -> None:
     for receipt in receipts[:_RECEIPTS_SHOWN]:
-        click.echo(_line(receipt), err=True)
+        echo(_line(receipt), err=True)
     if len(receipts) > _RECEIPTS_SHOWN:
-        click.echo(f"… and {len(receipts) - _RECEIPTS_SHOWN} more", err=True)
+        echo(f"… and {len(receipts) - _RECEIPTS_SHOWN} more", err=True)
 
 
 def _line(receipt: Receipt) -> str:
@@ -324,7 +324,7 @@ def trajectory(model: str, results: str | None, benchmarks: tuple[str, ...], plo
         table.append((row["benchmark"], seed, epoch, estimate_text(row["score"], ci=interval, brief=True)))
     _echo_tree(table)
     if plot is not None:
-        click.echo(f"Plot: {plot}")
+        echo(f"Plot: {plot}")
 
 
 @click.command("tree")
@@ -399,30 +399,28 @@ def tree(
         echo_json({"over": over, "models": models_values})
         return
     if not found:
-        click.echo("No receipts.", err=True)
+        echo("No receipts.", err=True)
         return
     for number, made in enumerate(found):
         if number:
-            click.echo()
-        click.echo(click.style(made.model, bold=True))
+            echo()
+        echo(style(made.model, bold=True))
         own_of_model = {
             benchmark: receipt for (model, benchmark), receipt in own_receipts.items() if model == made.model
         }
         _echo_tree(_tree_rows(shown, made, benchmarks, exposure, own_of_model))
     if benchmarks:
         for sign in explained_signs(finding.state for finding in exposure.values()):
-            click.echo(sign, err=True)
+            echo(sign, err=True)
     if own_receipts:
         names = sorted({benchmark for _, benchmark in own_receipts})
-        click.echo(f"Shown below their parents, but not averaged: {', '.join(names)}. --own averages them.", err=True)
+        echo(f"Shown below their parents, but not averaged: {', '.join(names)}. --own averages them.", err=True)
     outside = sorted({name for made in found for name in made.outside} - set(shown))
     if outside:
-        click.echo(f"Not on the leaderboard: {', '.join(outside)}", err=True)
+        echo(f"Not on the leaderboard: {', '.join(outside)}", err=True)
     for name in sorted(name for name in wanted if len(states.get(name, ())) > 1):
         model = series_point(name).model
-        click.echo(
-            f"{name} is one of {len(states[name])} states of {model}: brainscore results trajectory {model}", err=True
-        )
+        echo(f"{name} is one of {len(states[name])} states of {model}: brainscore results trajectory {model}", err=True)
 
 
 def _listed_state(name: str, known: Collection[str], states: Mapping[str, Sequence[str]]) -> str:
@@ -434,7 +432,7 @@ def _receipts(store: ResultsStore, models: Sequence[str]) -> tuple[Receipt, ...]
 
     listing = store.listing()
     for problem in listing.problems:
-        click.echo(f"Warning: a receipt cannot be read: {problem}", err=True)
+        echo(f"Warning: a receipt cannot be read: {problem}", err=True)
     known = {receipt.model.identifier for receipt in listing.receipts}
     trained = {series_point(name).model for name in known}
     for model in models:
@@ -539,7 +537,7 @@ def _echo_tree(rows: Iterable[Sequence[str]]) -> None:
     table = list(rows)
     widths = [max(len(row[column]) for row in table) for column in range(len(table[0]))]
     for row in table:
-        click.echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+        echo("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
 
 
 @click.group("results", cls=Subcommands)
@@ -571,7 +569,7 @@ def list_(results: str | None, filters: Filters, newest: bool, limit: int | None
     report_problems(table.problems)
     if chosen and not json_ and not sys.stdout.isatty():
         for row in chosen:
-            click.echo(row["id"])
+            echo(row["id"])
         return
     listing = store.read((row["model"], row["benchmark"], row["id"]) for row in chosen)
     report_problems(listing.problems)
@@ -580,7 +578,7 @@ def list_(results: str | None, filters: Filters, newest: bool, limit: int | None
         echo_json([_as_row(receipt) for receipt in receipts])
         return
     if not receipts:
-        click.echo(f"No receipts{f' ({filters})' if filters else ''}.", err=True)
+        echo(f"No receipts{f' ({filters})' if filters else ''}.", err=True)
         return
     rows = [
         (
@@ -629,7 +627,7 @@ def show(receipt_id: str, results: str | None, log: bool, json_: bool) -> None:
     store = ResultsStore(results)
     receipt = store.load(receipt_id)
     if log:
-        click.echo(store.attachment_path(receipt, "log").read_text(encoding="utf-8", errors="replace"), nl=False)
+        echo(store.attachment_path(receipt, "log").read_text(encoding="utf-8", errors="replace"), nl=False)
     elif json_:
         echo_json(receipt.to_dict())
     else:

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from brainscore.cli._output import echo_json
+from brainscore.cli._output import echo, echo_json
 from brainscore_core.errors import UserError, nearest
 from brainscore_core.progress import stage
 
@@ -316,11 +316,11 @@ def command(ctx: click.Context, file: Path | None, dry_run: bool, json_: bool, *
         echo_summary(progress.finished, progress.skipped, len(plan.done), store, progress.seconds)
     if interrupted:
         left = len(plan.pending) - len(progress.finished) - len(progress.skipped)
-        click.echo(f"Interrupted; {left} not scored. The same command continues the run.", err=True)
+        echo(f"Interrupted; {left} not scored. The same command continues the run.", err=True)
         ctx.exit(_INTERRUPTED)
     if not json_:
         where = "" if how.get("results") is None else f" --results {how['results']}"
-        click.echo(f"Next: brainscore results tree{where}, brainscore report{where}")
+        echo(f"Next: brainscore results tree{where}, brainscore report{where}")
     if any(event.state == "failed" for event in progress.finished):
         ctx.exit(1)
 

@@ -11,6 +11,7 @@ from typing import Literal
 
 import click
 
+from brainscore.cli._output import echo
 from brainscore_core.errors import UserError
 
 __all__ = ["command"]
@@ -61,7 +62,7 @@ def command(port: int, host: str, results: str | None, demo: bool, workers: int,
     if reset:
         _reset(demonstration)
     if demonstration == "example":
-        click.echo("There are no results yet: an example site is shown, with simulated measurements.")
+        echo("There are no results yet: an example site is shown, with simulated measurements.")
     if demonstration:
         use_demonstration(demonstration)
     server_socket = listen(host, port)
@@ -75,15 +76,15 @@ def command(port: int, host: str, results: str | None, demo: bool, workers: int,
     with_worker = not (demo or no_worker or missing)
     if with_worker:
         os.environ.setdefault("BRAINSCORE_SITE_WORKER", "1")  # the site is not ready without it
-    count = prepare(None if demonstration else to_import, demonstration=demonstration, say=click.echo)
+    count = prepare(None if demonstration else to_import, demonstration=demonstration, say=echo)
     if demo:
-        click.echo("This demonstration runs without a worker: submissions stay queued.")
+        echo("This demonstration runs without a worker: submissions stay queued.")
     elif missing and not no_worker:
-        click.echo(f"The site runs without a worker: {missing.message}; {missing.remedy}")
+        echo(f"The site runs without a worker: {missing.message}; {missing.remedy}")
     elif demonstration and with_worker and not count:
-        click.echo("A worker scores two models on four benchmarks, which takes some minutes.")
+        echo("A worker scores two models on four benchmarks, which takes some minutes.")
     ready = f"The site shows {count:,} score{'' if count == 1 else 's'} at {url}/ (press Ctrl-C to stop)."
-    serve(server_socket, workers=workers, worker=with_worker, announce=lambda: click.echo(ready))
+    serve(server_socket, workers=workers, worker=with_worker, announce=lambda: echo(ready))
 
 
 def _reset(demonstration: Literal["simulated", "example"] | None) -> None:

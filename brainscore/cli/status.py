@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from brainscore.cli._options import site_option
-from brainscore.cli._output import echo_json, echo_table, printable
+from brainscore.cli._output import echo, echo_json, echo_table, printable, style
 from brainscore_core.errors import DataUnavailable, UserError
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def command(
             elif found:
                 echo_table(("ID", "Plugins", "Revision", "State", "Changed (UTC)"), _submission_rows(found))
             else:
-                click.echo("No submissions yet. Send one with: brainscore submit PATH", err=True)
+                echo("No submissions yet. Send one with: brainscore submit PATH", err=True)
             return
         identifier = find_submission(client, submission)
         if watches:
@@ -88,8 +88,8 @@ def command(
     if log and not json_:
         for step in card.latest.steps:
             if step.log:
-                click.secho(f"{step.name}:", bold=True)
-                click.echo("\n".join(map(printable, step.log.rstrip().splitlines())))
+                echo(style(f"{step.name}:", bold=True))
+                echo("\n".join(map(printable, step.log.rstrip().splitlines())))
     if card.state in ("changes", "rejected"):
         context.exit(1)
 
@@ -108,31 +108,31 @@ def echo_findings(findings: Iterable[Any], *, place: Callable[[str], str] = str)
     for finding in findings:
         where = place(finding.file) if finding.file else ""
         where = f"{where}:{finding.line}: " if finding.line else f"{where}: " if where else ""
-        mark = click.style(finding.severity, fg=_COLOURS.get(finding.severity), bold=True)
-        click.echo(f"{click.style(printable(where), bold=True)}{mark}[{finding.check}] {printable(finding.message)}")
+        mark = style(finding.severity, fg=_COLOURS.get(finding.severity), bold=True)
+        echo(f"{style(printable(where), bold=True)}{mark}[{finding.check}] {printable(finding.message)}")
         if finding.remedy:
-            click.echo(f"    → {printable(finding.remedy)}")
+            echo(f"    → {printable(finding.remedy)}")
         counts[finding.severity] += 1
-    click.echo(", ".join(_count(counts[name], name) for name in _COLOURS if counts[name]) or "All checks passed.")
+    echo(", ".join(_count(counts[name], name) for name in _COLOURS if counts[name]) or "All checks passed.")
     return counts["error"]
 
 
 def echo_submission(card: SubmissionCard) -> None:
     """Print the status of a submission: state, steps, findings and progress of scoring."""
-    click.echo(f"{click.style(printable(card.title), bold=True)}, revision {card.revision}: {card.words}")
+    echo(f"{style(printable(card.title), bold=True)}, revision {card.revision}: {card.words}")
     if card.next:
-        click.echo(f"  {card.next}")
+        echo(f"  {card.next}")
     for step in card.latest.steps:
         words = step.words or step.state
         mark, colour = _MARKS.get(words) or _MARKS.get(step.state, ("?", None))
         reason = f": {printable(' '.join(step.reason.split()))}" if step.reason else ""
-        click.echo(f"  {click.style(mark, fg=colour)} {step.name} ({words}){reason}")
+        echo(f"  {style(mark, fg=colour)} {step.name} ({words}){reason}")
     if (pairs := card.pairs) is not None and pairs.total:
         ended = pairs.total - pairs.waiting - pairs.running
         names = ("scored", "not_applicable", "undefined", "failed", "not_run", "cancelled", "running", "waiting")
         counts = [f"{getattr(pairs, name)} {name.replace('_', ' ')}" for name in names if getattr(pairs, name)]
-        click.echo(f"  {ended} of {pairs.total} pairs: {', '.join(counts)}")
-    click.echo(f"  {card.url}")
+        echo(f"  {ended} of {pairs.total} pairs: {', '.join(counts)}")
+    echo(f"  {card.url}")
     if card.latest.findings:
         echo_findings(card.latest.findings)
 

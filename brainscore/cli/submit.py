@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from brainscore.cli._options import site_option
-from brainscore.cli._output import echo_json
+from brainscore.cli._output import echo, echo_json, style
 from brainscore_core.errors import UserError
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def command(
         if dry_run or errors:
             _report(package, findings, _places(source, package), json_=json_)
             if errors and not dry_run and not json_:
-                click.echo("Nothing was sent.", err=True)
+                echo("Nothing was sent.", err=True)
             context.exit(1 if errors else 0)
     card = _send(source, package, commit=commit, private=private, note=note, site=site, submission=submission)
     if json_:
@@ -139,7 +139,7 @@ def _report(package: Package, findings: tuple[Finding, ...], place: Callable[[st
     for plugin in package.plugins:
         keys = ", ".join(one.key for one in plugin.registrations[:5])
         more = f" and {len(plugin.registrations) - 5} more" if len(plugin.registrations) > 5 else ""
-        click.echo(f"{click.style(plugin.path, bold=True)}: {keys or 'registers nothing'}{more}")
+        echo(f"{style(plugin.path, bold=True)}: {keys or 'registers nothing'}{more}")
     echo_findings(findings, place=place)
 
 
@@ -175,12 +175,12 @@ def _report_submission(card: SubmissionCard, findings: tuple[Finding, ...], *, w
     from brainscore.cli.status import echo_findings, echo_submission
 
     sent = f"Sent {card.title} as revision {card.revision} of submission {card.id}."
-    click.echo(sent)
+    echo(sent)
     if findings and not card.latest.findings:
         echo_findings(findings)
     if not waits:
         echo_submission(card)
-        click.echo(f"Follow it with: brainscore status {card.id[:8]} --watch", err=True)
+        echo(f"Follow it with: brainscore status {card.id[:8]} --watch", err=True)
 
 
 def _wait(card: SubmissionCard, site: str | None, every: float) -> SubmissionCard:

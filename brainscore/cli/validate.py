@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from brainscore.cli._output import echo_json
+from brainscore.cli._output import echo_json, harmless_text
 
 if TYPE_CHECKING:
     from brainscore_core.supported_data_standards.brainio.validation import Finding
@@ -47,15 +47,18 @@ def _print(by_file: Mapping[str, Sequence["Finding"]], errors: int) -> None:
     from rich.text import Text
 
     console = Console(highlight=False, soft_wrap=not sys.stdout.isatty())
-    for name, findings in by_file.items():
+    for path, findings in by_file.items():
+        name = harmless_text(path)
         wrong = any(finding.severity == "error" for finding in findings)
         mark, style = ("✗", "bold red") if wrong else ("!", "bold yellow") if findings else ("✓", "bold green")
         console.print(Text.assemble((mark, style), " ", (name, "bold")))
         for finding in findings:
             colour = "red" if finding.severity == "error" else "yellow"
-            text = Text.assemble((f"{finding.severity}: {finding.check}", colour), f": {finding.culprit}")
+            text = Text.assemble(
+                (f"{finding.severity}: {finding.check}", colour), f": {harmless_text(finding.culprit)}"
+            )
             console.print(Padding(text, (0, 0, 0, 4)) if sys.stdout.isatty() else Text("    ") + text)
-            remedy = Text(f"→ {finding.remedy}", style="dim")
+            remedy = Text(f"→ {harmless_text(finding.remedy)}", style="dim")
             console.print(Padding(remedy, (0, 0, 0, 6)) if sys.stdout.isatty() else Text("      ") + remedy)
     warned = sum(map(len, by_file.values())) - errors
     console.print(

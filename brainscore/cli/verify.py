@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from brainscore.cli._options import json_option, results_option
-from brainscore.cli._output import change_lines, difference_lines, echo_json, echo_lines, echo_pairs
+from brainscore.cli._output import change_lines, difference_lines, echo, echo_json, echo_lines, echo_pairs, style
 from brainscore.cli.results import stored_receipt, tolerance_options
 from brainscore_core.progress import stage
 
@@ -84,7 +84,7 @@ def command(
         _report(found, store.address_of(found.found) if keep and found.found else None)
     if found.problem:
         remedy = f"\n{found.remedy}" if found.remedy else ""
-        click.echo(f"Error: not verified: {found.problem}{remedy}", err=True)
+        echo(f"Error: not verified: {found.problem}{remedy}", err=True)
     sys.exit(found.exit_code)
 
 
@@ -101,22 +101,22 @@ def _announce(receipt: Receipt) -> None:
 
 
 def _foreseen(changes: Sequence[Change]) -> None:
-    click.echo()
+    echo()
     if changes:
-        click.echo("Known to differ here:")
+        echo("Known to differ here:")
         echo_lines(f"  {line}" for line in change_lines(changes))
     else:
-        click.echo("Code of plugins, libraries, Python, platform and processor are as they were.")
-    click.echo("Scoring again …")
-    click.echo()
+        echo("Code of plugins, libraries, Python, platform and processor are as they were.")
+    echo("Scoring again …")
+    echo()
 
 
 def _report(found: Verification, stored: str | None) -> None:
     if found.difference is not None:
         echo_lines(difference_lines(found.difference))
-        click.echo()
+        echo()
     if found.found is not None and found.found.error is not None:
-        click.echo(found.found.error.traceback.rstrip(), err=True)
-    click.echo(f"{click.style('verdict', bold=True)}  {found.verdict}")
+        echo(found.found.error.traceback.rstrip(), err=True)
+    echo(f"{style('verdict', bold=True)}  {found.verdict}")
     if stored is not None:
-        click.echo(f"{click.style('receipt', bold=True)}  {stored}")
+        echo(f"{style('receipt', bold=True)}  {stored}")

@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from brainscore.cli._output import echo
 from brainscore_core.errors import UserError
 
 __all__ = ["command"]
@@ -121,5 +122,5 @@ def _stop_on_signals(worker: Any) -> None:
 
 
 def _echo_line(line: str) -> None:
-    click.echo(" ".join(line.split("\n")))
+    echo(" ".join(line.split("\n")))
     sys.stdout.flush()

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from brainscore.client.records import read_record
 from brainscore_core.errors import UnknownIdentifier, UserError
+from brainscore_core.formatting import FORMULA
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,7 +35,6 @@ __all__ = [
 
 _PAGE = "/vision/compare/compare.csv"
 _COLUMNS = ["benchmark", "version", "group", "difference", "error", "low", "high", "outcome"]
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # the site writes an apostrophe before such cells
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -210,7 +210,7 @@ def _searchable(name: str) -> str:
 
 
 def _cell_text(cell: str) -> str:
-    return cell[1:] if cell.startswith("'") and cell[1:].startswith(_FORMULA) else cell
+    return cell[1:] if cell.startswith("'") and cell[1:].startswith(FORMULA) else cell
 
 
 def _cell_number(cell: str) -> float | None:

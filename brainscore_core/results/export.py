@@ -17,6 +17,7 @@ from typing import IO, TYPE_CHECKING, Any, Literal
 
 from brainscore_core.errors import UserError
 from brainscore_core.files import replacing
+from brainscore_core.formatting import harmless
 from brainscore_core.receipts.environment import RECORDED_PACKAGES
 from brainscore_core.receipts.receipt import PluginCode, Receipt
 
@@ -358,7 +359,7 @@ def write_table(
 def write_rows(
     rows: Sequence[dict[str, Any]], columns: Sequence[Column], stream: IO[bytes], *, parquet: bool = False
 ) -> None:
-    """Write rows as CSV or Parquet."""
+    """Write rows as CSV, with an apostrophe before text that a spreadsheet would read as a formula, or as Parquet."""
     (_write_parquet if parquet else _write_csv)(rows, columns, stream)
 
 
@@ -376,7 +377,7 @@ def _cell(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, str):
-        return value.replace("\r\n", "\n").replace("\r", "\n")  # a bare \r ends the row for some readers
+        return harmless(value.replace("\r\n", "\n").replace("\r", "\n"))  # a bare \r ends the row for some readers
     return str(value).lower() if isinstance(value, bool) else str(value)  # floats with all digits
 
 

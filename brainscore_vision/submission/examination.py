@@ -13,7 +13,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
 from brainscore_core.errors import UserError, nearest
-from brainscore_core.identifiers import MAX_LENGTH, confusable_form, identifier_problem
+from brainscore_core.identifiers import MAX_LENGTH, identifier_problem, similar_form
 from brainscore_core.plugins.declared_tests import read_tests
 from brainscore_core.plugins.environments import RequirementsError
 from brainscore_core.plugins.environments.requirements import FILE_NAME, Line, Refusals, read_lines
@@ -108,8 +108,8 @@ def _registered(registry: str, key: str, *, own: frozenset[str]) -> str | None:
     from brainscore_vision.registries import plugin_index
 
     known = plugin_index.locations(registry)
-    form = confusable_form(key)
-    for other in (key, *(name for name in known if name != key and confusable_form(name) == form)):
+    form = similar_form(key)
+    for other in (key, *(name for name in known if name != key and similar_form(name) == form)):
         for location in known.get(other, ()):
             folder = location.folder
             if folder is None or f"{folder.parent.name}/{folder.name}" not in own:
@@ -230,7 +230,7 @@ def examine_identifiers(plugins: Iterable[SubmittedPlugin], *, taken: FindRegist
     taken : callable
         ``taken(registry, key)`` describes who already registers an identifier, or returns None.
     """
-    seen: dict[tuple[str, str], str] = {}
+    seen: dict[tuple[str, str], tuple[str, str]] = {}
     for plugin in plugins:
         file = f"{plugin.path}/__init__.py"
         for registry, key, line in ((item.registry, item.key, item.line) for item in plugin.registrations):
@@ -246,8 +246,11 @@ def examine_identifiers(plugins: Iterable[SubmittedPlugin], *, taken: FindRegist
             elif names_library_model(key):
                 what = f"{key!r} means a model of the library {key.partition(':')[0]}, which needs no plugin"
                 yield Finding("error", "identifier", file, line, what, "begin it with another word")
-            other = seen.setdefault((registry, key), file)
-            if other != file:
+            other, similar = seen.setdefault((registry, similar_form(key)), (file, key))
+            if other != file and key != similar:  # a plugin may have several spellings of its name
+                what = f"{key!r} looks like {similar!r}, which {other} registers"
+                yield Finding("error", "identifier", file, line, what, "choose another identifier")
+            elif other != file:
                 what = f"{key!r} is also registered in {other}"
                 yield Finding("error", "identifier", file, line, what, "register each identifier once")
             if (existing := taken(registry, key)) is not None:

@@ -17,6 +17,7 @@ from django.contrib import messages
 from django.contrib.auth import logout
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Page, Paginator
+from django.db import transaction
 from django.db.models import Model, Q, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest, HttpResponseRedirect, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -164,9 +165,14 @@ def _switch(request: HttpRequest, own: QuerySet[Any], field: str) -> HttpRespons
 @login_required
 def new_token(request: HttpRequest) -> HttpResponse:
     """Create a token and show it once."""
-    form = TokenForm(request.POST or None, user=_current_user(request))
-    if request.method == "POST" and form.is_valid():
-        token, text = form.issue()
+    user = _current_user(request)
+    form, issued = TokenForm(request.POST or None, user=user), None
+    if request.method == "POST":
+        with transaction.atomic():
+            User.objects.select_for_update().get(pk=user.pk)  # of several requests, each counts those before it
+            issued = form.issue() if form.is_valid() else None
+    if issued is not None:
+        token, text = issued
         get_adapter().send_notification_mail("accounts/email/token_made", token.user, {"token": token})
         return render(request, "accounts/token_made.html", {"token": token, "text": text})
     return render(request, "accounts/token.html", {"form": form})

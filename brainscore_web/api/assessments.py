@@ -17,7 +17,7 @@ from brainscore_web.api.problems import Problem, problem_responses
 from brainscore_web.api.responses import refuse_unknown_parameters, url_with
 from brainscore_web.api.schemas import AssessmentPage
 from brainscore_web.api.scores import benchmark_keys, model_keys
-from brainscore_web.leaderboard.clean import harmless, objects_in
+from brainscore_web.leaderboard.clean import objects_in
 from brainscore_web.leaderboard.models import StoredAssessment, StoredAssessmentQuerySet, Visitor
 from brainscore_web.leaderboard.withheld import withheld_assessment
 
@@ -121,10 +121,6 @@ def write_assessments(visitor: Visitor, query: AssessmentsAsked, form: str) -> b
         _document(row, shows_data=row.benchmark.shows_data_to(visitor)) for row in found.iterator(chunk_size=50)
     )
     rows = assessment_rows(documents)
-    if form == "csv":  # texts of models and benchmarks must not become formulas of a spreadsheet
-        rows = [
-            {name: harmless(value) if isinstance(value, str) else value for name, value in row.items()} for row in rows
-        ]
     stream = BytesIO()
     write_rows(rows, ASSESSMENT_COLUMNS, stream, parquet=form == "parquet")
     return stream.getvalue()

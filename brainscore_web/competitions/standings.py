@@ -10,9 +10,10 @@ from typing import Any
 from django.contrib.auth.models import AnonymousUser
 from django.utils import timezone
 
+from brainscore_core.formatting import harmless
 from brainscore_web.competitions.models import Competition, Entry, Track
 from brainscore_web.competitions.rules import Cell, Entered, StandingRow, standings
-from brainscore_web.leaderboard.clean import finite, harmless
+from brainscore_web.leaderboard.clean import finite
 from brainscore_web.leaderboard.models import Benchmark, Score, Visibility, VisionModel
 from brainscore_web.leaderboard.snapshot import STATES, snapshot_for
 from brainscore_web.leaderboard.snapshot import Snapshot as Board

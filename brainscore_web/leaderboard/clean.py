@@ -18,7 +18,6 @@ __all__ = [
     "check_identifier",
     "check_receipt",
     "finite",
-    "harmless",
     "json_value",
     "moment",
     "number",
@@ -37,7 +36,6 @@ REPLACEMENT = "\ufffd"
 """Replaces characters that a database cannot store; never part of a name."""
 
 _IMPOSSIBLE = re.compile("[\0\ud800-\udfff]")
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 _RECEIPT = re.compile(r"[0-9]{8}T[0-9]{12}Z-[0-9a-f]{12}")
 FUTURE = timedelta(days=1)
 """Maximum difference between clocks."""
@@ -56,17 +54,6 @@ def text(value: object, limit: int | None = None) -> str:
     clean = _IMPOSSIBLE.sub(REPLACEMENT, str(value))
     limit = limit or LONGEST_TEXT
     return clean if len(clean) <= limit else clean[: limit - 1] + "…"
-
-
-def harmless(cell: str) -> str:
-    """Return the text of a CSV cell, with an apostrophe before text that a spreadsheet would read as a formula.
-
-    Examples
-    --------
-    >>> harmless("=1+1"), harmless("resnet-50")
-    ("'=1+1", 'resnet-50')
-    """
-    return f"'{cell}" if cell.startswith(_FORMULA) else cell
 
 
 def number(value: object) -> float | None:

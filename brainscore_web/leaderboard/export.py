@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 
 from brainscore_core.errors import UserError
+from brainscore_core.formatting import harmless
 from brainscore_core.numerics.ranks import group_letters
 from brainscore_core.plugins.bibtex import BibtexError, Entry, parse_bibtex
 from brainscore_web.leaderboard.board import Board
-from brainscore_web.leaderboard.clean import harmless
 from brainscore_web.leaderboard.exposure import EXPOSURES
 from brainscore_web.leaderboard.models import Benchmark, Visibility, VisionModel
 from brainscore_web.leaderboard.snapshot import STATES

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponseBase
+from django.http import HttpRequest, HttpResponseBadRequest, HttpResponseBase
 
 from brainscore_web.operations import logs
 from brainscore_web.operations.metrics import count_request
@@ -32,7 +32,10 @@ class Requests:
             if request.path_info.startswith(_OWN_PATHS):
                 _any_host_allowed(request)
             started = time.perf_counter()
-            response = self._get_response(request)
+            if "\0" in request.path_info:  # neither databases nor file systems take it
+                response: HttpResponseBase = HttpResponseBadRequest("NUL in the address", content_type="text/plain")
+            else:
+                response = self._get_response(request)
             seconds = time.perf_counter() - started
             response["X-Request-ID"] = name
             _log_request(request, response.status_code, seconds)

@@ -12,6 +12,7 @@ from django.core.management import call_command
 from django.db import transaction
 from django.utils import timezone
 
+from brainscore_core.plugins.environments import collect_garbage
 from brainscore_web.accounts.models import User
 from brainscore_web.jobs.models import Email, Heartbeat
 from brainscore_web.jobs.queue import delete_old_tasks
@@ -65,6 +66,8 @@ def _remove_expired(dry: bool) -> Iterator[RemovedItems]:
             transaction.set_rollback(dry)  # a dry run does the same, and rolls it back
         yield RemovedItems(what, count)
     yield RemovedItems("folders of plugins", delete_old_folders(_before("folders"), dry=dry))
+    unused = (timezone.now() - _before("folders")).total_seconds()
+    yield RemovedItems("environments of plugins", len(collect_garbage(older_than=unused, dry_run=dry).removed))
     yield RemovedItems("fetched files", delete_old_files(_before("folders"), dry=dry))
     if not dry:
         yield RemovedItems("leftovers of uploads", sweep())

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from django.utils.safestring import SafeString, mark_safe
 
+from brainscore_core.archives import is_portable
 from brainscore_web.leaderboard.models import Visitor
 from brainscore_web.pages.models import HOME, PAGES_WITH_OWN_ADDRESS, News, Page, edits_texts
 
@@ -152,7 +153,7 @@ def document_names() -> tuple[tuple[str, str], ...]:
 def document(name: str) -> Document | None:
     """Return a page of the documentation; None for an unknown name."""
     path = _folder() / f"{name}.md"
-    if not _NAME.match(name) or not path.is_file():
+    if not _NAME.match(name) or not is_portable(name) or not path.is_file():
         return None
     return _document(name, path, path.stat().st_mtime_ns)
 
@@ -164,6 +165,8 @@ def moved_to(name: str) -> str | None:
 
 def picture(name: str) -> tuple[Path, str] | None:
     """Return a file that the documentation shows or links to, and its media type; None if it does not exist."""
+    if not is_portable(name):
+        return None
     folder = _folder().resolve()
     path = (folder / name).resolve()
     if path.suffix not in _PICTURES or not path.is_relative_to(folder) or not path.is_file():

@@ -23,8 +23,10 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 
 from brainscore_core import archives
+from brainscore_core.errors import UserError
 from brainscore_core.formatting import size_text
 from brainscore_core.supported_data_standards.brainio.findings import Finding, format_values
+from brainscore_core.supported_data_standards.brainio.hdf5 import refuse_other_files
 
 __all__ = ["Found", "Question", "Report", "inspect"]
 
@@ -336,6 +338,10 @@ def check_header(path: Path, name: str, limits: dict[str, int]) -> list[Found]:
     import netCDF4
 
     try:
+        refuse_other_files(path, name)
+    except UserError as problem:
+        return [error_finding(name, "unreadable assembly", problem.message, str(problem.remedy))]
+    try:
         with netCDF4.Dataset(path) as dataset:
             size = _unpacked(dataset)
     except (OSError, RuntimeError, ValueError, IndexError, AttributeError) as problem:
@@ -409,7 +415,6 @@ def _table_facts(path: Path, findings: list[Found], *, alone: bool) -> dict[str,
 
 
 def _assembly_facts(path: Path, question: Question, findings: list[Found]) -> dict[str, Any]:
-    from brainscore_core.errors import UserError
     from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
     from brainscore_core.supported_data_standards.brainio.assembly_checks import check_alignment, stimulus_ids
     from brainscore_core.supported_data_standards.brainio.netcdf import read_netcdf

@@ -1,6 +1,8 @@
 """The command group: help, suggestions, errors, exit codes."""
 
+import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -11,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 import brainscore
-from brainscore.cli import _app
+from brainscore.cli import _app, _output
 from brainscore_core.errors import UserError
 
 
@@ -30,6 +32,44 @@ def group(tmp_path, monkeypatch):
         return lambda *arguments: CliRunner().invoke(Group("test"), arguments or ["run"])
 
     return make
+
+
+NAMES = [
+    "\x1b]0;title\x07",
+    "\x1b[31m",
+    "\x1b[2J",
+    "\x9b2J",
+    "a\rb",
+    "a\bb",
+    "\x7f",
+    "\u202egnp",
+    "\u2066a",
+    "\x1bPq\x1b\\",
+]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_names_cannot_steer_the_terminal(monkeypatch, capsys, name):
+    monkeypatch.setattr("click.utils.should_strip_ansi", lambda stream, color: False)
+    _output.echo(f"{_output.style(name, bold=True)}: {name}")
+    _output.echo_pairs([(name, name)])
+    _output.echo_table(["name"], [[name]])
+    _output.echo_columns(["name"], [[name]])
+    shown = capsys.readouterr().out
+    assert "\x1b[1m" in shown  # styles of the commands remain
+    assert not re.search(
+        "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e\u2066]", shown.replace("\x1b[1m", "").replace("\x1b[0m", "")
+    )
+    _output.echo_json({name: name})
+    document = capsys.readouterr().out
+    assert json.loads(document) == {name: name}
+    assert document.replace("\n", "").isprintable()
+
+
+def test_no_command_prints_by_itself():
+    printing = re.compile(r"click\.(echo|secho|style)\(|(?<![.\w])print\(")
+    files = Path(_app.__file__).parent.glob("*.py")
+    assert [file.name for file in files if printing.search(file.read_text())] == ["_output.py"]
 
 
 def test_help_lists_every_command_and_imports_none():

@@ -6,7 +6,9 @@ import pty
 import subprocess
 import sys
 from datetime import date
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 pytest.importorskip("django")
@@ -14,6 +16,7 @@ pytest.importorskip("ninja")
 
 from django.core.cache import caches
 
+from brainscore.cli.leaderboard import _print_csv
 from brainscore_vision.training_data import MARKS
 from brainscore_web.accounts.models import ApiToken, User
 from brainscore_web.leaderboard.board import board_of
@@ -93,6 +96,21 @@ def test_csv(cli, site):
     assert [row["model"] for row in rows] == [model.identifier for model in board.models]
     assert [float(row["IT"]) for row in rows] == board.values[:, board.place("IT")].tolist()
     assert {row["IT:state"] for row in rows} == {"scored"}
+
+
+def test_csv_has_no_formulas(capsys):
+    board = SimpleNamespace(
+        nodes=[SimpleNamespace(identifier="+node")],
+        models=[SimpleNamespace(identifier="=model", rank=1, best=1, worst=1, groups="@groups")],
+    )
+    for name in ("value", "error", "low", "high"):
+        setattr(board, name, np.array([[-0.5]]))
+    for name in ("state", "exposure", "verification"):
+        setattr(board, name, np.array([["=text"]]))
+    _print_csv(board)
+    head, row = csv.reader(io.StringIO(capsys.readouterr().out))
+    assert head[5] == "'+node"
+    assert row == ["'=model", "1", "1", "1", "'@groups", *["-0.5"] * 4, *["'=text"] * 3]
 
 
 def test_ones_own_models(cli, site, monkeypatch):

@@ -21,10 +21,31 @@ from packaging.version import InvalidVersion, Version
 import brainscore_core
 from brainscore_core.errors import UserError
 
-__all__ = ["Base", "Installed", "base_of", "closure", "installed_in", "platform_needs", "without_python_settings"]
+__all__ = [
+    "Base",
+    "Installed",
+    "base_of",
+    "closure",
+    "declared_limits",
+    "installed_in",
+    "minimal_variables",
+    "platform_needs",
+    "without_python_settings",
+]
 
 _START_SECONDS = 60.0  # in which an interpreter must start
 _DISTRIBUTION = re.compile(r"(?P<name>[^-]+)-(?P<version>[^-]+)(-.*)?\.(dist|egg)-info")
+_VARIABLES = frozenset(
+    {"APPDATA", "CURL_CA_BUNDLE", "DYLD_LIBRARY_PATH", "HOME", "LANG", "LC_ALL", "LC_CTYPE", "LD_LIBRARY_PATH"}
+    | {"LOCALAPPDATA", "NETRC", "PATH", "REQUESTS_CA_BUNDLE", "SSL_CERT_DIR", "SSL_CERT_FILE", "SYSTEMROOT"}
+    | {"TEMP", "TMP", "TMPDIR", "USERPROFILE", "XDG_CACHE_HOME", "XDG_CONFIG_DIRS", "XDG_CONFIG_HOME"}
+    | {"ALL_PROXY", "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY"}
+)
+_OF_PIP = frozenset(  # package sources and connections
+    {"CACHE_DIR", "CERT", "CLIENT_CERT", "CONFIG_FILE", "DEFAULT_TIMEOUT", "EXTRA_INDEX_URL", "FIND_LINKS"}
+    | {"INDEX_URL", "KEYRING_PROVIDER", "NO_CACHE_DIR", "NO_INDEX", "PRE", "PREFER_BINARY", "PROXY", "RETRIES"}
+    | {"TIMEOUT", "TRUSTED_HOST", "UPLOADED_PRIOR_TO", "USE_DEPRECATED", "USE_FEATURE"}
+)
 # packages that any model needs, in addition to the requirements of the installed platform
 _CORE = ("netcdf4", "numpy", "pandas", "pillow", "scikit-learn", "scipy", "xarray")
 _PROBE = """
@@ -190,6 +211,15 @@ def without_python_settings() -> dict[str, str]:
     }
 
 
+def minimal_variables() -> dict[str, str]:
+    """Environment variables for pip and new environments: of the system, connections and package sources only."""
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if name.upper() in _VARIABLES or (name.startswith("PIP_") and name.removeprefix("PIP_") in _OF_PIP)
+    }
+
+
 def _editable(path: Sequence[Path]) -> bool:
     """Whether the platform is importable, possibly by the import hook of an editable installation."""
     return any((folder / "brainscore_core").is_dir() for folder in path) or any(
@@ -291,3 +321,15 @@ def applies(requirement: Requirement, markers: Mapping[str, str], extras: Iterab
 def platform_needs(base: Base, installed: Mapping[str, Installed]) -> dict[str, str]:
     """Versions of the platform's own requirements, which are fixed in every environment."""
     return closure([(name, ()) for name in ("brainscore", *_CORE)], installed, base.markers)
+
+
+def declared_limits(base: Base, installed: Mapping[str, Installed]) -> list[str]:
+    """Version constraints of the platform's extra ``torch``."""
+    if "brainscore" not in installed:
+        return []
+    optional = [
+        requirement
+        for requirement in requires(installed["brainscore"])
+        if not applies(requirement, base.markers) and applies(requirement, base.markers, ["torch"])
+    ]
+    return [f"{canonicalize_name(item.name)}{item.specifier}" for item in optional if item.specifier]

@@ -24,7 +24,7 @@ from brainscore_core.plugins.environments.requirements import Wanted, what_is_wa
 
 __all__ = ["Environment", "environment_of"]
 
-_VERSION = 1  # of the build; a new version rebuilds all environments
+_VERSION = 2  # of the build; a new version rebuilds all environments
 _DIGITS = 12
 _PAUSE = 0.01  # seconds between two checks of a lock
 _logger = logging.getLogger(__name__)
@@ -39,8 +39,8 @@ class Environment:
     Attributes
     ----------
     python : Path
-        The interpreter. It sees its own packages first, then those of the base, including the platform. ``.pth`` files
-        of wheels run when it starts, so start it only where the plugin may run.
+        The interpreter. It sees its own packages first, then those of the base, including the platform. Code of wheels
+        may run when it starts, so start it only where the plugin may run.
     key : str
         Hash of the request and of the result: the same key means the same versions.
     packages : dict of str

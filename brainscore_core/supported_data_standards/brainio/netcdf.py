@@ -16,6 +16,7 @@ from xarray.indexes import PandasIndex
 
 from brainscore_core.errors import UserError
 from brainscore_core.files import replacing
+from brainscore_core.supported_data_standards.brainio.hdf5 import refuse_other_files
 from brainscore_core.supported_data_standards.brainio.import_report import ImportReport
 from brainscore_core.supported_data_standards.brainio.levels import index_order, named_coords
 
@@ -454,7 +455,7 @@ def read_netcdf(path: str | Path, cls: Callable[..., Assembly], group: str | Non
     Raises
     ------
     UserError
-        If the file is missing, empty or damaged, or contains no assembly; the message names it.
+        If the file is missing, empty or damaged, contains no assembly, or reads other files; the message names it.
     ValueError
         If the dimensions are not those of the class.
     """
@@ -465,6 +466,7 @@ def read_netcdf(path: str | Path, cls: Callable[..., Assembly], group: str | Non
         raise UserError(f"the file {path} does not exist", remedy="check the path, or fetch the file again")
     if path.stat().st_size == 0:
         raise UserError(f"{path} is empty", remedy="fetch or write it again")
+    refuse_other_files(path)
     with _hdf5:
         try:
             with netCDF4.Dataset(str(path), "r") as file:

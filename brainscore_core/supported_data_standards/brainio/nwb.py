@@ -17,6 +17,7 @@ from brainscore_core.errors import DataUnavailable, UserError, nearest
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_core.supported_data_standards.brainio.assembly_checks import NAN_ALLOWED, check_alignment
 from brainscore_core.supported_data_standards.brainio.findings import ValidationWarning, raise_for_errors
+from brainscore_core.supported_data_standards.brainio.hdf5 import refuse_other_files
 from brainscore_core.supported_data_standards.brainio.import_report import (
     IMPORT_REPORT,
     ImportChange,
@@ -560,13 +561,15 @@ def _opened(path: str | Path) -> Iterator[tuple["NWBFile", str]]:
             raise UserError(f"the file {path} does not exist", remedy="check the path")
     with contextlib.ExitStack() as stack:
         try:
+            refuse_other_files(opened if remote else Path(path), address)
             hdf5 = stack.enter_context(h5py.File(opened, "r"))
             reader = stack.enter_context(NWBHDF5IO(file=hdf5, mode="r", load_namespaces=True))
             file = reader.read()
         except Exception as error:  # readers raise many types of errors for other files
-            raise UserError(
-                f"cannot read {address} as an NWB file: {error}", remedy="check it with `python -m pynwb.validate FILE`"
-            ) from error
+            reason, remedy = str(error), "check it with `python -m pynwb.validate FILE`"
+            if isinstance(error, UserError):
+                reason, remedy = error.message, error.remedy or ""
+            raise UserError(f"cannot read {address} as an NWB file: {reason}", remedy=remedy) from error
         yield file, source
 
 

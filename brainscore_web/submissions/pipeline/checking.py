@@ -15,7 +15,7 @@ from django.db import transaction
 from django.db.models import Q
 
 import brainscore_vision
-from brainscore_core.identifiers import confusable_form
+from brainscore_core.identifiers import similar_form
 from brainscore_core.plugins.environments import (
     Environment,
     RequirementsError,
@@ -298,32 +298,31 @@ def _clashes(
 ) -> tuple[Finding, ...]:
     """Find plugins whose folder name is taken, and note which ones are new versions of the owner's live plugins."""
     mine = {(str(plugin.kind), plugin.name) for plugin in plugins}
+    like = {(kind, similar_form(name)): (kind, name) for kind, name in mine}
+    holders: list[tuple[_Key, str]] = []
     found: dict[_Key, Finding] = {}
     for live in _live(mine):
-        key = (live["kind"], live["name"])
-        if key not in mine:
-            continue
-        if owner is not None and live["owner"] == owner.pk:
+        key, yours = (live["kind"], live["name"]), owner is not None and live["owner"] == owner.pk
+        if key in mine and yours:
             message = "this replaces your live plugin of the same name when it is published"
             found[key] = _finding("note", "new version", key, message, "no action is needed")
         else:
-            found[key] = _taken(key, "a plugin of another member")
+            holders.append((key, "your live plugin" if yours else "a plugin of another member"))
     here = Path(str(brainscore_vision.__file__)).parent
-    for kind, name in mine - set(found):
-        if (here / kind / name).is_dir():  # two folders of one name cannot both be imported
-            found[kind, name] = _taken((kind, name), "the platform")
+    for kind in {kind for kind, _name in mine}:  # two folders of one name cannot both be imported
+        holders += [((kind, path.name), "the platform") for path in (here / kind).glob("*/")]
     for submitted in _open(owner, submission):
-        for plugin in submitted:
-            key = (plugin["kind"], plugin["name"])
-            if key in mine and key not in found:
-                found[key] = _taken(key, "an open submission of another member")
+        holders += [((plugin["kind"], plugin["name"]), "an open submission of another member") for plugin in submitted]
+    for other, who in holders:
+        same = like.get((other[0], similar_form(other[1])))
+        if same is not None:
+            found.setdefault(same, _taken(same, other, who))
     return tuple(found[key] for key in sorted(found))
 
 
-def _taken(key: _Key, who: str) -> Finding:
-    return _finding(
-        "error", "name of a plugin", key, f"{who} already has a folder {key[0]}/{key[1]}", "rename your folder"
-    )
+def _taken(key: _Key, other: _Key, who: str) -> Finding:
+    remedy = "rename your folder" + ("" if key == other else "; names that differ only in case or separators are equal")
+    return _finding("error", "name of a plugin", key, f"{who} already has a folder {other[0]}/{other[1]}", remedy)
 
 
 def _finding(severity: Any, check: str, key: _Key, message: str, remedy: str) -> Finding:
@@ -357,7 +356,7 @@ def _keys(plugins: list[dict[str, Any]], kind: str, name: str) -> Iterator[_Key]
 
 def _looking_alike(asked: set[_Key], mine: set[_Key], open_ones: list[list[Any]]) -> Iterator[tuple[_Key, str]]:
     """Find identifiers that look like one of the live plugins (except these), the leaderboard, or open submissions."""
-    like = {(registry, confusable_form(key)): key for registry, key in asked}
+    like = {(registry, similar_form(key)): key for registry, key in asked}
 
     def others() -> Iterator[_Key]:
         for plugin in Plugin.objects.order_by("kind", "name").values("kind", "name", "revision__plugins").iterator():
@@ -371,7 +370,7 @@ def _looking_alike(asked: set[_Key], mine: set[_Key], open_ones: list[list[Any]]
                 yield from ((registry, one) for one in rows.values_list("identifier", flat=True).iterator())
 
     for registry, other in others():
-        key = like.get((registry, confusable_form(other)))
+        key = like.get((registry, similar_form(other)))
         if key is not None and key != other:
             yield (registry, key), other
 

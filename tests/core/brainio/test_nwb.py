@@ -17,6 +17,7 @@ from brainscore_core.supported_data_standards.brainio.nwb import from_nwb
 from brainscore_core.supported_data_standards.brainio.packaging import package_data_assembly_locally
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 
+h5py = pytest.importorskip("h5py", reason="needs pynwb: pip install 'brainscore[nwb]'")
 pynwb = pytest.importorskip("pynwb", reason="needs pynwb: pip install 'brainscore[nwb]'")
 
 BINS = [(0, 50), (50, 70), (70, 170), (-100, 0), (60, 160)]
@@ -357,3 +358,7 @@ def test_other_files(tmp_path):
         from_nwb(tmp_path / "b.nwb", **NAMED)
     with pytest.raises(UserError, match="dandi:000123/"):
         from_nwb("dandi:here", **NAMED)
+    with h5py.File(tmp_path / "a.nwb", "w") as file:
+        file["units"] = h5py.ExternalLink("b.nwb", "/units")
+    with pytest.raises(UserError, match="reads other files: /units is a link"):
+        from_nwb(tmp_path / "a.nwb", **NAMED)

@@ -1,4 +1,5 @@
 import csv
+import io
 import math
 import sys
 from dataclasses import replace
@@ -9,6 +10,7 @@ import pandas as pd
 import pytest
 
 from brainscore_core.errors import UserError
+from brainscore_core.results.export import write_rows
 from brainscore_core.scoring import (
     EXPORT_COLUMNS,
     BenchmarkInfo,
@@ -187,6 +189,13 @@ def test_both_formats_hold_the_same(tmp_path):
         else:
             left, right = ([None if pd.isna(value) else value for value in side] for side in (left, right))
             assert left == right, column.name
+
+
+@pytest.mark.parametrize("name", ["=1+1", "+1", "-1+1", "@SUM(1)", "\t=1", "\r=1", "＝1+1"])
+def test_csv_has_no_formulas(name):
+    stream = io.BytesIO()
+    write_rows([{"model": name, "score": -0.5}], EXPORT_COLUMNS[:2], stream)
+    assert list(csv.reader(io.StringIO(stream.getvalue().decode())))[1] == [f"'{name}".replace("\r", "\n"), "-0.5"]
 
 
 def test_csv_has_all_digits(tmp_path):

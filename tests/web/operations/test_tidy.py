@@ -11,6 +11,7 @@ from django.core.management import call_command
 from django.utils import timezone
 from django_tasks_db.models import DBTaskResult
 
+from brainscore_core.paths import environments_home
 from brainscore_web.accounts.models import User
 from brainscore_web.jobs.models import Email, Heartbeat
 from brainscore_web.leaderboard.models import Benchmark, VisionModel
@@ -91,6 +92,7 @@ def test_what_is_old_is_forgotten_and_nothing_else(old):
     assert {what: done[what] for what in planned} == planned
     assert {what for what, number in planned.items() if number == 1} == set(planned) - {
         "folders of plugins",
+        "environments of plugins",
         "fetched files",
     }
     assert there(old) == {name for name in old if not name.startswith("forgotten")}
@@ -116,3 +118,12 @@ def test_folders_of_plugins_that_are_live_stay(db, places, settings):
     tidy()
     assert not other.exists()
     assert published_folder().is_dir()
+
+
+def test_unusable_environments_are_removed(db, places):
+    folder = environments_home() / f"{'a' * 12}-{'b' * 12}"
+    folder.mkdir(parents=True)
+    tidy(dry=True)
+    assert folder.exists()
+    tidy()
+    assert not folder.exists()

@@ -98,7 +98,7 @@ def test_code_is_highlighted():
     assert "<b>" not in rendered("x", "```unknown\n<b>\n```").body
 
 
-@pytest.mark.parametrize("name", ["../README", "nothing", "a/b", "", "index.md"])
+@pytest.mark.parametrize("name", ["../README", "nothing", "a/b", "", "index.md", "a" * 5000])
 def test_other_files_are_no_pages(name):
     assert document(name) is None
 
@@ -112,7 +112,9 @@ def test_pictures(client, db):
     answer = client.get("/tutorials/files/result.png")
     assert answer.status_code == 200
     assert b"".join(answer.streaming_content)[:4] == b"\x89PNG"
-    assert client.get("/tutorials/files/..%2FREADME.md").status_code == 404
+    for name in ("..%2FREADME.md", f"{'a' * 5000}.png", f"{'a/' * 2000}b.png"):
+        assert client.get(f"/tutorials/files/{name}").status_code == 404
+    assert client.get("/tutorials/files/a%00.png").status_code == 400
 
 
 def test_own_texts():

@@ -80,6 +80,23 @@ def the_same(content_of):
     return {"answers": answers, "kept": user.submissions.count()}
 
 
+def tokens(_content_of):
+    """Eight tokens at the same time, room for four beside those of the member."""
+    from django.test import Client
+
+    from brainscore_web.accounts.models import ApiToken
+
+    user, _ = somebody("tokens")
+    for number in range(45):
+        ApiToken.issue(user, str(number), ["read"])
+    clients = [Client() for _ in range(8)]
+    for client in clients:
+        client.force_login(user)
+    asked = {"name": "x", "scopes": ["read"], "days": "30"}
+    at_once([lambda client=client: client.post("/accounts/tokens/", asked).status_code for client in clients])
+    return user.tokens.count()
+
+
 if __name__ == "__main__":
     import django
 
@@ -87,6 +104,7 @@ if __name__ == "__main__":
     from django.conf import settings
 
     settings.ALLOWED_HOSTS = ["*"]
+    settings.STORAGES["staticfiles"]["BACKEND"] = "django.contrib.staticfiles.storage.StaticFilesStorage"
     settings.SUBMISSIONS["open"] = 3
     settings.SUBMISSIONS["examinations"] = 20  # so that none is refused because the site is busy
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
@@ -96,4 +114,4 @@ if __name__ == "__main__":
     def content_of(number):
         return zipped(model_files(f"tiles-{number}", size=8 + number))
 
-    print(json.dumps([case(content_of) for case in (open_submissions, revisions, the_same)]))
+    print(json.dumps([case(content_of) for case in (open_submissions, revisions, the_same, tokens)]))

@@ -30,7 +30,7 @@ def test_requests_at_the_same_time(transactional_db, django_db_setup, tmp_path):
     program = Path(__file__).with_name("_races.py")
     done = subprocess.run([sys.executable, program], env=environment, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
-    many, again, twice = json.loads(done.stdout.splitlines()[-1])
+    many, again, twice, tokens = json.loads(done.stdout.splitlines()[-1])
     assert sorted(set(many["answers"])) == [201, 429]
     assert many["answers"].count(201) == many["kept"] == 3
     assert again == {
@@ -41,6 +41,7 @@ def test_requests_at_the_same_time(transactional_db, django_db_setup, tmp_path):
     }
     assert sorted(twice["answers"]) == [201, 409, 409, 409]
     assert twice["kept"] == 1
+    assert tokens == 50
 
 
 @pytest.mark.django_db

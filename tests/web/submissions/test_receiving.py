@@ -208,6 +208,19 @@ def test_own_live_plugins_become_new_versions_and_those_of_others_are_theirs(sub
     assert errors_of(elsewhere) == ["'tiles-8' is taken: your plugin models/tiles_8"]
 
 
+def test_names_that_differ_in_separators_are_equal(submitter, other, submitted):
+    live(submitter, submitted(submitter))
+    Submission.objects.update(state="done")
+    for identifier, name in (("tiles_8", "tiles__8"), ("tiles.8", "Tiles_8"), ("tiles--8", "tiles_8_")):
+        errors = errors_of(submitted(other, model_files(identifier, name=name)))
+        assert f"{identifier!r} is taken: it looks like 'tiles-8', which is already in use" in errors
+        assert ("a plugin of another member already has a folder models/tiles_8" in errors) == (name != "tiles_8_")
+        Submission.objects.update(state="done")
+    assert not errors_of(submitted(submitter, model_files(size=9)))  # the next version
+    pixels = errors_of(submitted(other, model_files("pix-els_2", name="grey__pixels")))
+    assert not pixels
+
+
 @pytest.mark.parametrize("kind", [VisionModel, Benchmark])
 def test_names_of_the_board_belong_to_who_has_them(submitter, other, submitted, kind):
     identifier = "tiles-8" if kind is VisionModel else "Author2026-pls"

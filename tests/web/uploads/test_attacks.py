@@ -188,6 +188,18 @@ def bomb(tmp_path):
     return (tmp_path / "bomb.nc").read_bytes()
 
 
+def of_the_server(tmp_path):
+    """A file whose regions are in another file, which the check would show to the uploader."""
+    h5py = pytest.importorskip("h5py", reason="needs h5py: pip install 'brainscore[nwb]'")
+    with h5py.File(tmp_path / "server.h5", "w") as file:
+        file["region"] = ["secret"] * len(IDS)
+    (tmp_path / "sent.nc").write_bytes(assembly_bytes(tmp_path))
+    with h5py.File(tmp_path / "sent.nc", "a") as file:
+        del file["region"]
+        file["region"] = h5py.ExternalLink(str(tmp_path / "server.h5"), "/region")
+    return (tmp_path / "sent.nc").read_bytes()
+
+
 def infinite(tmp_path):
     from brainscore_core.supported_data_standards.brainio.netcdf import write_netcdf
 
@@ -200,6 +212,7 @@ def infinite(tmp_path):
 MEASUREMENTS = {
     "no netCDF": (lambda _: b"PK\x03\x04" + b"\0" * 200, "not a netCDF file"),
     "cut off": (lambda folder: assembly_bytes(folder)[:2000], "unreadable assembly"),
+    "other files of the server": (of_the_server, "unreadable assembly"),
     "huge header": (bomb, "assembly too large"),
     "stimuli that the stimulus set lacks": (
         lambda folder: assembly_bytes(folder, ids=[*IDS[:-1], "img_99"]),
@@ -227,6 +240,7 @@ def test_measurements(start, send, client, root, packages, tmp_path, attack):
     found = {one["check"]: one for one in upload.findings}
     assert finding in found, upload.findings
     assert found[finding]["file"] == "assy_Simulated2026_upload.nc"
+    assert "secret" not in str([upload.findings, upload.facts])
     assert files_below(root) == []
 
 

@@ -1,7 +1,9 @@
 import json
 import os
+import re
 import stat
 import tarfile
+import zipfile
 from pathlib import Path
 
 import numpy
@@ -10,8 +12,9 @@ import pytest
 import brainscore_core
 from brainscore_core.errors import UserError
 from brainscore_core.plugins.environments import RequirementsError, environment_of, environments
-from brainscore_core.plugins.environments.base import base_of
-from brainscore_core.plugins.environments.build import _settings_of
+from brainscore_core.plugins.environments import wheels as module_of_wheels
+from brainscore_core.plugins.environments.base import base_of, minimal_variables
+from brainscore_core.plugins.environments.wheels import _settings_of, examine_wheel
 
 pytestmark = pytest.mark.slow(reason="makes virtual environments")
 
@@ -231,17 +234,6 @@ def test_another_platform_is_not_brought_along(make, wheels, plugin):
     assert [number for _, number in raised.value.places] == [1]
 
 
-@pytest.mark.slow(reason="installs several times")
-def test_nothing_of_a_wheel_runs_when_it_is_installed(make, wheels, plugin, run, tmp_path):
-    trace = tmp_path / "trace"
-    wheels.add("tiny", files={"tiny.py": "", "tiny.pth": f"import os; open({str(trace)!r}, 'a').write('ran ')\n"})
-    environment = make(plugin("tiny\n"))
-    make(plugin("tiny\n"))
-    assert not trace.exists()
-    run(environment, "")
-    assert set(trace.read_text().split()) == {"ran"}
-
-
 def test_what_is_made_and_shared(make, wheels, plugin, home, run, monkeypatch):
     """Scripts, permissions and description of an environment, its use, and that another plugin gets the same."""
     monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
@@ -390,9 +382,84 @@ def test_a_base_without_pip_uses_the_one_that_python_brings(make, base, wheels, 
     assert run(environment, "import tiny; print(tiny.version)") == "1.0"
 
 
-@pytest.mark.parametrize("path", ["data/pyvenv.cfg", "scripts/python", "scripts/python3"])
-def test_the_interpreter_is_not_replaced(make, wheels, plugin, path):
-    files = {"taker/__init__.py": "", f"taker-1.0.data/{path}": "#!/bin/sh\necho taken\n"}
-    wheels.add("taker", files=files)
-    with pytest.raises(RequirementsError, match=f"replace files of the interpreter: .*{path.rpartition('/')[2]}"):
-        make(plugin("taker"))
+def test_nothing_of_a_wheel_runs_when_it_is_installed(make, wheels, plugin, tmp_path):
+    """Even if a later wheel ends the installation with what looks like a conflict, so that a second one would start."""
+    code = f"import os; open({str(tmp_path / 'trace')!r}, 'w')\n"
+    wheels.add("tiny", files={"tiny.py": "", "_brainscore_base.pth": code})
+    wheels.add("unfit", files={"unfit-1.0.data/conflict/file": ""}, requires=["tiny"])
+    with pytest.raises(RequirementsError, match=r"run code when Python starts: '_brainscore_base.pth' of tiny-1.0"):
+        make(plugin("unfit\n"))
+    assert not (tmp_path / "trace").exists()
+
+
+@pytest.mark.parametrize(
+    ("path", "problem"),
+    [
+        ("_brainscore_base.pth", "run code when Python starts"),
+        ("tiny.PTH", "run code when Python starts"),
+        ("tiny.start", "run code when Python starts"),
+        ("tiny-1.0.data/purelib/tiny.pth", "run code when Python starts"),
+        ("tiny-1.0.data/platlib/sitecustomize.py", "run code when Python starts"),
+        ("sitecustomize/__init__.py", "run code when Python starts"),
+        ("usercustomize.cpython-311-x86_64-linux-gnu.so", "run code when Python starts"),
+        ("brainscore_core.py", "install another brainscore_core"),
+        ("brainscore_vision/__init__.py", "install another brainscore_vision"),
+        ("tiny-1.0.data/data/lib/python3.11/site-packages/tiny.pth", "folders of the environment that are not theirs"),
+        ("tiny-1.0.data/data/lib64/python3.11/site-packages/tiny.pth", "that are not theirs"),
+        ("tiny-1.0.data/data/bin/python", "that are not theirs"),
+        ("tiny-1.0.data/data/pyvenv.cfg", "replace files of the interpreter: .*pyvenv.cfg"),
+        ("tiny-1.0.data/scripts/python", "replace files of the interpreter: .*python"),
+        ("tiny-1.0.data/scripts/python3", "replace files of the interpreter: .*python3"),
+        ("tiny-1.0.data/scripts/../tiny", "write outside of the environment"),
+        ("../../tiny.pth", "write outside of the environment"),
+        ("/tmp/tiny.pth", "write outside of the environment"),
+    ],
+)
+def test_what_a_wheel_may_not_contain(wheels, path, problem):
+    assert re.search(problem, examine_wheel(wheels.add("tiny", files={path: ""}), {"python", "python3"})[1])
+
+
+@pytest.mark.parametrize("path", ["tiny/sitecustomize.py", "tiny/a.pth", "tiny-1.0.data/data/share/man/tiny.1"])
+def test_what_a_wheel_may_contain(wheels, path):
+    assert examine_wheel(wheels.add("tiny", files={path: ""}), {"python"})[1] == ""
+
+
+@pytest.mark.parametrize("name", ["python", "../../../tiny", "/tmp/tiny"])
+def test_scripts_of_a_wheel_stay_in_their_folder(wheels, name):
+    files = {"tiny-1.0.dist-info/entry_points.txt": f"[console_scripts]\n{name} = tiny:main\n"}
+    assert re.search("replace files|write outside", examine_wheel(wheels.add("tiny", files=files), {"python"})[1])
+
+
+def test_a_package_that_a_wheel_names_by_address_is_not_built(make, wheels, plugin, tmp_path):
+    (tmp_path / "backend.py").write_text(f"open({str(tmp_path / 'built')!r}, 'w')")
+    settings = '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n'
+    (tmp_path / "pyproject.toml").write_text(settings)
+    with tarfile.open(tmp_path / "raw-1.0.tar.gz", "w:gz") as archive:
+        for name in ("backend.py", "pyproject.toml"):
+            archive.add(tmp_path / name, f"raw-1.0/{name}")
+    wheels.add("tiny", requires=[f"raw @ file://{tmp_path}/raw-1.0.tar.gz"])
+    with pytest.raises(RequirementsError):
+        make(plugin("tiny\n"))
+    assert not (tmp_path / "built").exists()
+    wheels.add("private", folder=tmp_path)
+    wheels.add("tiny", requires=[f"private @ file://{tmp_path}/private-1.0-py3-none-any.whl"])
+    with pytest.raises(RequirementsError, match="from an address that only another package names"):
+        make(plugin("tiny\n"))
+
+
+def test_limits_of_size_and_time(make, wheels, plugin, monkeypatch):
+    with zipfile.ZipFile(wheels.add("tiny"), "a", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("tiny/zeros", bytes(110 << 20))
+    assert "unpack to 115.3 MB from 113.1 kB" in examine_wheel(wheels.folder / "tiny-1.0-py3-none-any.whl", ())[1]
+    for limit, problem in (("_MAX_BYTES", "load more than 0 bytes"), ("_MAX_SECONDS", "take more than 0 minutes")):
+        with monkeypatch.context() as patch:
+            patch.setattr(module_of_wheels, limit, 0)
+            with pytest.raises(RequirementsError, match=problem):
+                make(plugin("tiny\n"))
+
+
+def test_variables_of_the_worker_are_not_passed_on(monkeypatch):
+    for name in ("DATABASE_URL", "AWS_SECRET_ACCESS_KEY", "PYTHONPATH", "PIP_TARGET", "https_proxy", "PIP_INDEX_URL"):
+        monkeypatch.setenv(name, "value")
+    passed = {name for name, value in minimal_variables().items() if value == "value"}
+    assert passed == {"https_proxy", "PIP_INDEX_URL"}

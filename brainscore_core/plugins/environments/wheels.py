@@ -1,0 +1,612 @@
+"""Wheels: resolve requirements, fetch and examine wheels, and install them with pip.
+
+pip runs three times with the interpreter of a new environment: to resolve, to fetch, and, after every wheel has been
+examined, to install. That last run starts before anything is written to the environment, and nothing starts its
+interpreter afterwards.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.metadata import PathDistribution
+from pathlib import Path
+from typing import NamedTuple
+from zipfile import BadZipFile, ZipFile
+from zipfile import Path as ZipPath
+
+from packaging.utils import canonicalize_name, parse_wheel_filename
+from packaging.version import Version
+
+from brainscore_core import archives
+from brainscore_core.errors import UserError
+from brainscore_core.memory import format_size
+from brainscore_core.plugins.environments import folder as _folder
+from brainscore_core.plugins.environments.base import (
+    Base,
+    Installed,
+    declared_limits,
+    minimal_variables,
+    platform_needs,
+)
+from brainscore_core.plugins.environments.requirements import (
+    Item,
+    RequirementsError,
+    RequirementsUnavailable,
+    Wanted,
+)
+
+__all__ = ["LINK", "UMASK", "examine_wheel", "install"]
+
+LINK = "_brainscore_base.pth"
+ASKED = "requirements.txt"
+UMASK = 0o022 if os.name == "posix" else -1  # readable for other users, such as that of a sandbox
+_SETTINGS = ("pip.conf", "pip.ini")
+_RUN = """
+import os, runpy, sys
+
+def refuse(event, arguments):
+    if event in ("os.exec", "os.fork", "os.forkpty", "os.posix_spawn", "os.spawn", "os.system", "subprocess.Popen"):
+        program = os.path.basename(os.fsdecode(arguments[0])) if arguments else ""
+        if program not in ("keyring", "keyring.exe"):  # passwords of indexes
+            raise PermissionError(f"wheels only: pip may not start {program or 'processes'}")
+
+sys.addaudithook(refuse)
+sys.path[:0] = [folder for folder in sys.argv.pop(1).split(os.pathsep) if folder]
+runpy.run_module("pip", run_name="__main__", alter_sys=True)
+"""
+_MAX_SECONDS = 3600.0  # of an installation
+_MAX_BYTES = 20 << 30  # of all wheels together, packed or unpacked; PyTorch with CUDA has 7 GB
+_MAX_MEMORY = 8 << 30  # of pip, which reads metadata of wheels
+_MAX_MEMBERS = 200_000  # of a wheel
+_MAX_ENTRY_POINTS = 1 << 20  # bytes
+_RATIO = 100  # of the unpacked to the packed size
+_LEAST_BOMB = 100 << 20  # bytes
+_PAUSE = 0.2  # seconds between two checks of the limits
+_PACKAGES = frozenset({"brainio", "brainscore", "brainscore_core", "brainscore_vision", "brainscore_web"})
+_AT_START = frozenset({"sitecustomize", "usercustomize", LINK.partition(".")[0]})
+_DATA = frozenset({"Library", "etc", "include", "lib", "share"})  # folders beside the packages
+
+
+class Outcome(NamedTuple):
+    """Result of pip: whether it succeeded, its output, and its log."""
+
+    succeeded: bool
+    output: str
+    log: str
+
+    @property
+    def in_conflict(self) -> bool:
+        """Whether the packages exist, but conflict with each other."""
+        return "conflict" in self.output
+
+
+def install(
+    folder: Path,
+    wanted: Wanted,
+    *,
+    base: Base,
+    plugin: str,
+    installed: Mapping[str, Installed],
+    say: Callable[[str], None],
+) -> None:
+    """Install wheels into a new environment, whose interpreter must not be started outside a sandbox afterwards.
+
+    They are resolved with all versions of the base fixed; if that fails, only with those that the platform needs.
+
+    Parameters
+    ----------
+    folder : Path
+        Folder of the environment.
+    wanted : Wanted
+        What to install.
+    base : Base
+        The interpreter that the environment lies over; pip is its own.
+    plugin : str
+        Name of the plugin, for messages.
+    installed : mapping of Installed
+        Distributions of the base.
+    say : callable
+        Called with each download.
+
+    Raises
+    ------
+    RequirementsError
+        If requirements cannot be met, a wheel contains what is not allowed, or limits of size or time are exceeded.
+    """
+    held, declared = platform_needs(base, installed), declared_limits(base, installed)
+    work = folder / ".work"
+    work.mkdir()
+    try:
+        run = _Installation(folder, work, wanted, base, plugin, say, time.monotonic() + _MAX_SECONDS)
+        with _settings_of(base, folder):
+            outcome = run.resolve([*constraint_lines(installed, but=("pip", "setuptools", "wheel")), *declared])
+            if not outcome.succeeded and (outcome.in_conflict or any(name in installed for name in unmatched(outcome))):
+                outcome = run.resolve([*constraint_lines(held), *declared])
+            locked = run.locked() if outcome.succeeded else []
+            if locked:
+                outcome = run.fetch(locked)
+        if locked and outcome.succeeded:
+            run.examine()
+            outcome = run.unpack()
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    if not outcome.succeeded:
+        raise explain(outcome, wanted, plugin=plugin, base=base, held=held)
+
+
+@dataclass(frozen=True)
+class _Installation:
+    """One installation, and its temporary folder."""
+
+    folder: Path
+    work: Path
+    wanted: Wanted
+    base: Base
+    plugin: str
+    say: Callable[[str], None]
+    deadline: float
+
+    def resolve(self, constraints: Sequence[str]) -> Outcome:
+        """Determine what to install, and write pip's report."""
+        limits = [*constraints, *(item.text for item in self.wanted.constraints)]
+        self._write("constraints.txt", limits)
+        self._write(ASKED, requirement_lines(self.wanted))
+        arguments = ["--dry-run", "--report", "report.json", "--constraint", "constraints.txt", "--requirement", ASKED]
+        return self._run("install", "--no-user", *arguments)
+
+    def locked(self) -> list[str]:
+        """Requirements for exactly the wheels of pip's report."""
+        lines = []
+        for entry in json.loads((self.work / "report.json").read_text(encoding="utf-8"))["install"]:
+            name = canonicalize_name(entry["metadata"]["name"])
+            items = [item for item in self.wanted.items if item.name == name]
+            addresses = [item.text for item in items if item.requirement.url]
+            if entry.get("is_direct") and not addresses:
+                address = entry["download_info"]["url"]
+                raise self._refusal(f"install {name} from an address that only another package names: {address}")
+            asked = addresses[0] if addresses else f"{name}==={Version(entry['metadata']['version'])}"
+            lines.append(" ".join([asked, *(f"--hash={value}" for item in items for value in item.line.hashes)]))
+        return lines
+
+    def fetch(self, locked: Sequence[str]) -> Outcome:
+        """Download wheels without installing them."""
+        self._write("locked.txt", [*locked, *option_lines(self.wanted)])
+        return self._run("download", "--no-deps", "--dest", "wheels", "--requirement", "locked.txt")
+
+    def examine(self) -> None:
+        """Refuse wheels with members that do not belong into an environment."""
+        unpacked = 0
+        interpreter = {path.name.casefold() for path in _folder.python_of(self.folder).parent.iterdir()}
+        for wheel in sorted((self.work / "wheels").iterdir()):
+            size, problem = examine_wheel(wheel, interpreter)
+            unpacked += size
+            if not problem and unpacked > _MAX_BYTES:
+                problem = f"unpack to more than {format_size(_MAX_BYTES)}, up to"
+            if problem:
+                raise self._refusal(f"{problem} of {wheel.name}", canonicalize_name(wheel.name.partition("-")[0]))
+
+    def unpack(self) -> Outcome:
+        """Install the downloaded wheels, and nothing else."""
+        wheels = sorted((self.work / "wheels").iterdir())
+        exact = [f"{name}==={version}" for name, version, *_ in (parse_wheel_filename(path.name) for path in wheels)]
+        options = ["--no-index", "--find-links", "wheels", "--no-deps", "--ignore-installed", "--no-user", "--compile"]
+        warnings = ["--no-warn-script-location", "--no-warn-conflicts"]
+        return self._run("install", *options, *warnings, *exact, sources=False)
+
+    def _write(self, name: str, lines: Sequence[str]) -> None:
+        (self.work / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+
+    def _run(self, command: str, *arguments: str, sources: bool = True) -> Outcome:
+        """Run pip, report its downloads, and stop it at the limits; `sources`: with settings of package sources."""
+        environment = {
+            "PIP_RETRIES": "2",  # five retries without a reachable index take long
+            **(
+                minimal_variables()
+                if sources
+                else {n: v for n, v in minimal_variables().items() if not n.startswith("PIP_")}
+            ),
+            **({} if sources else {"PIP_CONFIG_FILE": os.devnull}),
+            **dict.fromkeys(("TEMP", "TMP", "TMPDIR"), str(self.work)),
+            "PYTHONIOENCODING": "utf-8",
+            "NO_COLOR": "1",
+        }
+        log = self.work / "pip.log"
+        log.unlink(missing_ok=True)
+        always = [
+            "--no-input",
+            "--only-binary",
+            ":all:",
+            "--progress-bar",
+            "off",
+            "--disable-pip-version-check",
+            "--log",
+            log.name,
+        ]
+        lines = []
+        ended = threading.Event()
+        exceeded: list[RequirementsError] = []
+        with subprocess.Popen(  # noqa: S603 (pip of the base interpreter)
+            [
+                str(_folder.python_of(self.folder)),
+                "-P",
+                "-c",
+                _RUN,
+                _pip(self.base),
+                command,
+                *always,
+                "--log",
+                log.name,
+                *arguments,
+            ],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            encoding="utf-8",
+            errors="replace",
+            cwd=self.work,
+            env=environment,
+            umask=UMASK,
+        ) as process:
+            _limit_memory(process)
+            watch = threading.Thread(target=self._watch, args=(process, ended, exceeded), daemon=True)
+            watch.start()
+            try:
+                for line in process.stdout or ():
+                    lines.append(line)
+                    if line.strip().startswith("Downloading ") and ".metadata" not in line:
+                        self.say(line.strip())
+            except BaseException:
+                process.kill()
+                raise
+            finally:
+                ended.set()
+                watch.join()
+        if exceeded:
+            raise exceeded[0]
+        logged = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
+        return Outcome(process.returncode == 0, "".join(lines), logged)
+
+    def _watch(self, process: subprocess.Popen[str], ended: threading.Event, exceeded: list[RequirementsError]) -> None:
+        """Stop pip when it takes too long or downloads too much."""
+        while not ended.wait(_PAUSE):
+            if time.monotonic() > self.deadline:
+                problem = f"take more than {_MAX_SECONDS / 60:.0f} minutes to install"
+                exceeded.append(self._refusal(problem, error=RequirementsUnavailable))
+            elif _size_of(self.work) > _MAX_BYTES:
+                exceeded.append(self._refusal(f"download more than {format_size(_MAX_BYTES)}"))
+            else:
+                continue
+            process.kill()
+            return
+
+    def _refusal(
+        self, problem: str, name: str = "", error: type[RequirementsError] = RequirementsError
+    ) -> RequirementsError:
+        """Make an error about wheels, with the lines that name the package, or all."""
+        items = [item for item in self.wanted.items if item.name == name] or self.wanted.items
+        lines = "\n".join(f"  {item.line}" for item in items)
+        return error(
+            f"the requirements of {self.plugin} {problem}:\n{lines}",
+            remedy="require packages that comply; or, after you have reviewed them, install them where you score",
+            plugin=self.plugin,
+            places=[(item.line.file, item.line.number) for item in items],
+        )
+
+
+def _limit_memory(process: subprocess.Popen[str]) -> None:
+    if sys.platform == "linux":
+        import resource
+
+        with contextlib.suppress(ProcessLookupError):
+            resource.prlimit(process.pid, resource.RLIMIT_AS, (_MAX_MEMORY, _MAX_MEMORY))
+
+
+def _size_of(folder: Path) -> int:
+    size = 0
+    for parent, _, names in os.walk(folder):
+        for name in names:
+            with contextlib.suppress(OSError):  # removed just now
+                size += os.lstat(os.path.join(parent, name)).st_size
+    return size
+
+
+def examine_wheel(wheel: Path, interpreter: Collection[str]) -> tuple[int, str]:
+    """Determine the unpacked size of a wheel, and what does not belong into an environment.
+
+    Parameters
+    ----------
+    wheel : Path
+        The wheel.
+    interpreter : collection of str
+        File names in the folder of scripts, in lower case, which no wheel may replace.
+
+    Returns
+    -------
+    size : int
+        In bytes.
+    problem : str
+        What is not allowed, with the member's name; empty if everything is.
+    """
+    try:
+        with ZipFile(wheel) as archive:
+            size = sum(member.file_size for member in archive.infolist())
+            return size, _problem_of(archive, wheel, size, interpreter)
+    except (BadZipFile, OSError, ValueError, NotImplementedError) as error:
+        return 0, f"contain what is not a wheel ({error})"
+
+
+def _problem_of(archive: ZipFile, wheel: Path, size: int, interpreter: Collection[str]) -> str:
+    members = archive.infolist()
+    if len(members) > _MAX_MEMBERS:
+        return f"install more than {_MAX_MEMBERS:,} files"
+    for member in members:
+        name = archives.stored_name(member)
+        if archives.leaves_folder(name) or not name.isprintable():
+            return f"write outside of the environment: {name!a}"
+        if archives.is_special(member) or archives.is_encrypted(member):
+            return f"contain a link, a device or an encrypted file: {name!a}"
+        if member.is_dir():
+            continue
+        problem = _problem_of_target(name, interpreter)
+        if problem:
+            return f"{problem}: {name!a}"
+        if name.endswith("/entry_points.txt") and member.file_size > _MAX_ENTRY_POINTS:
+            return f"contain too many entry points: {name!a}"
+    clash = archives.find_clash((archives.stored_name(member) for member in members), case=False)
+    if clash:
+        return f"contain the same file twice: {clash[1]!a}"
+    packed = wheel.stat().st_size
+    if archives.members_overlap(members) or archives.is_bomb(packed, size, ratio=_RATIO, least=_LEAST_BOMB):
+        return f"unpack to {format_size(size)} from {format_size(packed)}"
+    for information in {name.partition("/")[0] for name in archive.namelist() if "/" in name}:
+        if information.endswith((".dist-info", ".egg-info")):
+            for entry in PathDistribution(ZipPath(archive, f"{information}/")).entry_points:
+                if entry.group in ("console_scripts", "gui_scripts"):
+                    problem = _problem_of_script(entry.name, interpreter)
+                    if problem:
+                        return f"{problem}: script {entry.name!a}"
+    return ""
+
+
+def _problem_of_target(name: str, interpreter: Collection[str]) -> str:
+    """What is not allowed about the path that a member is installed to."""
+    top, *rest = name.split("/")
+    if top.endswith(".data"):
+        scheme, *rest = rest or [""]
+        if scheme == "scripts":
+            return _problem_of_script("/".join(rest), interpreter)
+        if scheme == "data":
+            if rest[:1] == ["pyvenv.cfg"]:
+                return "replace files of the interpreter"
+            inside = len(rest) > 1 and rest[0] in _DATA and not rest[1].casefold().startswith("python")
+            return "" if inside else "write into folders of the environment that are not theirs"
+        if scheme == "headers":
+            return ""
+        if scheme not in ("purelib", "platlib") or not rest:
+            return "install to a folder that is unknown"
+        top, *rest = rest
+    plain = top.casefold()
+    stem = plain.partition(".")[0]
+    if stem in _PACKAGES:
+        return f"install another {stem}"
+    if stem in _AT_START or (not rest and plain.endswith((".pth", ".start"))):
+        return "run code when Python starts"
+    return ""
+
+
+def _problem_of_script(name: str, interpreter: Collection[str]) -> str:
+    if archives.leaves_folder(name) or "/" in name or "\\" in name or not name.isprintable():
+        return "write outside of the environment"
+    plain = name.casefold()
+    return "replace files of the interpreter" if plain in interpreter or f"{plain}.exe" in interpreter else ""
+
+
+def requirement_lines(wanted: Wanted) -> list[str]:
+    """Format a requirement file: one line per requirement, in their order, then options."""
+    lines = [" ".join([item.text, *(f"--hash={value}" for value in item.line.hashes)]) for item in wanted.items]
+    return [*lines, *option_lines(wanted)]
+
+
+def option_lines(wanted: Wanted) -> list[str]:
+    """Format the options of a requirement file, such as package sources."""
+    return [f"{line.option} {line.text}".strip() for line in wanted.options]
+
+
+def constraint_lines(versions: Mapping[str, str] | Mapping[str, Installed], but: Sequence[str] = ()) -> list[str]:
+    """Format installed versions as ``name==version``."""
+    plain = {name: item if isinstance(item, str) else item.version for name, item in versions.items()}
+    return [f"{name}=={version}" for name, version in sorted(plain.items()) if name not in but]
+
+
+def _pip(base: Base) -> str:
+    """Path to import pip from if it is Python's bundled one; empty if it is the base's pip, which is visible."""
+    if any((folder / "pip" / "__main__.py").is_file() for folder in base.everywhere):
+        return ""
+    for prefix in base.prefixes:
+        bundled = sorted(prefix.glob("lib*/python*/ensurepip/_bundled/pip-*.whl"))
+        bundled += sorted(prefix.glob("Lib/ensurepip/_bundled/pip-*.whl"))
+        if bundled:
+            return str(bundled[-1])
+    raise UserError(
+        f"{base.python} has no pip, which is needed to install requirements of plugins",
+        remedy=f"install it: {base.python} -m ensurepip, or: uv pip install --python {base.python} pip",
+    )
+
+
+@contextmanager
+def _settings_of(base: Base, folder: Path) -> Iterator[None]:
+    """Copy the base's pip settings (``pip.conf`` in its prefix) into the environment for the duration of the block."""
+    copies = []
+    try:
+        for name in _SETTINGS:
+            if (base.prefix / name).is_file():
+                copies.append(folder / name)
+                shutil.copy(base.prefix / name, folder / name)  # with its mode, since it may contain a password
+        yield
+    finally:
+        for copy in copies:
+            with contextlib.suppress(OSError):
+                copy.unlink()
+
+
+_NAME = r"([A-Za-z0-9][A-Za-z0-9._-]*)"
+_NO_CONNECTION = re.compile(
+    r"Retrying \(Retry\(|Could not fetch URL|Connection(?: to \S+ timed out| refused|Error)|"
+    r"NewConnectionError|Name or service not known|Temporary failure in name resolution|Max retries exceeded"
+)
+_ASKED = re.compile(rf"The user requested (?!\(constraint\)){_NAME}")
+_HELD = re.compile(rf"The user requested \(constraint\) {_NAME}==(\S+)")
+_LINE = re.compile(rf"-r {re.escape(ASKED)} \(line (\d+)\)")
+_FROM_LINE = re.compile(rf" \(from {_LINE.pattern}\)|->{_LINE.pattern}")
+_UNMATCHED = re.compile(rf"(?:No matching distribution found for|satisfies the requirement) {_NAME}")
+_ONLY_SOURCES = re.compile(r"No sources permitted for ([^\s:]+)")
+_REQUIRED_BY = re.compile(rf"\(from {_NAME}")
+_MAX_LINES = 12  # of pip's message
+
+
+class _Reading(NamedTuple):
+    """Parsed message of pip."""
+
+    items: list[Item]
+    text: str
+    missing: Sequence[str]
+    held: Mapping[str, str]
+    only_sources: list[str]
+
+
+def explain(outcome: Outcome, wanted: Wanted, *, plugin: str, base: Base, held: Mapping[str, str]) -> RequirementsError:
+    """Make an error from pip's message.
+
+    Parameters
+    ----------
+    outcome : Outcome
+        Result of pip.
+    wanted : Wanted
+        The requirements.
+    plugin : str
+        Name of the plugin.
+    base : Base
+        The interpreter.
+    held : mapping
+        Fixed versions.
+    """
+    reading = _read(outcome, wanted, held)
+    items = reading.items or list(wanted.items)
+    lines = "\n".join(f"  {item.line}" for item in items)
+    here = _unreachable(outcome) or _NO_SPACE.search(outcome.log)
+    return (RequirementsUnavailable if here else RequirementsError)(
+        f"the requirements of {plugin} cannot be met:\n{lines}\npip says:\n{_indented(reading.text)}",
+        remedy="\n".join(_remedies(reading, outcome, base, items)),
+        plugin=plugin,
+        places=[(item.line.file, item.line.number) for item in items],
+        resolver=reading.text,
+    )
+
+
+_NO_SPACE = re.compile(r"No space left on device|Disk quota exceeded")
+
+
+def _unreachable(outcome: Outcome) -> bool:
+    """Whether a package index could not be reached."""
+    return bool(_NO_CONNECTION.search(outcome.log))
+
+
+def unmatched(outcome: Outcome) -> list[str]:
+    """Canonical names of packages of which pip found no matching version."""
+    return list(dict.fromkeys(canonicalize_name(name) for name in _UNMATCHED.findall(outcome.output)))
+
+
+def _read(outcome: Outcome, wanted: Wanted, held: Mapping[str, str]) -> _Reading:
+    full = _in_short(outcome.output)
+    texts = {number: item.text for number, item in enumerate(wanted.items, start=1)}
+    text = _LINE.sub(lambda match: texts.get(int(match[1]), match[0]), _FROM_LINE.sub("", full))
+    missing = unmatched(outcome)
+    sources = {canonicalize_name(name) for name in _ONLY_SOURCES.findall(outcome.log)}
+    limited = {str(canonicalize_name(name)): version for name, version in _HELD.findall(text)}
+    limits = {name: version for name, version in limited.items() if name in held}
+    return _Reading(
+        _items(full, text, missing, wanted), text, missing, limits, [name for name in missing if name in sources]
+    )
+
+
+def _items(full: str, text: str, missing: Sequence[str], wanted: Wanted) -> list[Item]:
+    """Requirements that pip's message names, in their order."""
+    named: set[str] = {canonicalize_name(name) for pattern in (_ASKED, _REQUIRED_BY) for name in pattern.findall(text)}
+    numbers = {int(number) for number in _LINE.findall(full)}
+    named |= set(missing)
+    head = re.search(r"Cannot install (.+?) because", full, re.DOTALL)
+    if head:
+        named |= {canonicalize_name(name) for name in re.findall(_NAME, _LINE.sub("", head[1]))}
+    return [item for number, item in enumerate(wanted.items, start=1) if item.name in named or number in numbers]
+
+
+def _in_short(output: str) -> str:
+    """Pip's errors and its description of the conflict, without progress and general advice."""
+    kept = []
+    inside = False
+    for line in output.splitlines():
+        plain = line.rstrip()
+        if plain.startswith(("To fix this you could", "[notice]", "For further information", "hint:")):
+            inside = False
+        elif plain.startswith("ERROR: ResolutionImpossible"):
+            continue
+        elif plain.startswith("ERROR:"):
+            kept.append(plain.removeprefix("ERROR:").strip())
+            inside = True
+        elif plain.startswith("The conflict is caused by"):
+            kept.append(plain)
+            inside = True
+        elif inside and plain.startswith(("    ", "\t")):
+            kept.append(plain)
+        elif plain:
+            inside = False
+    kept = list(dict.fromkeys(kept)) or [line.strip() for line in output.splitlines()[-3:] if line.strip()]
+    more = len(kept) - _MAX_LINES
+    return "\n".join(kept[:_MAX_LINES] + ([f"… and {more} more lines"] if more > 0 else []))
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"  {line}" for line in text.splitlines())
+
+
+def _remedies(reading: _Reading, outcome: Outcome, base: Base, items: Sequence[Item]) -> list[str]:
+    remedies = []
+    if _unreachable(outcome):
+        files = " ".join(f"-r {shlex.quote(str(file))}" for file in dict.fromkeys(item.line.file for item in items))
+        remedies.append(
+            "No package index could be reached. Set PIP_INDEX_URL to a reachable one; or, on a machine with one, run "
+            f"python -m pip download --only-binary :all: {files} -d wheels, copy the folder here, and set "
+            "PIP_FIND_LINKS to it and PIP_NO_INDEX=1"
+        )
+    elif reading.only_sources:
+        names = " ".join(reading.only_sources)
+        remedies.append(
+            f"{names}: no wheels for {base.tag} on {base.platform}, only sources; nothing is built here. "
+            f"Review the code, run python -m pip wheel --no-deps --wheel-dir wheels {names}, "
+            "and set PIP_FIND_LINKS to the folder wheels"
+        )
+    elif reading.missing:
+        remedies.append(
+            f"Check the spelling; python -m pip index versions {reading.missing[0]} lists the available versions.  "
+            "Further indexes: PIP_EXTRA_INDEX_URL; folders of wheels: PIP_FIND_LINKS"
+        )
+    for name, version in reading.held.items():
+        remedies.append(
+            f"{name} stays at {version}, which Brain-Score itself uses here: require versions that work with it"
+        )
+    if not remedies:
+        remedies.append("Require versions that work together")
+    return remedies
