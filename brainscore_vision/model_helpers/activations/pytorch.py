@@ -64,17 +64,21 @@ _DYNAMIC = "torch.ao.nn.quantized.dynamic"
 _READS_LAYERS = ("get_activations", "get_layer", "register_hook", "_output_layer", "_tensor_to_numpy")
 
 
+def _is_about_layout(error: Exception) -> bool:
+    return isinstance(error, RuntimeError) and any(word in str(error) for word in ("contiguous", "stride"))
+
+
 class NetworkError(UserError, RuntimeError):
     """An input that a network cannot process."""
 
 
 @contextmanager
 def _explaining_errors(images: Any) -> Iterator[None]:
-    """Turn other errors of a network than those about memory into a :class:`NetworkError`."""
+    """Turn errors of a network into a :class:`NetworkError`, but not those about memory, which callers handle."""
     try:
         yield
     except Exception as error:
-        if isinstance(error, BrainScoreError | MemoryError) or "memory" in str(error):
+        if isinstance(error, BrainScoreError | MemoryError) or "memory" in str(error) or _is_about_layout(error):
             raise
         shape = np.shape(images) if hasattr(images, "shape") else (len(images), *np.shape(images[0]))
         raise NetworkError(
@@ -394,8 +398,7 @@ class PytorchWrapper:
                     try:
                         run(images, moved.take)
                     except RuntimeError as error:
-                        about_layout = any(word in str(error) for word in ("contiguous", "stride"))
-                        if known.counts or not self._channels_last or not about_layout:
+                        if known.counts or not self._channels_last or not _is_about_layout(error):
                             raise
                         self._channels_last = False  # the network joins axes in the order in which they usually lie
                         moved = _MovedOutputs(known, len(images), take)
