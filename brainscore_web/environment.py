@@ -8,7 +8,7 @@ import re
 import secrets
 from collections.abc import Sequence
 from contextlib import suppress
-from importlib.util import find_spec
+from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -41,7 +41,7 @@ _WORKER_PACKAGES = ("psutil", "pytest")  # that `serve` without a worker does no
 
 def worker_problem() -> UserError | None:
     """Return why this Python environment cannot test submissions and score pairs, with a remedy; None if it can."""
-    missing = [package for package in _WORKER_PACKAGES if find_spec(package) is None]
+    missing = [package for package in _WORKER_PACKAGES if PathFinder.find_spec(package) is None]
     if not missing:
         return None
     what = f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} not installed"

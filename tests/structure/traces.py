@@ -184,7 +184,8 @@ def require_list_on_page(subject, files):
         return
     listed = re.findall(r"^\d+\. `([^`]+)`", pattern.search(text).group(), re.MULTILINE)
     new, gone = sorted(set(files) - set(listed)), sorted(set(listed) - set(files))
-    assert not new and not gone, f"not listed: {new}; listed only: {gone}; BRAINSCORE_RENEW_LISTS=1 renews the list"
+    differing = {"not listed": new, "listed only": gone}
+    assert not any(differing.values()), f"{differing}; BRAINSCORE_RENEW_LISTS=1 renews the list"
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """Health: what is said, and to whom."""
 
 from datetime import timedelta
+from types import SimpleNamespace
 
 import pytest
 from django.db import OperationalError, connection
@@ -123,7 +124,7 @@ def test_a_missing_worker(client, db, settings, expected, status, state):
 def test_missing_packages_are_named_before_anything_is_sent(client, db, monkeypatch):
     assert told(client, "packages of the worker")[1]["state"] == "fine"
     assert worker_packages() == []
-    monkeypatch.setattr(environment, "find_spec", lambda name: None)
+    monkeypatch.setattr(environment, "PathFinder", SimpleNamespace(find_spec=lambda name: None))
     status, check = told(client, "packages of the worker")
     assert (status, check["state"]) == (200, "warning")
     assert "psutil and pytest are not installed\npip install 'brainscore[worker]'" in check["told"]

@@ -12,7 +12,7 @@ from brainscore_web.submissions.pipeline.runner import run_next_step
 from tests.structure import traces
 from tests.web._plugins import model_files
 
-MOST_FILES = 36
+MOST_FILES = 35
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
