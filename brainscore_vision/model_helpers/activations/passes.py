@@ -381,7 +381,11 @@ class Pass:
         recorder = self.new_recorder()
         self._recorder = self._recorder or recorder
         with recorder(layers) as forward:
-            return self._collected(forward, images, layers)
+            parts = [
+                self._collected(forward, images[start : start + self.at_once], layers)
+                for start in range(0, len(images), self.at_once)
+            ]
+        return {layer: np.concatenate([part[layer] for part in parts]) for layer in layers}
 
     def record(
         self,

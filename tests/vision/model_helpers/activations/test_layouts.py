@@ -131,6 +131,13 @@ def test_of_torchscript_only_the_output_is_recorded(convolution, stimuli):
         record(nn.Sequential(torch.jit.script(convolution)), stimuli, ["0"])
 
 
+def test_quantised_layers_are_read_from_the_store(convolution, stimuli, store, caplog):
+    quantized = torch.ao.quantization.quantize_dynamic(convolution, {nn.Linear}, dtype=torch.qint8)
+    for _ in range(2):
+        PytorchWrapper(quantized, PREPROCESSING, "net", store=store)(stimuli, ["3"])
+    assert "differ" not in caplog.text  # stimuli to compare do not pass the network together
+
+
 def test_weights_of_quantised_layers_count(convolution, stimuli):
     quantized = torch.ao.quantization.quantize_dynamic(convolution, {nn.Linear}, dtype=torch.qint8)
     first = PytorchWrapper(quantized, PREPROCESSING, "net", store=None)
