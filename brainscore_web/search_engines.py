@@ -31,6 +31,7 @@ _NOT_CRAWLED = (
     "/scoring/",
     "/submissions/",
     "/uploads/",
+    "/vision/code/",  # one for each version, linked from cards and receipts
     "/vision/compare/compare.",  # files of a comparison
     "/vision/leaderboard/*.",  # data and exports
     "/vision/receipt/",  # one for each score, linked from the cards

@@ -14,6 +14,7 @@ urlpatterns = [
     path("", include("brainscore_web.operations.urls")),
     path("vision/leaderboard/", include("brainscore_web.leaderboard.urls")),
     path("vision/", include("brainscore_web.leaderboard.cards.urls")),
+    path("vision/code/", include("brainscore_web.submissions.published_urls")),
     path("vision/compare/", include("brainscore_web.compare.urls")),
     path("competitions/", include("brainscore_web.competitions.urls")),
     path("competition<int:year>/", of_year, name="competition-of-year"),

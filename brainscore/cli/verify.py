@@ -11,11 +11,13 @@ import click
 from brainscore.cli._options import json_option, results_option
 from brainscore.cli._output import change_lines, difference_lines, echo, echo_json, echo_lines, echo_pairs, style
 from brainscore.cli.results import stored_receipt, tolerance_options
+from brainscore_core.errors import UserError
 from brainscore_core.progress import stage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from brainscore_core.runner.verification import Stored
     from brainscore_core.scoring import Change, Receipt, Verification
 
 __all__ = ["command"]
@@ -24,6 +26,7 @@ __all__ = ["command"]
 @click.command("verify")
 @click.argument("name", metavar="RECEIPT")
 @results_option
+@click.option("--site", metavar="URL", help="Read the receipt with this id from a site, such as its page names it.")
 @click.option("--model", help="The model, if it is not registered: path/to/file.py:make_model.")
 @click.option("--layer", "layers", multiple=True, help="Candidate layer, for a model from a file; may be repeated.")
 @click.option("--visual-degrees", type=float, help="Visual angle of the model's input.")
@@ -39,6 +42,7 @@ __all__ = ["command"]
 def command(
     name: str,
     results: str | None,
+    site: str | None,
     model: str | None,
     layers: tuple[str, ...],
     visual_degrees: float | None,
@@ -52,7 +56,7 @@ def command(
 ) -> None:
     """Score the pair of a receipt again and compare the result with the receipt.
 
-    RECEIPT is an id, the beginning of an id, or a receipt's file.
+    RECEIPT is an id, the beginning of an id, or a receipt's file; with --site, the id of a receipt of that site.
 
     The exit code is 0 if the result is the same or within tolerance, 1 if it differs, 2 if it cannot be verified here.
     """
@@ -64,7 +68,7 @@ def command(
     if max_memory is not None:
         os.environ["BRAINSCORE_MAX_MEMORY"] = str(parse_size(max_memory))
     store = ResultsStore(results)
-    stored = stored_receipt(store, name)
+    stored = stored_receipt(store, name) if site is None else _receipt_of_site(site, name)
     how = {"layers": list(layers) or None, "visual_degrees": visual_degrees}
     if not json_:
         _announce(stored.receipt)
@@ -86,6 +90,17 @@ def command(
         remedy = f"\n{found.remedy}" if found.remedy else ""
         echo(f"Error: not verified: {found.problem}{remedy}", err=True)
     sys.exit(found.exit_code)
+
+
+def _receipt_of_site(site: str, name: str) -> Stored:
+    from brainscore.client import Client
+    from brainscore_core.runner.verification import Stored
+    from brainscore_core.scoring import Receipt
+
+    def open_attachment(kind: str) -> None:
+        raise UserError(f"sites do not store arrays such as {kind!r}")
+
+    return Stored(Receipt.from_dict(Client(site).receipt(name)), open_attachment)
 
 
 def _announce(receipt: Receipt) -> None:

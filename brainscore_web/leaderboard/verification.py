@@ -19,6 +19,7 @@ __all__ = [
     "VERIFICATIONS",
     "VERIFICATION_MARKS",
     "VERIFICATION_PAGE",
+    "verification_code",
     "verification_codes",
     "verification_mark",
     "verification_of_score",
@@ -42,6 +43,19 @@ VERIFICATION_PAGE = "/tutorials/operators/worker/#remote-workers"
 _RELIABLE = ("trusted", "verified")
 
 
+def verification_code(state: str) -> int:
+    """Return the index into `VERIFICATIONS` of a remote worker's result in this state.
+
+    Examples
+    --------
+    >>> [verification_code(state) for state in ("trusted", "waits for verification", "contradicted")]
+    [0, 1, 2]
+    """
+    return (
+        0 if state in _RELIABLE else VERIFICATIONS.index("contradicted" if state == "contradicted" else "not verified")
+    )
+
+
 def verification_codes(scores: NDArray[np.int64]) -> NDArray[np.int8]:
     """Return for each score the index into `VERIFICATIONS`.
 
@@ -55,7 +69,7 @@ def verification_codes(scores: NDArray[np.int64]) -> NDArray[np.int8]:
     rows = Score.objects.order_by().filter(receipt__in=doubtful.values("receipt")).annotate(doubt=Subquery(state))
     keys: tuple[list[int], list[int]] = ([], [])
     for key, doubt in rows.values_list("pk", "doubt"):
-        keys[doubt == "contradicted"].append(key)
+        keys[verification_code(doubt) - 1].append(key)
     codes = np.zeros(scores.shape, dtype=np.int8)
     for code, of_code in enumerate(keys, 1):
         codes[np.isin(scores, np.array(of_code, dtype=np.int64))] = code

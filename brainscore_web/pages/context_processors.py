@@ -13,8 +13,6 @@ from brainscore_web.pages.navigation import public_links
 
 __all__ = ["site"]
 
-_PRINTED = "django.core.mail.backends.console.EmailBackend"
-
 
 def site(request: HttpRequest) -> dict[str, Any]:
     """Return the links of the head, header and footer, and what is to be said on every page of a demonstration."""
@@ -22,7 +20,6 @@ def site(request: HttpRequest) -> dict[str, Any]:
         "head_links": public_links(request),
         "role_links": getattr(request, "role_links", ()),
         "demonstration": settings.DEMONSTRATION,
-        "emails_printed": settings.EMAIL_BACKEND == _PRINTED,
         "site_address": settings.ADDRESS,
         "canonical": settings.ADDRESS + iri_to_uri(escape_uri_path(request.path)),  # without filters
         "email_destination": email_destination(settings.EMAIL_BACKEND),

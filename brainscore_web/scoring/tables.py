@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
@@ -10,10 +10,13 @@ from django.core.paginator import Page, Paginator
 from django.db.models import Count, QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
+from django.utils.safestring import SafeString
 
 from brainscore_web.jobs.leases import process_label
-from brainscore_web.leaderboard.models import Visibility, Visitor
-from brainscore_web.scoring.models import OPEN, Job
+from brainscore_web.leaderboard.cards.formatting import STATES, estimate
+from brainscore_web.leaderboard.models import Score, Visibility, Visitor
+from brainscore_web.leaderboard.verification import verification_code, verification_mark
+from brainscore_web.scoring.models import OPEN, Job, RemoteResult
 from brainscore_web.scoring.services import progress
 from brainscore_web.submissions.models import Submission
 
@@ -40,6 +43,12 @@ class Row:
         The worker that runs it; shown to operators only.
     internal : str
         Why the site could not run it, and what to do; shown to operators only.
+    score : str
+        The score with its interval, or why it is undetermined; empty without one.
+    receipt : str
+        The receipt, if the visitor may read it.
+    doubt : SafeString
+        The mark of a score that a remote worker computed and the site has not repeated.
     """
 
     job: Job
@@ -48,6 +57,9 @@ class Row:
     reason: str
     worker: str
     internal: str = ""
+    score: str = ""
+    receipt: str = ""
+    doubt: SafeString = field(default_factory=SafeString)
 
 
 def is_operator(visitor: Visitor) -> bool:
@@ -78,8 +90,16 @@ def rows_of(jobs: QuerySet[Job] | Page[Job], visitor: Visitor) -> list[Row]:
     if visitor.is_authenticated:
         links = Job.submissions.through.objects.filter(job__in=[job.pk for job in listed], submission__owner=visitor)
         own = set(links.values_list("job", flat=True))
+    receipts = [job.receipt for job in listed if job.receipt]
+    scores = {
+        score.receipt: score
+        for score in Score.objects.visible_to(visitor).filter(receipt__in=receipts).defer("document")
+    }
+    results = RemoteResult.objects.filter(receipt__in=scores).values_list("receipt", "state")
+    codes = {receipt: verification_code(state) for receipt, state in results}
     rows = []
     for job in listed:
+        score = scores.get(job.receipt)
         mine = visitor.is_authenticated and (visitor.is_staff or job.pk in own or job.model.owner_id == visitor.pk)
         is_open = job.state in OPEN
         rows.append(
@@ -90,9 +110,20 @@ def rows_of(jobs: QuerySet[Job] | Page[Job], visitor: Visitor) -> list[Row]:
                 reason=job.reason_to(visitor),
                 worker=process_label(job.worker) if visitor.is_staff else "",
                 internal=job.internal if is_operator(visitor) else "",
+                score=_score_text(score),
+                receipt="" if score is None else score.receipt,
+                doubt=verification_mark(codes.get(job.receipt, 0)),
             )
         )
     return rows
+
+
+def _score_text(score: Score | None) -> str:
+    if score is None or score.state != Score.State.SCORED:
+        return ""
+    if score.undetermined:
+        return f"{STATES['undetermined'].word}: {score.undetermined}"
+    return estimate(score.value, score.error, score.low, score.high, level=score.level)
 
 
 def jobs_of(request: HttpRequest, submission: Submission) -> dict[str, Any]:

@@ -16,13 +16,14 @@ class SubmissionsConfig(AppConfig):
     verbose_name = "Submissions"
 
     def ready(self) -> None:
-        """Connect submissions to data export, sweep, ended scoring jobs, and deleted accounts."""
+        """Connect submissions to data export, sweep, links to code, ended scoring jobs, and deleted accounts."""
         from django.contrib.auth import get_user_model
 
         from brainscore_web.accounts.personal_data import SECTIONS
         from brainscore_web.jobs import sweep
+        from brainscore_web.leaderboard import code_links
         from brainscore_web.scoring.signals import jobs_ended
-        from brainscore_web.submissions import models, personal_data, pipeline, plugin_folders, steps
+        from brainscore_web.submissions import models, personal_data, pipeline, plugin_folders, published, steps
 
         SECTIONS["submissions"] = (models.Submission, personal_data.submissions_of)
         SECTIONS["revisions"] = (models.Revision, personal_data.revisions_of)
@@ -37,6 +38,7 @@ class SubmissionsConfig(AppConfig):
         ):
             sweep.register(function)
         sweep.register(plugin_folders.delete_unused_folders, every=600.0)
+        code_links.register(published.find_link)
         jobs_ended.connect(_scoring_ended, dispatch_uid="submissions-scored")
         pre_delete.connect(_account_deleted, sender=get_user_model(), dispatch_uid="submissions-leaving")
 

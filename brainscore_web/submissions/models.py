@@ -26,6 +26,7 @@ __all__ = [
     "Comment",
     "Plugin",
     "PluginKind",
+    "PublishedVersion",
     "Review",
     "Revision",
     "Step",
@@ -379,3 +380,23 @@ class Plugin(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind}/{self.name}"
+
+
+class PublishedVersion(models.Model):
+    """A version of a plugin that is or was live, by the hash of its code that receipts name."""
+
+    kind = models.CharField(max_length=10, choices=PluginKind)
+    name = models.CharField(max_length=200, help_text="Of its folder.")
+    code = models.CharField(max_length=64, help_text="Hash of its files, as receipts have it.")
+    revision = models.ForeignKey(Revision, on_delete=models.CASCADE, related_name="published_versions")
+    licence = models.CharField(max_length=200, blank=True, help_text="Of its code, as its models' metadata state it.")
+    published = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        """Newest first."""
+
+        ordering = ("-published", "-pk")
+        constraints = (models.UniqueConstraint(fields=["kind", "name", "code"], name="one_published_version_a_hash"),)
+
+    def __str__(self) -> str:
+        return f"{self.kind}/{self.name} {self.code[:12]}"

@@ -11,7 +11,16 @@ from brainscore_web.accounts.models import User
 from brainscore_web.accounts.personal_data import exported_rows
 from brainscore_web.leaderboard.models import Visibility, VisionModel
 from brainscore_web.submissions import pipeline
-from brainscore_web.submissions.models import Comment, Plugin, PluginKind, Review, Revision, Submission, UnexaminedFiles
+from brainscore_web.submissions.models import (
+    Comment,
+    Plugin,
+    PluginKind,
+    PublishedVersion,
+    Review,
+    Revision,
+    Submission,
+    UnexaminedFiles,
+)
 
 __all__ = [
     "comments_of",
@@ -95,6 +104,7 @@ def delete_submissions_of(user: User) -> None:
             pipeline.cancel(row, user)
     for plugin in Plugin.objects.filter(owner=user, kind=PluginKind.MODELS).order_by("pk"):
         if _models_erased(plugin):
+            PublishedVersion.objects.filter(kind=plugin.kind, name=plugin.name).delete()
             plugin.delete()
     live = Plugin.objects.filter(revision__submission__owner=user).values("revision__submission")
     Submission.objects.filter(owner=user).exclude(pk__in=live).delete()

@@ -79,14 +79,14 @@ class FileText:
     checksum: int = 0
 
 
-def texts_of(revision: Revision) -> Mapping[str, FileText]:
-    """Return the files of a revision by path; none if its archive cannot be read."""
+def texts_of(revision: Revision, folder: str = "") -> Mapping[str, FileText]:
+    """Return the files of a revision by path, or those of one folder; none if its archive cannot be read."""
     texts: dict[str, FileText] = {}
     budget = _LARGEST
     try:
         with zipfile.ZipFile(io.BytesIO(bytes(revision.archive))) as packed:
             for info in sorted(packed.infolist(), key=lambda info: info.filename):
-                if info.is_dir():
+                if info.is_dir() or not info.filename.startswith(folder):
                     continue
                 if budget <= 0:
                     texts[info.filename] = FileText(info.filename, info.file_size, note=_LEFT_OUT, checksum=info.CRC)

@@ -27,12 +27,12 @@ _STATE_TEXTS: dict[str, tuple[str, str]] = {
     "publishing": ("It is accepted and being published.", "This takes a few minutes and needs no action from you."),
     "scoring": (
         "It is published and being scored.",
-        "Each pair of a model and a benchmark appears on the leaderboard once it is scored.",
+        "Each score is below and on the leaderboard once it is computed.",
     ),
-    "done": ("It is done.", "The scores are on the leaderboard. To change something, send a new submission."),
+    "done": ("It is done.", "The scores are below and on the leaderboard. To change something, send a new submission."),
     "rejected": (
         "It was rejected.",
-        "The review gives the reasons. You can send a corrected version as a new submission.",
+        "You can send a corrected version as a new submission.",
     ),
     "withdrawn": ("You have withdrawn it.", "Nothing of it was published. You can send it again at any time."),
 }
@@ -187,7 +187,7 @@ def _why_changes(revision: Revision, steps: dict[str, Step]) -> tuple[str, str]:
     if _reviewed(steps):
         return (
             "A reviewer has requested changes.",
-            "Read the comments next to the code. Reply there, or send a new revision with the changes.",
+            "Send a new revision with the changes, or comment next to the code.",
         )
     for step in steps.values():
         if step.state == "cancelled" and step.kind in _RETRIED and step.started:

@@ -44,7 +44,7 @@ from brainscore_web.submissions.receiving import (
     use_of,
 )
 from brainscore_web.submissions.review.comments import LINES_OF_ONE_FILE, anchor_of, discussion
-from brainscore_web.submissions.review.decisions import reviews_of
+from brainscore_web.submissions.review.decisions import announced_decision, reviews_of
 from brainscore_web.submissions.source_code import FileText, highlighted, texts_of
 from brainscore_web.submissions.source_code import file_diffs as changes_between
 from brainscore_web.submissions.status import count_pairs, status_of, step_status
@@ -184,14 +184,16 @@ def submission_page(
     """Render the page of a submission; `problem` is the error with which an action was refused."""
     revision = revision_of(submission, number, files=True)
     files = texts_of(revision)
+    progress_context = _progress(request, submission, revision)
+    announced = progress_context["decision"]
     context = {
-        **_progress(request, submission, revision),
+        **progress_context,
         "files": [{"path": path, "size": file.size, "anchor": anchor_of(path)} for path, file in files.items()],
         "findings": _shown_findings(revision, files),
         "hidden_findings": max(len(revision.findings) - _MAX_FINDINGS, 0),
         "counts": _severity_counts(revision),
         "revisions": list(submission.revisions.defer("archive", "findings", "plugins").order_by("-number")),
-        "reviews": reviews_of(submission),
+        "reviews": [row for row in reviews_of(submission) if announced is None or row["review"] != announced["review"]],
         "open_comments": revision.comments.filter(resolved=None).count(),
         "problem": problem,
     }
@@ -224,6 +226,7 @@ def _progress(request: HttpRequest, submission: Submission, revision: Revision) 
         "is_latest": is_latest,
         "steps": steps,
         "status": status,
+        "decision": announced_decision(submission, latest),
         "poll_seconds": status.seconds if is_latest else 0,
         "seen": _page_fingerprint(submission, steps, assessment_states(revision)),
         "assessments": lambda: assessments_of(revision),  # read by the template, not by polls without news

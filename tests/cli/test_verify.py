@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import runpy
 import subprocess
 from importlib import metadata
@@ -118,6 +119,30 @@ def test_within_tolerance(made, cli):
     assert "verdict  within tolerance" in result.stdout
     result = cli("verify", str(made), "--tolerance", "0", "--tolerance-errors", "0")
     assert result.exit_code == 1
+
+
+def test_a_receipt_of_a_site(made, cli, db, live_server, client, monkeypatch, tmp_path):
+    """The command on the page of a receipt."""
+    from brainscore_web.leaderboard.models import Benchmark, Score, VisionModel
+
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    document = json.loads(made.read_text())
+    model = VisionModel.objects.create(identifier="lab-able")
+    benchmark = Benchmark.objects.create(identifier="Lab2026.IT-full", access="public")
+    Score.objects.create(
+        receipt=made.stem, model=model, benchmark=benchmark, state="scored", value=0.5, created=document["created"],
+        document=document,
+    )  # fmt: skip
+    page = client.get(
+        f"/vision/receipt/{made.stem}/", SERVER_NAME="localhost", SERVER_PORT=live_server.url.rpartition(":")[2]
+    )
+    command = re.search(r"<code>brainscore (verify [^<]*)</code>", page.content.decode())[1].split()
+    result = cli(*command)
+    assert result.exit_code == 0, result.output
+    assert result.stdout.splitlines()[-1] == "verdict  same"
+    missing = cli("verify", "20260114T093012415623Z-000000000000", *command[2:])
+    assert missing.exit_code == 2
+    assert "there is no receipt" in missing.stderr
 
 
 def test_keep(made, cli, tmp_path):

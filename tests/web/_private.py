@@ -11,13 +11,15 @@ from brainscore_web.jobs.models import Email
 from brainscore_web.leaderboard.models import Benchmark, Score, VisionModel
 from brainscore_web.pages.models import News
 from brainscore_web.scoring.models import Job
-from brainscore_web.submissions.models import Comment, Plugin, Revision, Step, Submission
+from brainscore_web.submissions.models import Comment, Plugin, PublishedVersion, Revision, Step, Submission
 
 from ._assessments import audit, controls, ingest, make_assessment, recovery
 from ._people import PUBLIC, SECRET, WITHHELD, Site
 from ._plugins import model_files, zipped
 
 KEY = uuid.UUID(int=0x5EC12E7)
+CODE = {"kind": "models", "name": "serval", "sha256": "5e" * 32}
+"""The private model's code, which is live."""
 FAILED = "20240503T000000000000Z-fa11edfa11ed"
 """Receipt of a public model that printed withheld stimuli into its error."""
 
@@ -72,6 +74,8 @@ def add_private(site: Site) -> dict[str, list[dict[str, object]]]:
         "competitions:section": [{**cup, "name": "dates"}],
         **{f"competitions:{name}": [of_track] for name in ("track", "awards", "add-entry")},
         "competition-of-year": [{"year": 2024}, {"year": 2032}],
+        "published:newest": [{"kind": "models", "name": "serval"}, {"kind": "models", "name": "pixels"}],
+        **{f"published:{name}": [CODE] for name in ("show", "archive")},
         "pages:news-one": [{"slug": "olingo"}],
         "pages:page": [{"name": "olingo"}],
     }
@@ -107,7 +111,9 @@ def _submission(owner: User, reviewer: User) -> list[int]:
         Step.objects.create(revision=revision, kind=kind, order=order, state=state, log="fossa", reason="fossa")
     Comment.objects.create(revision=revision, author=reviewer, path="models/serval/model.py", line=1, text="saiga")
     Email.objects.create(to=owner, submission=row, subject="serval", body="tamandua")
-    Plugin.objects.create(kind="models", name="serval", owner=owner, revision=revision, identifiers=[SECRET])
+    code = {"kind": "models", "name": "serval", "revision": revision, "code": CODE["sha256"]}
+    Plugin.objects.create(**code, owner=owner, identifiers=[SECRET])
+    PublishedVersion.objects.create(**code, licence="kudu")
     model = VisionModel.objects.get(identifier=SECRET)
     made = []
     for name, state in ((PUBLIC, "failed"), (WITHHELD, "waiting"), ("Simulated003.IT-pls", "running")):

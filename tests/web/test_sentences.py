@@ -71,7 +71,10 @@ def build(site):
             result=counts if kind == "score" else {},
         )  # fmt: skip
     for identifier in benchmarks:
-        job = Job.objects.create(model=secret, benchmark=nodes[identifier], why="new model", state="scored", ended=NOW)
+        job = Job.objects.create(
+            model=secret, benchmark=nodes[identifier], why="new model", state="scored", ended=NOW,
+            receipt=f"secret-{identifier}",
+        )  # fmt: skip
         job.submissions.add(submission)
     revision.bump()
     return submission
@@ -193,11 +196,17 @@ def test_what_the_submitter_reads(site, client):
     client.force_login(submission.owner)
     text, n = text_of(client.get(f"/submissions/{submission.pk}/")), len(SITES[site])
     for sentence in (
-        "It is done. The scores are on the leaderboard.",
+        "It is done. The scores are below and on the leaderboard.",
         "✓ Scoring done",
         f"{n} of {n} ended: {n} scored.",
+        f"secret {next(iter(SITES[site]))} 0.700 (0.680–0.720) Receipt of secret on {next(iter(SITES[site]))} scored",
     ):
-        assert sentence in text
+        assert sentence in text, text
+    assert text.count("0.700 (0.680–0.720)") == n
+    scoring = text_of(client.get(SCORING))
+    assert scoring.count("0.700 (0.680–0.720)") == n
+    job = text_of(client.get(f"/scoring/{Job.objects.first().pk}/"))
+    assert "Score (95 % interval) 0.700 (0.680–0.720)" in job
     assert "3 of 3 models" in text_of(client.get(BOARD))
     card = text_of(client.get("/vision/model/secret/"))
     assert ("Global Score 0.700 rank 1 of" in card) is (site != "controls")

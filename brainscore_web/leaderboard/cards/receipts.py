@@ -6,13 +6,18 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils.html import format_html
+
 from brainscore_core.formatting import number_text
 from brainscore_web.leaderboard.cards.formatting import NONE, estimate, megabytes, number, seconds
 from brainscore_web.leaderboard.clean import number as finite_number
 from brainscore_web.leaderboard.clean import objects_in
-from brainscore_web.leaderboard.models import Score
+from brainscore_web.leaderboard.code_links import CodeLink, code_link
+from brainscore_web.leaderboard.models import Score, Visitor
 from brainscore_web.leaderboard.not_run import NOT_RUN
 from brainscore_web.leaderboard.withheld import withheld_document, withheld_reason
+
+_MOST_LINKS = 20  # plugins of a receipt whose code is looked up
 
 __all__ = ["ReceiptCard", "Section", "public_document", "receipt_card"]
 
@@ -68,13 +73,15 @@ def public_document(document: Mapping[str, Any], *, shows_data: bool) -> dict[st
     return dict(document) if shows_data else withheld_document(document)
 
 
-def receipt_card(score: Score, *, shows_data: bool, shows_hints: bool = False) -> ReceiptCard:
+def receipt_card(score: Score, reader: Visitor, *, shows_data: bool, shows_hints: bool = False) -> ReceiptCard:
     """Make the card of a receipt.
 
     Parameters
     ----------
     score : Score
         The score, with its model and benchmark.
+    reader : Visitor
+        The reader, for links to code.
     shows_data : bool
         Whether the reader may see the benchmark's stimuli and measurements.
     shows_hints : bool
@@ -91,7 +98,7 @@ def receipt_card(score: Score, *, shows_data: bool, shows_hints: bool = False) -
         created=f"{score.created:%Y-%m-%d %H:%M:%S} UTC",
         reason=score.reason if shows_data else withheld_reason(score.state, score.reason),
         numbers=_numbers(score, document),
-        sections=tuple(section for section in _sections(document) if section.rows),
+        sections=tuple(section for section in _sections(document, reader) if section.rows),
         traceback=str((document.get("error") or {}).get("traceback") or "") if shows_traceback else "",
         has_document=bool(document),
         withheld=bool(document) and not shows_data,
@@ -147,15 +154,15 @@ def _scale(document: Mapping[str, Any], part: str) -> tuple[str, str]:
     return str(estimate.get("scale") or ""), str(estimate.get("ci_estimates") or estimate.get("error_reason") or "")
 
 
-def _sections(document: Mapping[str, Any]) -> Iterable[Section]:
+def _sections(document: Mapping[str, Any], reader: Visitor) -> Iterable[Section]:
     timings, memory = document.get("timings") or {}, document.get("memory") or {}
     times = [(step.replace("_", " "), seconds(value)) for step, value in timings.items() if value is not None]
     yield _recorded(document)
     yield Section(title="Time", rows=tuple(times))
     yield Section(title="Environment", rows=tuple(_environment_rows(document, memory)))
     yield Section(
-        title="Code", columns=("what", "identifier", "plugin", "package", "SHA-256 of the code"),
-        rows=tuple(_code(document)), code=True,
+        title="Code", columns=("what", "identifier", "plugin", "code", "licence", "package", "SHA-256 of the code"),
+        rows=tuple(_code(document, reader)), code=True,
     )  # fmt: skip
     weights = tuple((_text(item, "identifier"), _text(item, "sha256")) for item in objects_in(document, "weights"))
     yield Section(title="Weights", columns=("name", "SHA-256"), rows=weights, code=True)
@@ -197,15 +204,33 @@ def _environment_rows(document: Mapping[str, Any], memory: Mapping[str, Any]) ->
     return ((name, str(value)) for name, value in rows if value not in (None, ""))
 
 
-def _code(document: Mapping[str, Any]) -> Iterable[tuple[str, ...]]:
+_KINDS = {"model": "models", "benchmark": "benchmarks", "metric": "metrics"}
+
+
+def _code(document: Mapping[str, Any], reader: Visitor) -> Iterable[tuple[str, ...]]:
     parts: list[tuple[str, Mapping[str, Any]]] = [
         (name, document[name]) for name in ("model", "benchmark") if isinstance(document.get(name), dict)
     ]
-    parts += [(_text(item, "kind").replace("_", " "), item) for item in objects_in(document, "data")]
+    parts += [(_text(item, "kind"), item) for item in objects_in(document, "data")]
+    known: dict[tuple[str, str, str], CodeLink | None] = {}
     for what, part in parts:
         plugin = part.get("plugin") or {}
         package = " ".join(filter(None, (_text(plugin, "distribution"), _text(plugin, "version"))))
-        yield what, _text(part, "identifier"), _text(plugin, "name") or NONE, package or NONE, _text(plugin, "sha256")
+        name, sha256 = _text(plugin, "name"), _text(plugin, "sha256")
+        key = (_KINDS.get(what, "data"), name, sha256)
+        if key not in known and len(known) < _MOST_LINKS:
+            known[key] = code_link(key[0], name, reader, sha256) if sha256 else None
+        yield (
+            what.replace("_", " "), _text(part, "identifier"), name or NONE, *_links(known.get(key)),
+            package or NONE, sha256,
+        )  # fmt: skip
+
+
+def _links(link: CodeLink | None) -> tuple[str, str]:
+    if link is None:
+        return "not on this site", NONE
+    links = format_html('<a href="{}">Read</a> · <a href="{}" download>ZIP</a>', link.page, link.archive)
+    return links, link.licence or "see there"
 
 
 def _text(part: Mapping[str, Any], name: str) -> str:

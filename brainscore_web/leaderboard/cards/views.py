@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shlex
 from collections.abc import Mapping
 from typing import IO, Any
 from urllib.parse import quote, urlencode
@@ -46,6 +47,7 @@ from brainscore_web.leaderboard.cards.model import (
 from brainscore_web.leaderboard.cards.rank_history import CAUSES, rank_steps
 from brainscore_web.leaderboard.cards.receipts import public_document, receipt_card
 from brainscore_web.leaderboard.cards.validity import load_validity
+from brainscore_web.leaderboard.code_links import code_link
 from brainscore_web.leaderboard.filters import benchmark_facets, model_facets
 from brainscore_web.leaderboard.http import answer, cached_for_visitors, conditional, user_errors
 from brainscore_web.leaderboard.models import Score, StimulusSample, Visibility
@@ -105,6 +107,7 @@ def model(request: HttpRequest, identifier: str) -> HttpResponse:
     training = training_of(snapshot, identifier, _addresses()["model"])
     unlisted = training is not None and identifier != training.listed
     by_rank = opened.get("history") == "rank" and identifier in snapshot.model_index and not unlisted
+    source = code_link("models", row.plugin, request.user, identifier=identifier)
     shown = None if "open" not in opened else frozenset(filter(None, opened.getlist("open")))
 
     def make() -> HttpResponse:
@@ -114,6 +117,7 @@ def model(request: HttpRequest, identifier: str) -> HttpResponse:
             "unlisted": unlisted,
             "to": _addresses(),
             "card": card,
+            "source": source,
             "axis": card.axis.texts,
             "means_chart": means_chart(card.means),
             "means_lines": means_lines(card.means),
@@ -130,7 +134,7 @@ def model(request: HttpRequest, identifier: str) -> HttpResponse:
         return render(request, "cards/model.html", context)
 
     owner = row.owner.public_name if row.owner else ""
-    tag = conditional(snapshot, "model", _fields(row), owner, data, opened.urlencode(), only_snapshot=True)
+    tag = conditional(snapshot, "model", _fields(row), owner, data, source, opened.urlencode(), only_snapshot=True)
     return answer(request, tag, make)
 
 
@@ -147,6 +151,7 @@ def benchmark(request: HttpRequest, identifier: str) -> HttpResponse:
     if query.get("download") == "bibtex":
         return _bibtex(request, row.bibtex, identifier)
     data = benchmark_data(row, request.user)
+    source = code_link("benchmarks", row.plugin, request.user, identifier=identifier)
     most = None if query.get("models") == "all" else MODELS_SHOWN
 
     def make() -> HttpResponse:
@@ -158,6 +163,7 @@ def benchmark(request: HttpRequest, identifier: str) -> HttpResponse:
         context = {
             "to": _addresses(),
             "card": card,
+            "source": source,
             "not_tested": NOT_TESTED,
             "axis": card.axis.texts,
             "models": card.models[:most],
@@ -172,7 +178,7 @@ def benchmark(request: HttpRequest, identifier: str) -> HttpResponse:
     owner = row.owner.public_name if row.owner else ""
     versions = [_fields(version) for version in data.versions]
     parts = (_fields(row), owner, data.scores, versions, data.samples, data.shows_data, data.packaged, data.assessments)
-    tag = conditional(snapshot, "benchmark", *parts, query.urlencode(), only_snapshot=True)
+    tag = conditional(snapshot, "benchmark", *parts, source, query.urlencode(), only_snapshot=True)
     return answer(request, tag, make)
 
 
@@ -250,8 +256,16 @@ def receipt(request: HttpRequest, receipt: str) -> HttpResponse:
     """The page of a receipt."""
     score = _receipt(request, receipt)
     operates = request.user.is_active and request.user.is_staff and request.user.has_perm("scoring.change_job")
-    card = receipt_card(score, shows_data=score.benchmark.shows_data_to(request.user), shows_hints=operates)
-    response = render(request, "cards/receipt.html", {"card": card, "state": STATES[score.state]})
+    shows_data = score.benchmark.shows_data_to(request.user)
+    card = receipt_card(score, request.user, shows_data=shows_data, shows_hints=operates)
+    site = request.build_absolute_uri("/").rstrip("/")
+    context = {
+        "card": card,
+        "state": STATES[score.state],
+        "verify": f"brainscore verify {shlex.quote(card.receipt)} --site {shlex.quote(site)}",
+        "private": score.model.visibility == Visibility.PRIVATE,
+    }
+    response = render(request, "cards/receipt.html", context)
     response["Cache-Control"] = "private, no-cache"
     return response
 

@@ -23,7 +23,7 @@ from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, Visib
 from brainscore_web.leaderboard.revision import exclusive_write
 from brainscore_web.scoring.services import plan_for
 from brainscore_web.submissions.declared_files import package_of
-from brainscore_web.submissions.models import Plugin, PluginKind, Revision, Step, Submission
+from brainscore_web.submissions.models import Plugin, PluginKind, PublishedVersion, Revision, Step, Submission
 from brainscore_web.submissions.pipeline.assessing import publish_assessments
 from brainscore_web.submissions.pipeline.checking import examine_submission
 from brainscore_web.submissions.pipeline.transitions import (
@@ -221,6 +221,8 @@ class DescribedPlugin:
         Registries and identifiers.
     values : dict
         Registry and identifier → attributes of the row.
+    licence : str
+        The licence of its code, as the metadata of its models state it.
     facts : dict
         Identifier → version and parent.
     texts : set of str
@@ -237,6 +239,12 @@ class DescribedPlugin:
             for registry, key in self.keys
             if registry in readers
         }
+        stated = {
+            str(values.get("details", {}).get("code_licence") or "")
+            for (registry, _), values in self.values.items()
+            if registry == _MODEL_REGISTRY
+        }
+        self.licence = text(", ".join(sorted(stated - {""})), 200)
         self.facts = benchmark_facts(folder) if self.kind == PluginKind.BENCHMARKS else {}
         self.texts = source_strings(folder)
 
@@ -292,6 +300,11 @@ def write_rows(revision: Revision, plugins: list[DescribedPlugin], *, private_fi
             for name, value in values.items():
                 setattr(row, name, value)
             row.save()
+        if plugin.code:
+            PublishedVersion.objects.update_or_create(
+                kind=plugin.kind, name=plugin.name, code=plugin.code,
+                defaults={"revision": revision, "published": now, "licence": plugin.licence},
+            )  # fmt: skip
         for registry, key in plugin.keys:
             if registry == _MODEL_REGISTRY:
                 _write_model(revision, plugin, key)

@@ -20,6 +20,7 @@ from brainscore_web.scoring.models import Job
 from brainscore_web.scoring.services import cancel_all, progress, retry_job
 from brainscore_web.submissions.models import BenchmarkAssessment, Review, Revision, Step, Submission
 from brainscore_web.submissions.notifications import notify_done
+from brainscore_web.submissions.review.comments import open_threads
 from brainscore_web.submissions.steps import wake_for_steps
 
 __all__ = [
@@ -254,8 +255,14 @@ def reject(revision: Revision, review: Review) -> None:
     _reviewed(Event.REJECTED, revision, review)
 
 
+def _comments_in_words(revision: Revision) -> str:
+    """Say where changes are described that a reviewer requests without an explanation."""
+    count = len(open_threads(revision.submission))
+    return f"The changes are described by {count} comment{'s' if count > 1 else ''} next to the code." if count else ""
+
+
 def _reviewed(event: Event, revision: Revision, review: Review) -> None:
-    reason = "" if event is Event.APPROVED else review.text
+    reason = "" if event is Event.APPROVED else review.text or _comments_in_words(revision)
     row = revision.steps.filter(kind=_K.REVIEW).first()
     result = {**(row.result if row else {}), "review": review.pk}  # keeps the assigned reviewer
     values = {_K.REVIEW: {"reason": reason, "result": result}}

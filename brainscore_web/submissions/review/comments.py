@@ -29,6 +29,7 @@ __all__ = [
     "may_resolve",
     "open_threads",
     "resolve",
+    "shown_files",
     "threads_of",
 ]
 
@@ -279,7 +280,7 @@ def discussion(
     own = revision.submission.owner_id == user.pk
     return {
         "revision": revision,
-        "files": _files(shown, revision.findings, threads, lines),
+        "files": shown_files(shown, revision.findings, threads, lines=lines),
         "general": [thread for thread in threads if not thread.shown_path],
         "open": sum(not thread.resolved for thread in threads),
         "may_comment": own or reviews_submissions(user),
@@ -288,9 +289,24 @@ def discussion(
     }
 
 
-def _files(
-    texts: Mapping[str, FileText], findings: Iterable[Mapping[str, Any]], threads: Iterable[Thread], most: int
+def shown_files(
+    texts: Mapping[str, FileText],
+    findings: Iterable[Mapping[str, Any]] = (),
+    threads: Iterable[Thread] = (),
+    *,
+    lines: int = _LINES_OF_A_FILE,
 ) -> list[ShownFile]:
+    """Return files for `submissions/_file.html`, highlighted.
+
+    Parameters
+    ----------
+    texts : mapping of str to FileText
+        The files.
+    findings, threads : iterable
+        What is shown at their lines.
+    lines : int
+        The largest number of lines shown of a file.
+    """
     findings_in, threads_in = defaultdict(list), defaultdict(list)
     for finding in findings:
         findings_in[finding.get("file") or ""].append(finding)
@@ -298,7 +314,7 @@ def _files(
         threads_in[thread.shown_path].append(thread)
     left, shown = _LINES_OF_A_PAGE, {}
     for path, text in texts.items():
-        shown[path] = text.lines[: min(most, left) if most <= _LINES_OF_A_PAGE else most]
+        shown[path] = text.lines[: min(lines, left) if lines <= _LINES_OF_A_PAGE else lines]
         left = max(left - len(shown[path]), 0)
     marked = highlighted(shown)
     return [_file(text, marked[path], findings_in[path], threads_in[path]) for path, text in texts.items()]

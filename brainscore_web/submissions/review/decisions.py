@@ -23,10 +23,12 @@ from brainscore_web.submissions.models import (
 from brainscore_web.submissions.notifications import notify_verdict
 from brainscore_web.submissions.review.assignments import reviewer_key
 from brainscore_web.submissions.review.checklist import checklist_of
+from brainscore_web.submissions.review.comments import open_threads
 
 __all__ = [
     "ReviewCase",
     "VerdictRefused",
+    "announced_decision",
     "earlier_notes",
     "is_own",
     "record_verdict",
@@ -38,6 +40,7 @@ __all__ = [
 _V = Review.Verdict
 _S = Submission.State
 _AUTOMATIC = ("check", "test")
+_ANNOUNCED = 20  # threads
 _EARLY = (_S.QUEUED, _S.CHANGES, _S.REVIEW)
 
 
@@ -226,6 +229,33 @@ def reviews_of(submission: Submission) -> list[dict[str, Any]]:
         }
         for row in rows
     ]
+
+
+def announced_decision(submission: Submission, latest: Revision) -> dict[str, Any] | None:
+    """Return the decision that the state of a submission announces, with what its submitter is to read.
+
+    Parameters
+    ----------
+    submission : Submission
+        The submission.
+    latest : Revision
+        Its newest revision.
+
+    Returns
+    -------
+    dict or None
+        An item of `reviews_of`, with ``threads`` (the first open comments) and ``more`` (the number of others); None
+        unless a reviewer has requested changes of the newest revision or rejected it.
+    """
+    verdicts = {_S.CHANGES: _V.CHANGES, _S.REJECTED: _V.REJECTED}
+    if submission.state not in verdicts:
+        return None
+    decisions = (row for row in reviews_of(submission) if row["review"].verdict == verdicts[_S(submission.state)])
+    decision = next((row for row in decisions if row["review"].revision_id == latest.pk), None)
+    if decision is None:
+        return None
+    threads = open_threads(submission)
+    return {**decision, "threads": threads[:_ANNOUNCED], "more": max(len(threads) - _ANNOUNCED, 0)}
 
 
 def earlier_notes(submission: Submission) -> dict[str, str]:

@@ -1,7 +1,11 @@
 """Change the address."""
 
+from importlib import import_module
+
 import pytest
 from allauth.account.models import EmailAddress
+from django.apps import apps
+from django.db import connection
 from django.test import Client
 
 from brainscore_web.accounts.models import User
@@ -101,3 +105,20 @@ def test_an_administrator_changes_it(client, staff, known, log_in, mailoutbox):
     assert "not correct" in log_in(Client()).content.decode()  # the old address has no account now
     assert log_in(Client(), "other@example.org")["Location"] == "/accounts/confirm-email/"
     assert mailoutbox[-1].to == ["other@example.org"]
+
+
+def test_stored_addresses_lose_invisible_characters(db, known, client, log_in, caplog):
+    """An account of an earlier version is found again; of two that would be the same, neither is changed."""
+    hidden = "ada\u200b@example.org"
+    ada, bob, twin = known(), known("bob@example.org"), known("twin@example.org")
+    for user, address in ((ada, hidden), (twin, "bob\u2060@Example.org")):
+        User.objects.filter(pk=user.pk).update(email=address)
+        EmailAddress.objects.filter(user=user).update(email=address)
+    assert log_in(client).status_code == 200  # it is not found
+    migration = import_module("brainscore_web.accounts.migrations.0003_visible_addresses")
+    migration.clean_addresses(apps, connection.schema_editor())
+    assert log_in(client).status_code == 302
+    assert EmailAddress.objects.get(user=ada).email == User.objects.get(pk=ada.pk).email == "ada@example.org"
+    assert User.objects.get(pk=twin.pk).email == "bob\u2060@Example.org"
+    assert f"address of account {twin.pk} has invisible characters; without, it is that of {bob.pk}" in caplog.text
+    assert "example" not in caplog.text

@@ -15,7 +15,7 @@ from django.utils import timezone
 from brainscore_core.receipts.environment import describe_plugin
 from brainscore_web.leaderboard.models import Benchmark, VisionModel
 from brainscore_web.submissions import pipeline, plugin_folders
-from brainscore_web.submissions.models import Plugin, Submission
+from brainscore_web.submissions.models import Plugin, PublishedVersion, Submission
 from brainscore_web.submissions.pipeline.runner import run_next_step
 from tests.web._plugins import benchmark_files, model_files
 
@@ -59,6 +59,9 @@ def test_all_that_is_live(publish):
     assert content_of(two) == {path: text.encode() for path, text in now.items()}
     assert content_of(one) == {path: text.encode() for path, text in model_files("tiles-8").items()}
     assert Plugin.objects.count() == 2
+    versions = PublishedVersion.objects.filter(name="tiles_8")
+    assert [row.revision.number for row in versions] == [1, 1]  # of two submissions, the newest first
+    assert versions[0].code == Plugin.objects.get(name="tiles_8").code != versions[1].code
 
 
 def test_the_index_and_hashes_follow(publish, monkeypatch):

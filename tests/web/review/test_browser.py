@@ -3,6 +3,7 @@
 import pytest
 
 from brainscore_web.submissions.models import Plugin
+from brainscore_web.submissions.review.comments import anchor_of
 
 from .._browsing import barriers, follow
 from ._made import add_revision, benchmark_files, make
@@ -51,13 +52,37 @@ def test_a_review(new_page, people):
     follow(page.locator("text=Review this").first)
     page.wait_for_selector("text=You are now reviewing it.")
     file = page.locator(f"details.file:has(summary:has-text('{PATH}'))")
-    file.locator("summary:has-text('Comment')").click()
-    file.locator("input[name=line]").fill("4")
-    file.locator("textarea").last.fill("Why regression?")
-    follow(file.locator("form.say button").last)
+    number = file.locator(".no a").nth(3)
+    number.focus()
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.name") == "text"
+    page.keyboard.press("Escape")
+    assert number.evaluate("one => one === document.activeElement")
+    file.locator(".code").nth(6).click()
+    file.locator(".code").nth(3).click()  # the form is where the last line was chosen
+    form = file.locator("tr.said form.say")
+    assert form.locator("input[name=line]").input_value() == "4"
+    line = form.evaluate("one => one.closest('tr').previousElementSibling.id")
+    assert line == anchor_of(PATH, 4)
+    form.locator("textarea").fill("Why regression?")
+    follow(form.locator("button[type=submit]"))
     page.wait_for_selector(".thread:target >> text=Why regression?")
     follow(page.locator("text=Request changes").first)
     page.wait_for_selector("text=changes requested. Its submitter gets an e-mail.")
     submission.refresh_from_db()
     assert submission.state == "changes"
+    assert submission.latest.comments.get().line == 4
+
+
+def test_a_line_without_scripts(new_page, people):
+    """The form below the file asks for the number of the line; numbers of lines are links to them."""
+    submission = make(people["sam"])
+    page = new_page(people["rita"], java_script_enabled=False)
+    page.goto(f"/review/{submission.pk}/1/")
+    file = page.locator(f"details.file:has(summary:has-text('{PATH}'))")
+    assert not file.locator(".hint").is_visible()
+    file.locator("summary:has-text('Comment')").click()
+    file.locator("input[name=line]").fill("4")
+    file.locator("form.say textarea").fill("Why?")
+    follow(file.locator("form.say button"))
     assert submission.latest.comments.get().line == 4

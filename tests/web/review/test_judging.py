@@ -4,10 +4,13 @@ import threading
 
 import pytest
 from django.db import connection
+from django.utils.html import escape
 
+from brainscore_web.jobs.models import Email
 from brainscore_web.submissions.models import ASPECTS, Review
 from brainscore_web.submissions.review.decisions import ReviewCase, VerdictRefused, record_verdict, refusal
 
+from .._html import html_problems
 from ._made import FINE, add_revision, benchmark_files, make, unlocked
 
 ALL_FINE = {name: {"fine": True, "note": ""} for name in ASPECTS}
@@ -88,6 +91,48 @@ def test_changes_and_rejection(as_, people):
     assert one.latest.steps.get(kind="review").reason == "Please cite."
     shown = as_("stranger").get(f"/review/{one.pk}/1/")
     assert shown.status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("verdict", "text", "step"),
+    [
+        ("changes", "Please <b>cite</b>.", "Please <b>cite</b>."),
+        ("changes", "", "The changes are described by 2 comments next to the code."),
+        ("rejected", "No <i>benchmark</i>.", "No <i>benchmark</i>."),
+    ],
+)
+def test_reasons_are_where_the_decision_is_announced(as_, submission, verdict, text, step):
+    """At the top of the submission's page, at the step, and in the e-mail; not in the section of reviews."""
+    comment = f"/review/{submission.pk}/1/comment/"
+    path = "benchmarks/author2026/benchmark.py"
+    as_("rita").post(comment, {"text": f"Why <u>3</u>? {'x' * 2000}", "path": path, "line": "4"})
+    as_("sam").post(comment, {"text": "Because.", "path": path, "line": "4"})
+    as_("rita").post(comment, {"text": "Nice."})
+    first = submission.latest.comments.order_by("pk").first()
+    answer = post(
+        as_("rita"), submission, verdict=verdict, text=text, **{"note-data": "Cite it.", "aspect-data": "not"}
+    )
+    assert answer.status_code == 302
+    page = as_("sam").get(f"/submissions/{submission.pk}/").content.decode()
+    assert not html_problems(page)
+    announced, _, rest = page.partition('<h2 id="steps">')
+    assert escape(text) in announced
+    assert not text or text not in page
+    assert 'Data integrity: not fine – <span dir="auto">Cite it.</span>' in announced
+    assert f'/1/code/#c{first.pk}"><code>{path}:4</code>' in announced
+    assert "Why &lt;u&gt;3&lt;/u&gt;?" in announced
+    assert "x" * 1001 not in announced
+    assert "1 reply" in announced
+    assert "Nice." in announced
+    assert escape(step) in rest
+    assert 'id="reviews"' not in page
+    body = Email.objects.get(subject__contains={"changes": "Changes requested", "rejected": "Rejected"}[verdict]).body
+    for part in (text, "Why <u>3</u>?", "Nice.", "Data integrity (not fine): Cite it."):
+        assert part in body
+    add_revision(submission, benchmark_files(), number=2, state="review")
+    page = as_("sam").get(f"/submissions/{submission.pk}/").content.decode()
+    assert 'id="decision"' not in page  # of an earlier revision
+    assert escape(text) in page.partition('id="reviews"')[2]
 
 
 @pytest.mark.parametrize("verdict", ["approved", "changes", "rejected"])

@@ -22,6 +22,8 @@ def own(status):
 TOKEN = (401,) * 6  # sessions change nothing
 READ_ONLY = (405,) * 6
 
+CODE = f"/vision/code/models/tiles_8/{'a' * 64}/"
+PUBLISHED = ((404, 404, CODE, 404, 404, CODE), (404, 404, 200, 404, 404, 200))  # of a private model
 ROWS = {
     "submissions:home": ({}, {}, MEMBERS, NOBODY_WRITES),
     "submissions:new": ({}, {}, MEMBERS, (LOGIN, *(400,) * 5), NOBODY_WRITES),
@@ -35,6 +37,9 @@ ROWS = {
     "submissions:code": ("revision", {}, SEEN, NOBODY_WRITES),
     "submissions:changes": ("second-revision", {}, SEEN, NOBODY_WRITES),
     "submissions:archive": ("revision", {}, SEEN, NOBODY_WRITES),
+    "published:newest": ("published", {}, PUBLISHED[0], READ_ONLY),
+    "published:show": ("published-version", {}, PUBLISHED[1], READ_ONLY),
+    "published:archive": ("published-version", {}, PUBLISHED[1], READ_ONLY),
     "api:create_submission": ({}, {}, (401, *(200,) * 5), TOKEN, READ_ONLY),
     "api:list_submissions": ({}, {}, (401, *(200,) * 5), TOKEN, READ_ONLY),
     "api:show_submission": ("submission-asked", {}, READ, READ_ONLY),
@@ -45,8 +50,8 @@ ROWS = {
 
 
 def build(people):
-    """A private submission of the owner's in two revisions, and one to withdraw."""
-    from brainscore_web.submissions.models import Submission
+    """A private submission of the owner's in two revisions, of which the first is live, and one to withdraw."""
+    from brainscore_web.submissions.models import Plugin, PublishedVersion, Revision, Submission
     from brainscore_web.submissions.receiving import Zip, receive
 
     keys = []
@@ -60,7 +65,13 @@ def build(people):
         submission=Submission.objects.get(pk=keys[0]),
     )
     first, second = keys
+    names = {"kind": "models", "name": "tiles_8", "code": "a" * 64}
+    revision = Revision.objects.get(submission=first, number=1)
+    Plugin.objects.create(**names, owner=people["owner"], revision=revision)
+    PublishedVersion.objects.create(**names, revision=revision)
     return {
+        "published": {"kind": "models", "name": "tiles_8"},
+        "published-version": {"kind": "models", "name": "tiles_8", "sha256": "a" * 64},
         "submission": {"key": first},
         "withdrawable": {"key": second},
         "step-of-submission": {"key": first, "step": "check"},

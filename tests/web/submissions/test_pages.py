@@ -16,7 +16,7 @@ from brainscore_web.leaderboard.models import Benchmark, VisionModel
 from brainscore_web.scoring.models import Job
 from brainscore_web.scoring.services import Progress
 from brainscore_web.submissions import views
-from brainscore_web.submissions.models import Comment, Plugin, Revision, Step, Submission
+from brainscore_web.submissions.models import Comment, Plugin, PublishedVersion, Revision, Step, Submission
 from tests.web._plugins import benchmark_files, model_files
 
 from .conftest import browser_of, confirm
@@ -164,7 +164,7 @@ def test_words_of_steps(row, client, monkeypatch, kind, state, result, of_submis
     text = text_of(client.get(f"/submissions/{row.pk}/"))
     assert words in text
     complete = result.get("scored") and not {"failed", "not_run"} & result.keys()
-    assert ("scores are on the leaderboard" in text) is bool(complete and state == "passed")
+    assert ("scores are below and on the leaderboard" in text) is bool(complete and state == "passed")
 
 
 def test_stopping_trying_again_and_withdrawing(row, client):
@@ -339,6 +339,7 @@ def test_own_data(row, client, submitter, reviewer):
 
 def publish(revision, name, user, **model):
     Plugin.objects.create(kind="models", name=name, owner=user, revision=revision, identifiers=[model["identifier"]])
+    PublishedVersion.objects.create(kind="models", name=name, code="a" * 64, revision=revision)
     VisionModel.objects.create(owner=user, plugin=name, runnable=True, **model)
     Submission.objects.filter(pk=revision.submission_id).update(state="done")
 
@@ -347,6 +348,7 @@ def publish(revision, name, user, **model):
 def test_leaving(submitter, submitted, client, leftover):
     public, private = submitted(submitter), submitted(submitter, model_files("tiles-9", size=9), visibility="private")
     publish(public, "tiles_8", submitter, identifier="tiles-8")
+    publish(public, "beside", submitter, identifier="beside", visibility="private")
     publish(private, "tiles_9", submitter, identifier="tiles-9", visibility="private")
     draft = submitted(submitter, benchmark_files()).submission
     over = submitted(submitter, model_files("tiles-10", size=10)).submission
@@ -358,7 +360,10 @@ def test_leaving(submitter, submitted, client, leftover):
     assert over.pk not in left
     assert public.submission_id in left
     assert (private.submission_id in left) == (leftover != "erase")
-    assert Plugin.objects.count() == Revision.objects.count() == (1 if leftover == "erase" else 2)
+    assert Revision.objects.count() == (1 if leftover == "erase" else 2)
+    live = ["tiles_8"] if leftover == "erase" else ["beside", "tiles_8", "tiles_9"]
+    assert [row.name for row in Plugin.objects.all()] == live
+    assert sorted(row.name for row in PublishedVersion.objects.all()) == live
     assert not Submission.objects.exclude(owner=None).exists()
     assert VisionModel.objects.get(identifier="tiles-9").visibility == (
         "public" if leftover == "publish" else "private"

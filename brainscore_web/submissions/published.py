@@ -1,0 +1,253 @@
+"""The code of published plugins, by version: submitted ones that are or were live, and those of this package."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+from importlib import metadata
+from pathlib import Path
+
+from django.urls import reverse
+
+import brainscore_vision
+from brainscore_core.plugins.source import plugin_hash
+from brainscore_web.leaderboard.code_links import CodeLink
+from brainscore_web.leaderboard.models import Benchmark, Visibility, VisionModel, Visitor
+from brainscore_web.submissions.models import Plugin, PluginKind, PublishedVersion, Revision, Step, Submission
+from brainscore_web.submissions.source_code import MAX_CONTENT, FileText, decoded, escape_invisible, texts_of
+
+__all__ = ["PublishedCode", "find_code", "find_link", "licence_files", "other_versions"]
+
+_PACKAGE = "brainscore"
+_ROOT = Path(brainscore_vision.__file__).parent
+_REGISTRIES = {"models": "model_registry", "benchmarks": "benchmark_registry"}
+_NAME = re.compile(r"\w[\w.+-]{0,199}")
+_LICENCE_FILE = re.compile(r"(licen[cs]e|copying)([.-][^/]*)?", re.IGNORECASE)
+_TIME = (1980, 1, 1, 0, 0, 0)  # of all files of an archive, so that it depends on its content only
+_VERSIONS = 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class PublishedCode:
+    """A version of a plugin whose code the visitor may read.
+
+    Attributes
+    ----------
+    kind, name, sha256 : str
+        The plugin, and the hash of its code, as receipts have it.
+    stated_licence : str
+        The licence that its models' metadata state, or that of the package; empty if none is stated.
+    package : str
+        Name and version of the package that it is part of; empty for a submitted plugin.
+    identifiers : tuple of str
+        What it registers; empty for a plugin of the package.
+    published : datetime or None
+        When this version was published; None for a plugin of the package.
+    revision : Revision or None
+        Its files; None for a plugin of the package.
+    """
+
+    kind: str
+    name: str
+    sha256: str
+    stated_licence: str = ""
+    package: str = ""
+    identifiers: tuple[str, ...] = ()
+    published: datetime | None = None
+    revision: Revision | None = None
+
+    @property
+    def folder(self) -> str:
+        """Its folder, with a slash at the end."""
+        return f"{self.kind}/{self.name}/"
+
+    @property
+    def link(self) -> CodeLink:
+        """Its page, its archive, and its licence."""
+        arguments = [self.kind, self.name, self.sha256]
+        return CodeLink(
+            reverse("published:show", args=arguments), reverse("published:archive", args=arguments), self.stated_licence
+        )
+
+    @property
+    def licence(self) -> str:
+        """Its licence in words."""
+        if self.package:
+            return self.stated_licence and f"{self.stated_licence}, the licence of the package {self.package}"
+        return self.stated_licence and f"{self.stated_licence}, as its authors state it"
+
+    def texts(self) -> Mapping[str, FileText]:
+        """Return its files for display, with their paths in the archive."""
+        if self.revision is not None:
+            return texts_of(self.revision, self.folder)
+        return {
+            path: decoded(path, content[: MAX_CONTENT + 4], len(content)) for path, content in sorted(self._contents())
+        }
+
+    def archive(self) -> bytes:
+        """Return its files as a ZIP file with the layout of ``BRAINSCORE_PLUGINS``.
+
+        They are not compressed, which takes longest; submissions are limited in size.
+        """
+        buffer = io.BytesIO()
+        with zipfile.ZipFile(buffer, "w") as archive:
+            for path, content in sorted(self._contents()):
+                member = zipfile.ZipInfo(path, _TIME)
+                member.external_attr = 0o644 << 16
+                archive.writestr(member, content)
+        return buffer.getvalue()
+
+    def _contents(self) -> Iterator[tuple[str, bytes]]:
+        if self.revision is not None:
+            with zipfile.ZipFile(io.BytesIO(bytes(self.revision.archive))) as archive:
+                for member in archive.infolist():
+                    if not member.is_dir() and member.filename.startswith(self.folder):
+                        yield member.filename, archive.read(member)
+            return
+        for file in (_ROOT / self.kind / self.name).rglob("*"):
+            if file.is_file() and not file.is_symlink() and "__pycache__" not in file.parts:
+                yield file.relative_to(_ROOT).as_posix(), file.read_bytes()
+
+
+def licence_files(texts: Mapping[str, FileText]) -> list[str]:
+    """Return the paths of files that contain a licence, by their names.
+
+    Examples
+    --------
+    >>> licence_files({"models/a/LICENSE.txt": decoded("a", b""), "models/a/licences.py": decoded("a", b"")})
+    ['models/a/LICENSE.txt']
+    """
+    return [path for path in texts if _LICENCE_FILE.fullmatch(path.rpartition("/")[2])]
+
+
+def find_link(kind: str, name: str, visitor: Visitor, sha256: str = "", identifier: str = "") -> CodeLink | None:
+    """Return links to the code of a plugin, for `brainscore_web.leaderboard.code_links`."""
+    code = find_code(kind, name, visitor, sha256, identifier)
+    return None if code is None else code.link
+
+
+def find_code(kind: str, name: str, visitor: Visitor, sha256: str = "", identifier: str = "") -> PublishedCode | None:
+    """Return a version of a plugin, or None if there is none that the visitor may read.
+
+    Parameters
+    ----------
+    kind, name, visitor, sha256, identifier
+        As for `brainscore_web.leaderboard.code_links.code_link`.
+    """
+    if kind not in PluginKind.values or not _NAME.fullmatch(name):
+        return None
+    versions = PublishedVersion.objects.filter(kind=kind, name=name)
+    if not sha256:
+        sha256 = Plugin.objects.filter(kind=kind, name=name).values_list("code", flat=True).first() or ""
+    row = (
+        versions.filter(code=sha256).select_related("revision__submission").defer("revision__archive").first()
+        if sha256
+        else None
+    )
+    if row is None:
+        return _of_package(kind, name, visitor, sha256, identifier)
+    identifiers = _registered(row.revision, kind, name)
+    if (identifier and identifier not in identifiers) or not _is_readable(row, visitor):
+        return None
+    return PublishedCode(
+        kind=kind,
+        name=name,
+        sha256=sha256,
+        stated_licence=escape_invisible(row.licence),
+        identifiers=tuple(sorted(identifiers)),
+        published=row.published,
+        revision=row.revision,
+    )
+
+
+def other_versions(code: PublishedCode, visitor: Visitor) -> list[PublishedVersion]:
+    """Return the newest other versions of a submitted plugin that the visitor may read."""
+    rows = PublishedVersion.objects.filter(kind=code.kind, name=code.name).exclude(code=code.sha256)
+    rows = rows.select_related("revision__submission").defer("revision__archive")[:_VERSIONS]
+    return [row for row in rows if _is_readable(row, visitor)]
+
+
+def _is_readable(row: PublishedVersion, visitor: Visitor) -> bool:
+    """Whether a visitor may read published code.
+
+    Owners and administrators may; reviewers may read all but models, which need no review. Others may read a plugin of
+    models that are all public, and other plugins unless they could reveal withheld data: those of a submission that
+    names private files or registers a benchmark whose data are withheld, and data of an owner who withholds the data of
+    a benchmark.
+    """
+    revision = row.revision
+    own = visitor.is_authenticated and revision.submission.owner_id == visitor.pk
+    if own or (visitor.is_active and visitor.has_perm("leaderboard.view_private")):
+        return True
+    reviewed = Submission.objects.visible_to(visitor).filter(pk=revision.submission_id)
+    if row.kind != PluginKind.MODELS and reviewed.exists():
+        return True
+    checks = Step.objects.filter(revision=revision.pk, kind=Step.Kind.CHECK).values_list("result", flat=True)
+    if any(file.get("private") for result in checks for file in result.get("files", ())):
+        return False
+    if row.kind == PluginKind.MODELS:
+        names = _registered(revision, row.kind, row.name)
+        seen = VisionModel.objects.visible_to(visitor).filter(identifier__in=names, plugin=row.name)
+        return bool(names) and seen.count() == len(names)
+    benchmarks = {name for plugin in revision.plugins for name in _registered(revision, "benchmarks", plugin["name"])}
+    rows = Benchmark.objects.filter(identifier__in=benchmarks)
+    if sum(one.shows_data_to(visitor) for one in rows) < len(benchmarks):
+        return False
+    if row.kind != PluginKind.DATA:
+        return True
+    owner = revision.submission.owner_id
+    folders = Plugin.objects.filter(kind=PluginKind.BENCHMARKS, owner=owner).values("name")
+    return not Benchmark.objects.filter(owner=owner, access=Visibility.PRIVATE, plugin__in=folders).exists()
+
+
+def _registered(revision: Revision, kind: str, name: str) -> set[str]:
+    return {
+        entry["key"]
+        for plugin in revision.plugins
+        if (plugin["kind"], plugin["name"]) == (kind, name)
+        for entry in plugin["registrations"]
+        if entry["registry"] == _REGISTRIES.get(kind, entry["registry"])
+    }
+
+
+def _of_package(kind: str, name: str, visitor: Visitor, sha256: str, identifier: str) -> PublishedCode | None:
+    """Return a plugin of this package, which is published as such, unless one of its models is private here."""
+    code = _installed(kind, name)
+    if (
+        code is None
+        or (sha256 and sha256 != code.sha256)
+        or (identifier and not _is_registered(kind, name, identifier))
+    ):
+        return None
+    if kind == PluginKind.MODELS:
+        rows = VisionModel.objects.filter(plugin=name)
+        if rows.exclude(pk__in=VisionModel.objects.visible_to(visitor).values("pk")).exists():
+            return None
+    return code
+
+
+@lru_cache(maxsize=512)
+def _installed(kind: str, name: str) -> PublishedCode | None:
+    """Return a plugin of this package; cached, since it does not change in a process."""
+    folder = _ROOT / kind / name
+    if name.startswith("_") or not (folder / "__init__.py").is_file():
+        return None
+    about = metadata.metadata(_PACKAGE)
+    return PublishedCode(
+        kind=kind,
+        name=name,
+        sha256=plugin_hash(folder) or "",
+        stated_licence=str(about.json.get("license_expression", "")),
+        package=f"{_PACKAGE} {about['Version']}",
+    )
+
+
+@lru_cache(maxsize=1024)
+def _is_registered(kind: str, name: str, identifier: str) -> bool:
+    locations = brainscore_vision.plugin_index.locations(_REGISTRIES[kind]).get(identifier, ())
+    return any(location.folder == _ROOT / kind / name for location in locations[:1])
