@@ -43,10 +43,11 @@ _PLUGINS = "BRAINSCORE_PLUGINS"
 _SECRETS = ("BRAINSCORE_TOKEN", "BRAINSCORE_SITE")
 _ERROR_NAMES = {"time": "PairTimeout", "memory": "OutOfMemory", "crash": "ProcessDied"}
 _UNAVAILABLE = {"AccessDenied", "DataUnavailable", "IncompleteDownload", "NotFound", "Offline", "SeveralUnavailable"}
+_NOT_INSTALLED = {"MissingRequirementError", "RequirementsError", "RequirementsUnavailable"}
 _RENEWALS = 6  # in the time that a lease lasts
 _IDLE_SECONDS = 10.0
 _LONGEST_PAUSE = 60.0  # seconds, while the site cannot be reached; a lease lasts two minutes
-_NOT_HERE_SECONDS = 60.0  # until a pair that cannot be scored here may be taken by another worker
+_NOT_HERE_SECONDS = 3600.0  # until a pair that cannot be scored here may be taken by this worker again
 
 
 class WorkerFolder:
@@ -215,6 +216,7 @@ class RemoteWorker:
         self.timeout = timeout
         self.idle_seconds = idle_seconds
         self.work = Work(connection, name)
+        self._obstacle = ""
         self._end = threading.Event()
         self._without_models: set[str] = set()
         self._without_benchmarks: set[str] = set()
@@ -272,6 +274,9 @@ class RemoteWorker:
             without_models=self._without_models,
             without_benchmarks=self._without_benchmarks,
         )
+        if self.work.obstacle != self._obstacle:
+            self._obstacle = self.work.obstacle
+            self.say(f"The site gives no pairs: {self._obstacle}" if self._obstacle else "The site gives pairs again")
         if pair is None:
             return False
         folder.keep(pair)
@@ -370,11 +375,14 @@ class RemoteWorker:
         return store.load(answer.content["receipt"])
 
     def _not_here(self, pair: Pair, receipt: Receipt) -> str | None:
-        """Return why the pair must be scored elsewhere: its data or enough memory are not available here."""
+        """Return why the pair must be scored elsewhere: its data, packages or enough memory are not available here."""
         kind = receipt.error.type if receipt.error is not None else ""
         if kind in _UNAVAILABLE:
             self._without_benchmarks.add(pair.benchmark)
             return f"its data are not available here: {receipt.reason}"
+        if kind in _NOT_INSTALLED:
+            self._without_models.add(pair.model)
+            return f"a package is not installed here: {receipt.reason}"
         if kind in ("OutOfMemory", "SubjectOutOfMemory"):
             self._without_models.add(pair.model)
             return f"this machine has too little memory: {receipt.reason}"
@@ -400,7 +408,8 @@ class RemoteWorker:
             + ("" if value is None else f" {value:.3f}")
             + (f" ({receipt.reason})" if receipt.reason else "")
         )
-        self.say(f"{pair}: {state}" if result != "lost" else f"{pair}: lost; another worker scores it")
+        others = {"lost": "lost; another worker scores it", "repeated": f"{state}; another worker repeats it"}
+        self.say(f"{pair}: {others.get(result, state)}")
 
     def _give_back(self, pair: Pair, folder: WorkerFolder, reason: str, *, wait: float = _NOT_HERE_SECONDS) -> None:
         self.work.release(pair, wait=wait)

@@ -17,6 +17,7 @@ import dj_database_url
 
 from brainscore_core.errors import UserError
 from brainscore_core.paths import site_home
+from brainscore_core.plugins.errors import LIBRARIES
 
 __all__ = [
     "comma_separated",
@@ -36,7 +37,7 @@ __all__ = [
 _TRUE, _FALSE = {"1", "true", "yes", "on"}, {"", "0", "false", "no", "off"}
 
 
-_WORKER_PACKAGES = ("psutil", "pytest")  # that `serve` without a worker does not need
+_WORKER_PACKAGES = (*LIBRARIES, "psutil", "pytest")  # that `serve` without a worker does not need
 
 
 def worker_problem() -> UserError | None:
@@ -44,7 +45,7 @@ def worker_problem() -> UserError | None:
     missing = [package for package in _WORKER_PACKAGES if PathFinder.find_spec(package) is None]
     if not missing:
         return None
-    what = f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} not installed"
+    what = f"{', '.join(missing)} {'is' if len(missing) == 1 else 'are'} not installed"
     return UserError(
         f"submissions cannot be tested and pairs cannot be scored: {what}",
         remedy="pip install 'brainscore[worker]'",

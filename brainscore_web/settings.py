@@ -214,14 +214,18 @@ SUBMISSIONS = {  # limits and folders of submissions; see docs/submissions.md
     "person": positive_integer("BRAINSCORE_SITE_SUBMISSIONS_MB", 500) * 10**6,
     "open": positive_integer("BRAINSCORE_SITE_OPEN_SUBMISSIONS", 20),
     "day": positive_integer("BRAINSCORE_SITE_SUBMISSIONS_A_DAY", 50),
+    "test_seconds": positive_integer("BRAINSCORE_SITE_TEST_MINUTES", 20) * 60,
+    "tests_seconds": positive_integer("BRAINSCORE_SITE_TESTS_MINUTES", 60) * 60,
+    "pair_seconds": positive_integer("BRAINSCORE_SITE_PAIR_MINUTES", 120) * 60,
     "models": comma_separated("BRAINSCORE_SITE_SCORED_MODELS") or ["*"],
     "benchmarks": comma_separated("BRAINSCORE_SITE_SCORED_BENCHMARKS") or ["*"],
     "results": os.environ.get("BRAINSCORE_SITE_RESULTS") or str(SITE_HOME / "results"),
     "without_control_group": flag("BRAINSCORE_SITE_WITHOUT_CONTROL_GROUP"),
     "result_size": positive_integer("BRAINSCORE_SITE_RESULT_MB", 500) * 10**6,
+    "remote_pairs": positive_integer("BRAINSCORE_SITE_REMOTE_PAIRS", 10),
     "verified_share": min(positive_integer("BRAINSCORE_SITE_VERIFIED_PERCENT", 10), 100) / 100,
 }
-TASKS = {"default": {"BACKEND": "django_tasks_db.DatabaseBackend", "QUEUES": ["default"]}}
+TASKS = {"default": {"BACKEND": "django_tasks_db.DatabaseBackend", "QUEUES": ["default", "long"]}}
 
 STIMULUS_SAMPLES = flag("BRAINSCORE_SITE_STIMULUS_SAMPLES", default=not PUBLIC)  # stimuli may have their own licences
 
@@ -233,6 +237,7 @@ OPERATIONS = {  # monitoring, and retention in days; see docs/operators/operatio
     "letters": positive_integer("BRAINSCORE_SITE_KEEP_LETTERS", 90),
     "tasks": positive_integer("BRAINSCORE_SITE_KEEP_TASKS", 14),
     "folders": positive_integer("BRAINSCORE_SITE_KEEP_FOLDERS", 7),
+    "environments": positive_integer("BRAINSCORE_SITE_ENVIRONMENTS_GB", 100) * 10**9,
     "unconfirmed": positive_integer("BRAINSCORE_SITE_KEEP_UNCONFIRMED", 30),
 }
 

@@ -80,6 +80,8 @@ class Work:
     def __init__(self, connection: Connection, worker: str) -> None:
         self.connection = connection
         self.worker = worker
+        self.obstacle = ""
+        """Why the site gave no pair at the last request, although some may be waiting."""
 
     def take(
         self,
@@ -101,6 +103,7 @@ class Work:
             without_models=sorted(without_models),
             without_benchmarks=sorted(without_benchmarks),
         )
+        self.obstacle = str(answer.get("reason") or "")
         return None if answer.get("pair") is None else Pair.from_dict(answer["pair"])
 
     def renew(self, pair: Pair) -> tuple[bool, bool]:
@@ -109,7 +112,7 @@ class Work:
         return bool(answer["held"]), bool(answer["stop"])
 
     def release(self, pair: Pair, *, wait: float = 0.0) -> None:
-        """Give the pair back; it may be taken again after `wait` seconds."""
+        """Give the pair back; this worker may take it again after `wait` seconds."""
         self._post(f"work/{pair.id}/release", lease=pair.lease, wait=wait)
 
     def fetch_plugins(self, pair: Pair, target: Path) -> Path:
@@ -121,7 +124,7 @@ class Work:
         return download(self.connection, f"work/{pair.id}/files", [*self._query(pair), ("path", path)], target)
 
     def send_result(self, pair: Pair, receipt: bytes, attachments: Mapping[str, Path]) -> str:
-        """Upload a receipt with its attachments; return ``'stored'``, ``'known'`` or ``'lost'``."""
+        """Upload a receipt with its attachments; return ``'stored'``, ``'known'``, ``'repeated'`` or ``'lost'``."""
         with TemporaryFile() as file:
             with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as packed:
                 packed.writestr("receipt.json", receipt)

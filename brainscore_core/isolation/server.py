@@ -19,6 +19,7 @@ from brainscore_core.isolation.tables import KINDS
 from brainscore_core.isolation.values import Decoder, Encoder
 from brainscore_core.isolation.wire import PROTOCOL, Channel, Closed
 from brainscore_core.memory import available_memory
+from brainscore_core.plugins.errors import MissingRequirementError, missing_package
 from brainscore_core.provenance import recording
 from brainscore_core.strict_json import plain
 from brainscore_core.supported_data_standards.brainio.downloads import Offline, is_unreachable
@@ -111,12 +112,14 @@ def _description(model: Any) -> dict[str, Any]:
 def _error(error: Exception) -> dict[str, Any]:
     trace = error.__traceback__.tb_next if error.__traceback__ is not None else None
     text = "".join(traceback.format_exception(type(error), error, trace))
-    offline = is_unreachable(error)
-    user = offline or isinstance(error, UserError)
+    offline, missing = is_unreachable(error), missing_package(error)
+    user = offline or missing or isinstance(error, UserError)
+    name = MissingRequirementError.__name__ if missing else type(error).__qualname__
+    message = error.message if isinstance(error, UserError) else str(error)
     return {
         "kind": "not applicable" if isinstance(error, NotApplicable) else "user" if user else _error_kind(error),
-        "type": Offline.__name__ if offline else type(error).__qualname__,
-        "message": (error.message if isinstance(error, UserError) else str(error))[:_MAX_CHARACTERS],
+        "type": Offline.__name__ if offline else name,
+        "message": (f"{missing} is not installed: {message}" if missing else message)[:_MAX_CHARACTERS],
         "remedy": str(error.remedy)[:_MAX_CHARACTERS] if isinstance(error, UserError) and error.remedy else None,
         "traceback": text[-_MAX_CHARACTERS:],
     }

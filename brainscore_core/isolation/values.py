@@ -35,6 +35,7 @@ from brainscore_core.isolation.wire import (
     too_much_text,
 )
 from brainscore_core.plugins import MissingRequirementError, PluginWarning
+from brainscore_core.plugins.errors import LIBRARIES, is_absent
 from brainscore_core.provenance import note
 from brainscore_core.supported_data_standards.brainio import downloads
 
@@ -445,8 +446,16 @@ def raise_error(name: str, error: Any) -> NoReturn:
         raised = failed(f"the subject {name!r} raised {type_name}: {message}", cause="exception")
     else:
         raise WireError(f"an error of unknown kind: {kind[:40]!r}")
-    raised.add_note(f"In the subject's process:\n{trace}")
+    raised.add_note(f"{_heading(type_name, message)}\n{trace}")
     raise raised
+
+
+def _heading(type_name: str, message: str) -> str:
+    """Say where an error occurred. That a library is missing here is checked, since a model may claim it."""
+    package = message.partition(" is not installed")[0]
+    if type_name == MissingRequirementError.__name__ and package in LIBRARIES and is_absent(package):
+        return f"In the model's process, on a machine without {package}:"
+    return "In the subject's process:"
 
 
 def take_over(about: Any) -> int:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 
 from brainscore_core.errors import BrainScoreError, DataUnavailable, NotApplicable, UserError
+from brainscore_core.plugins.errors import MissingRequirementError, missing_package
 from brainscore_core.progress import stage
 from brainscore_core.provenance import Record, recording
 from brainscore_core.receipts.environment import current_environment, describe_plugin
@@ -494,7 +495,8 @@ def data_of(record: Record) -> list[tuple[str, str]]:
 def describe_error(error: Exception) -> tuple[ErrorInfo, str]:
     """Describe an error for a receipt, with the reason in one line; both without paths and names.
 
-    Errors of libraries and plugins that were caused by an unreachable server have the type ``'Offline'``.
+    Errors of libraries and plugins that were caused by an unreachable server have the type ``'Offline'``; those that
+    were caused by a missing package, ``'MissingRequirementError'``.
     """
     from brainscore_core.supported_data_standards.brainio.downloads import Offline, is_unreachable
 
@@ -502,6 +504,8 @@ def describe_error(error: Exception) -> tuple[ErrorInfo, str]:
     name = type(error).__qualname__
     if is_unreachable(error) and not isinstance(error, Offline):
         name, message = Offline.__name__, f"{name}: {message}"
+    elif not isinstance(error, MissingRequirementError) and (missing := missing_package(error)):
+        name, message = MissingRequirementError.__name__, f"{missing} is not installed: {message}"
     described = ErrorInfo(type=name, message=scrub_text(message), traceback=scrub_traceback(error))
     if isinstance(error, DataUnavailable) and error.remedy:
         return described, scrub_text(error.remedy)

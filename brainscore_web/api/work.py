@@ -14,7 +14,6 @@ from pydantic import Field
 from brainscore_core.errors import UserError
 from brainscore_core.formatting import size_text
 from brainscore_core.results.backend import StoreError
-from brainscore_web.accounts.models import User
 from brainscore_web.api.authentication import Access, caller_of
 from brainscore_web.api.problems import Problem, problem_responses
 from brainscore_web.api.responses import refuse_unknown_parameters
@@ -64,9 +63,10 @@ class Pair(Schema):
 
 
 class Work(Schema):
-    """The pair, or null if none is waiting."""
+    """The pair, or null if the worker gets none."""
 
     pair: Pair | None
+    reason: str = Field("", description="Why the worker gets no pair although some may be waiting.")
 
 
 class LeaseNamed(Schema):
@@ -79,7 +79,7 @@ class LeaseNamed(Schema):
 class ReleaseAsked(LeaseNamed):
     """A pair that is given back."""
 
-    wait: float = Field(0, ge=0, le=86_400, description="Seconds until the pair may be taken again.")
+    wait: float = Field(0, ge=0, le=86_400, description="Seconds until this worker may take the pair again.")
 
 
 class FileAsked(LeaseNamed):
@@ -96,7 +96,11 @@ class LeaseState(Schema):
 
 
 class ResultState(Schema):
-    """What became of the result: ``stored``, ``known`` already, or the lease was ``lost`` and nothing was stored."""
+    """What became of the result.
+
+    ``stored``, ``known`` already, ``repeated``: the pair failed, and is given to another worker; or the lease was
+    ``lost`` and nothing was stored.
+    """
 
     result: str
 
@@ -117,7 +121,9 @@ def take_work(request: HttpRequest, wanted: WorkWanted) -> dict[str, Any]:
 
     Requires a token with the scope `jobs:run`, whose owner may score pairs for the site. The worker must have the code
     of the site. It renews the lease, and uploads the result or gives the pair back. A request whose response was lost
-    can be repeated with the same `lease`: as long as the pair is leased, it is returned again.
+    can be repeated with the same `lease`: as long as the pair is leased, it is returned again. A worker belongs to the
+    token that used its name first. The number of pairs that the workers of a user hold is limited, and so is the number
+    of pairs that fail only on a worker; then there is no pair, but a `reason`.
     """
     refuse_unknown_parameters(request)
     worker = _worker(request, wanted.worker, wanted.version)
@@ -132,25 +138,29 @@ def take_work(request: HttpRequest, wanted: WorkWanted) -> dict[str, Any]:
         without_models=wanted.without_models,
         without_benchmarks=wanted.without_benchmarks,
     )
-    return {"pair": None if taken is None else asdict(taken)}
+    if taken is None:
+        return {"pair": None, "reason": remote.obstacle(worker)}
+    return {"pair": asdict(taken)}
 
 
 @router.post("work/{int:job}/renew", **_options("Renew a lease", 404))
 def renew_work(request: HttpRequest, job: int, named: LeaseNamed) -> dict[str, bool]:
-    """Renew the lease of a pair, at least every minute."""
+    """Renew the lease of a pair, at least every minute; after 12 hours it ends."""
     refuse_unknown_parameters(request)
-    lease = remote.lease_of(_worker(request, named.worker), job, named.lease)
-    held, stop = (False, False) if lease is None else remote.renew(lease)
+    worker = _worker(request, named.worker)
+    lease = remote.lease_of(worker, job, named.lease)
+    held, stop = (False, False) if lease is None else remote.renew(worker, lease)
     return {"held": held, "stop": stop}
 
 
 @router.post("work/{int:job}/release", **_options("Give a pair back", 404))
 def release_work(request: HttpRequest, job: int, asked: ReleaseAsked) -> dict[str, bool]:
-    """Give a pair back, for another worker."""
+    """Give a pair back, for another worker, which may take it at once."""
     refuse_unknown_parameters(request)
-    lease = remote.lease_of(_worker(request, asked.worker), job, asked.lease)
+    worker = _worker(request, asked.worker)
+    lease = remote.lease_of(worker, job, asked.lease)
     if lease is not None:
-        remote.release(lease, wait=asked.wait)
+        remote.release(worker, lease, wait=asked.wait)
     return {"held": False, "stop": False}
 
 
@@ -200,7 +210,8 @@ def work_file(request: HttpRequest, job: int, asked: Query[FileAsked]) -> FileRe
 def post_result(request: HttpRequest, job: int, named: Query[LeaseNamed]) -> dict[str, str]:
     """Upload the receipt of a pair with its attachments, as a ZIP file without compression.
 
-    It contains `receipt.json`, and the attachments by their kinds. A result that the site already has is confirmed.
+    It contains `receipt.json`, and the attachments by their kinds. A result that the site already has is confirmed. A
+    failure is not stored, unless the worker is trusted: another worker repeats the pair.
     """
     refuse_unknown_parameters(request, LeaseNamed)
     worker = _worker(request, named.worker)
@@ -222,11 +233,11 @@ def post_result(request: HttpRequest, job: int, named: Query[LeaseNamed]) -> dic
 
 
 def _worker(request: HttpRequest, name: str, version: str = "") -> RemoteWorker:
-    user = caller_of(request).user
-    if not isinstance(user, User) or not user.has_perm("scoring.run_jobs"):
+    token = caller_of(request).token
+    if token is None or not token.user.has_perm("scoring.run_jobs"):
         raise Problem(403, "the token's owner may not score pairs for this site", "ask the site's administrators")
     try:
-        return remote.worker_named(name, user, version)
+        return remote.worker_named(name, token, version)
     except UserError as error:
         raise Problem(403, error.message, error.remedy) from error
 

@@ -4,6 +4,9 @@ Each table of work has a constant of type `LeaseQueue`: steps of submissions, sc
 A claim is one conditional update, and every later write repeats the condition: what a process writes after it has lost
 a row reaches nothing. This holds on SQLite and PostgreSQL without any lock that outlives a statement. A row also has
 the name of the process, by which others on the same machine can tell whether it has ended.
+
+In a queue with a lane, users take turns: of the users with the fewest running tasks, the one whose last turn was
+longest ago is next.
 """
 
 from __future__ import annotations
@@ -12,13 +15,15 @@ import logging
 import threading
 import time
 import uuid
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, Generic, TypeVar
 
-from django.db import DatabaseError, InterfaceError, close_old_connections, connection, models
-from django.db.models import F, Q, QuerySet
+from django.conf import settings
+from django.db import DatabaseError, InterfaceError, close_old_connections, connection, models, transaction
+from django.db.models import Case, Count, F, Q, QuerySet, When
 from django.utils import timezone
 
 from brainscore_core.results import claims
@@ -31,6 +36,7 @@ __all__ = [
     "LeasedModel",
     "Renewal",
     "RetryPolicy",
+    "Turn",
     "claim",
     "expired_leases",
     "has_ended",
@@ -42,6 +48,7 @@ LEASE_DURATION = timedelta(minutes=2)
 """A process that has not renewed its claim for this time has lost it."""
 RENEWAL_SECONDS = 10.0
 _CANDIDATES = 20
+_NEVER = datetime.min.replace(tzinfo=UTC)
 _AHEAD = timedelta(hours=12)  # by which a claim may be dated in the future, as grants of uploads are
 _log = logging.getLogger(__name__)
 
@@ -58,6 +65,26 @@ class LeasedModel(models.Model):
         """Without a table of its own."""
 
         abstract = True
+
+
+class Turn(models.Model):
+    """When a user's work was last claimed in a lane; without a user, that of the site itself."""
+
+    lane = models.CharField(max_length=20)
+    owner = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.CASCADE, related_name="+")
+    taken = models.DateTimeField()
+
+    class Meta:
+        """One row a lane and user."""
+
+        app_label = "jobs"
+        constraints = (
+            models.UniqueConstraint(fields=["lane", "owner"], name="one_turn_a_user"),
+            models.UniqueConstraint(fields=["lane"], condition=Q(owner=None), name="one_turn_of_the_site"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.lane}: {self.owner or 'the site'}"
 
 
 @dataclass(frozen=True)
@@ -122,6 +149,11 @@ class LeaseQueue(Generic[M]):
     renewed_field, worker_field, stop_field : str
         The columns with the time of the last renewal, with the name of the process, and with the request to stop;
         empty if the table has no such column.
+    lane, owner : str
+        Where users take turns, and the path to the user of a row; empty if the order alone decides. Running tasks of
+        all queues of a lane are counted together.
+    exclusive : bool
+        Whether a user has at most one running task in the lane, also while no other user waits.
     """
 
     model: type[M]
@@ -136,11 +168,29 @@ class LeaseQueue(Generic[M]):
     renewed_field: str = "claimed"
     worker_field: str = "worker"
     stop_field: str = ""
+    lane: str = ""
+    owner: str = ""
+    exclusive: bool = False
+
+    def __post_init__(self) -> None:
+        """Register the queue in its lane."""
+        if self.lane:
+            _lanes.setdefault(self.lane, []).append(self)
 
     def due(self) -> QuerySet[M]:
         """Return the rows that can be claimed now, in order."""
         rows = self.model._default_manager.filter(self.waiting, claim="", due__lte=timezone.now())
         return rows.order_by(*self.order)
+
+    def has_work(self) -> bool:
+        """Whether a row could be claimed now."""
+        if not self.exclusive:
+            return self.due().exists()
+        busy = _running(self.lane)
+        return any(owner not in busy for owner in _owners(self, self.due()))
+
+
+_lanes: dict[str, list[LeaseQueue[Any]]] = {}  # the queues of each lane
 
 
 class Lease(Generic[M]):
@@ -233,11 +283,19 @@ class Lease(Generic[M]):
 
 
 def claim(
-    queue: LeaseQueue[M], *, limit: int = 1, where: Q | None = None, worker: str = "", token: str = "", **values: Any
+    queue: LeaseQueue[M],
+    *,
+    limit: int = 1,
+    where: Q | None = None,
+    first: Q | None = None,
+    in_turn: bool = True,
+    worker: str = "",
+    token: str = "",
+    **values: Any,
 ) -> list[Lease[M]]:
     """Claim due rows, each by one process.
 
-    Must not be called inside a transaction, since other processes must see the claim at once.
+    Must not be called inside a long transaction, since other processes must see the claim at once.
 
     Parameters
     ----------
@@ -247,6 +305,10 @@ def claim(
         The largest number of rows.
     where : Q, optional
         A condition of the rows.
+    first : Q, optional
+        A condition of the rows that come first, of those of the same user.
+    in_turn : bool
+        Whether users take turns in a queue with a lane.
     worker : str
         The name of the process; by default that of this one.
     token : str
@@ -261,22 +323,74 @@ def claim(
     """
     leases: list[Lease[M]] = []
     process = {queue.worker_field: worker or process_name()} if queue.worker_field else {}
-    while len(leases) < limit:
-        rows = queue.due() if where is None else queue.due().filter(where)
-        candidates = list(rows.values_list("pk", flat=True)[:_CANDIDATES])
-        if not candidates:
-            break
-        for key in candidates:
-            if len(leases) == limit:
-                break
+    order = queue.order if first is None else (Case(When(first, then=0), default=1), *queue.order)
+
+    def claimed(rows: QuerySet[M]) -> Lease[M] | None:
+        for key in rows.order_by(*order).values_list("pk", flat=True)[:_CANDIDATES]:
             own = token or uuid.uuid4().hex
             mine = {"claim": own, queue.renewed_field: timezone.now(), "attempts": F("attempts") + 1}
             # another process may have claimed it since: the condition is checked again with the update
             if queue.due().order_by().filter(pk=key).update(**mine, **process, **queue.on_claim, **values):
                 row = queue.model._default_manager.select_related(*queue.related).filter(pk=key).first()
                 if row is not None:  # otherwise it was deleted with its owner's account
-                    leases.append(Lease(queue, row, own))
+                    return Lease(queue, row, own)
+        return None
+
+    while len(leases) < limit:
+        rows = queue.due() if where is None else queue.due().filter(where)
+        if not (queue.lane and in_turn):
+            lease, is_over = claimed(rows), not rows.exists()
+        else:
+            turn = _next_turn(queue, rows)
+            if turn is None:
+                break
+            with transaction.atomic():  # another process that takes the same turn waits, and sees the claimed row
+                is_over = False
+                lease = claimed(rows.filter(**{queue.owner: turn.owner_id})) if _took(turn) else None
+        if lease is not None:
+            leases.append(lease)
+        elif is_over:
+            break
     return leases
+
+
+def _owners(queue: LeaseQueue[Any], rows: QuerySet[Any]) -> set[Any]:
+    return set(rows.order_by().values_list(queue.owner, flat=True).distinct())
+
+
+def _running(lane: str) -> Counter[Any]:
+    """Count the running tasks of each user in a lane."""
+    running: Counter[Any] = Counter()
+    for queue in _lanes[lane]:
+        rows = queue.model._default_manager.filter(queue.held).order_by().values_list(queue.owner)
+        running.update(dict(rows.annotate(Count("pk"))))
+    return running
+
+
+def _next_turn(queue: LeaseQueue[Any], rows: QuerySet[Any]) -> Turn | None:
+    """Return the turn that is next, as it was last taken; None if no row can be claimed."""
+    # turns are read first: a claim that this process does not see yet has changed the turn
+    turns = {turn.owner_id: turn for turn in Turn.objects.filter(lane=queue.lane)}
+    owners, running = _owners(queue, rows), _running(queue.lane)
+    if queue.exclusive:
+        owners = {owner for owner in owners if owner not in running}
+    if not owners:
+        return None
+    ahead = rows.values_list(queue.owner, flat=True).first()
+
+    def rank(owner: Any) -> tuple[int, datetime, bool, bool]:
+        return running[owner], turns[owner].taken if owner in turns else _NEVER, owner != ahead, owner is None
+
+    owner = min(owners, key=rank)
+    return turns.get(owner) or Turn(lane=queue.lane, owner_id=owner)
+
+
+def _took(turn: Turn) -> bool:
+    """Take a turn; False if another process was faster, or the user has left."""
+    now = timezone.now()
+    if turn.pk is not None:
+        return bool(Turn.objects.filter(pk=turn.pk, taken=turn.taken).update(taken=now))
+    return Turn.objects.get_or_create(lane=turn.lane, owner_id=turn.owner_id, defaults={"taken": now})[1]
 
 
 def expired_leases(queue: LeaseQueue[M], where: Q | None = None) -> list[Lease[M]]:

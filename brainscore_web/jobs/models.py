@@ -1,4 +1,4 @@
-"""The tables of background work: e-mails to be sent, and heartbeats of processes."""
+"""The tables of background work: e-mails to be sent, heartbeats of processes, and turns of users."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from django.conf import settings
 from django.db import models
 from django.utils import timezone
 
-from brainscore_web.jobs.leases import LeasedModel
+from brainscore_web.jobs.leases import LeasedModel, Turn
 
-__all__ = ["Email", "Heartbeat"]
+__all__ = ["Email", "Heartbeat", "Turn"]
 
 
 class Email(LeasedModel):

@@ -1,4 +1,4 @@
-"""The process that runs the django-tasks worker; it ends together with the worker that started it."""
+"""A process that runs the django-tasks worker of a queue; it ends together with the worker that started it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 __all__ = ["main"]
 
 
-def main(parent: int) -> None:
+def main(parent: int, queue: str) -> None:
     """Run the database worker of django-tasks until it is stopped."""
     from brainscore_web.serving import end_with_parent, set_up
 
@@ -16,9 +16,9 @@ def main(parent: int) -> None:
     set_up()
     from django.core.management import call_command
 
-    call_command("db_worker", verbosity=0, startup_delay=False, reload=False, interval=0.5)
+    call_command("db_worker", queue_name=queue, verbosity=0, startup_delay=False, reload=False, interval=0.5)
 
 
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C also reaches the worker, which then ends this process
-    main(int(sys.argv[1]))
+    main(int(sys.argv[1]), sys.argv[2])

@@ -9,15 +9,19 @@ from django.conf import settings
 
 
 class OperationsConfig(AppConfig):
-    """The app's name and label, and the names of tasks in logs."""
+    """The app's name and label, and the names of tasks in logs, and its part of the sweep."""
 
     name = "brainscore_web.operations"
     label = "operations"
 
     def ready(self) -> None:
-        """Add the names of tasks and their requests to log lines; with JSON logs, also log warnings of libraries."""
+        """Add tasks and their requests to log lines, with JSON logs also warnings of libraries; limit environments."""
         if settings.LOGGING.get("handlers", {}).get("console", {}).get("formatter") == "json":
             logging.captureWarnings(True)
+        from brainscore_web.jobs import sweep
         from brainscore_web.operations.logs import connect_task_signals
+        from brainscore_web.operations.retention import remove_unused_environments
 
         connect_task_signals()
+        if settings.PUBLIC:  # elsewhere they belong to the user of the machine, too
+            sweep.register(remove_unused_environments, every=3600.0)

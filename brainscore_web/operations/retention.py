@@ -23,7 +23,7 @@ from brainscore_web.submissions.pipeline import remove_leftovers
 from brainscore_web.submissions.plugin_folders import delete_old_folders
 from brainscore_web.uploads.withdrawal import sweep
 
-__all__ = ["RemovedItems", "tidy"]
+__all__ = ["RemovedItems", "remove_unused_environments", "tidy"]
 
 _HEARTBEATS_KEPT = timedelta(days=7)
 
@@ -66,12 +66,30 @@ def _remove_expired(dry: bool) -> Iterator[RemovedItems]:
             transaction.set_rollback(dry)  # a dry run does the same, and rolls it back
         yield RemovedItems(what, count)
     yield RemovedItems("folders of plugins", delete_old_folders(_before("folders"), dry=dry))
-    unused = (timezone.now() - _before("folders")).total_seconds()
-    yield RemovedItems("environments of plugins", len(collect_garbage(older_than=unused, dry_run=dry).removed))
+    yield RemovedItems("environments of plugins", remove_unused_environments(dry=dry))
     yield RemovedItems("fetched files", delete_old_files(_before("folders"), dry=dry))
     if not dry:
         yield RemovedItems("leftovers of uploads", sweep())
         yield RemovedItems("leftovers of tests", remove_leftovers())
+
+
+def remove_unused_environments(*, dry: bool = False) -> int:
+    """Remove environments of plugins on this machine that were not used for long, or take too much space.
+
+    Environments in use stay. One that is needed later is made again.
+
+    Parameters
+    ----------
+    dry : bool
+        Only count them.
+
+    Returns
+    -------
+    int
+        The number of environments.
+    """
+    unused = (timezone.now() - _before("folders")).total_seconds()
+    return len(collect_garbage(older_than=unused, max_bytes=settings.OPERATIONS["environments"], dry_run=dry).removed)
 
 
 def _before(what: str) -> datetime:

@@ -9,10 +9,11 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from brainscore_core.errors import UserError
-from brainscore_web.scoring.models import Job, RemoteResult, RemoteWorker
+from brainscore_web.accounts.admin import ReadOnlyAdmin
+from brainscore_web.scoring.models import Job, RemoteFailure, RemoteResult, RemoteWorker
 from brainscore_web.scoring.services import cancel_job, retry_job
 
-__all__ = ["JobAdmin", "RemoteResultAdmin", "RemoteWorkerAdmin"]
+__all__ = ["JobAdmin", "RemoteFailureAdmin", "RemoteResultAdmin", "RemoteWorkerAdmin"]
 
 
 @admin.register(Job)
@@ -99,3 +100,13 @@ class RemoteResultAdmin(admin.ModelAdmin[RemoteResult]):
     def has_change_permission(self, request: HttpRequest, obj: RemoteResult | None = None) -> bool:
         """Disallow changes."""
         return False
+
+
+@admin.register(RemoteFailure)
+class RemoteFailureAdmin(ReadOnlyAdmin, admin.ModelAdmin):
+    """Pairs that remote workers did not score."""
+
+    list_display = ("job", "worker", "kind", "reason", "created", "until")
+    list_filter = ("kind",)
+    search_fields = ("worker__name",)
+    list_select_related = ("worker", "job__model", "job__benchmark")

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from datetime import timedelta
+from datetime import datetime, timedelta
+from typing import Any
 
 from django.db import IntegrityError, transaction
 from django.db.models import Exists, Max, OuterRef, Q
+from django.db.models.functions import Now
 from django.utils import timezone
 
 from brainscore_web.jobs.leases import Lease, LeaseQueue, RetryPolicy, claim, expired_leases
-from brainscore_web.scoring.models import OPEN, Job
+from brainscore_web.scoring.models import OPEN, Job, RemoteFailure, RemoteWorker
 from brainscore_web.scoring.services import notify_submissions
 from brainscore_web.submissions.models import Plugin
 from brainscore_web.uploads.models import Upload
@@ -18,8 +20,10 @@ from brainscore_web.uploads.models import Upload
 __all__ = [
     "JOBS",
     "NOT_RUN_RETRY",
+    "REMOTE_SUFFIX",
     "claim_job",
     "claim_jobs_of_model",
+    "record_failure",
     "release_expired_jobs",
     "release_job",
     "retry_pairs_not_run",
@@ -32,19 +36,23 @@ JOBS = LeaseQueue(
     waiting=Q(state=_State.WAITING),
     held=Q(state=_State.RUNNING),
     order=("-priority", "created", "pk"),
-    on_claim={"state": _State.RUNNING, "stop": False, "reason": ""},
+    on_claim={"state": _State.RUNNING, "stop": False, "reason": "", "taken": Now()},
     on_release={"state": _State.WAITING},
     related=("model", "benchmark"),
     retry=RetryPolicy(timedelta(seconds=60), attempts=3),
     stop_field="stop",
+    lane="pairs",
+    owner="model__owner",
 )
-"""Jobs of scoring, the most urgent first."""
+"""Jobs of scoring. The owners of models take turns; of each, the most urgent first."""
 
 NOT_RUN_RETRY = RetryPolicy(timedelta(minutes=10), factor=4, longest=timedelta(days=7))
 """When a pair that the site could not run is tried again."""
 
 
-def claim_job(worker: str, *, prefer: int | None = None, without: Collection[int] = ()) -> Lease[Job] | None:
+def claim_job(
+    worker: str, *, prefer: int | None = None, in_turn: bool = False, without: Collection[int] = ()
+) -> Lease[Job] | None:
     """Claim the next job.
 
     Parameters
@@ -53,6 +61,8 @@ def claim_job(worker: str, *, prefer: int | None = None, without: Collection[int
         The name of the worker.
     prefer : int, optional
         Primary key of the model that the worker has loaded. Its jobs come first, so that each model is loaded once.
+    in_turn : bool
+        Whether the jobs of the loaded model come first among those of its owner only.
     without : collection of int
         Models whose jobs are not claimed.
 
@@ -62,8 +72,9 @@ def claim_job(worker: str, *, prefer: int | None = None, without: Collection[int
         None if no job is due.
     """
     allowed = ~Q(model__in=list(without))
-    leases = [] if prefer is None else _claim(worker, 1, allowed & Q(model=prefer))
-    leases = leases or _claim(worker, 1, allowed)
+    loaded = None if prefer is None else Q(model=prefer)
+    leases = [] if loaded is None or in_turn else _claim(worker, 1, allowed & loaded, in_turn=False)
+    leases = leases or _claim(worker, 1, allowed, first=loaded)
     return leases[0] if leases else None
 
 
@@ -85,12 +96,12 @@ def claim_jobs_of_model(
     first = _claim(worker, 1, allowed & Q(model__in=list(only)) if only else allowed)
     if not first:
         return []
-    return [*first, *_claim(worker, most - 1, allowed & Q(model=first[0].row.model_id))]
+    return [*first, *_claim(worker, most - 1, allowed & Q(model=first[0].row.model_id), in_turn=False)]
 
 
-def _claim(worker: str, most: int, where: Q) -> list[Lease[Job]]:
+def _claim(worker: str, most: int, where: Q, **how: Any) -> list[Lease[Job]]:
     """Claim jobs. `started` of each row is the start of its first attempt, and None if this is the first."""
-    leases = claim(JOBS, limit=most, where=where, worker=worker)
+    leases = claim(JOBS, limit=most, where=where, worker=worker, **how)
     for lease in leases:
         lease.rows().filter(started=None).update(started=timezone.now())
     return leases
@@ -162,6 +173,44 @@ def retry_pairs_not_run() -> int:
 _MOST_RETRIED = 500  # pairs at a time
 
 
+REMOTE_SUFFIX = " (remote)"
+"""What follows the name of a remote worker in jobs."""
+
+_AFTER_LOSS = timedelta(hours=1)
+
+
+def record_failure(worker: RemoteWorker, job: Job, kind: str, reason: str, *, until: datetime | None = None) -> None:
+    """Record that a remote worker did not score a pair.
+
+    Parameters
+    ----------
+    worker : RemoteWorker
+        The worker.
+    job : Job
+        The job of the pair.
+    kind : str
+        How it ended, one of `RemoteFailure.Kind`.
+    reason : str
+        Why, for administrators.
+    until : datetime, optional
+        When the worker may take the pair again; by default not before it is planned again.
+    """
+    values = {"kind": kind, "reason": reason, "until": until, "created": timezone.now()}
+    RemoteFailure.objects.update_or_create(worker=worker, job=job, defaults=values)
+
+
 def release_expired_jobs() -> int:
-    """Release jobs of workers that ended or stopped responding; return their number."""
-    return sum(release_job(lease, counts=True) for lease in expired_leases(JOBS))
+    """Release jobs of workers that ended or stopped responding; return their number.
+
+    What a remote worker loses counts as its own failure, not as an attempt at the pair.
+    """
+    released = 0
+    for lease in expired_leases(JOBS):
+        name = lease.row.worker.removesuffix(REMOTE_SUFFIX)
+        worker = None if name == lease.row.worker else RemoteWorker.objects.filter(name=name).first()
+        if release_job(lease, counts=worker is None):
+            released += 1
+            if worker is not None:
+                until = timezone.now() + _AFTER_LOSS
+                record_failure(worker, lease.row, RemoteFailure.Kind.LOST, "it stopped responding", until=until)
+    return released

@@ -1,4 +1,4 @@
-"""The tables of scoring jobs, of remote workers, and of the results that those upload."""
+"""The tables of scoring jobs, of remote workers, and of their results and failures."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from django.db import models
 from django.db.models import Q
 from django.utils import timezone
 
+from brainscore_web.accounts.models import ApiToken
 from brainscore_web.jobs.leases import LeasedModel
 from brainscore_web.leaderboard.models import Benchmark, VisionModel, Visitor
 from brainscore_web.submissions.models import Submission
 
-__all__ = ["OPEN", "Job", "RemoteResult", "RemoteWorker"]
+__all__ = ["OPEN", "Job", "RemoteFailure", "RemoteResult", "RemoteWorker"]
 
 
 class JobQuerySet(models.QuerySet["Job"]):
@@ -58,6 +59,7 @@ class Job(LeasedModel):
     due = models.DateTimeField(default=timezone.now, editable=False, help_text="Not before.")
     stop = models.BooleanField(default=False, editable=False, help_text="Whether the worker that runs it should stop.")
     started = models.DateTimeField(null=True, blank=True, editable=False)
+    taken = models.DateTimeField(null=True, blank=True, editable=False, help_text="By the last worker.")
     ended = models.DateTimeField(null=True, blank=True, editable=False)
     receipt = models.CharField(max_length=100, blank=True, editable=False)
     reason = models.TextField(blank=True, editable=False)
@@ -100,14 +102,15 @@ OPEN = (Job.State.WAITING, Job.State.RUNNING)
 class RemoteWorker(models.Model):
     """A worker outside the site, such as a laboratory's machine: it takes pairs through the API.
 
-    It is added at its first request, by a token whose owner has the permission `run_jobs`. Only administrators trust or
-    suspend it.
+    It is added at its first request, by a token whose owner has the permission `run_jobs`, and belongs to this token.
+    Only administrators trust or suspend it.
     """
 
     name = models.CharField(max_length=60, unique=True)
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="remote_workers"
     )
+    token = models.ForeignKey(ApiToken, null=True, editable=False, on_delete=models.SET_NULL, related_name="+")
     trusted = models.BooleanField(
         default=False,
         help_text="Whether its results count as verified. Otherwise they are marked, and some are repeated.",
@@ -157,3 +160,30 @@ class RemoteResult(models.Model):
 
     def __str__(self) -> str:
         return f"{self.receipt} by {self.worker}: {self.state}"
+
+
+class RemoteFailure(models.Model):
+    """A pair that a remote worker took and did not score; the pair is given to another worker."""
+
+    class Kind(models.TextChoices):
+        """How it ended."""
+
+        FAILED = "failed"
+        LOST = "lost"
+        RETURNED = "given back"
+
+    worker = models.ForeignKey(RemoteWorker, on_delete=models.CASCADE, related_name="failures")
+    job = models.ForeignKey(Job, on_delete=models.CASCADE, related_name="remote_failures")
+    kind = models.CharField(max_length=12, choices=Kind)
+    reason = models.TextField(blank=True)
+    created = models.DateTimeField(default=timezone.now, editable=False)
+    until = models.DateTimeField(null=True, help_text="When the worker may take the pair again; empty: not at all.")
+
+    class Meta:
+        """The newest first; the last one of a worker and pair."""
+
+        ordering = ("-pk",)
+        constraints = (models.UniqueConstraint(fields=["worker", "job"], name="one_failure_a_worker_and_pair"),)
+
+    def __str__(self) -> str:
+        return f"{self.job} by {self.worker}: {self.kind}"

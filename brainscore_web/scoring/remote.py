@@ -2,6 +2,9 @@
 
 They get only pairs of public models and public benchmarks. A lease is identified by its token, which only the worker
 that took the job knows.
+
+A worker acts for itself only. It belongs to the API token that added it; what it does not score is given to other
+workers and counts as its own failure, unless the site fails as well; and its owner's workers hold few pairs at a time.
 """
 
 from __future__ import annotations
@@ -19,7 +22,7 @@ from typing import Any, BinaryIO
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import F, Q
 from django.utils import timezone
 
 from brainscore_core.archives import announced_members, members_overlap
@@ -30,13 +33,14 @@ from brainscore_core.plugins.source import plugin_hash
 from brainscore_core.receipts.environment import current_environment, platform_code
 from brainscore_core.receipts.schema import ReceiptError
 from brainscore_core.scoring import Receipt, ResultsStore
-from brainscore_web.accounts.models import User
+from brainscore_web.accounts.models import ApiToken, User
 from brainscore_web.jobs.leases import LEASE_DURATION, Lease, claim
+from brainscore_web.leaderboard.clean import text
 from brainscore_web.leaderboard.models import Score, Visibility
-from brainscore_web.scoring.claims import JOBS, release_expired_jobs, release_job
+from brainscore_web.scoring.claims import JOBS, REMOTE_SUFFIX, record_failure, release_expired_jobs, release_job
 from brainscore_web.scoring.completion import complete_job, give_up_after_attempts, run_name, usable_receipt
 from brainscore_web.scoring.live_plugins import LivePlugins, current_live_plugins
-from brainscore_web.scoring.models import Job, RemoteResult, RemoteWorker
+from brainscore_web.scoring.models import Job, RemoteFailure, RemoteResult, RemoteWorker
 from brainscore_web.scoring.services import submitted_models
 from brainscore_web.scoring.verification import VERIFICATION, record_result
 from brainscore_web.submissions.declared_files import files_home, files_of
@@ -46,6 +50,7 @@ __all__ = [
     "Assignment",
     "declared_file",
     "lease_of",
+    "obstacle",
     "plugins_archive",
     "receive_result",
     "received",
@@ -62,6 +67,11 @@ _RECEIPT = "receipt.json"
 _LARGEST_RECEIPT = 5_000_000
 _CLOCK = timedelta(minutes=10)  # by which the clock of a worker may differ
 _KNOWN_RECEIPTS = 20  # pairs that a request may complete with existing receipts
+_MOST_WORKERS = 100  # of an owner
+_MOST_FAILURES = 10
+_WITHIN = timedelta(days=1)  # in which failures are counted
+_LONGEST_LEASE = timedelta(hours=12)  # with all renewals
+_LONGEST_REASON = 2000  # characters
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,27 +112,60 @@ class Assignment:
     sandbox: bool
 
 
-def worker_named(name: str, owner: User, version: str) -> RemoteWorker:
+def worker_named(name: str, token: ApiToken, version: str) -> RemoteWorker:
     """Return the row of a worker, added at its first request.
+
+    Parameters
+    ----------
+    name : str
+        Its name.
+    token : ApiToken
+        The token of the request. A worker whose token is not valid any more belongs to the next one of its owner.
+    version : str
+        The version of brainscore on it.
 
     Raises
     ------
     UserError
-        If the name is not valid, belongs to another user, or the worker is suspended.
+        If the name is not valid, belongs to another token, or the worker is suspended.
     """
     if not _NAME.fullmatch(name):
         raise UserError(
             f"{name[:80]!r} is not a name of a worker",
             remedy="use up to 60 letters, digits, points, dashes, underscores",
         )
-    values = {"seen": timezone.now(), "version": version[:100]}
-    worker, _ = RemoteWorker.objects.get_or_create(name=name, defaults={"owner": owner, **values})
-    if worker.owner_id != owner.pk:
+    now = timezone.now()
+    values = {"seen": now, "version": version[:100]}
+    worker = RemoteWorker.objects.filter(name=name).first() or _added(name, token, values)
+    if worker.owner_id != token.user_id:
         raise UserError(f"another user has a worker with the name {name}", remedy="choose another name with --name")
+    if worker.token_id != token.pk:
+        valid = ApiToken.objects.filter(Q(expires=None) | Q(expires__gt=now), revoked=False, pk=worker.token_id)
+        if valid.exists():
+            raise UserError(
+                f"the worker {name} belongs to another token", remedy="use its token, or another name with --name"
+            )
+        RemoteWorker.objects.filter(pk=worker.pk, token=worker.token_id).update(token=token)
     if worker.suspended:
         raise UserError(f"the worker {name} is suspended", remedy="ask the site's administrators")
     RemoteWorker.objects.filter(pk=worker.pk).update(**values)
     return worker
+
+
+def _added(name: str, token: ApiToken, values: dict[str, Any]) -> RemoteWorker:
+    with transaction.atomic():
+        _lock(token.user_id)
+        if RemoteWorker.objects.filter(owner=token.user_id).count() >= _MOST_WORKERS:
+            raise UserError(
+                f"you have {_MOST_WORKERS} workers", remedy="use the name of one that does not run any more"
+            )
+        defaults = {"owner": token.user, "token": token, **values}
+        return RemoteWorker.objects.get_or_create(name=name, defaults=defaults)[0]
+
+
+def _lock(owner: Any) -> None:
+    """Let other transactions wait that add workers or take pairs for an owner."""
+    User.objects.select_for_update(no_key=True).filter(pk=owner).first()
 
 
 def require_same_code(code: str, version: str) -> None:
@@ -149,7 +192,7 @@ def take(
     without_models: Collection[str] = (),
     without_benchmarks: Collection[str] = (),
 ) -> Assignment | None:
-    """Claim the next pair for a worker; None if there is none.
+    """Claim the next pair for a worker; None if there is none, or an `obstacle`.
 
     Parameters
     ----------
@@ -167,6 +210,8 @@ def take(
         Q(model__in=_public_models(without_models, submitted=sandbox))
         & Q(benchmark__in=_public_benchmarks(without_benchmarks))
         & ~Q(why=VERIFICATION)
+        & ~Q(pk__in=_to_be_verified())
+        & ~Q(pk__in=_not_scored_by(worker))
     )
     held = _held_with(worker, token, where) if token else None
     if held is not None:
@@ -174,7 +219,9 @@ def take(
     release_expired_jobs()
     store = ResultsStore(settings.SUBMISSIONS["results"])
     for _ in range(_KNOWN_RECEIPTS):
-        leases = claim(JOBS, where=where, worker=_name_in_jobs(worker), token=token)
+        with transaction.atomic():
+            _lock(worker.owner_id)
+            leases = [] if obstacle(worker) else claim(JOBS, where=where, worker=_name_in_jobs(worker), token=token)
         if not leases:
             return None
         (lease,) = leases
@@ -187,8 +234,42 @@ def take(
     return None
 
 
+def obstacle(worker: RemoteWorker) -> str:
+    """Return why a worker gets no pair at the moment, whatever is waiting; empty if nothing stands in the way.
+
+    Parameters
+    ----------
+    worker : RemoteWorker
+        The worker.
+    """
+    if not worker.trusted:
+        recent = worker.failures.exclude(kind=RemoteFailure.Kind.RETURNED).filter(created__gt=timezone.now() - _WITHIN)
+        if recent.count() >= _MOST_FAILURES:
+            return f"{_MOST_FAILURES} pairs failed or were lost on this worker within a day, and not on another one"
+    most = settings.SUBMISSIONS["remote_pairs"]
+    names = RemoteWorker.objects.filter(owner=worker.owner_id).values_list("name", flat=True)
+    held = Job.objects.filter(state=Job.State.RUNNING, worker__in=[f"{name}{REMOTE_SUFFIX}" for name in names])
+    return f"your workers hold {most} pairs" if held.count() >= most else ""
+
+
+def _to_be_verified() -> Any:
+    waiting = RemoteResult.objects.filter(state=RemoteResult.State.WAITING).exclude(verification=None)
+    return waiting.values("verification")
+
+
+def _not_scored_by(worker: RemoteWorker) -> Any:
+    """Jobs that this worker has given back, or a worker of its owner failed to score, since they were planned."""
+    returned = Q(kind=RemoteFailure.Kind.RETURNED)
+    rows = RemoteFailure.objects.filter(
+        Q(until=None) | Q(until__gt=timezone.now()),
+        (returned & Q(worker=worker)) | (~returned & Q(worker__owner=worker.owner_id)),
+        created__gte=F("job__created"),
+    )
+    return rows.values("job")
+
+
 def _name_in_jobs(worker: RemoteWorker) -> str:
-    return f"{worker.name} (remote)"
+    return f"{worker.name}{REMOTE_SUFFIX}"
 
 
 def _held_with(worker: RemoteWorker, token: str, where: Q) -> Lease[Job] | None:
@@ -259,15 +340,23 @@ def lease_of(worker: RemoteWorker, job: int, token: str) -> Lease[Job] | None:
     return lease if lease.rows().exists() else None
 
 
-def renew(lease: Lease[Job]) -> tuple[bool, bool]:
+def renew(worker: RemoteWorker, lease: Lease[Job]) -> tuple[bool, bool]:
     """Renew a lease; return whether it is still held, and whether the pair is to be cancelled."""
+    taken = lease.row.taken
+    if taken is not None and timezone.now() - taken > _LONGEST_LEASE:
+        if release_job(lease):
+            hours = _LONGEST_LEASE.total_seconds() / 3600
+            record_failure(worker, lease.row, RemoteFailure.Kind.LOST, f"it took more than {hours:.0f} hours")
+        return False, False
     held = lease.renew()
     return held, held and lease.rows().filter(stop=True).exists()
 
 
-def release(lease: Lease[Job], *, wait: float) -> None:
-    """Give a pair back, without counting the attempt."""
-    release_job(lease, wait=wait)
+def release(worker: RemoteWorker, lease: Lease[Job], *, wait: float) -> None:
+    """Give a pair back, without counting the attempt; the worker gets it again after `wait` seconds, others at once."""
+    if release_job(lease) and wait:
+        until = timezone.now() + timedelta(seconds=wait)
+        record_failure(worker, lease.row, RemoteFailure.Kind.RETURNED, "", until=until)
 
 
 def plugins_archive(lease: Lease[Job]) -> tuple[BinaryIO, str]:
@@ -327,7 +416,8 @@ def receive_result(worker: RemoteWorker, job: int, token: str, archive: BinaryIO
     Returns
     -------
     str
-        ``'stored'``, ``'known'``, or ``'lost'`` if the lease was lost and nothing was stored.
+        ``'stored'``, ``'known'``, ``'repeated'`` if the pair failed and is given to another worker, or ``'lost'`` if
+        the lease was lost and nothing was stored.
 
     Raises
     ------
@@ -343,6 +433,8 @@ def receive_result(worker: RemoteWorker, job: int, token: str, archive: BinaryIO
             return "lost"
         store = ResultsStore(settings.SUBMISSIONS["results"])
         _check(receipt, lease, current_live_plugins())
+        if receipt.state == "failed" and not worker.trusted:
+            return _repeated(worker, lease, receipt)
         if not lease.renew():
             return "lost"
         _add(store, receipt, files, worker)
@@ -358,6 +450,17 @@ def receive_result(worker: RemoteWorker, job: int, token: str, archive: BinaryIO
     store.remove(receipt)
     RemoteResult.objects.filter(receipt=receipt.id).delete()
     return "lost"
+
+
+def _repeated(worker: RemoteWorker, lease: Lease[Job], receipt: Receipt) -> str:
+    """Give a pair that failed on a worker to another one: the failure may be that of the worker."""
+    error = receipt.error
+    reason = receipt.reason or (f"{error.type}: {error.message}" if error is not None else "")
+    with transaction.atomic():
+        if not release_job(lease):
+            return "lost"
+        record_failure(worker, lease.row, RemoteFailure.Kind.FAILED, text(reason, _LONGEST_REASON) or "")
+    return "repeated"
 
 
 def _is_complete(worker: RemoteWorker, job: int, receipt: Receipt) -> bool:

@@ -8,9 +8,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Mapping
 from contextlib import ExitStack
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
+from django.conf import settings
 from django.db import close_old_connections
 
 from brainscore_core.errors import UserError
@@ -171,13 +173,14 @@ class LocalRunner:
         self, lease: Lease[Job], live: LivePlugins, stopped: Callable[[], bool], *, first: bool = True
     ) -> Answer | Death:
         job = lease.row
+        timeout = self._timeout_of(job.model.identifier, live)
         key = (str(live.folder), job.model.identifier)
         if self._process is None or self._key != key:
             self._end_process()
             options: dict[str, Any] = {}
             if live.is_submitted(job.model.identifier):
                 options |= _scorer_options(live.revision_of(job.model.identifier), self.limit)
-            settings = {
+            scoring = {
                 "scorer": LOCAL_SCORER,
                 "store": self.store.address,
                 "run": run_name(lease),  # the run of the job for which this process starts
@@ -190,15 +193,16 @@ class LocalRunner:
             if first:  # a failure may have been that of the template
                 benchmarks = [job.benchmark.identifier, *reversed(self._benchmarks)]
                 how["template"] = borrow_template(
-                    settings, list(dict.fromkeys(benchmarks)), **how, timeout=self.timeout, stopped=stopped
+                    scoring, list(dict.fromkeys(benchmarks)), **how, timeout=timeout, stopped=stopped
                 )
-            self._process = ScoringProcess(settings, **how)
+            self._process = ScoringProcess(scoring, **how)
             self._key, self.model = key, job.model_id
         self._benchmarks.pop(job.benchmark.identifier, None)
         self._benchmarks[job.benchmark.identifier] = None
-        return self._process.score(
-            job.model.identifier, job.benchmark.identifier, timeout=self.timeout, stopped=stopped
-        )
+        return self._process.score(job.model.identifier, job.benchmark.identifier, timeout=timeout, stopped=stopped)
+
+    def _timeout_of(self, model: str, live: LivePlugins) -> float | None:
+        return _limit_of_submitted(self.timeout) if live.is_submitted(model) else self.timeout
 
     def _receipt(self, lease: Lease[Job], answer: Answer) -> Receipt:
         pair = (lease.row.model.identifier, lease.row.benchmark.identifier)
@@ -295,8 +299,10 @@ class DaskRunner:
 
     def _run(self, model: str, open_ones: dict[str, Lease[Job]], live: LivePlugins, renewal: Renewal) -> None:
         options: dict[str, Any] = {"plugins": live.variable}
+        cluster = self.options
         if live.is_submitted(model):
             options |= _scorer_options(live.revision_of(model), None)
+            cluster = replace(cluster, timeout=_limit_of_submitted(cluster.timeout))
         # scores all pairs, also those with an earlier receipt
         pending = tuple(Pending(pair=Pair(model, benchmark), why="again") for benchmark in open_ones)
         plan = Plan(
@@ -312,7 +318,7 @@ class DaskRunner:
             plan,
             store_address=self.store.address,
             scorer=DASK_SCORER,
-            cluster=self.options,
+            cluster=cluster,
             on_event=on_event,
             isolated=True,
             scorer_options=options,
@@ -353,6 +359,12 @@ class DaskRunner:
     def _release(self, open_ones: dict[str, Lease[Job]]) -> None:
         for lease in open_ones.values():
             release_job(lease, wait=0.0 if self.stopping() else 2.0)
+
+
+def _limit_of_submitted(timeout: float | None) -> float:
+    """Return the time limit of a pair of a submitted model, whose code nobody has reviewed."""
+    limit = float(settings.SUBMISSIONS["pair_seconds"])
+    return limit if timeout is None else min(timeout, limit)
 
 
 def _scorer_options(revision: int | None, limit: int | None) -> dict[str, Any]:

@@ -15,7 +15,8 @@ from brainscore_core.scoring import Receipt
 from brainscore_web.leaderboard import revision
 from brainscore_web.leaderboard.clean import text
 from brainscore_web.leaderboard.models import Score
-from brainscore_web.scoring.models import OPEN, Job, RemoteResult, RemoteWorker
+from brainscore_web.leaderboard.not_run import not_run_reason
+from brainscore_web.scoring.models import OPEN, Job, RemoteFailure, RemoteResult, RemoteWorker
 from brainscore_web.submissions.notifications import notify_administrators
 
 __all__ = ["VERIFICATION", "record_result", "settle_verification"]
@@ -48,8 +49,11 @@ def record_result(worker: RemoteWorker, job: Job, receipt: Receipt) -> RemoteRes
     state = _State.TRUSTED if worker.trusted else _State.UNVERIFIED
     result, _ = RemoteResult.objects.update_or_create(receipt=receipt.id, defaults={"worker": worker, "state": state})
     revision.bump()  # its score is marked
+    for other in RemoteResult.objects.filter(verification=job, state=_State.WAITING).exclude(pk=result.pk):
+        other.verification = _planned_repetition(job)  # only the site repeats results
+        other.save(update_fields=["verification"])
     share = settings.SUBMISSIONS["verified_share"]
-    if not worker.trusted and receipt.state == "scored" and random.SystemRandom().random() < share:
+    if not worker.trusted and random.SystemRandom().random() < share:
         result.verification = _planned_repetition(job)
         result.state = _State.WAITING
         result.save(update_fields=["verification", "state"])
@@ -71,15 +75,20 @@ def settle_verification(job: Job, receipt: Receipt) -> None:
     """Compare the receipt of a completed job with the remote results that it repeats, if any.
 
     A worker with a contradicted result is suspended, and the administrators are notified; the site's own receipt, which
-    is newer, counts.
+    is newer, counts. A failure of a remote worker that the site repeats is that of the pair. Receipts of remote workers
+    settle nothing.
 
     Parameters
     ----------
     job : Job
         The completed job.
     receipt : Receipt
-        The site's own receipt.
+        The receipt of the pair.
     """
+    if RemoteResult.objects.filter(receipt=receipt.id).exists():
+        return
+    if receipt.state == "failed" and not not_run_reason(receipt):
+        RemoteFailure.objects.filter(job=job, kind=RemoteFailure.Kind.FAILED).delete()
     for result in RemoteResult.objects.select_related("worker").filter(verification=job, state=_State.WAITING):
         if receipt.state == "failed":  # nothing can be said about the result
             _settle(result, _State.UNVERIFIED, receipt, f"the repetition failed: {receipt.reason}")

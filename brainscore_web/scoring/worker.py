@@ -39,8 +39,11 @@ _PAUSE = 1.0  # seconds between turns when idle
 _SWEEP = 3.0
 _HEARTBEAT_SECONDS = 10.0
 _SANDBOX_CHECK_SECONDS = 60.0
+_TURN_SECONDS = 60.0  # for which a loaded model goes on while models of others wait
 _LONGEST_PAUSE = 30.0  # seconds, while the database is unavailable
-_GRACE = 8.0  # seconds that the process of steps has to end
+_GRACE = 8.0  # seconds that the processes of tasks have to end
+_TASK_PROCESSES = ("default", "long", "long")
+"""The queue of each process of tasks. Two of long ones, since a user occupies one of them at most."""
 _log = logging.getLogger(__name__)
 
 
@@ -77,8 +80,8 @@ class Worker:
         self._excluded: set[int] = set()  # models that need a sandbox, if there is none
         self._sandbox_checked = 0.0
         self._missing = ""
-        self._steps: subprocess.Popen[bytes] | None = None
-        self._steps_begun = 0.0
+        self._turn_begun = 0.0
+        self._tasks: list[_TaskProcess] = [] if jobs_only else [_TaskProcess(queue) for queue in _TASK_PROCESSES]
         self._sweeper = threading.Thread(target=self._sweep_regularly, name="sweep", daemon=True)
         store = str(settings.SUBMISSIONS["results"])
         if scheduler is None:
@@ -123,20 +126,25 @@ class Worker:
         finally:
             self._end.set()
             self._runner.close()
-            self._end_steps()
+            self._end_tasks()
             self._sweeper.join(timeout=_GRACE)
             connection.close()
             self.say(f"Worker {os.getpid()} ends")
 
     def _turn(self) -> bool:
         """Do one piece of work; return False if nothing is due."""
-        self._ensure_steps_process()
+        for process in self._tasks:
+            process.ensure(self.say, pause=self._end.wait)
         self._check_sandbox()
         if self.scheduler is not None:
             return bool(self._runner.turn(self.name, without=self._excluded))
-        lease = claim_job(self.name, prefer=self._runner.model, without=self._excluded)
+        turn_is_over = time.monotonic() - self._turn_begun > _TURN_SECONDS
+        loaded = self._runner.model
+        lease = claim_job(self.name, prefer=loaded, in_turn=turn_is_over, without=self._excluded)
         if lease is None:
             return False
+        if turn_is_over or lease.row.model_id != loaded:
+            self._turn_begun = time.monotonic()
         self.say(f"{lease.row}: started")
         self._run_one(lease)
         return True
@@ -181,29 +189,12 @@ class Worker:
         self._missing = problem
         self._excluded = _submitted_model_keys() if problem else set()
 
-    def _ensure_steps_process(self) -> None:
-        """Start the process of steps if it is not running."""
-        if self.jobs_only:
-            return
-        if self._steps is not None:
-            if self._steps.poll() is None:
-                return
-            self.say(f"The process of steps ended with {self._steps.returncode}; starting it again.")
-            if time.monotonic() - self._steps_begun < _LONGEST_PAUSE:
-                self._end.wait(_PAUSE)
-        self._steps_begun = time.monotonic()
-        command = [sys.executable, "-m", "brainscore_web.jobs.task_process", str(os.getpid())]
-        self._steps = subprocess.Popen(command)  # noqa: S603 # our own module
-
-    def _end_steps(self) -> None:
-        if self._steps is None or self._steps.poll() is not None:
-            return
-        self._steps.terminate()
-        try:
-            self._steps.wait(timeout=_GRACE)
-        except subprocess.TimeoutExpired:
-            self._steps.kill()  # another worker repeats the step
-            self._steps.wait()
+    def _end_tasks(self) -> None:
+        for process in self._tasks:
+            process.terminate()
+        end = time.monotonic() + _GRACE
+        for process in self._tasks:
+            process.wait(end - time.monotonic())
 
     def _sweep_regularly(self) -> None:
         """Resume interrupted work, send e-mails and record the heartbeat regularly; runs in a thread."""
@@ -228,6 +219,42 @@ class Worker:
                     return
         finally:
             connection.close()
+
+
+class _TaskProcess:
+    """A process that runs the tasks of a queue, started again if it ends."""
+
+    def __init__(self, queue: str) -> None:
+        self._command = [sys.executable, "-m", "brainscore_web.jobs.task_process", str(os.getpid()), queue]
+        self._queue = queue
+        self._process: subprocess.Popen[bytes] | None = None
+        self._begun = 0.0
+
+    def ensure(self, say: Say, *, pause: Callable[[float], object]) -> None:
+        """Start the process if it is not running."""
+        if self._process is not None:
+            if self._process.poll() is None:
+                return
+            say(f"The process of {self._queue} tasks ended with {self._process.returncode}; starting it again.")
+            if time.monotonic() - self._begun < _LONGEST_PAUSE:
+                pause(_PAUSE)
+        self._begun = time.monotonic()
+        self._process = subprocess.Popen(self._command)  # noqa: S603 # our own module
+
+    def terminate(self) -> None:
+        """Let the process end."""
+        if self._process is not None and self._process.poll() is None:
+            self._process.terminate()
+
+    def wait(self, seconds: float) -> None:
+        """Wait for its end, and kill it afterwards."""
+        if self._process is None:
+            return
+        try:
+            self._process.wait(timeout=max(seconds, 0.0))
+        except subprocess.TimeoutExpired:
+            self._process.kill()  # another worker repeats the task
+            self._process.wait()
 
 
 def _submitted_model_keys() -> set[int]:

@@ -47,7 +47,7 @@ _PASSED_VARIABLES = frozenset(
     | {name for proxy in ("http_proxy", "https_proxy", "no_proxy") for name in (proxy, proxy.upper())}
     | {"REQUESTS_CA_BUNDLE"}
 )
-_FETCH_SECONDS = 4 * 3600.0
+_FETCH_SECONDS = 3600.0
 _MAX_FILES = 200  # files of a submission
 _WATCH_INTERVAL = 1.0  # seconds
 _OPERATORS_SETTING = re.compile(r"BRAINSCORE_|BRAINIO_|AWS_|PROXY|credentials")  # which submitters cannot change

@@ -251,6 +251,9 @@ class Step(LeasedModel):
     internal = models.TextField(blank=True, help_text="Details for the site's administrators.")
     log = models.TextField(blank=True)
     result: models.JSONField[Any, Any] = models.JSONField(default=dict, blank=True, editable=False)
+    long = models.BooleanField(
+        default=False, db_default=False, editable=False, help_text="Whether it may take more than seconds."
+    )
 
     class Meta:
         """In the order of processing."""

@@ -8,12 +8,12 @@ import sysconfig
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from django.db.models import Case, Q, When
+from django.db.models import Q
 from django.utils import timezone
 
 from brainscore_core.isolation.sandbox.sandbox import platform_folders
@@ -22,11 +22,14 @@ from brainscore_web.jobs.queue import wake
 from brainscore_web.submissions.models import Step
 
 __all__ = [
+    "LANES",
+    "LONG_LANE",
     "STEPS",
     "Outcome",
     "OutputLines",
     "PathFilter",
     "StepFailed",
+    "StepIsLong",
     "StepLog",
     "StepPostponed",
     "StepUnavailable",
@@ -94,6 +97,10 @@ class StepPostponed(Exception):
         self.reason, self.internal, self.pause = reason, internal, pause
 
 
+class StepIsLong(Exception):
+    """The step must be run where others do not wait for it: it fetches files or installs packages."""
+
+
 class StepUnavailable(Exception):
     """The site cannot run the step now, such as without a network: it is retried, and finally given up by the site.
 
@@ -123,40 +130,72 @@ def shortened(text: str, limit: int = LOG_LIMIT) -> str:
 
 
 _AUTOMATIC = (Step.Kind.CHECK, Step.Kind.TEST, Step.Kind.PUBLISH)
-_LONG = Case(When(kind=Step.Kind.TEST, then=1), default=0)  # a test may take an hour, the others seconds
 
 STEPS = LeaseQueue(
     Step,
     waiting=Q(kind__in=_AUTOMATIC, state=Step.State.WAITING),
     held=Q(kind__in=_AUTOMATIC, state=Step.State.RUNNING),
-    order=(_LONG, "due", "pk"),
+    order=("due", "pk"),
     on_claim={"state": Step.State.RUNNING, "ended": None},
     on_release={"state": Step.State.WAITING},
     related=("revision__submission",),
     retry=RetryPolicy(timedelta(seconds=30), factor=4, longest=timedelta(minutes=30), attempts=5),
 )
-"""The automatic steps: quick ones first, then in order of arrival."""
+"""The automatic steps."""
+
+LONG_LANE = "long"
 
 
-def claim_next_step(only: int | None = None) -> Lease[Step] | None:
-    """Claim the next due step, or the given one; return None if it is not due."""
-    leases = claim(STEPS, where=None if only is None else Q(pk=only), started=timezone.now())
-    return leases[0] if leases else None
+def _lane(name: str, is_long: Q) -> LeaseQueue[Step]:
+    waiting, held = STEPS.waiting & is_long, STEPS.held & is_long
+    return replace(STEPS, waiting=waiting, held=held, lane=name, owner="revision__submission__owner", exclusive=True)
+
+
+_IS_LONG = Q(kind=Step.Kind.TEST) | Q(long=True)
+LANES = (
+    (_lane("short", ~_IS_LONG), "brainscore_web.submissions.tasks.do_next_step"),
+    (_lane(LONG_LANE, _IS_LONG), "brainscore_web.submissions.tasks.do_next_long_step"),
+)
+"""The short and the long steps, and the task that runs the next one. Users take turns in both."""
+
+
+def claim_next_step(only: int | None = None, *, long: bool | None = None) -> Lease[Step] | None:
+    """Claim the next due step.
+
+    Parameters
+    ----------
+    only : int, optional
+        Primary key of the step to claim.
+    long : bool, optional
+        Whether to claim a long step; by default a short one, or a long one if there is none.
+
+    Returns
+    -------
+    Lease or None
+        None if no step is due.
+    """
+    where = None if only is None else Q(pk=only)
+    for queue, _task in LANES:
+        if long is None or long == (queue.lane == LONG_LANE):
+            leases = claim(queue, where=where, started=timezone.now())
+            if leases:
+                return leases[0]
+    return None
 
 
 def resume_steps() -> int:
     """Make interrupted steps due again, and wake a worker if any are due; return the number of due steps."""
     for lease in expired_leases(STEPS):
         lease.release(internal="its worker stopped responding")
-    due = STEPS.due().count()
-    if due:
-        wake_for_steps()
-    return due
+    wake_for_steps()
+    return STEPS.due().count()
 
 
 def wake_for_steps() -> None:
-    """Wake a worker for due steps."""
-    wake("brainscore_web.submissions.tasks.do_next_step")
+    """Wake a worker for each lane with a step that can be claimed."""
+    for queue, task in LANES:
+        if queue.has_work():
+            wake(task)
 
 
 class StepLog:

@@ -38,6 +38,7 @@ __all__ = [
     "CHECKS",
     "begin_checks",
     "check",
+    "check_next",
     "inspect_in_process",
     "release_expired_checks",
     "resume",
@@ -128,8 +129,11 @@ CHECKS = LeaseQueue(
     held=Q(state=_State.CHECKING) & ~Q(claim=""),
     order=("changed", "pk"),
     retry=RetryPolicy(timedelta(seconds=20), attempts=5),
+    lane="long",
+    owner="owner",
+    exclusive=True,
 )
-"""Uploads to be checked, in order of arrival."""
+"""Uploads to be checked. Users take turns."""
 
 
 def begin_checks(upload: Upload) -> None:
@@ -175,9 +179,21 @@ def release_expired_checks(where: Q | None = None) -> int:
 def resume_checks() -> int:
     """Release interrupted checks, and wake a worker for uploads to be checked; return the number of released ones."""
     released = release_expired_checks()
-    if CHECKS.due().exists():
+    if CHECKS.has_work():
         wake_for_uploads()
     return released
+
+
+def check_next() -> bool:
+    """Check the next upload; return whether there was one."""
+    leases = claim(CHECKS)
+    for lease in leases:
+        if CHECKS.has_work():
+            wake_for_uploads()  # for another process
+        _check_leased(lease)
+        if CHECKS.has_work():
+            wake_for_uploads()  # for further uploads of the same user
+    return bool(leases)
 
 
 def check(key: uuid.UUID) -> bool:
@@ -188,10 +204,14 @@ def check(key: uuid.UUID) -> bool:
     key : uuid.UUID
         Primary key of the upload.
     """
-    leases = claim(CHECKS, where=Q(pk=key))
-    if not leases:
-        return False
-    lease = leases[0]
+    leases = claim(CHECKS, where=Q(pk=key), in_turn=False)
+    for lease in leases:
+        _check_leased(lease)
+    return bool(leases)
+
+
+def _check_leased(lease: Lease[Upload]) -> None:
+    key = lease.row.pk
     try:
         if lease.attempts_exceeded():
             _retry_later(lease, "the checks ended unexpectedly on each attempt")
@@ -204,7 +224,6 @@ def check(key: uuid.UUID) -> bool:
     except Exception as error:  # noqa: BLE001 # it is logged, and the checks are retried
         _log.exception("Upload %s cannot be checked", key)
         _retry_later(lease, "the storage failed" if isinstance(error, OSError) else "the site failed")
-    return True
 
 
 def _check(lease: Lease[Upload]) -> None:

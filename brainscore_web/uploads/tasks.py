@@ -2,15 +2,12 @@
 
 from django_tasks import task
 
-from brainscore_web.uploads.checking import CHECKS, check, wake_for_uploads
+from brainscore_web.uploads.checking import check_next
 
 __all__ = ["do_next_upload"]
 
 
-@task()
+@task(queue_name="long")
 def do_next_upload() -> bool:
-    """Check the upload that has waited for longest."""
-    waiting = list(CHECKS.due().values_list("pk", flat=True)[:20])
-    if len(waiting) > 1:
-        wake_for_uploads()  # for another worker, or for this one afterwards
-    return any(check(key) for key in waiting[:1])
+    """Check the next upload."""
+    return check_next()

@@ -19,6 +19,8 @@ from brainscore_core.scoring import BenchmarkInfo, ErrorInfo, Estimate, ModelInf
 class Site:
     """Stands for the requests; records what the worker sends."""
 
+    obstacle = ""
+
     def __init__(self, pair=None, *, held=True, down=0):
         self.connection, self.worker = self, "lab"
         self.site = "https://score.example.org"

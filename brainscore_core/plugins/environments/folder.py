@@ -357,7 +357,7 @@ def environments(root: Path | None = None) -> list[StoredEnvironment]:
 
 
 def remove_environment(stored: StoredEnvironment) -> bool:
-    """Remove an environment, unless a process uses it.
+    """Remove an environment, unless a process uses it, or has used it since it was listed.
 
     Returns
     -------
@@ -369,6 +369,8 @@ def remove_environment(stored: StoredEnvironment) -> bool:
     if guard is None or (guard < 0 and time.time() - stored.used < _IDLE_SECONDS):
         return False
     try:
+        if stored.manifest is not None and _last_use(stored.folder) > stored.used:
+            return False
         move_away(root, stored.key)
         lease_file(root, stored.key).unlink(missing_ok=True)
     except OSError as error:
@@ -390,11 +392,15 @@ def _stored(root: Path, key: str) -> StoredEnvironment | None:
     folder = folder_of(root, key)
     manifest = read_manifest(folder)
     try:
-        used = (folder / _MANIFEST if manifest else folder).stat().st_mtime
+        used = _last_use(folder) if manifest else folder.stat().st_mtime
         nbytes = sum(_files(folder).values())
     except FileNotFoundError:  # removed just now
         return None
     return StoredEnvironment(key, folder, manifest, state_of(folder, manifest), used, nbytes, _is_used(root, key))
+
+
+def _last_use(folder: Path) -> float:
+    return (folder / _MANIFEST).stat().st_mtime
 
 
 def _is_used(root: Path, key: str) -> bool:

@@ -39,7 +39,7 @@ from brainscore_web.submissions.pipeline.testing import (
     run_python,
 )
 from brainscore_web.submissions.pipeline.transitions import lock_submission
-from brainscore_web.submissions.steps import STEPS, StepLog, StepPostponed
+from brainscore_web.submissions.steps import LANES, LONG_LANE, StepLog, StepPostponed
 
 __all__ = [
     "ASSESSMENTS",
@@ -72,8 +72,11 @@ ASSESSMENTS = LeaseQueue(
     on_release={"state": _State.WAITING},
     related=("revision__submission",),
     retry=RetryPolicy(timedelta(seconds=30), factor=4, longest=timedelta(minutes=30), attempts=3),
+    lane=LONG_LANE,
+    owner="revision__submission__owner",
+    exclusive=True,
 )
-"""The assessments in order of arrival."""
+"""The assessments. Users take turns."""
 
 
 @dataclass(frozen=True)
@@ -125,7 +128,7 @@ def _benchmarks(revision: Revision) -> Iterator[tuple[str, str]]:
 
 
 def run_next_assessment(only: int | None = None) -> bool:
-    """Run the next due assessment, or the given one, unless a step of a submission is due, which comes first.
+    """Run the next due assessment, or the given one, unless a long step can be run, which comes first.
 
     Parameters
     ----------
@@ -137,17 +140,24 @@ def run_next_assessment(only: int | None = None) -> bool:
     bool
         Whether one was run.
     """
-    if STEPS.due().exists():
+    if _steps_come_first():
         return False
     leases = claim(ASSESSMENTS, where=None if only is None else Q(pk=only), started=timezone.now())
     if not leases:
         return False
     (lease,) = leases
-    if ASSESSMENTS.due().exists():
-        _wake()
+    _wake()  # another process can start the next one now
+    try:
+        _run(lease)
+    finally:
+        _wake()  # for further assessments of the same user
+    return True
+
+
+def _run(lease: Lease[BenchmarkAssessment]) -> None:
     if lease.attempts_exceeded():
         _give_up(lease, "its worker ended unexpectedly on each attempt")
-        return True
+        return
     try:
         with Renewal([lease]):
             result = _assess(lease)
@@ -161,17 +171,14 @@ def run_next_assessment(only: int | None = None) -> bool:
         internal = f"{type(error).__name__}: {error}"
         if not lease.retry(reason="an error of the site: it will be tried again", internal=internal):
             _give_up(lease, internal)
-    return True
 
 
 def resume_assessments() -> int:
     """Make interrupted assessments due again, and wake a worker if any are due; return the number of due ones."""
     for lease in expired_leases(ASSESSMENTS):
         lease.release(internal="its worker stopped responding")
-    due = ASSESSMENTS.due().count()
-    if due and not STEPS.due().exists():
-        _wake()
-    return due
+    _wake()
+    return ASSESSMENTS.due().count()
 
 
 def assessments_left() -> bool:
@@ -180,8 +187,13 @@ def assessments_left() -> bool:
     return BenchmarkAssessment.objects.filter(Q(state=_State.RUNNING) | Q(state=_State.WAITING, due__lte=soon)).exists()
 
 
+def _steps_come_first() -> bool:
+    return any(queue.has_work() for queue, _task in LANES if queue.lane == LONG_LANE)
+
+
 def _wake() -> None:
-    wake("brainscore_web.submissions.tasks.do_next_assessment")
+    if ASSESSMENTS.has_work() and not _steps_come_first():
+        wake("brainscore_web.submissions.tasks.do_next_assessment")
 
 
 def _assess(lease: Lease[BenchmarkAssessment]) -> _Result:

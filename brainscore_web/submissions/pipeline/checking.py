@@ -28,6 +28,7 @@ from brainscore_vision.submission import (
     Finding,
     Package,
     SubmittedPlugin,
+    declared_files,
     examine_files,
     examine_identifiers,
     registered_here,
@@ -50,7 +51,7 @@ from brainscore_web.submissions.examining import (
 )
 from brainscore_web.submissions.models import Plugin, Revision, Step, Submission, UnexaminedFiles
 from brainscore_web.submissions.plugin_folders import unpacked
-from brainscore_web.submissions.steps import Outcome, StepLog, StepUnavailable
+from brainscore_web.submissions.steps import Outcome, StepIsLong, StepLog, StepUnavailable
 
 __all__ = ["check", "environment_for", "examine_names", "examine_submission"]
 
@@ -115,6 +116,8 @@ def check(lease: Lease[Step]) -> Outcome | None:
     kept = [one for one in on_arrival if one.severity != "error" or one.check in _PERMANENT_CHECKS]
     result: dict[str, Any] = {"files": [], "environments": []}
     if not _errors([*kept, *found]):
+        if not lease.row.long and _takes_long(package, unpacked(revision), revision):
+            raise StepIsLong
         files = fetch_declared_files(package, submission, say=log.say, stopped=lease.is_lost)
         result["files"] = [one.as_dict() for one in files]
         found += [_fetch_finding(one) for one in files if not one.verified]
@@ -124,6 +127,12 @@ def check(lease: Lease[Step]) -> Outcome | None:
     errors = len(_errors([*kept, *found]))
     reason = f"{errors} {'errors' if errors > 1 else 'error'} found" if errors else ""
     return Outcome(passed=not errors, reason=reason, log=log.text, result=result, findings=findings)
+
+
+def _takes_long(package: Package, root: Path, revision: Revision) -> bool:
+    """Whether files are to be fetched or packages installed, which takes as long as other servers like."""
+    plugins = (root / plugin["kind"] / plugin["name"] for plugin in revision.plugins)
+    return bool(declared_files(package)) or any(plugin_requirements(folder) for folder in plugins)
 
 
 def _examine_arrived(lease: Lease[Step]) -> None:

@@ -33,9 +33,9 @@ from brainscore_web.submissions.pipeline.transitions import (
     withdraw_abandoned,
 )
 from brainscore_web.submissions.steps import (
-    STEPS,
     Outcome,
     StepFailed,
+    StepIsLong,
     StepPostponed,
     StepUnavailable,
     claim_next_step,
@@ -55,28 +55,37 @@ _STEP_FUNCTIONS: Mapping[str, Callable[[Lease[Step]], Outcome | None]] = {
 _GAVE_UP = "the site could not complete this step. Its administrators have been notified; you can retry it later."
 
 
-def run_next_step(only: int | None = None) -> bool:
+def run_next_step(only: int | None = None, *, long: bool | None = None) -> bool:
     """Run the next due step, or the given one.
 
     Parameters
     ----------
     only : int, optional
         Primary key of the step to run.
+    long : bool, optional
+        Whether to run a long step; by default a short one, or a long one if there is none.
 
     Returns
     -------
     bool
         Whether a step was run.
     """
-    lease = claim_next_step(only)
+    lease = claim_next_step(only, long=long)
     if lease is None:
         return False
-    if STEPS.due().exists():
-        wake_for_steps()  # another worker can start the next step now, or this one runs it afterwards
+    wake_for_steps()  # another process can start the next step now
+    try:
+        _run(lease)
+    finally:
+        wake_for_steps()  # for further steps of the same user
+    return True
+
+
+def _run(lease: Lease[Step]) -> None:
     step = lease.row
     if lease.attempts_exceeded():
         _give_up(lease, "its worker ended unexpectedly on each attempt")
-        return True
+        return
     try:
         with Renewal([lease]):
             outcome = _STEP_FUNCTIONS[step.kind](lease)
@@ -84,6 +93,8 @@ def run_next_step(only: int | None = None) -> bool:
             _record_outcome(lease, outcome)
     except StepFailed as failed:
         _record_outcome(lease, failed.outcome)
+    except StepIsLong:
+        lease.release(counts=False, long=True)
     except StepPostponed as later:
         _postpone(lease, later)
     except StepUnavailable as error:
@@ -97,7 +108,6 @@ def run_next_step(only: int | None = None) -> bool:
     except Exception as error:  # noqa: BLE001 # it is logged, and the step is retried
         _log.exception("Step %s failed", step.pk)
         _retry_later(lease, f"{type(error).__name__}: {error}", "an error of the site")
-    return True
 
 
 def _record_outcome(lease: Lease[Step], outcome: Outcome) -> bool:

@@ -7,10 +7,12 @@ reports: its code runs in the process that tests it.
 from __future__ import annotations
 
 import json
+import math
 import os
 import secrets
 import stat
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -138,6 +140,11 @@ class Tally:
                 )
         if len(self.about) < _KEPT:
             self.about[plugin] = answer["about"]
+
+    def add_untested(self, plugin: str, seconds: float) -> None:
+        """Count a plugin for whose tests no time was left."""
+        why = f"the tests of a submission may take {seconds / 60:.0f} minutes in all: divide the submission"
+        self._fail({"name": f"tests of {plugin}", "message": why})
 
     def problems(self) -> int:
         """The number of failed tests and checks."""
@@ -294,7 +301,6 @@ TEST_FOLDERS = "brainscore-test-"
 """Prefix of the names of temporary folders."""
 
 _NOT_NOW = "the site cannot run tests at the moment"
-_SECONDS = 3600.0  # of a plugin's tests, and of its checks
 _PROCESSES = 256
 _OUTPUT = 16 << 20  # bytes
 _SCRIPTS = (Path(check_process.__file__), Path(assess_process.__file__))
@@ -326,12 +332,15 @@ class SandboxRun:
         What the sandboxes contain, from `prepared_inputs`.
     seconds : float
         Time limit of a process.
+    end : float
+        When all processes must have ended, by `time.monotonic`.
     """
 
     lease: Lease[Any]
     log: StepLog
     shown: SandboxInputs
-    seconds: float = _SECONDS
+    seconds: float
+    end: float = math.inf
 
 
 def run_tests(lease: Lease[Step]) -> Outcome | None:
@@ -345,8 +354,13 @@ def run_tests(lease: Lease[Step]) -> Outcome | None:
     require_sandbox_here()
     revision = lease.row.revision
     with prepared_inputs(revision) as shown:
-        run, tally = SandboxRun(lease, StepLog(lease), shown), Tally()
+        limits = settings.SUBMISSIONS
+        end = time.monotonic() + limits["tests_seconds"]
+        run, tally = SandboxRun(lease, StepLog(lease), shown, limits["test_seconds"], end), Tally()
         for plugin in sorted(revision.plugins, key=lambda plugin: (_ORDER.index(plugin["kind"]), plugin["name"])):
+            if time.monotonic() > end:
+                tally.add_untested(f"{plugin['kind']}/{plugin['name']}", limits["tests_seconds"])
+                continue
             _test_plugin(run, tally, plugin["kind"], plugin["name"])
             if lease.is_lost():
                 return None
@@ -507,7 +521,7 @@ def run_python(
             ended = run_in_sandbox(
                 [str(environment.python or sys.executable), "-P", *arguments],
                 sandbox,
-                timeout=run.seconds,
+                timeout=max(min(run.seconds, run.end - time.monotonic()), 1.0),
                 max_output=_OUTPUT,
                 on_output=output.add,
                 stopped=stopped,

@@ -28,8 +28,8 @@ def fill(django_user_model):
     """Create rows that are due."""
 
     def fill(queue, number=1):
-        owner = django_user_model.objects.create_user(f"{uuid.uuid4().hex}@example.org", "correct horse battery")
         for place in range(number):
+            owner = django_user_model.objects.create_user(f"{uuid.uuid4().hex}@example.org", "correct horse battery")
             if queue is CHECKS:
                 Upload.objects.create(owner=owner, identifier=f"S{place}", state="checking")
             elif queue is EMAILS:

@@ -85,7 +85,7 @@ def test_migrations_that_are_missing(client, db, monkeypatch):
     from django.db.migrations.recorder import MigrationRecorder
 
     monkeypatch.setattr(health, "_migrated", False)
-    MigrationRecorder(connection).record_unapplied("jobs", "0001_initial")
+    MigrationRecorder(connection).record_unapplied("jobs", "0002_turns")
     status, check = told(client, "migrations")
     assert status == 503
     assert "migrate" in check["told"]
@@ -127,7 +127,10 @@ def test_missing_packages_are_named_before_anything_is_sent(client, db, monkeypa
     monkeypatch.setattr(environment, "PathFinder", SimpleNamespace(find_spec=lambda name: None))
     status, check = told(client, "packages of the worker")
     assert (status, check["state"]) == (200, "warning")
-    assert "psutil and pytest are not installed\npip install 'brainscore[worker]'" in check["told"]
+    assert (
+        ": torch, torchvision, timm, transformers, psutil, pytest are not installed\npip install 'brainscore[worker]'"
+        in check["told"]
+    )
     (warning,) = worker_packages()
     assert (warning.id, warning.hint) == ("brainscore_web.W001", "pip install 'brainscore[worker]'")
     with pytest.raises(UserError, match="not installed"):

@@ -1,6 +1,7 @@
 """What is old is forgotten, what is live stays."""
 
 import os
+import sys
 from datetime import timedelta
 from io import StringIO
 
@@ -12,10 +13,12 @@ from django.utils import timezone
 from django_tasks_db.models import DBTaskResult
 
 from brainscore_core.paths import environments_home
+from brainscore_core.plugins.environments import Manifest, environments, remove_environment
+from brainscore_core.plugins.environments.folder import lease, lease_file, release, write_manifest
 from brainscore_web.accounts.models import User
 from brainscore_web.jobs.models import Email, Heartbeat
 from brainscore_web.leaderboard.models import Benchmark, VisionModel
-from brainscore_web.operations.retention import tidy
+from brainscore_web.operations.retention import remove_unused_environments, tidy
 from brainscore_web.scoring.models import Job
 from brainscore_web.submissions.models import Plugin, Revision, Step, Submission
 
@@ -118,6 +121,49 @@ def test_folders_of_plugins_that_are_live_stay(db, places, settings):
     tidy()
     assert not other.exists()
     assert published_folder().is_dir()
+
+
+@pytest.fixture
+def environment(places):
+    """An environment of a plugin."""
+    folder = environments_home()
+
+    def make(digit, *, age=timedelta(0)):
+        base = {"python": sys.executable, "version": "3", "prefix": "/", "path": [], "mounts": []}
+        manifest = Manifest(
+            key=f"{digit * 12}-{digit * 12}", plugin="mine", requirements=(), options=(), installed={}, relied={},
+            shadowed={}, notes=(), base=base, made=0.0,
+        )  # fmt: skip
+        place = folder / manifest.key
+        (place / "bin").mkdir(parents=True)
+        (place / "bin" / "python").symlink_to(sys.executable)
+        (place / "content").write_bytes(bytes(1000))
+        write_manifest(place, manifest)
+        used = (timezone.now() - age).timestamp()
+        os.utime(place / "environment.json", (used, used))
+        return place
+
+    return make
+
+
+def test_environments_that_nobody_uses_are_removed(db, environment, settings):
+    """After a time, or for others if there is no space; never one in use, or used while they are removed."""
+    settings.OPERATIONS = {**settings.OPERATIONS, "environments": 2500}
+    week = timedelta(days=8)
+    old, held, new = environment("a", age=week), environment("b", age=week), environment("c")
+    lease_held = lease(lease_file(held.parent, held.name))
+    listed = next(entry for entry in environments() if entry.folder == old)
+    os.utime(old / "environment.json")
+    assert not remove_environment(listed)  # used since it was listed
+    os.utime(old / "environment.json", (listed.used, listed.used))
+    assert remove_unused_environments() == 1
+    assert (old.exists(), held.exists(), new.exists()) == (False, True, True)
+    newest = environment("d")
+    assert remove_unused_environments() == 1
+    assert (held.exists(), new.exists(), newest.exists()) == (True, False, True)
+    release(lease_held)
+    assert remove_unused_environments() == 1
+    assert not held.exists()
 
 
 def test_unusable_environments_are_removed(db, places):

@@ -197,8 +197,8 @@ def test_errors_of_a_benchmark(reviewed, sandbox):
     assert (row.state, row.reason) == ("failed", "ValueError: wrong shape")
 
 
-def test_steps_come_first(reviewed, submit, sandbox):
-    submit(model_files())
+def test_tests_come_first(reviewed, submit, sandbox, pass_step):
+    pass_step(submit(model_files()), "check")
     assert not run_next_assessment()
     assert sandbox.commands == []
 
@@ -270,7 +270,7 @@ def test_by_a_worker(submit, states):
     """From the ZIP file: checked and tested, then audit and recovery in the sandbox, all by the worker of tasks."""
     require_sandbox()
     revision = submit(small_benchmark_files())
-    call_command("db_worker", batch=True, startup_delay=False, interval=0, reload=False, verbosity=0)
+    call_command("db_worker", queue_name="*", batch=True, startup_delay=False, interval=0, reload=False, verbosity=0)
     step = revision.steps.get(kind="test")
     assert states(revision) == "pass pass wait wait wait", (step.reason, step.result, step.log[-3000:])
     for row in revision.assessments.all():

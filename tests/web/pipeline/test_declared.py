@@ -196,6 +196,7 @@ def test_the_check_step_tells(submit, states, servers):
     good = f'fetch("{trusted.url}/good.bin", sha256="{SHA256}")'
     bad = f'fetch("{trusted.url}/bad.bin", sha256="{"0" * 64}")'
     revision = submit(naming(good, bad))
+    assert run_next_step()  # it goes on as a long step
     assert run_next_step(), revision.findings
     assert states(revision) == "fail wait skip wait wait"
     step = Step.objects.get(revision=revision, kind="check")
@@ -216,6 +217,7 @@ def test_requirements_lead_nowhere(submit, states):
     revision = submit(files)
     if states(revision).startswith("wait"):  # nothing was found when it was received
         assert run_next_step()
+        assert run_next_step()
     assert states(revision).startswith("fail")
     revision.refresh_from_db()
     text = json.dumps(revision.findings)
@@ -226,6 +228,7 @@ def test_requirements_lead_nowhere(submit, states):
 def test_files_that_nobody_names_any_more_are_forgotten(submit, servers):
     trusted, _inside = servers
     revision = submit(naming(f'fetch("{trusted.url}/good.bin", sha256="{SHA256}")'))
+    assert run_next_step()  # it goes on as a long step
     assert run_next_step(), revision.findings
     (needed,) = declared_files.files_of(revision)
     other = declared_files.files_home() / ("1" * 40) / "other.bin"
@@ -257,6 +260,7 @@ def test_a_server_that_cannot_be_reached_is_tried_again(submit, states, servers,
     trusted.shutdown()
     trusted.server_close()
     revision = submit(naming(f'fetch("{address}/good.bin", sha256="{SHA256}")'))
+    assert run_next_step()  # it goes on as a long step
     for attempt in range(1, steps.STEPS.retry.attempts + 1):
         Step.objects.filter(revision=revision, kind="check").update(due=timezone.now())
         assert run_next_step()

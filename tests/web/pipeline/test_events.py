@@ -1,9 +1,11 @@
 """Results of tests as a plugin's process reports them: what counts, and what a plugin cannot do."""
 
 import json
+import math
 import os
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -134,9 +136,15 @@ def test_nonsense_is_ignored(nonsense):
 
 
 def test_the_sandbox_sees_the_plugins_and_their_environment_only(monkeypatch, tmp_path, settings):
-    """Neither projects that are installed in place nor the folders of PYTHONPATH."""
-    shown = []
-    monkeypatch.setattr(testing, "run_in_sandbox", lambda command, sandbox, **_: shown.append(sandbox) or FINE)
+    """Neither projects that are installed in place nor the folders of PYTHONPATH; a process has what time is left."""
+    shown, times = [], []
+
+    def run_in_sandbox(command, sandbox, *, timeout, **_):
+        shown.append(sandbox)
+        times.append(timeout)
+        return FINE
+
+    monkeypatch.setattr(testing, "run_in_sandbox", run_in_sandbox)
     own = tmp_path / "environment"
     own.mkdir()
 
@@ -145,10 +153,13 @@ def test_the_sandbox_sees_the_plugins_and_their_environment_only(monkeypatch, tm
 
     class Run:
         shown = testing.SandboxInputs(tmp_path / "plugins", tmp_path / "mirror", (), tmp_path, str)
-        seconds = 60.0
+        seconds, end = 60.0, math.inf
 
         class log:
             add = say = flush = staticmethod(lambda *_: None)
 
     testing.run_python(Run, Environment, None, ["-m", "pytest"])
     assert list(shown[0].folders) == [tmp_path / "plugins", tmp_path / "mirror", own]
+    for Run.end in (time.monotonic() + 30, time.monotonic() - 30):
+        testing.run_python(Run, Environment, None, ["-m", "pytest"])
+    assert (times[0], 25 < times[1] <= 30, times[2]) == (60, True, 1)

@@ -12,7 +12,7 @@ from brainscore_web.jobs.sweep import sweep
 from brainscore_web.submissions.models import Step
 from brainscore_web.submissions.pipeline import runner
 from brainscore_web.submissions.steps import Outcome
-from brainscore_web.uploads import checking, tasks
+from brainscore_web.uploads import checking
 from brainscore_web.uploads.models import Upload
 from brainscore_web.uploads.tasks import do_next_upload
 from tests.web._plugins import model_files
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 def work():
     """Do all that waits."""
-    call_command("db_worker", batch=True, startup_delay=False, interval=0, reload=False, verbosity=0)
+    call_command("db_worker", queue_name="*", batch=True, startup_delay=False, interval=0, reload=False, verbosity=0)
 
 
 @pytest.fixture
@@ -63,11 +63,11 @@ def test_large_uploads_are_checked_by_a_worker(owner, monkeypatch):
     """One after another, and one task at a time however often workers are woken."""
     checked = []
 
-    def check(key):
-        checked.append(key)
-        return Upload.objects.filter(pk=key).update(state="accepted")
+    def check(lease):
+        checked.append(lease.row.pk)
+        lease.finish(state="accepted")
 
-    monkeypatch.setattr(tasks, "check", check)
+    monkeypatch.setattr(checking, "_check", check)
     uploads = [
         Upload.objects.create(owner=owner, identifier=f"Set{number}", assembly_identifier="Set", state="checking")
         for number in range(3)

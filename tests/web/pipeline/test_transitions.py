@@ -1,5 +1,7 @@
 """Transitions in the database: who comes second changes nothing, and letters are written once."""
 
+from types import SimpleNamespace
+
 import pytest
 from django.db import transaction
 from django_tasks_db.models import DBTaskResult
@@ -81,21 +83,39 @@ def test_a_step_has_one_worker(submit):
     assert claims[1] is None
 
 
-def test_quick_steps_come_before_tests(submit, pass_step):
-    """A later submitter sees the finding at once, and the one that has passed is published."""
+def test_short_steps_do_not_wait_for_tests(submit, pass_step, member):
+    """In both lanes a user has one running step; those of another user are next, however late they came."""
     from brainscore_web.submissions.steps import claim_next_step
 
     first, second = submit(model_files()), submit(model_files("tiles-9", size=9))
     pass_step(first, "check")
-    third = submit(model_files("tiles-10", size=10))
-    pass_step(second, "check", "test")
-    claims = [claim_next_step() for _ in range(4)]
-    assert [(one.row.revision, one.row.kind) for one in claims[:3]] == [
-        (third, "check"),
-        (second, "publish"),
-        (first, "test"),
-    ]
-    assert claims[3] is None
+    pass_step(second, "check")
+    third, fourth = submit(model_files("tiles-10", size=10)), submit(model_files("tiles-11", size=11), by=member)
+    claims = [claim_next_step(long=long) for long in (True, True, False, False, False)]
+    steps = [(lease.row.revision, lease.row.kind) if lease else None for lease in claims]
+    assert steps == [(first, "test"), None, (fourth, "check"), (third, "check"), None]
+    claims[2].release()
+    pass_step(fourth, "check")
+    assert claim_next_step(long=True).row.revision == fourth
+    claims[0].release()
+    assert claim_next_step(long=True).row.revision == second
+
+
+def test_checks_that_fetch_or_install_are_long(submit, monkeypatch):
+    from brainscore_web.submissions.pipeline import checking
+    from brainscore_web.submissions.pipeline.runner import run_next_step
+    from brainscore_web.submissions.steps import claim_next_step
+
+    monkeypatch.setattr(checking, "_environments", lambda *_: ([], []))
+    files = model_files()
+    revision = submit({**files, "models/tiles_8/requirements.txt": "torch"})
+    assert run_next_step(long=False)
+    step = revision.steps.get(kind="check")
+    assert (step.state, step.long, step.attempts) == ("waiting", True, 0)
+    assert claim_next_step(long=False) is None
+    assert run_next_step(long=True)
+    step.refresh_from_db()
+    assert step.state == "passed"
 
 
 def test_approval_publishes_and_comes_once(reviewed, states):
@@ -228,3 +248,20 @@ def test_a_submission_that_goes_while_it_is_worked_on(submit):
     revision.submission.delete()
     assert _record_outcome(lease, Outcome(passed=True)) is False
     assert not Step.objects.exists()
+
+
+def test_all_tests_of_a_submission_have_one_limit(submit, pass_step, settings, monkeypatch):
+    from brainscore_web.submissions.pipeline import testing
+
+    settings.SUBMISSIONS = {**settings.SUBMISSIONS, "tests_seconds": 120}
+    clock = iter((0, 10, 130))
+    monkeypatch.setattr(testing, "require_sandbox_here", lambda: None)
+    monkeypatch.setattr(testing, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    monkeypatch.setattr(testing, "_test_plugin", lambda run, tally, kind, name: None)
+    monkeypatch.setattr(testing, "StepLog", lambda lease: SimpleNamespace(text=""))
+    revision = submit({**model_files(), **model_files("tiles-9", size=9)})
+    pass_step(revision, "check")
+    outcome = testing.run_tests(SimpleNamespace(row=revision.steps.get(kind="test"), is_lost=lambda: False))
+    (failure,) = outcome.result["failures"]
+    assert failure["name"] == "tests of models/tiles_9"
+    assert failure["message"] == "the tests of a submission may take 2 minutes in all: divide the submission"

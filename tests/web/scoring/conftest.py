@@ -17,7 +17,7 @@ def folders(settings, tmp_path, monkeypatch):
         "models": ["pixels", "gabor"],
         "benchmarks": list(SIMULATED),
     }
-    settings.TASKS = {"default": {"BACKEND": "django_tasks_db.DatabaseBackend", "QUEUES": ["default"]}}
+    settings.TASKS = {"default": {"BACKEND": "django_tasks_db.DatabaseBackend", "QUEUES": ["default", "long"]}}
     monkeypatch.setenv("BRAINIO_HOME", str(tmp_path / "brainio"))
     monkeypatch.setenv("BRAINSCORE_PLUGINS", "")
     return tmp_path

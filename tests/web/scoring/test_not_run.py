@@ -4,20 +4,24 @@ import errno
 import socket
 import urllib.request
 from datetime import timedelta
+from types import SimpleNamespace
 
 import pytest
 import requests
 from django.urls import reverse
 from django.utils import timezone
 
-from brainscore_core.errors import UserError
+from brainscore_core.errors import DataUnavailable, UserError
+from brainscore_core.isolation.values import raise_error
+from brainscore_core.plugins import errors as plugin_errors
 from brainscore_core.receipts.receipt import BenchmarkInfo, ErrorInfo, ModelInfo, Receipt
 from brainscore_core.runner.failures import write_failed
-from brainscore_core.runner.pair import run_pair
+from brainscore_core.runner.pair import describe_error, run_pair
 from brainscore_core.scoring import ResultsStore
 from brainscore_core.supported_data_standards.brainio import downloads
 from brainscore_vision import benchmark_registry, load_benchmark
 from brainscore_vision.model_helpers.activations.temporal.utils import download_weight_file
+from brainscore_vision.model_helpers.libraries import unusable
 from brainscore_web.jobs.models import Email
 from brainscore_web.leaderboard.models import Score
 from brainscore_web.leaderboard.not_run import NOT_RUN_REASONS, not_run_reason
@@ -65,6 +69,14 @@ def test_the_worker_says_what_pages_say():
     assert runners._in_words(receipt("ValueError")) == "failed"
 
 
+def test_pairs_of_submitted_models_have_a_lower_limit(settings):
+    settings.SUBMISSIONS = {**settings.SUBMISSIONS, "pair_seconds": 7200}
+    live = SimpleNamespace(is_submitted=lambda model: model == "tiles-8")
+    for timeout, submitted in ((43_200.0, 7200), (60.0, 60), (None, 7200)):
+        runner = runners.LocalRunner("results", limit=None, timeout=timeout, say=print, stopping=bool)
+        assert [runner._timeout_of(model, live) for model in ("tiles-8", "pixels")] == [submitted, timeout]
+
+
 def test_what_a_sandboxed_model_raises_is_its_own():
     """Its files were there before it was published: it cannot call its failure one of the site."""
     own = "Traceback …\nIn the subject's process:\nDataUnavailable: no file"
@@ -72,6 +84,49 @@ def test_what_a_sandboxed_model_raises_is_its_own():
     assert not_run_reason(receipt("DataUnavailable", traceback=own)) == NOT_RUN_REASONS["data"]
     assert not_run_reason(receipt("DataUnavailable", traceback=own, notes=(note,))) == ""
     assert not_run_reason(receipt("DataUnavailable", notes=(note,))) == NOT_RUN_REASONS["data"]
+
+
+def lacking(package):
+    """What a library raises that needs a package which is not installed."""
+    try:
+        raise ModuleNotFoundError(f"No module named '{package}'", name=f"{package}.nn")
+    except ModuleNotFoundError as error:
+        raise unusable("torchvision.models", "alexnet", error) from error
+
+
+@pytest.fixture
+def without_torch(monkeypatch):
+    monkeypatch.setattr(plugin_errors, "find_spec", lambda name: None if name in ("torch", "absent") else object())
+
+
+@pytest.mark.parametrize(
+    ("load", "missing"),
+    [
+        (lambda: lacking("torch"), True),
+        (lambda: (_ for _ in ()).throw(ImportError("AutoModel requires the PyTorch library")), True),
+        (lambda: (_ for _ in ()).throw(ImportError("cannot import name 'x' from 'timm'")), False),
+        (lambda: (_ for _ in ()).throw(DataUnavailable("no file of torch")), False),
+    ],
+)
+def test_a_machine_without_torch_does_not_run_a_pair(load, missing, without_torch):
+    made = run_pair(
+        "alexnet", "A2026-pls", load_model=lambda model: load(), load_benchmark=lambda benchmark: None,
+        raise_errors=False,
+    ).receipt  # fmt: skip
+    assert (not_run_reason(made) == NOT_RUN_REASONS["software"]) == missing
+    assert made.error.message.startswith("torch is not installed: ") == missing
+
+
+@pytest.mark.parametrize(("package", "own"), [("torch", False), ("timm", True), ("absent", True)])
+def test_what_a_sandboxed_model_lacks_is_checked_outside(without_torch, package, own):
+    """Libraries of the platform that are missing on this machine; for others, the model has to name requirements."""
+    answer = {"kind": "user", "type": "MissingRequirementError", "remedy": None, "traceback": "Traceback …"}
+    with pytest.raises(UserError) as raised:
+        raise_error("tiles-8", {**answer, "message": f"{package} is not installed: No module named 'x'"})
+    note = "the model ran in a cage: without network, seeing only its own files and the stimuli"
+    error, _ = describe_error(raised.value)
+    made = receipt(error.type, error.message, error.traceback, (note,))
+    assert not_run_reason(made) == ("" if own else NOT_RUN_REASONS["software"])
 
 
 class Candidate:

@@ -18,8 +18,10 @@ from brainscore_core.scoring import BenchmarkInfo, ErrorInfo, Estimate, ModelInf
 from brainscore_web.accounts.models import ApiToken, User
 from brainscore_web.leaderboard.models import Benchmark, Score, VisionModel
 from brainscore_web.scoring import remote
-from brainscore_web.scoring.models import Job, RemoteResult, RemoteWorker
-from brainscore_web.scoring.services import plan
+from brainscore_web.scoring.claims import claim_job, release_expired_jobs
+from brainscore_web.scoring.completion import complete_job
+from brainscore_web.scoring.models import Job, RemoteFailure, RemoteResult, RemoteWorker
+from brainscore_web.scoring.services import cancel_job, plan, retry_job
 from brainscore_web.scoring.verification import VERIFICATION
 
 from .._plugins import model_files
@@ -57,6 +59,7 @@ def ask(client, owner):
             answer = client.post(address, content, content_type="application/zip", headers=headers)
         return answer.status_code, answer.json()
 
+    send.token = token
     return send
 
 
@@ -131,8 +134,8 @@ def test_a_released_pair_is_taken_again_and_a_cancelled_one_is_not(ask, planned)
 def test_an_expired_lease_is_lost_and_its_result_is_not_stored(ask, planned):
     pair = take(ask)
     Job.objects.filter(pk=pair["id"]).update(claimed=timezone.now() - timedelta(minutes=5))
-    again = take(ask)
-    assert (again["id"], again["lease"] != pair["lease"]) == (pair["id"], True)
+    assert take(ask)["id"] != pair["id"]
+    assert Job.objects.get(pk=pair["id"]).state == "waiting"
     assert result(ask, pair, scored(pair)[1]) == (200, {"result": "lost"})
     assert not Score.objects.exists()
     assert not ResultsStore(django_settings.SUBMISSIONS["results"]).listing().receipts
@@ -173,6 +176,7 @@ def test_a_result_keeps_its_mark_if_the_server_is_killed_before_the_job_is_compl
     pair = take(ask)
     error = ErrorInfo(type="ValueError", message="no tiles", traceback="")
     receipt, content = scored(pair, state="failed", score=None, reason="no tiles", error=error)
+    RemoteWorker.objects.update(trusted=True)  # otherwise its failures are not stored
 
     def complete(*_, **__):
         raise SystemExit
@@ -182,6 +186,8 @@ def test_a_result_keeps_its_mark_if_the_server_is_killed_before_the_job_is_compl
         with pytest.raises(SystemExit):
             result(ask, pair, content)
     Job.objects.filter(pk=pair["id"]).update(claimed=timezone.now() - timedelta(minutes=5))
+    release_expired_jobs()
+    RemoteFailure.objects.all().delete()  # as if the worker had been another user's
     assert take(ask, without_benchmarks=[SIMULATED[0]], worker="second") is None  # the receipt is imported
     job = Job.objects.get(pk=pair["id"])
     assert (job.state, job.receipt) == ("failed", receipt.id)
@@ -240,8 +246,7 @@ def test_submitted_models_need_a_sandbox_and_come_with_their_plugins(ask, owner,
     assert take(ask, sandbox=False) is None
     pair = take(ask)
     assert pair["sandbox"]
-    token = ApiToken.issue(owner, "worker", ["jobs:run"])[1]
-    headers = {"Authorization": f"Bearer {token}"}
+    headers = {"Authorization": f"Bearer {ask.token}"}
     address = f"/api/v1/work/{pair['id']}/plugins?worker=lab&lease="
     archive = b"".join(client.get(address + pair["lease"], headers=headers).streaming_content)
     with zipfile.ZipFile(io.BytesIO(archive)) as unpacked:
@@ -299,20 +304,24 @@ def test_only_permitted_and_matching_workers_get_pairs(ask, planned, owner):
 
 
 @pytest.mark.parametrize(
-    ("repeated", "state", "suspended"), [(0.50001, "verified", False), (0.6, "contradicted", True)]
+    ("sent", "repeated", "state", "suspended"),
+    [
+        ({}, 0.50001, "verified", False),
+        ({}, 0.6, "contradicted", True),
+        ({"state": "not applicable", "score": None, "reason": "no V1"}, 0.5, "contradicted", True),
+    ],
 )
 def test_a_sample_of_untrusted_results_is_repeated_by_the_site(
-    ask, planned, settings, repeated, state, suspended, django_capture_on_commit_callbacks
+    ask, planned, settings, sent, repeated, state, suspended, django_capture_on_commit_callbacks
 ):
     from brainscore_web.jobs.leases import claim
     from brainscore_web.jobs.outbox import send_due_emails
     from brainscore_web.scoring.claims import JOBS
-    from brainscore_web.scoring.completion import complete_job
 
     User.objects.create_superuser("admin@example.org", "correct horse battery", display_name="Admin")
     settings.SUBMISSIONS = {**settings.SUBMISSIONS, "verified_share": 1.0}
     pair = take(ask)
-    result(ask, pair, scored(pair)[1])
+    result(ask, pair, scored(pair, **sent)[1])
     assert RemoteResult.objects.get().state == "waits for verification"
     Job.objects.filter(state="waiting").exclude(why=VERIFICATION).update(state="cancelled")
     assert take(ask) is None  # not by the worker itself
@@ -336,3 +345,136 @@ def test_results_of_trusted_workers_are_not_repeated(ask, planned, settings):
     result(ask, pair, scored(pair)[1])
     assert RemoteResult.objects.get().state == "trusted"
     assert not Job.objects.filter(why=VERIFICATION).exists()
+
+
+def failed(pair, kind="ValueError"):
+    error = ErrorInfo(type=kind, message="no tiles", traceback="")
+    return scored(pair, state="failed", score=None, reason="no tiles", error=error)[1]
+
+
+def complete_here(value=0.5, **changes):
+    """Let the site score the next pair."""
+    store, lease = ResultsStore(django_settings.SUBMISSIONS["results"]), claim_job("here")
+    pair = {"model": lease.row.model.identifier, "benchmark": lease.row.benchmark.identifier}
+    assert complete_job(lease, store, store.write(scored(pair, value, **changes)[0]))
+    return lease.row.pk
+
+
+@pytest.fixture
+def rival():
+    """The token of another user who may score pairs, and whose worker is *rival*."""
+    user = User.objects.create_user("rival@example.org", "correct horse battery", display_name="Rival")
+    user.user_permissions.add(Permission.objects.get(codename="run_jobs"))
+    return {"worker": "rival", "token": ApiToken.issue(user, "worker", ["jobs:run"])[1]}
+
+
+def test_a_worker_belongs_to_its_token(ask, planned, owner):
+    """Another token of the same user cannot send results in its name, which would be its own if they are wrong."""
+    pair = take(ask)
+    first, other = ApiToken.objects.get(), ApiToken.issue(owner, "other", ["jobs:run"])[1]
+    for path, values in (("work", {"code": platform_code()}), (f"work/{pair['id']}/renew", {"lease": pair["lease"]})):
+        status, answer = ask(path, token=other, **values)
+        assert (status, answer["message"]) == (403, "the worker lab belongs to another token")
+    assert ask(f"work/{pair['id']}/result", scored(pair)[1], token=other, lease=pair["lease"])[0] == 403
+    ApiToken.objects.filter(pk=first.pk).update(revoked=True)
+    assert ask(f"work/{pair['id']}/renew", token=other, lease=pair["lease"])[1]["held"]  # the user has a new token
+
+
+def test_only_the_site_repeats_results(ask, planned, rival, settings):
+    """The owner of a model may let a repetition be done again, but no remote worker gets it, or settles it."""
+    settings.SUBMISSIONS = {**settings.SUBMISSIONS, "verified_share": 1.0}
+    pair = take(ask)
+    result(ask, pair, scored(pair)[1])
+    Job.objects.filter(state="waiting").exclude(why=VERIFICATION).update(state="cancelled")
+    repetition = Job.objects.get(why=VERIFICATION)
+    cancel_job(repetition, None)
+    repetition.refresh_from_db()
+    retry_job(repetition, None)
+    assert take(ask, **rival) is None
+    Job.objects.filter(pk=repetition.pk).update(worker="rival (remote)", state="running", claim="x")  # claimed before
+    pair = {"id": repetition.pk, "lease": "x", "model": pair["model"], "benchmark": pair["benchmark"]}
+    status, answer = ask(f"work/{pair['id']}/result", scored(pair, 0.9)[1], lease="x", **rival)
+    assert (status, answer) == (200, {"result": "stored"})
+    assert not RemoteWorker.objects.filter(suspended=True).exists()
+    waiting = RemoteResult.objects.filter(state="waits for verification").values_list("verification", flat=True)
+    assert {Job.objects.get(pk=job).state for job in waiting} == {"waiting"}
+
+
+@pytest.mark.parametrize("kind", ["ValueError", "DataUnavailable"])
+def test_failures_of_a_worker_are_its_own(ask, planned, rival, kind, owner):
+    """The pair waits for another worker at once, is not shown as failed, and comes no more to workers of this user."""
+    pair = take(ask)
+    assert result(ask, pair, failed(pair, kind)) == (200, {"result": "repeated"})
+    job = Job.objects.get(pk=pair["id"])
+    assert (job.state, job.attempts, job.pauses, job.due <= timezone.now()) == ("waiting", 0, 0, True)
+    assert not Score.objects.exists()
+    others = {"without_benchmarks": [SIMULATED[0]]}
+    assert take(ask, **others) is None
+    assert take(ask, worker="second", **others) is None
+    assert take(ask, **others, **rival)["id"] == pair["id"]
+
+
+def test_lost_leases_are_no_attempts_at_a_pair(ask, planned):
+    (job, *others) = planned
+    Job.objects.filter(pk__in=[other.pk for other in others]).delete()
+    for _ in range(5):
+        pair = take(ask)
+        Job.objects.filter(pk=pair["id"]).update(claimed=timezone.now() - timedelta(minutes=3))
+        assert release_expired_jobs() == 1
+        assert take(ask) is None  # for an hour
+        RemoteFailure.objects.update(until=timezone.now())
+    job.refresh_from_db()
+    assert (job.state, job.attempts) == ("waiting", 0)
+
+
+def test_a_pair_that_is_given_back_waits_for_this_worker_only(ask, planned, rival):
+    others = {"without_benchmarks": [SIMULATED[0]]}
+    pair = take(ask, **others)
+    ask(f"work/{pair['id']}/release", lease=pair["lease"], wait=86_400)
+    assert take(ask, **others) is None
+    assert Job.objects.get(pk=pair["id"]).due <= timezone.now()
+    assert take(ask, worker="second", **others)["id"] == pair["id"]
+
+
+@pytest.fixture
+def many():
+    models, benchmarks = in_tree(("pixels",), [f"Simulated2026.X{number}" for number in range(14)])
+    plan([models[0].pk], [benchmark.pk for benchmark in benchmarks], why="new model")
+
+
+def test_the_workers_of_a_user_hold_few_pairs(ask, many, rival, settings):
+    settings.SUBMISSIONS = {**settings.SUBMISSIONS, "remote_pairs": 3}
+    pairs = [take(ask, worker=name) for name in ("one", "one", "two")]
+    status, answer = ask("work", worker="three", code=platform_code())
+    assert (status, answer) == (200, {"pair": None, "reason": "your workers hold 3 pairs"})
+    assert take(ask, **rival)
+    ask(f"work/{pairs[0]['id']}/release", worker="one", lease=pairs[0]["lease"])
+    assert take(ask, worker="three")
+
+
+def test_a_lease_ends_although_it_is_renewed(ask, planned):
+    pair = take(ask)
+    Job.objects.filter(pk=pair["id"]).update(taken=timezone.now() - timedelta(hours=13))
+    assert ask(f"work/{pair['id']}/renew", lease=pair["lease"])[1] == {"held": False, "stop": False}
+    assert Job.objects.get(pk=pair["id"]).state == "waiting"
+
+
+def test_a_worker_that_fails_often_gets_no_pairs_until_the_site_fails_as_well(ask, many, rival):
+    pairs = [take(ask)]
+    while result(ask, pairs[-1], failed(pairs[-1])) and (pair := take(ask)):
+        pairs.append(pair)
+    assert len(pairs) == 10
+    assert "10 pairs failed or were lost" in ask("work", code=platform_code())[1]["reason"]
+    assert take(ask, **rival)  # others do
+    assert not RemoteWorker.objects.filter(suspended=True).exists()
+    error = ErrorInfo(type="ValueError", message="no tiles", traceback="")
+    while complete_here(state="failed", score=None, reason="no tiles", error=error) not in {
+        pair["id"] for pair in pairs
+    }:
+        continue
+    assert take(ask)
+
+
+def test_names_of_workers_are_limited(ask, planned, monkeypatch):
+    monkeypatch.setattr(remote, "_MOST_WORKERS", 2)
+    assert [ask("work", worker=name, code=platform_code())[0] for name in ("a", "b", "c", "a")] == [200, 200, 403, 200]

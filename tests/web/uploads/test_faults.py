@@ -451,7 +451,7 @@ def test_a_worker_checks(start, send, client, monkeypatch):
     client.post(f"/uploads/{upload.pk}/check/")
     upload.refresh_from_db()
     assert upload.state == "checking"
-    call_command("db_worker", batch=True, startup_delay=False, interval=0, reload=False, verbosity=0)
+    call_command("db_worker", queue_name="*", batch=True, startup_delay=False, interval=0, reload=False, verbosity=0)
     upload.refresh_from_db()
     assert upload.state == "accepted"
 
