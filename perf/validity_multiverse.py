@@ -23,7 +23,7 @@ DOCS = Path(__file__).resolve().parent.parent / "docs"
 BENCHMARK = "Simulated2026.IT-pls"
 FEATURES = 25_000
 FACTORS = (0.001, 0.01, 0.1, 1.0, 10.0, 100.0, 1000.0)
-METRICS = ("ridge", "ridgecv", "pls")
+METRICS = ("ridge", "ridgecv", "ridgecv_relative", "pls")
 
 
 def features(target, number: int, *, seed: int, noise: float = 1.0) -> NeuroidAssembly:

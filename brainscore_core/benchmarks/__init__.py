@@ -12,9 +12,11 @@ import numpy as np
 from xarray import DataArray
 
 from brainscore_core.display import as_html, as_text
+from brainscore_core.formatting import estimate_text
 from brainscore_core.metrics import INFLUENCE_KEYS, Score, attach_uncertainty, declare_no_error, scale_influence
 from brainscore_core.numerics.predictions import PredictivityOfUnits, predictivity_covariance
 from brainscore_core.numerics.ratios import Uncertain, ratio_limits, undetermined_by
+from brainscore_core.provenance import note
 
 if TYPE_CHECKING:
     from brainscore_core.figures import Plot
@@ -174,7 +176,9 @@ def bound_score(score: Score) -> Score:
     ----------
     score : Score
         Changed in place, and so is its interval. The original value and interval are kept in
-        ``score.attrs['unclamped']`` and ``['unclamped_ci']``; NaN stays NaN.
+        ``score.attrs['unclamped']`` and ``['unclamped_ci']``; NaN stays NaN. An interval that lies outside of [0, 1]
+        would become a point, as if the score were known exactly: it is replaced by ``attrs['ci_reason']``. That a score
+        is above its ceiling is also noted in the receipt.
 
     Returns
     -------
@@ -186,15 +190,29 @@ def bound_score(score: Score) -> Score:
     >>> score = bound_score(Score(-0.2))
     >>> float(score), score.attrs["unclamped"]
     (0.0, -0.2)
+    >>> above = Score(1.94)
+    >>> above.attrs["ci"] = (1.77, 2.14)
+    >>> bound_score(above).attrs["ci_reason"]
+    'above the ceiling: 1.940 (1.770–2.140) before it was limited to 1; does it predict noise?'
     """
     value = _require_scalar(score, "score")
     score.attrs.setdefault("unclamped", value)
     if not math.isnan(value):
         score.values = np.array(_clamped(value))
     if "ci" in score.attrs:
-        score.attrs.setdefault("unclamped_ci", score.attrs["ci"])
         low, high = score.attrs["ci"]
-        score.attrs["ci"] = (_clamped(low), _clamped(high))
+        score.attrs.setdefault("unclamped_ci", (low, high))
+        if "undetermined" in score.attrs or not (low > 1 or high < 0):
+            score.attrs["ci"] = (_clamped(low), _clamped(high))
+            return score
+        score.attrs["ci"] = (math.nan, math.nan)
+        before = estimate_text(value, ci=(low, high), brief=True)
+        if low > 1:
+            reason = f"above the ceiling: {before} before it was limited to 1; does it predict noise?"
+            note("remark", text=reason)
+        else:
+            reason = f"below 0: {before} before it was limited to 0"
+        score.attrs["ci_reason"] = reason
     return score
 
 

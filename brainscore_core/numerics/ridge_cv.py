@@ -435,10 +435,14 @@ def _columns(height: int, q: int, reference: Any, xp: Any) -> Iterator[slice]:
 
 
 class _Solution(NamedTuple):
-    """Weights with the chosen penalty, and the eigenvalues and -vectors that they were computed with."""
+    """Weights with the chosen penalty, and the eigenvalues and -vectors that they were computed with.
+
+    `alpha` is one of the regression's `alphas`, `penalty` what is added to eigenvalues.
+    """
 
     weights: Any
     alpha: float | Array
+    penalty: float | Array
     values: Any
     vectors: Any
 
@@ -509,6 +513,10 @@ class RidgeCV:
     ----------
     alphas : sequence of float
         Penalties to choose from; the first of equally good ones is chosen.
+    relative : bool
+        Whether they are multiples of the mean squared distance of the features of a fit's stimuli from their mean (the
+        trace of XXᵀ divided by n, X centred). The predictions are then the same whatever the unit of the features.
+        Otherwise, features times 10 have the effect of penalties divided by 100.
     alpha_per_target : bool
         Whether each response has its own penalty. Otherwise one is chosen by the mean squared error of all responses.
     cv : int, splitter or sequence of (array, array), optional
@@ -557,6 +565,7 @@ class RidgeCV:
     alphas: Sequence[float]
     alpha_per_target: bool = False
     _: KW_ONLY
+    relative: bool = False
     cv: Any = None
     device: Any = None
 
@@ -613,7 +622,7 @@ class RidgeCV:
                 to_numpy(found.vectors),
                 to_numpy(outer @ found.vectors),
                 to_numpy(found.values),
-                found.alpha,
+                found.penalty,
                 to_numpy(found.weights),
                 primal=False,
             )
@@ -627,7 +636,7 @@ class RidgeCV:
             vectors, values = to_numpy(found.vectors), to_numpy(found.values)
             basis, tested = ((X[rows] - fit.x_mean) @ vectors for rows in (train, test))
             residuals = Y[train] - fit.predict(X[train])
-            left_out = _LeftOutOfChoice(basis, tested, values, found.alpha, residuals, primal=True)
+            left_out = _LeftOutOfChoice(basis, tested, values, found.penalty, residuals, primal=True)
         return SplitFit(fit.predict(X[test]), found.alpha, left_out)
 
     def check(self, n: int, p: int) -> None:
@@ -655,8 +664,10 @@ class RidgeCV:
         return LinearFit(x_mean, y_mean, to_numpy(found.weights), alpha=found.alpha), found
 
     def _primal(self, X: Any, Y: Any, folds: Folds | None) -> _Solution:
-        n, xp, alphas = len(X), _array_module(X), np.asarray(self.alphas, dtype=np.float64)
+        n, xp = len(X), _array_module(X)
         values, vectors = eigh(X.T @ X, xp)
+        unit = self._unit(float(values.sum()), n)
+        alphas = unit * np.asarray(self.alphas, dtype=np.float64)
         Q = vectors.T @ (X.T @ Y)
         if folds is None:
             shift = (values + alphas.min()) ** 0.5  # keeps the shrinkage factors within (0, 1]
@@ -664,10 +675,12 @@ class RidgeCV:
             errors = _leave_one_out(X @ vectors / shift, Q / shift[:, None], shrinkage, Y, 1 - 1 / n, xp)
         else:
             errors = errors_primal(X, Y, folds, alphas, xp)
-        return self._chosen(eigendecomposition(values, vectors), Q, errors, xp)
+        return self._chosen(eigendecomposition(values, vectors), Q, errors, unit, xp)
 
     def _dual(self, K: Any, Y: Any, folds: Folds | None, *, may_tear: bool = False) -> _Solution:
-        n, xp, alphas = len(K), _array_module(K), np.asarray(self.alphas, dtype=np.float64)
+        n, xp = len(K), _array_module(K)
+        unit = self._unit(float(K.diagonal().sum()), n)
+        alphas = unit * np.asarray(self.alphas, dtype=np.float64)
         whole = torn(K, float(alphas.min())) if may_tear and folds is not None and xp is np else None
         if whole is None:
             whole = centred_eigh(K if folds is None else K + 0.0, xp)  # without folds, K is not needed any more
@@ -679,13 +692,19 @@ class RidgeCV:
         else:
             errors = errors_dual(K, Y, whole, Q, folds, alphas, xp)
         # directions in which stimuli do not differ do not change a fit
-        return self._chosen(whole, xp.where(above_rounding(values, n)[:, None], Q, 0.0), errors, xp)
+        return self._chosen(whole, xp.where(above_rounding(values, n)[:, None], Q, 0.0), errors, unit, xp)
 
-    def _chosen(self, whole: Decomposition, Q: Any, errors: Array, xp: Any) -> _Solution:
+    def _unit(self, trace: float, n: int) -> float:
+        """What `alphas` are multiples of, for n stimuli and the trace of XXᵀ; 1 if all features are equal."""
+        return trace / n if self.relative and trace > 0 else 1.0
+
+    def _chosen(self, whole: Decomposition, Q: Any, errors: Array, unit: float, xp: Any) -> _Solution:
         errors = errors if self.alpha_per_target else errors.mean(axis=1, keepdims=True)
         best = np.asarray(self.alphas, dtype=np.float64)[errors.argmin(axis=0)]
-        weights = whole.vectors @ whole.solve(Q, as_array_like(np.broadcast_to(best, Q.shape[1]), whole.values, xp))
-        return _Solution(weights, best if self.alpha_per_target else float(best[0]), whole.values, whole.vectors)
+        penalties = np.broadcast_to(unit * best, Q.shape[1])
+        weights = whole.vectors @ whole.solve(Q, as_array_like(penalties, whole.values, xp))
+        alpha = best if self.alpha_per_target else float(best[0])
+        return _Solution(weights, alpha, unit * alpha, whole.values, whole.vectors)
 
 
 def _array_module(x: Any) -> Any:

@@ -29,40 +29,13 @@ from brainscore_vision.assessment.overlaps import (
 from brainscore_vision.assessment.serial import SerialTest, find_dependence, responses_of
 from brainscore_vision.assessment.severity import BLOCKS, DUPLICATES, Loss, blocks_of_time, find_losses
 from brainscore_vision.metric_helpers.alignment import coord_values
+from brainscore_vision.metric_helpers.copies import Copies, equal_responses
 from brainscore_vision.model_interface import BrainModel
 
 __all__ = ["Audit", "Copies", "audit"]
 
-_BY_CHANCE = 1e-4
-_SAMPLED = 20_000
-_DRAWN_TOWARDS = 10
 
 Array = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Copies:
-    """Equal responses of all neuroids in several presentations.
-
-    Attributes
-    ----------
-    kind : str
-        ``'repetitions'``: of the same stimulus; ``'stimuli'``: of different stimuli.
-    presentations : int
-        Number of presentations that equal an earlier one.
-    of : int
-        Number of all presentations.
-    examples : tuple of str
-        Up to five of the stimuli.
-    expected : float
-        Number of equal pairs that is expected by chance, from pairs that are not equal.
-    """
-
-    kind: str
-    presentations: int
-    of: int
-    examples: tuple[str, ...]
-    expected: float
 
 
 @dataclass(frozen=True)
@@ -271,8 +244,8 @@ def _copies(parts: Parts) -> tuple[tuple[Copies, ...], list[str]]:
     for kind, recordings in (("stimuli", parts.recordings[:1]), ("repetitions", repeated)):
         for assembly in recordings:
             ids = coord_values(assembly, "stimulus_id", role="recordings").astype(str)
-            copies = _equal_rows(kind, responses_of(assembly), ids)
-            if copies is not None and copies.expected >= _BY_CHANCE:
+            copies = equal_responses(kind, responses_of(assembly), ids)
+            if copies is not None and copies.may_be_chance:
                 notes.append(
                     f"equal responses of {copies.presentations} presentations ({kind}) may be chance: the responses "
                     "have few different values"
@@ -280,52 +253,6 @@ def _copies(parts: Parts) -> tuple[tuple[Copies, ...], list[str]]:
             elif copies is not None:
                 found.append(copies)
     return tuple(found), notes
-
-
-def _equal_rows(kind: str, values: Array, ids: NDArray[Any]) -> Copies | None:
-    known = np.flatnonzero(np.isfinite(values).any(axis=1) & (np.ptp(np.nan_to_num(values), axis=1) > 0))
-    rows, named = np.nan_to_num(values[known], nan=-1e300) + 0.0, ids[known]
-    first: dict[Any, int] = {}
-    copied = []
-    for number, (row, name) in enumerate(zip(rows, named, strict=True)):
-        key = (row.tobytes(), name) if kind == "repetitions" else row.tobytes()
-        if key not in first:
-            first[key] = number
-        elif kind == "repetitions" or named[first[key]] != name:
-            copied.append(number)
-    if not copied:
-        return None
-    examples = tuple(dict.fromkeys(named[copied].tolist()))[:5]
-    return Copies(kind, len(copied), len(values), examples, _equal_by_chance(kind, rows, named))
-
-
-def _equal_by_chance(kind: str, rows: Array, ids: NDArray[Any]) -> float:
-    """Expected number of equal pairs, from how many neuroids are equal in pairs that are not copies.
-
-    If a share f of the neuroids is equal in pairs of presentations of a stimulus, all of them are equal with a
-    probability of at most f to the power of their number, on average; f of few pairs is drawn towards that of all.
-    """
-    codes = np.unique(ids, return_inverse=True)[1]
-    if kind == "repetitions":
-        members = [np.flatnonzero(codes == code) for code in range(int(codes.max()) + 1)]
-        pairs = np.concatenate([each[np.stack(np.triu_indices(len(each), 1), axis=1)] for each in members])
-    else:
-        pairs = np.random.default_rng(0).integers(0, len(rows), (_SAMPLED, 2))
-        pairs = pairs[codes[pairs[:, 0]] != codes[pairs[:, 1]]]
-    number, d = len(pairs), rows.shape[1]
-    if kind == "stimuli":
-        number = len(rows) * (len(rows) - 1) // 2
-    elif number > _SAMPLED:
-        pairs = pairs[np.random.default_rng(0).choice(number, _SAMPLED, replace=False)]
-    equal = np.concatenate(
-        [(rows[part[:, 0]] == rows[part[:, 1]]).sum(axis=1) for part in np.array_split(pairs, len(pairs) // 500 + 1)]
-    )
-    others = equal < d
-    overall = (equal[others].sum() + 0.5) / (others.sum() * d + 1)
-    group = codes[pairs[:, 0]] if kind == "repetitions" else np.arange(len(pairs))
-    entries = np.bincount(group, others * d) + _DRAWN_TOWARDS
-    share = (np.bincount(group, np.where(others, equal, 0)) + _DRAWN_TOWARDS * overall) / entries
-    return float(np.mean(share[group] ** d) * number)
 
 
 def _plain(value: Any) -> Any:

@@ -90,6 +90,9 @@ class Control:
         What the features are.
     features : int or None
         Number of features.
+    scale : float or None
+        Total standard deviation of its features over the first stimuli that the benchmark shows: the root of the summed
+        variances.
     score : float or None
         Score relative to the ceiling, before it is clamped to [0, 1].
     ci : (float, float) or None
@@ -104,6 +107,7 @@ class Control:
     kind: Kind
     description: str
     features: int | None = None
+    scale: float | None = None
     score: float | None = None
     ci: tuple[float, float] | None = None
     difference: Difference | None = None
@@ -133,6 +137,8 @@ class Controls:
         Its score relative to the ceiling, before it is clamped to [0, 1].
     ci : (float, float) or None
         95 % interval of its score.
+    scale : float or None
+        Total standard deviation of its features; those of all controls are multiplied so that theirs is the same.
     reason : str or None
         Why the model has no score or no interval.
 
@@ -151,6 +157,7 @@ class Controls:
     model: str | None = None
     score: float | None = None
     ci: tuple[float, float] | None = None
+    scale: float | None = None
     reason: str | None = None
 
     @property
@@ -292,7 +299,11 @@ def score_controls(benchmark: "str | Benchmark", *, model: Any = None, seeds: Se
     of luminance, of two colour axes and of saturation, and percentiles of luminance; standardised over stimuli.
     ``labels``: orthogonal codes of the columns :data:`LABELS` that occur, and of the coordinate that groups splits, if
     their values are shared by two stimuli on average. ``untrained, seed …``: the model itself with initial weights.
-    They are drawn as by ``<model>-untrained`` if that is registered, else by ``reset_parameters`` of its modules.
+    They are drawn as by ``<model>-untrained`` if that is registered, else as the constructor of the network draws them;
+    see :func:`~brainscore_vision.assessment.twins.initial_weights`.
+
+    *Scale.* Metrics with a penalty give the same features another score in other units. Beside a model, the features of
+    each control are therefore multiplied so that their total standard deviation is that of the model's features.
 
     *Artefact checks.* ``time codes``: Gaussian functions of the presentation's rank in time, within each session, as
     in the null model of [1]_, averaged over repetitions; where recordings have ``presentation_time`` or ``trial``.
@@ -341,6 +352,7 @@ class _Scoring:
         self._degrees = float(getattr(benchmark, "_visual_degrees", None) or 8)
         self._model_score: Score | None = None
         self._model_name = "the model"
+        self._scale: float | None = None  # of the model's features
 
     def controls(self, model: Any = None, *, name: str | None = None, score: Score | None = None) -> Controls:
         """All controls, beside a model or a score."""
@@ -356,6 +368,7 @@ class _Scoring:
         if model is not None:
             source = _Recorder(model)
             score = self._benchmark(source)
+            self._scale = source.scale
         if score is not None:
             self._model_score = score
             self._model_name = name or str(score.attrs.get("model_identifier", "the model"))
@@ -363,8 +376,11 @@ class _Scoring:
         labels = labels_of(stimuli, known, _splits_of(self._benchmark))
         coded = f"orthogonal codes of {_list(list(labels)) or 'labels'}"
         timed = "smooth functions of presentation time"
+        if self._scale is not None:
+            recorded = self._recorder(_FeatureModel("pixels", pixel_features, self._degrees))
+            pixels = _attempt(self._benchmark, recorded)
         controls = [
-            self._control("pixels", "baseline", "16 × 16 pixels in colour", pixels, recorded.features),
+            self._control("pixels", "baseline", "16 × 16 pixels in colour", pixels, recorded),
             self._scored("gabor", "baseline", "amplitudes of Gabor filters", lambda: gabor_features),
             self._scored(
                 "colour and luminance",
@@ -384,6 +400,7 @@ class _Scoring:
             model=None if score is None else self._model_name,
             score=value,
             ci=ci,
+            scale=self._scale,
             reason=None if score is None else _reason(score),
         )
 
@@ -396,13 +413,19 @@ class _Scoring:
     def _scored(self, name: str, kind: Kind, description: str, make: Callable[[], Features]) -> Control:
         """Score features; the function that makes them raises a UserError if there are none."""
         try:
-            candidate = _Recorder(_FeatureModel(name, make(), self._degrees))
+            candidate = self._recorder(_FeatureModel(name, make(), self._degrees))
         except UserError as error:
             return Control(name=name, kind=kind, description=description, reason=error.message)
-        return self._control(name, kind, description, _attempt(self._benchmark, candidate), candidate.features)
+        return self._control(name, kind, description, _attempt(self._benchmark, candidate), candidate)
 
-    def _control(self, name: str, kind: Kind, description: str, score: Score | str, features: int | None) -> Control:
-        control = Control(name=name, kind=kind, description=description, features=features)
+    def _recorder(self, model: Any) -> "_Recorder":
+        """Records a control, with features on the scale of the model's."""
+        return _Recorder(model, scale=self._scale)
+
+    def _control(self, name: str, kind: Kind, description: str, score: Score | str, recorded: "_Recorder") -> Control:
+        control = Control(
+            name=name, kind=kind, description=description, features=recorded.features, scale=recorded.scale
+        )
         if isinstance(score, str):
             return replace(control, reason=score)
         value, ci = _numbers(score)
@@ -438,15 +461,19 @@ class _Scoring:
             except UserError as error:
                 missing = Control(name="untrained", kind="baseline", description=description, reason=error.message)
                 return [missing]
-            recorder = _Recorder(model)
+            recorder = self._recorder(model)
             with other_weights(network, weights):
                 try:
                     with channels_last(network):
                         score = _attempt(self._benchmark, recorder)
                 except RuntimeError:  # its layers rely on the usual order in memory
-                    recorder = _Recorder(model)
+                    recorder = self._recorder(model)
                     score = _attempt(self._benchmark, recorder)
-            twins.append(self._control(control, "baseline", description, score, recorder.features))
+            if recorder.scale is not None and self._scale is not None:
+                description += (
+                    f"; total standard deviation of its features {recorder.scale:.2g}, of the model's {self._scale:.2g}"
+                )
+            twins.append(self._control(control, "baseline", description, score, recorder))
         return twins
 
     def _shuffled(self, labels: Mapping[str, pd.Series], source: "_Recorder | None") -> Control:
@@ -459,9 +486,9 @@ class _Scoring:
         coordinate, groups = next(iter(labels.items()))
         description = f"features of {of}, those of each {coordinate} given to another"
         shown = _FeatureModel("gabor", gabor_features, self._degrees) if source is None else source.replay()
-        candidate = _Recorder(_Shuffled(shown, groups, seed=self._seeds[0]))
+        candidate = self._recorder(_Shuffled(shown, groups, seed=self._seeds[0]))
         score = _attempt(self._benchmark, candidate)
-        return self._control(name, kind, description, score, candidate.features)
+        return self._control(name, kind, description, score, candidate)
 
 
 class _FeatureModel(BrainModel):
@@ -512,10 +539,25 @@ class _FeatureModel(BrainModel):
 
 
 class _Recorder(BrainModel):
-    """Hands everything to a model, and keeps what was shown to it and recorded from it."""
+    """Hands everything to a model, and keeps what was shown to it and recorded from it.
 
-    def __init__(self, model: Any) -> None:
+    Parameters
+    ----------
+    model : BrainModel
+    scale : float, optional
+        Total standard deviation that its features get over the first stimuli; by default they are not multiplied.
+
+    Attributes
+    ----------
+    scale : float or None
+        Total standard deviation of the features as recorded; None before.
+    """
+
+    def __init__(self, model: Any, *, scale: float | None = None) -> None:
         self._model = model
+        self._wanted = scale
+        self._factor = 1.0
+        self.scale: float | None = None
         self.shown: list[StimulusSet] = []
         self._recorded: list[Any] = []
 
@@ -554,6 +596,12 @@ class _Recorder(BrainModel):
         """Show the stimuli to the model."""
         self.shown.append(stimuli)
         recorded = self._model.look_at(stimuli, *args, **kwargs)
+        if self.scale is None and getattr(recorded, "dims", ())[:1] == ("presentation",):
+            self.scale = _total_deviation(recorded.values)
+            if self._wanted and self.scale:
+                self._factor = self._wanted / self.scale
+        if not math.isclose(self._factor, 1, rel_tol=1e-6):
+            recorded = recorded.copy(data=_multiplied(recorded.values, self._factor))
         self._recorded.append(recorded)
         return recorded
 
@@ -601,16 +649,45 @@ class _Shuffled(BrainModel):
 
 def _taken(values: NDArray[Any], rows: NDArray[np.intp], *, axis: int) -> NDArray[Any]:
     """Values of some rows; those of a memory map are copied into a temporary file, not into memory."""
-    base: Any = values
-    while isinstance(base, np.ndarray) and not isinstance(base, np.memmap):
-        base = base.base
-    if axis != 0 or not isinstance(base, np.memmap):
+    if axis != 0 or not _in_file(values):
         return np.take(values, rows, axis=axis)
-    with TemporaryFile(prefix="brainscore-") as file:  # it stays until the array is not needed any more
-        result = np.memmap(file, dtype=values.dtype, mode="w+", shape=(len(rows), *values.shape[1:]))
+    result = _temporary((len(rows), *values.shape[1:]), values.dtype)
     for start in range(0, len(rows), _ROWS):
         result[start : start + _ROWS] = values[rows[start : start + _ROWS]]
     return result
+
+
+def _multiplied(values: NDArray[Any], factor: float) -> NDArray[Any]:
+    """Values times a factor, as floating-point numbers; in a temporary file as by :func:`_taken`."""
+    dtype = np.result_type(values.dtype, np.float32)
+    result = _temporary(values.shape, dtype) if _in_file(values) else np.empty(values.shape, dtype)
+    for start in range(0, len(values), _ROWS):
+        np.multiply(values[start : start + _ROWS], factor, out=result[start : start + _ROWS], casting="same_kind")
+    return result
+
+
+def _total_deviation(values: NDArray[Any]) -> float:
+    """Root of the summed variances of all columns, over rows."""
+    total, squares = np.zeros(values.shape[1:]), 0.0
+    for start in range(0, len(values), _ROWS):
+        block = np.subtract(values[start : start + _ROWS], values[0], dtype=np.float64)
+        total += block.sum(axis=0)
+        squares += float(np.square(block).sum())
+    number = len(values)
+    return math.sqrt(max(squares / number - float(np.square(total / number).sum()), 0.0))
+
+
+def _in_file(values: NDArray[Any]) -> bool:
+    """Whether values are those of a memory map."""
+    base: Any = values
+    while isinstance(base, np.ndarray) and not isinstance(base, np.memmap):
+        base = base.base
+    return isinstance(base, np.memmap)
+
+
+def _temporary(shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray[Any]:
+    with TemporaryFile(prefix="brainscore-") as file:  # it stays until the array is not needed any more
+        return np.memmap(file, dtype=dtype, mode="w+", shape=shape)
 
 
 def _attempt(benchmark: Any, candidate: _Recorder) -> Score | str:

@@ -74,7 +74,11 @@ ALL_STIMULI = "all stimuli"
 
 _FROM_PRODUCTS = frozenset(
     {
-        *(f"{name}{cv}" for name in ("pls", "ridge", "ridgecv", "linear_predictivity") for cv in ("", "_cv")),
+        *(
+            f"{name}{cv}"
+            for name in ("pls", "ridge", "ridgecv", "ridgecv_relative", "linear_predictivity")
+            for cv in ("", "_cv")
+        ),
         *(f"dual_{name}{cv}" for name in ("ridge", "ridgecv") for cv in ("", "_cv")),
         *("rdm", "rdm_cv", "rdm_cosine", "rdm_euclidean", "rdm_whitened"),
         *("cka", "cka_cv", "cka_biased", "cka_rbf", "procrustes", "effective_dimensionality"),

@@ -1,10 +1,12 @@
 """Untrained twins of a network: the same architecture with initial weights."""
 
 import copy
-from collections.abc import Iterator, Mapping
+import inspect
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from brainscore_core.errors import UserError
 
@@ -25,31 +27,156 @@ def network_of(model: Any, name: str) -> "torch.nn.Module":
 
 
 def initial_weights(network: "torch.nn.Module", name: str, seed: int) -> Mapping[str, Any]:
-    """Weights before training: of the registered reference model, else as its modules draw them."""
+    """Weights and batch statistics before training.
+
+    Those of the constructor: of the registered reference model, of transformers for the network's configuration, of
+    timm or torchvision for its architecture. For other networks, each module is initialised by ``reset_parameters``,
+    then by the method of its class that initialises weights, such as ``init_weights``; parts of a network that are from
+    these libraries, by their constructors.
+
+    Parameters
+    ----------
+    network : torch.nn.Module
+        It stays as it is.
+    name : str
+        Name of the model.
+    seed : int
+        Seed of torch's random numbers.
+
+    Raises
+    ------
+    UserError
+        If the model is not trained itself, or it is not known how some weights are initialised.
+
+    Examples
+    --------
+    >>> import torch
+    >>> sorted(initial_weights(torch.nn.Linear(2, 1), "small", seed=0))
+    ['bias', 'weight']
+    """
     from brainscore_vision.model_helpers.weights import seeded
 
     untrained = import_module("brainscore_vision.models.untrained")
     if name.removesuffix("-untrained") in untrained.TRAINED and name.endswith("-untrained"):
         raise UserError(f"{name} is not trained itself")
-    with seeded(seed):
-        if name in untrained.TRAINED:
-            folder = untrained.TRAINED[name]
+    if name in untrained.TRAINED:
+        folder = untrained.TRAINED[name]
+        with seeded(seed):
             built = import_module(f"brainscore_vision.models.{folder}.model").MODEL.build()
-            if {key: value.shape for key, value in built.state_dict().items()} == {
-                key: value.shape for key, value in network.state_dict().items()
-            }:
-                return built.state_dict()
-        twin = copy.deepcopy(network)
-        initialised: set[int] = set()
-        for module in twin.modules():
-            reset = getattr(module, "reset_parameters", None) or getattr(module, "_reset_parameters", None)
-            if callable(reset):
-                reset()
-                initialised |= {id(parameter) for parameter in module.parameters(recurse=False)}
+        if _shapes(built) == _shapes(network):
+            return cast(Mapping[str, Any], built.state_dict())
+    twin = copy.deepcopy(network)
+    with seeded(seed):
+        initialised = _initialise(twin)
     left = [key for key, parameter in twin.named_parameters() if id(parameter) not in initialised]
     if left:
         raise UserError(f"it is not known how the weights {', '.join(left[:3])} of {name} are initialised")
     return twin.state_dict()
+
+
+def _initialise(module: "torch.nn.Module") -> set[int]:
+    """Initialise a module and those within; the identities of the parameters that were initialised."""
+    shapes = _shapes(module)
+    builders = _BUILDERS.get(type(module).__module__.partition(".")[0], _no_builders)(module)
+    for build in builders:
+        import torch
+
+        with torch.device("meta"):  # without memory and random numbers
+            known = _shapes(build())
+        if shapes.items() <= known.items():  # its last layer may have been removed
+            built = build().state_dict()
+            module.load_state_dict({name: built[name] for name in shapes})
+            return {id(parameter) for parameter in module.parameters()}
+    initialisers = list(_initialisers(module))
+    if builders and not initialisers:
+        raise UserError(
+            f"{type(module).__name__} has other weights than its library builds, so that its initial ones are not known"
+        )
+    done = {parameter for child in module.children() for parameter in _initialise(child)}
+    reset = getattr(module, "reset_parameters", None) or getattr(module, "_reset_parameters", None)
+    if callable(reset):
+        reset()
+        done |= {id(parameter) for parameter in module.parameters(recurse=False)}
+    for initialise in initialisers:
+        before = [parameter.clone() for parameter in module.parameters()]
+        initialise()
+        done |= {
+            id(parameter)
+            for parameter, value in zip(module.parameters(), before, strict=True)
+            if not bool((parameter == value).all())
+        }
+    return done
+
+
+_INITIALISERS = ("init_weights", "initialize_weights", "_init_weights", "_initialize_weights")
+
+
+def _initialisers(module: "torch.nn.Module") -> Iterator[Callable[[], Any]]:
+    """The method of a module's class that initialises weights: of the whole module, or of each module within."""
+    for name in _INITIALISERS:
+        method = getattr(module, name, None)
+        if not callable(method):
+            continue
+        needed = [
+            parameter
+            for parameter in inspect.signature(method).parameters.values()
+            if parameter.default is parameter.empty and parameter.kind is parameter.POSITIONAL_OR_KEYWORD
+        ]
+        if len(needed) < 2:
+            yield partial(module.apply, method) if needed else method
+            return
+
+
+# functions that build a network of a library without training, given one of them
+
+
+def _no_builders(module: "torch.nn.Module") -> list[Callable[[], Any]]:
+    return []
+
+
+def _builders_of_transformers(module: Any) -> list[Callable[[], Any]]:
+    configuration = getattr(module, "config", None)
+    if getattr(type(module), "config_class", None) is None or configuration is None:
+        return []  # a part of a network
+    return [lambda: type(module)(copy.deepcopy(configuration))]
+
+
+def _builders_of_timm(module: Any) -> list[Callable[[], Any]]:
+    architecture = (getattr(module, "pretrained_cfg", None) or {}).get("architecture")
+    if not architecture:
+        return []
+    import timm
+
+    options: dict[str, Any] = {}
+    if getattr(module, "num_classes", None) is not None:
+        options["num_classes"] = module.num_classes
+    size = getattr(getattr(module, "patch_embed", None), "img_size", None)
+    sized = [{**options, "img_size": size}] if size is not None else []
+    return [partial(timm.create_model, architecture, pretrained=False, **each) for each in (*sized, options)]
+
+
+def _builders_of_torchvision(module: Any) -> list[Callable[[], Any]]:
+    import torch
+    from torchvision import models
+
+    home = type(module).__module__
+    if not home.startswith("torchvision.models"):
+        return []
+    widths = [part.out_features for part in module.modules() if isinstance(part, torch.nn.Linear)]
+    classes = widths[-1] if widths else 1000
+    builders = (models.get_model_builder(name) for name in models.list_models())
+    return [partial(build, weights=None, num_classes=classes) for build in builders if build.__module__ == home]
+
+
+_BUILDERS: Final[Mapping[str, Callable[[Any], list[Callable[[], Any]]]]] = {
+    "transformers": _builders_of_transformers,
+    "timm": _builders_of_timm,
+    "torchvision": _builders_of_torchvision,
+}
+
+
+def _shapes(network: "torch.nn.Module") -> dict[str, Any]:
+    return {name: value.shape for name, value in network.state_dict().items()}
 
 
 @contextmanager

@@ -92,6 +92,11 @@ class XarrayRegression:
         return _with_alpha(NeuroidAssembly(values.reshape(len(values), -1), coords=coords, dims=dims), self.alpha)
 
     @property
+    def estimator(self) -> Any:
+        """The regression of arrays."""
+        return self._regression
+
+    @property
     def alpha(self) -> Any:
         """Penalty that the last fit chose; None if the regression does not choose one."""
         return getattr(self._fitted, "alpha", getattr(self._fitted, "alpha_", None))

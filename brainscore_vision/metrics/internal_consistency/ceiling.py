@@ -15,6 +15,7 @@ from brainscore_core.numerics.reliability import half_means, spearman_brown
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, coords_for_dim
 from brainscore_vision.metric_helpers._draws import shuffle_splits
 from brainscore_vision.metric_helpers.alignment import MetricInputError, as_table, coord_values
+from brainscore_vision.metric_helpers.copies import require_own_responses
 from brainscore_vision.metric_helpers.uncertainty import (
     NEUROID_GROUPS,
     STIMULUS_GROUPS,
@@ -128,7 +129,7 @@ class InternalConsistency(Ceiling):
         Raises
         ------
         MetricInputError
-            If there are no repetitions, for instance because they were averaged.
+            If there are no repetitions, for instance because they were averaged, or they are copies.
         """
         table = self._table(assembly)
         options: dict[str, Any] = {"n_splits": self._splits, "train_size": 0.5, "random_state": self._random_state}
@@ -195,6 +196,7 @@ class InternalConsistency(Ceiling):
             raise self._nothing_repeats(assembly, others)
         if values.dtype.kind not in "fiub":
             raise MetricInputError(f"the assembly holds values of type {values.dtype}", remedy="pass recordings")
+        require_own_responses(values, stimuli)
         return _Table(values, stimuli, repetitions, len(unique), of_stimuli)
 
     def _nothing_repeats(self, assembly: DataAssembly, others: list[Hashable]) -> MetricInputError:

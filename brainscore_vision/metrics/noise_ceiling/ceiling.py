@@ -21,6 +21,7 @@ from brainscore_vision.metric_helpers.alignment import (
     listed,
     match_rows,
 )
+from brainscore_vision.metric_helpers.copies import require_own_responses
 from brainscore_vision.metric_helpers.uncertainty import (
     attach_interval,
     attach_neuroid_interval,
@@ -101,7 +102,7 @@ class NoiseCeilingSNR(Ceiling):
         Raises
         ------
         MetricInputError
-            If no stimulus was presented twice.
+            If no stimulus was presented twice, or repetitions are copies.
         """
         assembly = as_table(assembly, ("presentation", "neuroid"), role="assembly")
         stimuli = coord_values(assembly, self._stimulus_coord, role="assembly")
@@ -117,6 +118,7 @@ class NoiseCeilingSNR(Ceiling):
                 remedy="pass the recordings before repetitions were averaged "
                 "(for example load_assembly(average_repetitions=False))",
             )
+        require_own_responses(values, codes)
         parts = signal_to_noise(values, codes)
         inverse = parts.inverse_repetitions if self._repetitions is None else 1 / self._repetitions
         coords = coords_for_dim(assembly, "neuroid")
@@ -195,7 +197,8 @@ class InterSubjectConsistency(Ceiling):
         Raises
         ------
         MetricInputError
-            If there are fewer than two subjects, they saw different stimuli, or values are missing.
+            If there are fewer than two subjects, they saw different stimuli, values are missing, or subjects' responses
+            are copies.
         """
         assembly = as_table(assembly, ("presentation", "neuroid"), role="assembly")
         responses, subjects = self._cube(assembly)
@@ -245,6 +248,8 @@ class InterSubjectConsistency(Ceiling):
         for part, name in zip(parts, names, strict=True):
             order = match_rows(part, parts[0], self._stimulus_coord, roles=(name, names[0]))
             rows.append(finite_values(part, role=name)[order].astype(np.float64))
+        shown = np.tile(np.arange(len(rows[0])), len(rows))
+        require_own_responses(np.concatenate(rows), shown, of="responses of subjects")
         return np.stack(rows), np.asarray(subjects)
 
 

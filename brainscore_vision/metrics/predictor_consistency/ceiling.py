@@ -11,6 +11,7 @@ from brainscore_core.metrics import Ceiling, Score, attach_uncertainty
 from brainscore_core.numerics import pearson, spearman_brown
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, coords_for_dim
 from brainscore_vision.metric_helpers.alignment import MetricInputError, as_table, coord_values
+from brainscore_vision.metric_helpers.copies import require_own_responses
 from brainscore_vision.metric_helpers.uncertainty import attach_neuroid_interval, note_undefined, over_splits
 
 __all__ = ["SplitHalfPredictorConsistency"]
@@ -92,7 +93,7 @@ class SplitHalfPredictorConsistency(Ceiling):
         Raises
         ------
         MetricInputError
-            If a coordinate is missing or no image was repeated.
+            If a coordinate is missing, no image was repeated, or repetitions are copies.
         """
         assembly = as_table(assembly, ("presentation", "neuroid"), role="assembly")
         values = np.asarray(assembly.values)
@@ -100,6 +101,7 @@ class SplitHalfPredictorConsistency(Ceiling):
             raise MetricInputError(f"the assembly holds values of type {values.dtype}", remedy="pass recordings")
         rows, starts = self._repeated(assembly)
         values = values[rows].astype(np.float64)
+        require_own_responses(values, np.repeat(starts, np.diff(starts, append=len(rows))))
         result = np.full((self._n_splits, values.shape[1]), np.nan)
         if len(starts) >= MIN_IMAGES:
             rng = np.random.default_rng(self._seed)

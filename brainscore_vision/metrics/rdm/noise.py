@@ -20,6 +20,7 @@ from brainscore_core.numerics.dissimilarity import condensed
 from brainscore_core.numerics.resampling import SMALL
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision.metric_helpers.alignment import MetricInputError, as_table, coord_values, finite_values, listed
+from brainscore_vision.metric_helpers.copies import require_own_responses
 from brainscore_vision.metric_helpers.geometry import Array, geometry_score, matched, numbered
 
 from .metric import NAMES, Comparison, compare, known_comparison
@@ -248,4 +249,5 @@ def repetitions(target: DataAssembly, *, coord: str) -> tuple[NDArray[np.float64
     rows = np.empty_like(counts)
     rows[repetition, stimulus] = np.arange(len(stimulus))
     values = finite_values(target, role="target")
+    require_own_responses(values, stimulus)
     return np.asarray(values, dtype=np.float64)[rows], rows.min(axis=0)

@@ -16,6 +16,7 @@ from .metric import (
     neuron_to_neuron_regression,
     pearsonr_correlation,
     pls_regression,
+    relative_ridge_cv_regression,
     ridge_cv_regression,
     ridge_regression,
 )
@@ -110,6 +111,9 @@ metric_registry["dual_ridge_split"] = _on_device(_split(dual_ridge_regression))
 metric_registry["ridgecv"] = _with_alphas(_cross_validated(ridge_cv_regression))
 metric_registry["ridgecv_cv"] = _with_alphas(_cross_validated(ridge_cv_regression))
 metric_registry["ridgecv_split"] = _with_alphas(_split(ridge_cv_regression))
+metric_registry["ridgecv_relative"] = _with_alphas(_cross_validated(relative_ridge_cv_regression))
+metric_registry["ridgecv_relative_cv"] = _with_alphas(_cross_validated(relative_ridge_cv_regression))
+metric_registry["ridgecv_relative_split"] = _with_alphas(_split(relative_ridge_cv_regression))
 metric_registry["dual_ridgecv"] = _with_alphas(_cross_validated(dual_ridge_cv_regression))
 metric_registry["dual_ridgecv_cv"] = _with_alphas(_cross_validated(dual_ridge_cv_regression))
 metric_registry["dual_ridgecv_split"] = _with_alphas(_split(dual_ridge_cv_regression))

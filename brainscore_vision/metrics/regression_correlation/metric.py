@@ -9,6 +9,7 @@ import numpy as np
 from brainscore_core.metrics import Metric, Score
 from brainscore_core.numerics import Predictivity, pearson, predictivity
 from brainscore_core.numerics.predictions import FEWEST, PredictivityOfSplits
+from brainscore_core.provenance import remark
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, coords_for_dim
 from brainscore_vision.metric_helpers.alignment import as_table, listed, match_rows
 from brainscore_vision.metric_helpers.transformations import CrossValidation, merge_splits
@@ -31,6 +32,7 @@ from .regressions import (
     linear_regression,
     neuron_to_neuron_regression,
     pls_regression,
+    relative_ridge_cv_regression,
     ridge_cv_regression,
     ridge_regression,
 )
@@ -47,6 +49,7 @@ __all__ = [
     "neuron_to_neuron_regression",
     "pearsonr_correlation",
     "pls_regression",
+    "relative_ridge_cv_regression",
     "ridge_cv_regression",
     "ridge_regression",
     "single_regression",
@@ -54,6 +57,9 @@ __all__ = [
 
 _WHAT = "the correlation of predicted and measured responses"
 
+
+_OFTEN = 0.5
+"""Share of fits with a penalty at the end of its grid, above which this is remarked."""
 
 _ENOUGH = 250
 """Number of test stimuli, over splits, from which effects of the training stimuli are known well enough."""
@@ -156,6 +162,7 @@ class CrossRegressedCorrelation(Metric):
             score = self.cross_validation(source, target, apply=self.apply, aggregate=self.aggregate)
             return self._finish(score, [], self._units(target))
         rows = self.cross_validation.split_rows(source, target)
+        _remark_on_few_stimuli([len(split.test) for split in rows], len(target))
         units = self._units(target)
         measured = np.asarray(target.values)
         collected: list[PredictivityOfSplits] = []
@@ -188,6 +195,7 @@ class CrossRegressedCorrelation(Metric):
             raw = merge_splits(values)
         if all(alpha is not None for alpha in alphas):
             raw.attrs["alpha"] = [np.asarray(alpha, dtype=np.float64).tolist() for alpha in alphas]
+            remark_on_penalties(self.regression, alphas, raw)
         score = self.cross_validation.aggregate(raw, self.aggregate)
         score = self._finish(score, [part.result() for part in collected], units)
 
@@ -291,6 +299,7 @@ class SplitRegressedCorrelation(Metric):
         raw = self.correlation(prediction, target_test)
         if "alpha" in prediction.attrs:
             raw.attrs["alpha"] = prediction.attrs.pop("alpha")
+            remark_on_penalties(self.regression, [raw.attrs["alpha"]], raw)
         score = Score(_median_neuroid(raw))
         tested = as_table(target_test, Defaults.expected_dims, role="target_test").copy()
         tested.attrs = {}
@@ -324,6 +333,54 @@ def _median_neuroid(scores: Score) -> Score:
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "All-NaN slice", RuntimeWarning)  # NaN is the answer there
         return scores.median("neuroid")
+
+
+def _remark_on_few_stimuli(tested: Sequence[int], stimuli: int) -> None:
+    """Say that correlations over the test stimuli of a split are mostly chance."""
+    if min(tested, default=FEWEST) >= FEWEST:
+        return
+    advice = "use more stimuli"
+    if stimuli >= 2 * FEWEST:
+        folds = min(len(tested), stimuli // FEWEST)
+        advice += f", or test more of them in each split: crossvalidation_kwargs=dict(kfold=True, splits={folds})"
+    remark(
+        f"splits test only {min(tested)} of {stimuli} stimuli: the correlation of two is 1 or −1, that of few mostly "
+        f"chance, and scores come out too high or too low; {advice}"
+    )
+
+
+def remark_on_penalties(regression: Any, chosen: Sequence[Any], raw: Score) -> None:
+    """Say that a penalty at the end of the grid was chosen in most splits: the best one may lie beyond.
+
+    Parameters
+    ----------
+    regression : XarrayRegression
+        Its estimator has the penalties to choose from as ``alphas``.
+    chosen : sequence of float or array
+        Penalty of each split, or those of its responses.
+    raw : Score
+        Correlations; if none is defined, no penalty was better than another.
+    """
+    estimator = getattr(regression, "estimator", None)
+    grid = getattr(estimator, "alphas", None)
+    if grid is None or len(grid) < 2 or np.isnan(raw.values).all():
+        return
+    values = [np.ravel(alpha) for alpha in chosen]
+    for end, value in (("largest", max(grid)), ("smallest", min(grid))):
+        share = float(np.mean(np.concatenate(values) == value))
+        if share <= _OFTEN:
+            continue
+        text = f"the {end} of {len(grid)} penalties, {value:g}, was chosen in {share:.0%} of the fits"
+        if not getattr(estimator, "relative", False):
+            text += (
+                ": a penalty beyond might fit better, and the score depends on the unit of the features, which that of "
+                "ridgecv_relative does not"
+            )
+        elif end == "largest":
+            text += ": the features hardly predict the responses"
+        else:
+            text += ": the features predict the responses best without a penalty"
+        remark(text)
 
 
 def units_of(target: DataAssembly, groups: tuple[str | None, str | None]) -> tuple[Units, Units]:

@@ -11,12 +11,14 @@ from brainscore_vision.metric_helpers.xarray_utils import XarrayRegression
 
 __all__ = [
     "ALPHA_LIST",
+    "RELATIVE_ALPHAS",
     "DualRidgeCVRegression",
     "dual_ridge_cv_regression",
     "dual_ridge_regression",
     "linear_regression",
     "neuron_to_neuron_regression",
     "pls_regression",
+    "relative_ridge_cv_regression",
     "ridge_cv_regression",
     "ridge_regression",
 ]
@@ -36,6 +38,9 @@ ALPHA_LIST: list[float] = [
     *np.linspace(1e6, 1e7, 19).tolist(),
 ]
 """Penalties that a cross-validated ridge regression chooses from."""
+
+RELATIVE_ALPHAS: list[float] = np.geomspace(1e-6, 1e4, 61).tolist()
+"""Penalties of a ridge regression whose predictions do not depend on the unit of features; see `RidgeCV.relative`."""
 
 
 class DualRidgeCVRegression:
@@ -125,6 +130,12 @@ def ridge_cv_regression(regression_kwargs: Options = None, xarray_kwargs: Option
     return XarrayRegression(
         RidgeCV(**({"alphas": ALPHA_LIST} | dict(regression_kwargs or {}))), **(xarray_kwargs or {})
     )
+
+
+def relative_ridge_cv_regression(regression_kwargs: Options = None, xarray_kwargs: Options = None) -> XarrayRegression:
+    """Ridge regression that chooses its penalty relative to the variance of the features."""
+    given: dict[str, Any] = {"alphas": RELATIVE_ALPHAS, "relative": True, **(regression_kwargs or {})}
+    return XarrayRegression(RidgeCV(**given), **(xarray_kwargs or {}))
 
 
 def dual_ridge_cv_regression(regression_kwargs: Options = None, xarray_kwargs: Options = None) -> XarrayRegression:

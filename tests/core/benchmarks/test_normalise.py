@@ -6,6 +6,7 @@ import pytest
 from brainscore_core.benchmarks import bound_score, ceil_score, explained_variance, normalise
 from brainscore_core.metrics import Score, attach_uncertainty
 from brainscore_core.numerics.predictions import PredictivityOfUnits, predictivity, predictivity_interval
+from brainscore_core.provenance import recording
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 
 
@@ -236,7 +237,7 @@ def test_nonsense_is_refused(scale, meaning, message):
         normalise(score, ceiling)
 
 
-@pytest.mark.parametrize(("value", "bounded"), [(-0.2, 0.0), (0.4, 0.4), (1.3, 1.0)])
+@pytest.mark.parametrize(("value", "bounded"), [(-0.1, 0.0), (0.4, 0.4), (1.1, 1.0)])
 def test_bound_score_in_place(value, bounded):
     score = with_uncertainty(value, 0.1)
     assert bound_score(score) is score
@@ -248,6 +249,23 @@ def test_bound_score_in_place(value, bounded):
     bound_score(score)
     assert score.attrs["unclamped_ci"] == pytest.approx((value - 0.2, value + 0.2))
     assert score.attrs["unclamped"] == pytest.approx(value)  # the first value, also when bounded twice
+
+
+@pytest.mark.parametrize(
+    ("value", "bounded", "reason", "notes"),
+    [
+        (1.3, 1.0, "above the ceiling: 1.300 (1.100–1.500) before it was limited to 1; does it predict noise?", 1),
+        (-0.3, 0.0, "below 0: −0.300 (−0.500 to −0.100) before it was limited to 0", 0),
+    ],
+)
+def test_an_interval_outside_of_the_limits_does_not_become_a_point(value, bounded, reason, notes):
+    with recording() as record:
+        score = bound_score(with_uncertainty(value, 0.1))
+    assert float(score) == bounded
+    assert score.attrs["ci_reason"] == reason
+    assert np.isnan(score.attrs["ci"]).all()
+    assert [item["text"] for item in record.items] == [reason] * notes
+    assert bound_score(score).attrs["unclamped_ci"] == pytest.approx((value - 0.2, value + 0.2))
 
 
 def test_bound_score_keeps_nan():

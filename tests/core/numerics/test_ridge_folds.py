@@ -229,3 +229,22 @@ def test_impossible_folds_are_refused(cv, message):
 def test_a_device_that_is_not_there():
     with pytest.raises(UserError, match="device"):
         RidgeCV([1.0], device="abacus").fit(*_data(10))
+
+
+@pytest.mark.parametrize("cv", [None, 5])
+@pytest.mark.parametrize("p", [9, 200])
+def test_relative_penalties_do_not_depend_on_the_unit_of_features(p, cv):
+    X, Y = _data(p)
+    multiples = np.geomspace(1e-4, 1e2, 13)
+    unit = np.square(X - X.mean(axis=0)).sum() / N
+    expected = RidgeCV(unit * multiples, cv=cv).fit(X, Y)
+    train, test = ROWS[:40], ROWS[40:]
+    for factor in (1e-5, 1.0, 1e5):
+        regression = RidgeCV(multiples, relative=True, cv=cv)
+        fit = regression.fit(factor * X, Y)
+        np.testing.assert_allclose(fit.alpha * unit, expected.alpha)
+        np.testing.assert_allclose(fit.predict(factor * X), expected.predict(X))
+        (split,) = regression.cross_fit(factor * X, Y, [(train, test)])
+        alone = regression.fit(factor * X[train], Y[train])
+        assert split.alpha == alone.alpha
+        np.testing.assert_allclose(split.predicted, alone.predict(factor * X[test]))

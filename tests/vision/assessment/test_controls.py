@@ -25,6 +25,7 @@ from brainscore_vision.assessment.twins import channels_last, initial_weights
 from brainscore_vision.benchmark_helpers.neural_common import NeuralBenchmark, TrainTestNeuralBenchmark
 from brainscore_vision.benchmark_helpers.precomputed import PrecomputedFeatures
 from brainscore_vision.testing.pictures import write_pictures
+from tests.optional import declare_operators
 
 STIMULI, NEUROIDS, GROUP = 100, 12, 5
 NAMES = np.array([f"s{i:03}" for i in range(STIMULI)])
@@ -274,6 +275,73 @@ def test_untrained_twins_are_the_network_with_other_weights(stimuli, network):
     assert _of(result)["untrained, seed 0"].score != _of(result)["untrained, seed 3"].score
     network.load_state_dict(before)
     assert result.score == pytest.approx(float(benchmark(_commitment(network)).attrs["unclamped"]), abs=1e-6)
+
+
+def test_controls_do_not_depend_on_the_unit_of_their_features(stimuli, network, monkeypatch):
+    import torch
+
+    rng = np.random.default_rng(4)
+    benchmark = _benchmark(rng.standard_normal((STIMULI, NEUROIDS)), stimuli, metric="ridge")
+    pixels, found = control_features.pixel_features, {}
+    for factor in (1e-4, 1, 1e4):
+        monkeypatch.setattr(controls, "pixel_features", lambda shown, factor=factor: factor * pixels(shown))
+        draws = {"1.weight": factor * torch.ones(8), "1.bias": torch.zeros(8)}  # as a network would draw them
+        monkeypatch.setattr(
+            controls, "initial_weights", lambda *_, draws=draws: {**network.state_dict(), **draws}, raising=True
+        )
+        found[factor] = score_controls(benchmark, model=_commitment(network), seeds=(0,))
+    for factor in (1e-4, 1e4):
+        for name, control in _of(found[factor]).items():
+            assert control.score == pytest.approx(_of(found[1])[name].score, abs=1e-4)
+    twin = _of(found[1e4])["untrained, seed 0"]
+    assert twin.scale == pytest.approx(1e4 * found[1].scale, rel=1e-3)
+    assert f"total standard deviation of its features {twin.scale:.2g}, of the model's" in twin.description
+
+
+def test_twins_of_library_networks_are_those_of_their_constructors():
+    torch = pytest.importorskip("torch")
+    declare_operators()
+    timm, torchvision, transformers = map(pytest.importorskip, ("timm", "torchvision", "transformers"))
+    from brainscore_vision.model_helpers.weights import seeded
+
+    sizes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 16}
+    for build in (
+        lambda: timm.create_model("efficientnet_lite0", num_classes=3),
+        lambda: timm.create_model("test_vit", img_size=64),
+        lambda: torchvision.models.squeezenet1_1(num_classes=1000),
+        lambda: transformers.ViTModel(transformers.ViTConfig(image_size=32, **sizes)),
+    ):
+        with seeded(3):
+            expected = build().state_dict()
+        trained = build()
+        for value in trained.state_dict().values():
+            value.add_(1)
+        found = initial_weights(trained, "mine", 3)
+        assert all(torch.equal(found[name], value) for name, value in expected.items()), type(trained)
+    changed = timm.create_model("efficientnet_lite0")
+    changed.conv_stem = torch.nn.Conv2d(3, 32, 7)
+    with pytest.raises(UserError, match="EfficientNet has other weights than its library builds"):
+        initial_weights(changed, "mine", 3)
+
+
+def test_twins_by_the_initialiser_of_a_class():
+    torch = pytest.importorskip("torch")
+
+    class Tokens(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.token = torch.nn.Parameter(torch.full((500,), 7.0))
+            self.head = torch.nn.Linear(5, 2)
+
+        def _init_weights(self, module):
+            if module is self:
+                torch.nn.init.normal_(self.token, std=0.1)
+            elif isinstance(module, torch.nn.Linear):
+                torch.nn.init.ones_(module.weight)
+
+    found = initial_weights(Tokens(), "mine", 0)
+    assert 0.05 < float(found["token"].std()) < 0.2
+    assert bool((found["head.weight"] == 1).all())
 
 
 def test_twins_of_networks_that_rely_on_the_order_in_memory(stimuli, network):

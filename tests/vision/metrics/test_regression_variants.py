@@ -117,6 +117,27 @@ def test_constant_neuroids_and_features(name):
     assert "undefined everywhere" in nothing.attrs["error_reason"]
 
 
+def test_splits_with_few_test_stimuli_are_remarked():
+    X, Y = _data(n=20)
+    advised = r"only 2 of 20 stimuli: .* crossvalidation_kwargs=dict\(kfold=True, splits=5\)"
+    with pytest.warns(UserWarning, match=advised):
+        load_metric("ridge")(_assembly(X), _assembly(Y))
+    with warnings.catch_warnings(action="error"):
+        load_metric("ridge", crossvalidation_kwargs={"kfold": True, "splits": 5})(_assembly(X), _assembly(Y))
+
+
+@pytest.mark.parametrize(("factor", "end"), [(1e-4, "smallest"), (1e4, "largest")])
+def test_penalties_at_the_end_of_their_grid_are_remarked(factor, end):
+    X, Y = _data()
+    Y += 3 * np.random.default_rng(1).standard_normal(Y.shape)
+    relative = load_metric("ridgecv_relative")
+    with warnings.catch_warnings(action="error"):
+        expected, found = relative(_assembly(X), _assembly(Y)), relative(_assembly(factor * X), _assembly(Y))
+    assert float(found) == pytest.approx(float(expected))
+    with pytest.warns(UserWarning, match=f"the {end} of 99 penalties, .* 100% of the fits: .*unit of the features"):
+        assert float(load_metric("ridgecv")(_assembly(factor * X), _assembly(Y))) != pytest.approx(float(expected))
+
+
 @pytest.mark.parametrize("name", ["ridgecv_split", "neuron_to_neuron_split"])
 def test_too_few_stimuli_are_refused(name):
     X, Y = _data(n=6)
