@@ -72,6 +72,7 @@ MIDDLEWARE = [
     "brainscore_web.accounts.middleware.NoStore",
     "brainscore_web.pages.navigation.Navigation",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "brainscore_web.operations.middleware.ComputingTime",
 ]
 
 ROOT_URLCONF = "brainscore_web.urls"
@@ -105,13 +106,13 @@ else:
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 CACHES = {
-    "default": {  # counters shared by all processes: login attempts, used codes, tens of API requests
+    "default": {  # counters shared by all processes: login attempts, used codes, uses of clients
         "BACKEND": "django.core.cache.backends.db.DatabaseCache",
         "LOCATION": "accounts_shared_cache",
         "KEY_FUNCTION": "brainscore_web.accounts.cache.hashed_key",
         "OPTIONS": {"MAX_ENTRIES": 100_000},
     },
-    "rates": {  # requests of each caller in this minute
+    "rates": {  # what each client uses in this minute
         "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
         "LOCATION": "rates",
         "OPTIONS": {"MAX_ENTRIES": 20_000},
@@ -122,6 +123,10 @@ CACHES = {
         "TIMEOUT": 24 * 3600,
         "OPTIONS": {"MAX_ENTRIES": 300},
     },
+}
+COMPUTING_SECONDS = {  # of processors, for reading pages and files, a minute
+    "anonymous": positive_integer("BRAINSCORE_SITE_COMPUTING_ANONYMOUS", 20),
+    "known": positive_integer("BRAINSCORE_SITE_COMPUTING_KNOWN", 60),
 }
 API_RATES = {  # requests a minute, in all processes of the server
     "anonymous": positive_integer("BRAINSCORE_SITE_RATE_ANONYMOUS", 120),

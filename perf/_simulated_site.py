@@ -31,7 +31,7 @@ serve(taken, workers=int(sys.argv[1]))
 @contextmanager
 def site(folder, workers):
     """A running site's port and its process."""
-    environment = {**os.environ, "BRAINSCORE_SITE_HOME": folder}
+    environment = {**os.environ, "BRAINSCORE_SITE_HOME": folder, "BRAINSCORE_SITE_COMPUTING_ANONYMOUS": "1000000"}
     environment.pop("DATABASE_URL", None)
     process = subprocess.Popen(
         [sys.executable, "-c", SERVE, str(workers)], env=environment, stdout=subprocess.PIPE, text=True

@@ -132,6 +132,7 @@ def main():
             BRAINSCORE_SITE_OPEN_SUBMISSIONS="1000",
             BRAINSCORE_SITE_SUBMISSIONS_A_DAY="10000",
             BRAINSCORE_SITE_RATE_KNOWN="100000",
+            BRAINSCORE_SITE_COMPUTING_KNOWN="100000",
             **({"DATABASE_URL": server.address} if server else {}),
         )
         os.environ.clear()

@@ -621,13 +621,14 @@ def _as_row(receipt: Receipt) -> dict[str, object]:
 @json_option
 def show(receipt_id: str, results: str | None, log: bool, json_: bool) -> None:
     """Show a receipt, named by its id or the beginning of it."""
+    from brainscore_core.receipts.output import read_log
     from brainscore_core.receipts.receipt import summary
     from brainscore_core.scoring import ResultsStore
 
     store = ResultsStore(results)
     receipt = store.load(receipt_id)
     if log:
-        echo(store.attachment_path(receipt, "log").read_text(encoding="utf-8", errors="replace"), nl=False)
+        echo(read_log(store.attachment_path(receipt, "log")), nl=False)
     elif json_:
         echo_json(receipt.to_dict())
     else:

@@ -9,11 +9,12 @@ import tempfile
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import IO, TextIO
 
 from brainscore_core.receipts.privacy import scrub_text
 
-__all__ = ["LOG_BYTES", "Captured", "capture_output", "kept_log", "unnamed_file"]
+__all__ = ["LOG_BYTES", "Captured", "capture_output", "kept_log", "read_log", "unnamed_file"]
 
 LIMIT = 1_000_000
 """Bytes that are kept: half of them from the beginning, half from the end."""
@@ -262,6 +263,25 @@ def kept_log(text: str) -> str:
     lines = [_without_middle(_last_state(line), _LINE) for line in text.replace("\r\n", "\n").split("\n")]
     text = scrub_text("\n".join(lines))
     return _bounded(text).strip("\n") + "\n" if text.strip() else ""
+
+
+def read_log(file: Path) -> str:
+    """Read a stored log; of one that is larger than `LOG_BYTES`, the beginning and the end.
+
+    Parameters
+    ----------
+    file : Path
+        The log, by whoever stored it: it may have any size, and bytes that are not text.
+    """
+    half = LOG_BYTES // 2
+    with file.open("rb") as stream:
+        size = os.fstat(stream.fileno()).st_size
+        if size <= LOG_BYTES:
+            return stream.read(LOG_BYTES).decode("utf-8", "replace")
+        start = stream.read(half)
+        stream.seek(size - half)
+        end = stream.read(half)
+    return f"{start.decode('utf-8', 'replace')}{_left_out(size - 2 * half, 'bytes')}{end.decode('utf-8', 'replace')}"
 
 
 def _last_state(line: str) -> str:

@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from importlib import resources
+from itertools import islice
 from typing import Any
 
 from brainscore_core.errors import UserError
@@ -21,6 +22,9 @@ __all__ = [
     "receipt_schema",
     "validate",
 ]
+
+
+_MOST_ERRORS = 100  # that are looked for: of a list of a million wrong items, each is one
 
 
 class ReceiptError(UserError, ValueError):
@@ -261,12 +265,13 @@ def _explain(data: dict[str, Any], origin: str) -> None:
     """Raise an error that names what the schema rejects; the quick check may be stricter than the schema."""
     from jsonschema.exceptions import best_match
 
-    errors = sorted(_validator().iter_errors(data), key=lambda error: error.json_path)
+    errors = sorted(islice(_validator().iter_errors(data), _MOST_ERRORS), key=lambda error: error.json_path)
     if errors:
         # an error in one of several alternatives quotes the whole part; the actual problem is in its context
         causes = [best_match([error]) for error in errors[:5]]
         problems = "; ".join(f"{cause.json_path}: {cause.message[:200]}" for cause in causes)
-        more = f" (and {len(errors) - 5} more)" if len(errors) > 5 else ""
+        count = "many" if len(errors) == _MOST_ERRORS else len(errors) - 5
+        more = f" (and {count} more)" if len(errors) > 5 else ""
         raise ReceiptError(f"not a valid receipt{origin}: {problems}{more}")
 
 

@@ -17,6 +17,7 @@ from brainscore_core.errors import UserError
 from brainscore_core.files import file_digest
 from brainscore_core.identifiers import from_folder_name, to_folder_name
 from brainscore_core.paths import default_results_address
+from brainscore_core.receipts.output import read_log
 from brainscore_core.receipts.receipt import AttachmentInfo, Receipt
 from brainscore_core.receipts.schema import ReceiptError
 from brainscore_core.results.backend import Backend, Problem, archive_of, read_entries
@@ -529,10 +530,10 @@ class ResultsStore:
         return read_netcdf(self.attachment_path(receipt, kind), DataAssembly, group=group)
 
     def read_log(self, receipt: Receipt) -> str | None:
-        """What the pair printed; None if there is no log."""
+        """What the pair printed; None if there is no log. Of a very long log, the beginning and the end."""
         if all(attachment.kind != "log" for attachment in receipt.attachments):
             return None
-        return self.attachment_path(receipt, "log").read_text(encoding="utf-8")
+        return read_log(self.attachment_path(receipt, "log"))
 
     def claim(self, model: str, benchmark: str, *, owner: str = "", one_receipt: bool = False) -> Claim | None:
         """Claim a pair, so that only one of several processes scores it.

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
-import math
-import threading
-import time
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
@@ -13,8 +9,7 @@ from typing import Any, Literal
 
 from django.conf import settings
 from django.contrib.auth.models import AnonymousUser
-from django.core.cache import BaseCache, caches
-from django.db import DatabaseError, OperationalError
+from django.db import OperationalError
 from django.db.models import Q
 from django.http import HttpRequest
 from django.utils import timezone
@@ -22,24 +17,17 @@ from ninja.security.base import AuthBase
 from ninja.throttling import BaseThrottle
 
 from brainscore_web.accounts.models import ApiToken, User
+from brainscore_web.accounts.rates import Usage, client_of, computing_exceeded
 from brainscore_web.api.problems import Problem
 from brainscore_web.leaderboard.models import Visitor
 
-__all__ = ["RATE", "Access", "address_of", "caller_of"]
-
-_WINDOW = 60.0
-_REPORTED = 10
-"""Requests after which a process adds them to the count that all processes share; it is in the database."""
+__all__ = ["RATE", "Access", "caller_of"]
 
 
 class Rate(BaseThrottle):
-    """Limits requests per minute of ``anonymous`` and ``known`` callers to ``settings.API_RATES``.
+    """Limits requests per minute of ``anonymous`` and ``known`` callers to ``settings.API_RATES``."""
 
-    The processes of the server know of each other's requests ten at a time, so that few requests write to the database.
-    """
-
-    def __init__(self) -> None:
-        self._now = threading.local()
+    _requests = Usage("api", step=10)
 
     def allow_request(self, request: HttpRequest) -> bool:
         """Count a request; return False if it exceeds the limit."""
@@ -48,21 +36,11 @@ class Rate(BaseThrottle):
 
     def allow(self, key: str, kind: str) -> bool:
         """Count a request of a caller; return False if it exceeds the limit."""
-        now = self._now.time = time.time()
-        name = f"{key}:{int(now // _WINDOW)}"
-        here = _incremented(caches["rates"], name, 1)
-        limit = settings.API_RATES[kind]
-        shared = f"{name}:all"
-        if here % _REPORTED == 0:
-            with suppress(DatabaseError):  # if the database is busy, this process counts alone
-                everywhere = _incremented(caches["default"], f"api {name}", _REPORTED)
-                caches["rates"].set(shared, everywhere, 2 * _WINDOW)
-        known = int(caches["rates"].get(shared, 0))
-        return max(here, known + here % _REPORTED) <= limit
+        return self._requests.add(key) <= settings.API_RATES[kind]
 
     def wait(self) -> float:
-        """Return the seconds until the window of this thread's last request ends."""
-        return math.ceil(_WINDOW - self._now.time % _WINDOW)
+        """Return the seconds until this minute ends."""
+        return self._requests.seconds_left()
 
     def problem(self) -> Problem:
         """Return the response to a request that exceeds the limit."""
@@ -70,38 +48,8 @@ class Rate(BaseThrottle):
         return Problem(429, "too many requests", f"try again in {wait} s", headers={"Retry-After": wait})
 
 
-def _incremented(cache: BaseCache, name: str, by: int) -> int:
-    if cache.add(name, by, 2 * _WINDOW):
-        return by
-    try:
-        return cache.incr(name, by)
-    except ValueError:  # the cache has just dropped it
-        cache.set(name, by, 2 * _WINDOW)
-        return by
-
-
 RATE = Rate()
 """The rate limit of the API."""
-
-
-def address_of(request: HttpRequest) -> str:
-    """Return the IP address of a request; for IPv6 its /64 network, since one client has many addresses.
-
-    The header of a proxy is used only if the settings say that there is one; of several addresses, the last one counts,
-    which the proxy has added.
-    """
-    text = request.META.get("REMOTE_ADDR") or ""
-    if settings.BEHIND_PROXY:
-        text = request.META.get("HTTP_X_FORWARDED_FOR", text).rpartition(",")[2].strip()
-    try:
-        address = ipaddress.ip_address(text)
-    except ValueError:
-        return "unknown"
-    if isinstance(address, ipaddress.IPv6Address):
-        if address.ipv4_mapped:
-            return str(address.ipv4_mapped)
-        return str(ipaddress.ip_network((address, 64), strict=False))
-    return str(address)
 
 
 _INTERVAL = timedelta(minutes=1)
@@ -163,7 +111,7 @@ class Access(AuthBase):
         if header is not None:
             caller = _by_token(header)
             if caller is None:
-                if not RATE.allow(f"address:{address_of(request)}", "anonymous"):
+                if not RATE.allow(client_of(None, request.META), "anonymous"):
                     raise RATE.problem()
                 raise Problem(
                     401,
@@ -179,6 +127,8 @@ class Access(AuthBase):
             raise Problem(403, f"the token lacks the scope {self.scope}", "use another token")
         if self.required and caller.user is None:
             raise Problem(401, "a token is needed", "send Authorization: Bearer TOKEN", headers=_CHALLENGE)
+        if exceeded := computing_exceeded(request, caller.user):
+            raise Problem(429, exceeded.message, exceeded.remedy, headers={"Retry-After": exceeded.retry_after})
         return caller
 
 
@@ -202,8 +152,8 @@ def _by_token(header: str) -> Caller | None:
 
 def _without_token(request: HttpRequest) -> Caller:
     if request.user.is_authenticated:
-        return Caller("session", request.user, request.user, None, f"user:{request.user.pk}")
-    return Caller("anonymous", AnonymousUser(), None, None, f"address:{address_of(request)}")
+        return Caller("session", request.user, request.user, None, client_of(request.user, request.META))
+    return Caller("anonymous", AnonymousUser(), None, None, client_of(None, request.META))
 
 
 def _record_use(token: ApiToken) -> None:

@@ -178,9 +178,19 @@ def user_errors(view: View) -> View:
     return wrapped  # type: ignore[return-value] # of the same signature
 
 
-def error_response(request: HttpRequest, error: UserError) -> HttpResponse:
-    """Respond with the error and its remedy: as JSON in the API and to clients that prefer it, otherwise as a page."""
-    status = 404 if isinstance(error, UnknownIdentifier) else 400
+def error_response(request: HttpRequest, error: UserError, *, status: int | None = None) -> HttpResponse:
+    """Respond with the error and its remedy: as JSON in the API and to clients that prefer it, otherwise as a page.
+
+    Parameters
+    ----------
+    request : HttpRequest
+        The request.
+    error : UserError
+        What is wrong.
+    status : int, optional
+        By default 404 for an unknown identifier, otherwise 400.
+    """
+    status = status or (404 if isinstance(error, UnknownIdentifier) else 400)
     content = {"message": error.message, "remedy": error.remedy or ""}
     preferred = request.get_preferred_type(["text/html", "application/json"])
     if preferred == "application/json" or request.path.startswith("/api/"):

@@ -1,4 +1,4 @@
-"""Middleware that names, counts, times and logs requests."""
+"""Middleware that names, counts, times, logs and limits requests."""
 
 from __future__ import annotations
 
@@ -9,10 +9,13 @@ from collections.abc import Callable
 from django.conf import settings
 from django.http import HttpRequest, HttpResponseBadRequest, HttpResponseBase
 
+from brainscore_core.errors import UserError
+from brainscore_web.accounts.rates import computing_exceeded, count_computing
+from brainscore_web.leaderboard.http import error_response
 from brainscore_web.operations import logs
 from brainscore_web.operations.metrics import count_request
 
-__all__ = ["Requests"]
+__all__ = ["ComputingTime", "Requests"]
 
 _log = logging.getLogger("brainscore_web.requests")
 _OWN_PATHS = ("/health/", "/metrics")
@@ -40,6 +43,28 @@ class Requests:
             response["X-Request-ID"] = name
             _log_request(request, response.status_code, seconds)
             return response
+
+
+class ComputingTime:
+    """Counts the processor time of responses by client, and refuses requests of clients that have used too much.
+
+    A request of the API is refused by the API, which knows the account of its token.
+    """
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self._get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        """Handle a request."""
+        if not request.path_info.startswith("/api/") and (exceeded := computing_exceeded(request, request.user)):
+            refusal = error_response(request, UserError(exceeded.message, exceeded.remedy), status=429)
+            refusal["Retry-After"] = exceeded.retry_after
+            return refusal
+        started = time.thread_time()
+        response = self._get_response(request)
+        caller = getattr(request, "auth", request)  # of a request of the API, the caller whom it has identified
+        count_computing(request, caller.user, time.thread_time() - started)
+        return response
 
 
 def _any_host_allowed(request: HttpRequest) -> None:

@@ -12,6 +12,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
@@ -21,10 +22,12 @@ from typing import IO, Any
 from django.db import connections
 from gunicorn.workers.gthread import ThreadWorker
 
+from brainscore_web.accounts.rates import address_of
 from brainscore_web.operations.metrics import METRICS_FOLDER_VARIABLE, process_ended
 
 __all__ = [
     "CONNECTIONS",
+    "ArrivingBody",
     "BufferedRequests",
     "ConnectionWorker",
     "Deadlines",
@@ -98,12 +101,14 @@ CONNECTIONS = 400
 """Connections of a process that may send or receive at the same time, each in its own thread."""
 _ANSWERING = 4  # threads of a process that run the application
 _HEADERS = 10.0  # seconds until the headers of a request are complete
-_BODY, _BODY_RATE = 10.0, 20_000  # seconds for any body, and bytes a second of a long one
+_BODY, _BODY_RATE = 10.0, 20_000  # seconds that a client may be behind with a body, at this many bytes a second
 _ANSWER, _ANSWER_RATE = 60.0, 20_000
 _ANSWER_OF_UNKNOWN_LENGTH = 1800.0
 _IDLE = 20  # seconds without a byte while a client should send or receive
-_IN_MEMORY = 1 << 20
-_ON_DISK = 1 << 30  # bytes of all bodies being received
+_IN_MEMORY = 1 << 20  # bytes of a body
+_ON_DISK = 1 << 30  # bytes of all bodies, beyond what is in memory, until their requests are answered
+_OF_CLIENT = _ON_DISK // 8
+_PIECE = 1 << 16
 
 WSGI = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 
@@ -180,6 +185,76 @@ class ConnectionWorker(ThreadWorker):  # type: ignore[misc, unused-ignore]
         return super().handle_request(req, conn)
 
 
+class ArrivingBody:
+    """A body that is being received; the connection is closed if the client falls behind.
+
+    The time limit grows with what has arrived, not with the length that the client has announced.
+
+    Parameters
+    ----------
+    environ : dict
+        The WSGI environment of the request.
+    length : int
+        Length of the body in bytes.
+    deadlines : Deadlines
+        Closes the connection.
+    """
+
+    def __init__(self, environ: dict[str, Any], length: int, deadlines: Deadlines) -> None:
+        self._source = environ["wsgi.input"]
+        self._connection = environ.get("gunicorn.socket")
+        self._deadlines = deadlines
+        self._remaining = length
+        self._seconds = _BODY  # that the client has left
+
+    def read(self, size: int | None = -1) -> bytes:
+        """Read at most `size` bytes; of a negative size, or None, the rest."""
+        return self._received(self._source.read, size)
+
+    def readline(self, size: int | None = -1) -> bytes:
+        """Read a line, of at most `size` bytes."""
+        return self._received(self._source.readline, size)
+
+    def _received(self, read: Callable[[int], bytes], size: int | None) -> bytes:
+        size = self._remaining if size is None or size < 0 else min(size, self._remaining)
+        started = time.monotonic()
+        with self._deadlines.within(self._connection, self._seconds + size / _BODY_RATE):
+            piece = read(size)
+        self._seconds += len(piece) / _BODY_RATE - (time.monotonic() - started)
+        self._remaining -= len(piece)
+        return piece
+
+
+class _Space:
+    """Counts the bytes of bodies that have arrived, in total and of each client, whose requests are not answered."""
+
+    def __init__(self) -> None:
+        self._taken: Counter[str] = Counter()
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def of(self, client: str) -> Iterator[Callable[[int], bool]]:
+        """Yield a function that takes space for bytes of a client, and returns whether there was enough."""
+        taken = 0
+
+        def take(size: int) -> bool:
+            nonlocal taken
+            with self._lock:
+                if self._taken.total() + size > _ON_DISK or self._taken[client] + size > _OF_CLIENT:
+                    return False
+                self._taken[client] += size
+            taken += size
+            return True
+
+        try:
+            yield take
+        finally:
+            with self._lock:
+                self._taken[client] -= taken
+                if not self._taken[client]:
+                    del self._taken[client]
+
+
 class BufferedRequests:
     """A WSGI application that calls another one in a few threads, with complete requests.
 
@@ -213,8 +288,7 @@ class BufferedRequests:
         self._longest = longest
         self._streams = streams
         self._deadlines = deadlines
-        self._received = 0  # bytes of all bodies received or being received
-        self._lock = threading.Lock()
+        self._space = _Space()
 
     def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
         """Answer a request."""
@@ -227,25 +301,21 @@ class BufferedRequests:
                 return _refuse(
                     start_response, "413 Content Too Large", f"the body may have at most {self._longest} bytes"
                 )
-            with self._deadlines.within(connection, _BODY + length / _BODY_RATE):
-                response = self._application(environ, sent)
+            response = self._application(
+                {**environ, "wsgi.input": ArrivingBody(environ, length, self._deadlines)}, sent
+            )
         elif not length:
             response = self._run(environ, sent)
         else:
-            with self._reserved(length) as reserved:
-                if not reserved:
-                    return _refuse(
-                        start_response,
-                        "503 Service Unavailable",
-                        "the server is receiving too much data; try again soon",
-                    )
-                with tempfile.SpooledTemporaryFile(_IN_MEMORY) as body:
-                    with self._deadlines.within(connection, _BODY + length / _BODY_RATE):
-                        complete = _copy(environ["wsgi.input"], body, length)
-                    if not complete:
-                        return _refuse(start_response, "408 Request Timeout", "the body did not arrive in time")
-                    body.seek(0)
-                    response = self._run({**environ, "wsgi.input": body}, sent)
+            with (
+                self._space.of(address_of(environ)) as take,
+                tempfile.SpooledTemporaryFile(_IN_MEMORY) as body,
+            ):
+                refusal = _receive(ArrivingBody(environ, length, self._deadlines), body, length, take)
+                if refusal:
+                    return _refuse(start_response, *refusal)
+                body.seek(0)
+                response = self._run({**environ, "wsgi.input": body}, sent)
         seconds = _ANSWER_OF_UNKNOWN_LENGTH if sent.length is None else _ANSWER + sent.length / _ANSWER_RATE
         self._deadlines.begin(connection, seconds)  # the worker removes the time limit
         if environ.get("REQUEST_METHOD") == "HEAD":  # gunicorn warns about each body that it must drop
@@ -256,19 +326,6 @@ class BufferedRequests:
 
     def _run(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
         return self._answering.submit(self._application, environ, start_response).result()
-
-    @contextmanager
-    def _reserved(self, length: int) -> Iterator[bool]:
-        """Reserve space for a body in this context; yields whether there is enough."""
-        with self._lock:
-            enough = self._received + length <= _ON_DISK
-            self._received += length if enough else 0
-        try:
-            yield enough
-        finally:
-            if enough:
-                with self._lock:
-                    self._received -= length
 
 
 def buffered_requests(application: WSGI) -> BufferedRequests:
@@ -301,14 +358,21 @@ class _StartedResponse:
         return self._start_response(status, headers, *more)
 
 
-def _copy(source: Any, target: IO[bytes], length: int) -> bool:
-    """Receive a body; return whether it is complete."""
-    remaining = length
+def _receive(
+    source: ArrivingBody, target: IO[bytes], length: int, take: Callable[[int], bool]
+) -> tuple[str, str] | None:
+    """Receive a body; return status and message if it is refused.
+
+    Space is taken for what has arrived, and none for what fits into memory: small forms are never refused.
+    """
+    received = 0
     with suppress(OSError):  # the connection was closed or timed out
-        while remaining and (piece := source.read(min(remaining, 1 << 16))):
+        while received < length and (piece := source.read(_PIECE)):
+            received += len(piece)
+            if received > _IN_MEMORY and not take(len(piece)):
+                return "503 Service Unavailable", "the server is receiving too much data; try again in a minute"
             target.write(piece)
-            remaining -= len(piece)
-    return not remaining
+    return None if received == length else ("408 Request Timeout", "the body did not arrive in time")
 
 
 def _refuse(start_response: Callable[..., Any], status: str, message: str) -> Iterable[bytes]:

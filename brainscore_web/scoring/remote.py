@@ -31,6 +31,7 @@ from brainscore_core.files import temporary_folder
 from brainscore_core.formatting import size_text
 from brainscore_core.plugins.source import plugin_hash
 from brainscore_core.receipts.environment import current_environment, platform_code
+from brainscore_core.receipts.output import LOG_BYTES
 from brainscore_core.receipts.schema import ReceiptError
 from brainscore_core.scoring import Receipt, ResultsStore
 from brainscore_web.accounts.models import ApiToken, User
@@ -64,7 +65,7 @@ __all__ = [
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}")
 _KINDS = frozenset({"raw", "predictions", "influence", "log"})
 _RECEIPT = "receipt.json"
-_LARGEST_RECEIPT = 5_000_000
+_LARGEST = {_RECEIPT: 5_000_000, "log": LOG_BYTES}  # bytes
 _CLOCK = timedelta(minutes=10)  # by which the clock of a worker may differ
 _KNOWN_RECEIPTS = 20  # pairs that a request may complete with existing receipts
 _MOST_WORKERS = 100  # of an owner
@@ -504,8 +505,14 @@ def _unpacked(archive: BinaryIO) -> Iterator[dict[str, Path]]:
                     raise UserError(
                         f"the result has unexpected files: {', '.join(names)[:200]}", remedy="update the worker"
                     )
-                if any(member.compress_type != zipfile.ZIP_STORED or member.file_size > largest for member in members):
-                    raise UserError("the result is compressed or too large", remedy="update the worker")
+                if any(member.compress_type != zipfile.ZIP_STORED for member in members):
+                    raise UserError("the result is compressed", remedy="update the worker")
+                for member in members:
+                    if member.file_size > (most := min(largest, _LARGEST.get(member.filename, largest))):
+                        raise UserError(
+                            f"the {member.filename} of the result is larger than {size_text(most)}",
+                            remedy="score the pair again",
+                        )
                 if members_overlap(members):
                     raise UserError("the files in the result overlap", remedy="update the worker")
                 for member in members:
@@ -516,8 +523,6 @@ def _unpacked(archive: BinaryIO) -> Iterator[dict[str, Path]]:
 
 
 def _parsed(file: Path) -> Receipt:
-    if file.stat().st_size > _LARGEST_RECEIPT:
-        raise UserError(f"the receipt is larger than {size_text(_LARGEST_RECEIPT)}", remedy="shorten its notes")
     try:
         return Receipt.from_json(file.read_bytes())
     except ReceiptError as error:

@@ -1,6 +1,6 @@
 """Checks of uploads, which decide whether an upload is published or refused.
 
-Files are inspected in a process without secrets or database access, and with limits on memory and time. `check` may be
+Files are inspected in a sandbox that sees these files only, with limits on memory and time. `check` may be
 called any number of times: one process at a time checks an upload, and interrupted checks are repeated.
 """
 
@@ -8,27 +8,28 @@ from __future__ import annotations
 
 import json
 import logging
-import os
-import signal
-import subprocess
 import sys
-import tempfile
 import time
 import uuid
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from dataclasses import asdict
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
+import brainscore_core
 from brainscore_core.errors import UserError
+from brainscore_core.files import temporary_folder
+from brainscore_core.isolation.sandbox import Sandbox, require_sandbox, run_in_sandbox
 from brainscore_web.jobs.leases import Lease, LeaseQueue, Renewal, RetryPolicy, claim, expired_leases
 from brainscore_web.jobs.queue import wake
 from brainscore_web.leaderboard.models import Visibility
+from brainscore_web.uploads import inspection
 from brainscore_web.uploads.inspection import Found, Question, Report
 from brainscore_web.uploads.models import Upload, UploadedFile
 from brainscore_web.uploads.receiving import limits
@@ -36,10 +37,11 @@ from brainscore_web.uploads.storage import LocalFile, Place, StorageFailure, sto
 
 __all__ = [
     "CHECKS",
+    "SandboxMissing",
     "begin_checks",
     "check",
     "check_next",
-    "inspect_in_process",
+    "inspect_in_sandbox",
     "release_expired_checks",
     "resume",
     "resume_checks",
@@ -48,76 +50,81 @@ __all__ = [
 
 _HEARTBEAT = 10.0  # seconds
 _LONGEST_ANSWER = 64 * 1024 * 1024  # bytes
-_PASSED_VARIABLES = frozenset({"PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "TMPDIR"})  # of the environment
-_SET_VARIABLES = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "LC_ALL": "C.UTF-8"}
+_PROCESSES = 16
+_PAUSE = timedelta(minutes=5)  # until a site without a sandbox is asked again
+_SCRIPT = Path(inspection.__file__)
+_VARIABLES = {
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "PYTHONPATH": str(Path(brainscore_core.__file__).absolute().parent.parent),
+}
 
 
-def inspect_in_process(question: Question, *, alive: Callable[[], bool]) -> Report | None:
-    """Inspect files in a separate process.
+class SandboxMissing(UserError):
+    """Files cannot be inspected on this machine, which has no sandbox."""
+
+
+def inspect_in_sandbox(question: Question, *, alive: Callable[[], bool]) -> Report | None:
+    """Inspect files in a sandbox, which sees these files and nothing else of the site.
 
     Parameters
     ----------
     question : Question
         The files, and the limits.
     alive : callable
-        Called regularly while the process runs. If it returns False, the process is stopped.
+        Called regularly during the inspection. If it returns False, the inspection is stopped.
 
     Returns
     -------
     Report or None
-        The report; None if the process was stopped. A crash of the process is reported as a finding.
+        The report; None if the inspection was stopped. A crash is reported as a finding.
+
+    Raises
+    ------
+    SandboxMissing
+        If this machine cannot run a sandbox.
     """
-    kept = {name: value for name, value in os.environ.items() if name in _PASSED_VARIABLES}
-    with tempfile.TemporaryDirectory(prefix="brainscore-inspection-") as home, tempfile.TemporaryFile() as output:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "brainscore_web.uploads.inspection"],
-            stdin=subprocess.PIPE,
-            stdout=output,
-            stderr=subprocess.DEVNULL,
-            env={**kept, **_SET_VARIABLES, "HOME": home},
-            cwd=home,
-            start_new_session=True,
+    try:
+        require_sandbox()
+    except UserError as error:
+        raise SandboxMissing(error.message, error.remedy) from error
+    asked_again = time.monotonic() + _HEARTBEAT
+
+    def stopped() -> bool:
+        nonlocal asked_again
+        if time.monotonic() < asked_again:
+            return False
+        asked_again = time.monotonic() + _HEARTBEAT
+        return not alive()
+
+    with temporary_folder("brainscore-inspection-") as folder:
+        request, answer = folder / "question.json", folder / "report.json"
+        request.write_text(json.dumps(asdict(question)))
+        answer.touch()
+        sandbox = Sandbox(
+            files=[_SCRIPT, request, *map(Path, filter(None, [*question.files.values(), question.reference]))],
+            writable=[answer],
+            environment=_VARIABLES,
+            memory=question.limits["memory"],
+            processes=_PROCESSES,
+            scratch=2 * _LONGEST_ANSWER,
         )
-        try:
-            assert process.stdin is not None
-            with suppress(BrokenPipeError), process.stdin as stream:
-                stream.write(json.dumps(asdict(question)).encode())
-            if not _wait_for_process(process, question.limits["seconds"], alive):
-                return None
-        finally:
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-        output.seek(0)
-        try:
-            return Report.read(json.loads(output.read(_LONGEST_ANSWER)))
-        except (ValueError, KeyError, TypeError):
-            names = ", ".join(question.names.values())
-            what = f"the inspection ended with {_exit_description(process.returncode)}"
-            remedy = "package them again with `brainscore package`; divide a very large data set into subsets"
-            return Report([Found(names, "files cannot be checked", what, remedy)], {}, {})
+        command = [sys.executable, "-P", str(_SCRIPT), str(request), str(answer)]
+        ended = run_in_sandbox(command, sandbox, timeout=question.limits["seconds"], stopped=stopped)
+        if ended.cause == "stopped":
+            return None
+        report = None if ended.cause else _read(answer)
+    if report is not None:
+        return report
+    what = f"the inspection {ended.message or 'gave no answer'}"
+    remedy = "package them again with `brainscore package`; divide a very large data set into subsets"
+    return Report([Found(", ".join(question.names.values()), "files cannot be checked", what, remedy)], {}, {})
 
 
-def _wait_for_process(process: subprocess.Popen[bytes], seconds: float, alive: Callable[[], bool]) -> bool:
-    end = time.monotonic() + seconds
-    while True:
-        try:
-            process.wait(timeout=max(0.0, min(_HEARTBEAT, end - time.monotonic())))
-            return True
-        except subprocess.TimeoutExpired:
-            if time.monotonic() >= end:
-                process.kill()
-                process.wait()
-                return True
-            if not alive():
-                return False
-
-
-def _exit_description(code: int | None) -> str:
-    if code is not None and code < 0:
-        with suppress(ValueError):
-            return signal.Signals(-code).name
-    return f"status {code}"
+def _read(answer: Path) -> Report | None:
+    with answer.open("rb") as stream, suppress(ValueError, KeyError, TypeError):
+        return Report.read(json.loads(stream.read(_LONGEST_ANSWER)))
+    return None
 
 
 _log = logging.getLogger(__name__)
@@ -218,6 +225,9 @@ def _check_leased(lease: Lease[Upload]) -> None:
         else:
             with Renewal([lease]):  # also while files are fetched and published, which may take longer than the lease
                 _check(lease)
+    except SandboxMissing as error:
+        _log.error("Upload %s waits for a worker with a sandbox: %s", key, error)
+        lease.release(after=_PAUSE, counts=False)
     except StorageFailure as error:
         _log.error("Upload %s cannot be checked: %s", key, error)
         _retry_later(lease, f"the storage failed: {error.message}")
@@ -266,7 +276,7 @@ def _known_table(upload: Upload) -> UploadedFile | None:
 
 
 def _inspected(lease: Lease[Upload], files: dict[str, UploadedFile], there: dict[str, LocalFile]) -> Report | None:
-    """Inspect the files in a separate process; return None if the lease was lost meanwhile."""
+    """Inspect the files; return None if the lease was lost meanwhile."""
     upload = lease.row
     allowed = asdict(limits())
     question = Question(
@@ -279,7 +289,7 @@ def _inspected(lease: Lease[Upload], files: dict[str, UploadedFile], there: dict
         sha1={kind: file.expected_sha1 for kind, file in files.items() if file.expected_sha1},
         reference=str(there["reference"].path) if "reference" in there else "",
     )
-    return inspect_in_process(question, alive=lambda: not lease.is_lost())
+    return inspect_in_sandbox(question, alive=lambda: not lease.is_lost())
 
 
 def _publish(lease: Lease[Upload], files: dict[str, UploadedFile], there: dict[str, LocalFile], report: Report) -> bool:

@@ -1,9 +1,9 @@
-"""Inspection of uploaded files in a separate process, without access to the site, its database or its secrets.
+"""Inspection of uploaded files, in a sandbox without access to the site, its database or its secrets.
 
-``python -m brainscore_web.uploads.inspection`` reads a request and writes a report, both as JSON. The process sets
-limits on its memory, time and files before it opens anything, and imports the libraries that read files only then. The
-checks run in an order in which each is safe: the list of an archive's members is checked before any is unpacked, and
-the library's validation runs last.
+``python inspection.py REQUEST REPORT`` reads a request and writes a report, both as JSON. The process sets limits on
+its memory, time and files before it opens anything, and imports the libraries that read files only then. The checks run
+in an order in which each is safe: the list of an archive's members is checked before any is unpacked, and the library's
+validation runs last.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import csv
 import hashlib
 import json
 import math
-import os
 import resource
 import sys
 import tempfile
@@ -458,11 +457,9 @@ def _hashes(path: Path) -> dict[str, Any]:
     return {"sha1": sha1.hexdigest(), "sha256": sha256.hexdigest(), "size": size}
 
 
-def main() -> None:
-    """Answer one request."""
-    document = json.load(sys.stdin)
-    output = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # keeps the output of libraries out of the answer
+def main(request: Path, answer: Path) -> None:
+    """Answer a request."""
+    document = json.loads(request.read_bytes())
     memory, seconds = document["limits"]["memory"], document["limits"]["seconds"]
     resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
@@ -475,9 +472,8 @@ def main() -> None:
         remedy = "divide the data set into subsets"
         what = f"the inspection needs more than {size_text(memory)} of memory"
         report = Report([Found(", ".join(question.names.values()), "files too large", what, remedy)], {}, {})
-    with output:
-        json.dump(report.document(), output)
+    answer.write_text(json.dumps(report.document()), encoding="utf-8")
 
 
 if __name__ == "__main__":
-    main()
+    main(*map(Path, sys.argv[1:]))

@@ -66,6 +66,12 @@ _STATE_LABELS = {
 _confirmed_only = confirmed_email_required("uploads/unconfirmed.html")
 
 
+def _words(upload: Upload) -> str:
+    """Describe the state of an upload."""
+    waits = upload.state == Upload.State.CHECKING and not upload.claim
+    return "waiting to be checked" if waits else _STATE_LABELS[upload.state]
+
+
 @_confirmed_only
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
@@ -73,7 +79,7 @@ def home(request: HttpRequest) -> HttpResponse:
     rows = Upload.objects.filter(owner=current_user(request)).prefetch_related("files")
     page = Paginator(rows, _PAGE_SIZE).get_page(request.GET.get("page", "1"))
     for row in page:
-        row.words = _STATE_LABELS[row.state]
+        row.words = _words(row)
     return render(request, "uploads/home.html", {"rows": page, **_quota_context(current_user(request))})
 
 
@@ -116,7 +122,7 @@ def state(request: HttpRequest, key: uuid.UUID) -> HttpResponse:
     upload = _visible(request, key)
     if upload.state == Upload.State.CHECKING:
         resume(upload)
-    return JsonResponse({"state": upload.state, "words": _STATE_LABELS[upload.state], "changed": upload.changed})
+    return JsonResponse({"state": upload.state, "words": _words(upload), "changed": upload.changed})
 
 
 @_confirmed_only
@@ -273,7 +279,7 @@ def _page(request: HttpRequest, upload: Upload, *, problem: UserError | None = N
         file.upload = upload
     context: dict[str, Any] = {
         "upload": upload,
-        "words": _STATE_LABELS[upload.state],
+        "words": _words(upload),
         "slots": slots,
         "ready": any(file.size is not None for file in files.values()),
         "problem": problem,

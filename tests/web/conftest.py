@@ -25,6 +25,12 @@ def _nothing_remembered():
 
 
 @pytest.fixture(autouse=True)
+def _computing_is_not_limited(settings):
+    """Tests read more pages in a minute than visitors do."""
+    settings.COMPUTING_SECONDS = {"anonymous": 10**6, "known": 10**6}
+
+
+@pytest.fixture(autouse=True)
 def _examined_in_this_process(monkeypatch):
     """Submissions are examined without starting a process for each; `submissions/test_examination.py` starts it."""
     from brainscore_web.submissions import examination_process, examining

@@ -76,6 +76,7 @@ _LEAST_BOMB = 100 << 20  # bytes
 _PAUSE = 0.2  # seconds between two checks of the limits
 _PACKAGES = frozenset({"brainio", "brainscore", "brainscore_core", "brainscore_vision", "brainscore_web"})
 _AT_START = frozenset({"sitecustomize", "usercustomize", LINK.partition(".")[0]})
+_REMOVED = "distutils-precedence.pth"  # of setuptools, which works without it
 _DATA = frozenset({"Library", "etc", "include", "lib", "share"})  # folders beside the packages
 
 
@@ -198,12 +199,16 @@ class _Installation:
                 raise self._refusal(f"{problem} of {wheel.name}", canonicalize_name(wheel.name.partition("-")[0]))
 
     def unpack(self) -> Outcome:
-        """Install the downloaded wheels, and nothing else."""
+        """Install the downloaded wheels, and nothing else, without the file that setuptools runs at each start."""
         wheels = sorted((self.work / "wheels").iterdir())
         exact = [f"{name}==={version}" for name, version, *_ in (parse_wheel_filename(path.name) for path in wheels)]
         options = ["--no-index", "--find-links", "wheels", "--no-deps", "--ignore-installed", "--no-user", "--compile"]
         warnings = ["--no-warn-script-location", "--no-warn-conflicts"]
-        return self._run("install", *options, *warnings, *exact, sources=False)
+        outcome = self._run("install", *options, *warnings, *exact, sources=False)
+        for path in _folder.site_of(self.folder).iterdir():
+            if path.name.casefold() == _REMOVED:
+                path.unlink()
+        return outcome
 
     def _write(self, name: str, lines: Sequence[str]) -> None:
         (self.work / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
@@ -402,7 +407,7 @@ def _problem_of_target(name: str, interpreter: Collection[str]) -> str:
     stem = plain.partition(".")[0]
     if stem in _PACKAGES:
         return f"install another {stem}"
-    if stem in _AT_START or (not rest and plain.endswith((".pth", ".start"))):
+    if stem in _AT_START or (not rest and plain.endswith((".pth", ".start")) and plain != _REMOVED):
         return "run code when Python starts"
     return ""
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.utils.html import format_html
+from django.utils.safestring import SafeString
 
 from brainscore_core.formatting import number_text
 from brainscore_web.leaderboard.cards.formatting import NONE, estimate, megabytes, number, seconds
 from brainscore_web.leaderboard.clean import number as finite_number
-from brainscore_web.leaderboard.clean import objects_in
+from brainscore_web.leaderboard.clean import objects_in, text
 from brainscore_web.leaderboard.code_links import CodeLink, code_link
 from brainscore_web.leaderboard.models import Score, Visitor
 from brainscore_web.leaderboard.not_run import NOT_RUN
@@ -20,6 +21,9 @@ from brainscore_web.leaderboard.withheld import withheld_document, withheld_reas
 _MOST_LINKS = 20  # plugins of a receipt whose code is looked up
 
 __all__ = ["ReceiptCard", "Section", "public_document", "receipt_card"]
+
+
+_MOST_ROWS = 500
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,12 +101,23 @@ def receipt_card(score: Score, reader: Visitor, *, shows_data: bool, shows_hints
         state=score.state,
         created=f"{score.created:%Y-%m-%d %H:%M:%S} UTC",
         reason=score.reason if shows_data else withheld_reason(score.state, score.reason),
-        numbers=_numbers(score, document),
-        sections=tuple(section for section in _sections(document, reader) if section.rows),
-        traceback=str((document.get("error") or {}).get("traceback") or "") if shows_traceback else "",
+        numbers=_shown(_numbers(score, document)),
+        sections=tuple(_shown(section) for section in _sections(document, reader) if section.rows),
+        traceback=text((document.get("error") or {}).get("traceback")) if shows_traceback else "",
         has_document=bool(document),
         withheld=bool(document) and not shows_data,
     )
+
+
+def _shown(section: Section) -> Section:
+    """The section as it is shown: long texts are cut, and so are long tables; the receipt has all of them."""
+    rows = [
+        tuple(cell if isinstance(cell, SafeString) else text(cell) for cell in row)  # links are of this module
+        for row in section.rows[:_MOST_ROWS]
+    ]
+    if more := len(section.rows) - len(rows):
+        rows.append(("…", f"{more:,} more in the receipt", *("" for _ in section.columns[2:])))
+    return replace(section, rows=tuple(rows))
 
 
 def _numbers(score: Score, document: Mapping[str, Any]) -> Section:

@@ -4,7 +4,7 @@ import socket
 import pytest
 
 from brainscore_core.receipts import privacy
-from brainscore_core.receipts.output import LOG_BYTES, kept_log
+from brainscore_core.receipts.output import LOG_BYTES, kept_log, read_log
 
 
 @pytest.mark.parametrize(
@@ -56,3 +56,17 @@ def test_a_long_log_loses_its_middle(line):
 def test_a_flood_without_a_line_break_is_kept_quickly(piece):
     kept = kept_log(piece * (3_000_000 // len(piece)))  # a search whose time grows with the square would take hours
     assert len(kept.encode()) <= LOG_BYTES
+
+
+def test_a_stored_log_of_any_size_and_content_is_read_in_bounded_memory(tmp_path):
+    file = tmp_path / "a.log"
+    file.write_text("ä" * (LOG_BYTES // 2), encoding="utf-8")
+    assert read_log(file) == "ä" * (LOG_BYTES // 2)
+    with file.open("r+b") as stream:  # a sparse file: reading all of it would not fit into memory
+        stream.write(b"first \xff")
+        stream.truncate(1 << 40)
+        stream.seek(-4, 2)
+        stream.write(b"last")
+    text = read_log(file)
+    assert (text[:7], text[-4:]) == ("first \ufffd", "last")
+    assert len(text) < LOG_BYTES + 100

@@ -106,6 +106,12 @@ def test_unknown_fields_are_refused():
         Receipt.from_dict(data)
 
 
+def test_a_million_errors_are_not_all_looked_for():
+    data = {**receipt().to_dict(), "notes": [1] * 1_000_000}
+    with pytest.raises(ReceiptError, match="and many more"):
+        Receipt.from_dict(data)
+
+
 def test_a_failed_receipt_round_trips():
     failed = receipt(
         state="failed", score=None, reason="boom", error=ErrorInfo(type="ValueError", message="boom", traceback="…")

@@ -145,7 +145,7 @@ def test_the_ceiling_is_applied_as_declared(measured, scale, meaning, expected):
     assert score.attrs["error"] > 0
 
 
-@pytest.mark.parametrize(("raw", "bounded"), [(0.95, 1), (-0.3, 0)])
+@pytest.mark.parametrize(("raw", "bounded"), [(0.95, 1), (-0.05, 0)])
 def test_the_score_is_clamped_and_nothing_is_lost(measured, raw, bounded):
     score = benchmark(measured, metric(raw))(Model())
     assert float(score) == bounded

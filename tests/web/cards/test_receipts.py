@@ -1,6 +1,7 @@
 """Receipts on the site: what they show, and to whom."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -165,6 +166,23 @@ def test_strange_documents_are_shown_as_far_as_they_go(board, get):
     for document in ({}, {"files": "none", "data": [1], "timings": None, "error": None, "environment": {}}, ["a list"]):
         Score.objects.filter(pk=one.pk).update(document=document)
         get(f"/vision/receipt/{one.receipt}/")
+
+
+def test_a_receipt_of_many_and_long_texts_has_a_short_page(board, receipt, get, read):
+    made = replace(
+        receipt,
+        notes=("n",) * 100_000,
+        state="failed",
+        reason="x",
+        score=None,
+        raw=None,
+        ceiling=None,
+        error=ErrorInfo(type="x", message="y", traceback="z" * 3_000_000),
+    )
+    kept = keep(made, board, board.benchmarks[0])
+    page = read(get(f"/vision/receipt/{kept.receipt}/"))
+    assert "99,500 more in the receipt" in page
+    assert len(page) < 100_000
 
 
 def test_markup_is_text(board, receipt, get):

@@ -6,13 +6,13 @@ import subprocess
 import sys
 import threading
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from urllib.request import urlopen
 
 import pytest
 
 from brainscore_web.operations import server
-from brainscore_web.operations.server import BufferedRequests, Deadlines
+from brainscore_web.operations.server import ArrivingBody, BufferedRequests, Deadlines
 
 SERVER = """
 import os, socket, sys
@@ -108,12 +108,13 @@ def echo(environ, start_response):
     return [body]
 
 
-def ask(application, body=b"", *, length=None, path="/"):
+def ask(application, body=b"", *, length=None, path="/", client="192.0.2.1"):
     told = []
     environ = {
+        "REMOTE_ADDR": client,
         "PATH_INFO": path,
         "CONTENT_LENGTH": str(len(body) if length is None else length),
-        "wsgi.input": io.BytesIO(body),
+        "wsgi.input": io.BytesIO(body) if isinstance(body, bytes) else body,
     }
     content = b"".join(application(environ, lambda status, headers: told.append(status)))
     return told[0], content
@@ -124,37 +125,74 @@ def whole():
     return BufferedRequests(echo, threads=1, longest=100, streams=lambda path: path == "/uploads/")
 
 
-def test_bodies(whole, monkeypatch):
+def test_bodies(whole):
     assert ask(whole) == ("200 OK", b"")
     assert ask(whole, b"x" * 100) == ("200 OK", b"x" * 100)
     assert ask(whole, b"x" * 101)[0] == "413 Content Too Large"
     assert ask(whole, b"x" * 101, path="/uploads/") == ("200 OK", b"x" * 101)
     assert ask(whole, b"x" * 50, length=60)[0] == "408 Request Timeout"
-    monkeypatch.setattr(server, "_ON_DISK", 70)
-    assert ask(whole, b"x" * 70) == ("200 OK", b"x" * 70)
-    assert ask(whole, b"x" * 71)[0] == "503 Service Unavailable"
-    assert whole._received == 0
 
 
-def test_who_is_answered_waits_for_a_thread_and_not_for_a_body():
+class Slow:
+    """A body whose end does not come until it may."""
+
+    def __init__(self, beginning=b""):
+        self.beginning, self.waits, self.go_on = beginning, threading.Event(), threading.Event()
+
+    def read(self, size):
+        piece, self.beginning = self.beginning[:size], self.beginning[size:]
+        if not piece:
+            self.waits.set()
+            assert self.go_on.wait(30)
+        return piece
+
+
+@contextmanager
+def waiting(application, *bodies, **request):
+    """Bodies that are being received by threads of their own."""
+    threads = [threading.Thread(target=ask, args=(application, body), kwargs=request) for body in bodies]
+    for thread, body in zip(threads, bodies, strict=True):
+        thread.start()
+        assert body.waits.wait(30)
+    yield
+    for thread, body in zip(threads, bodies, strict=True):
+        body.go_on.set()
+        thread.join(30)
+        assert not thread.is_alive()
+
+
+def test_space_is_taken_by_what_has_arrived(whole, monkeypatch):
+    for name, size in {"_PIECE": 10, "_IN_MEMORY": 20, "_OF_CLIENT": 100, "_ON_DISK": 150}.items():
+        monkeypatch.setattr(server, name, size)
+    with waiting(whole, *(Slow(b"x" * 20) for _ in range(5)), length=100):  # announced, and not sent
+        assert ask(whole, b"x" * 100)[0] == "200 OK"
+    with waiting(whole, Slow(b"x" * 90), length=100):  # 70 bytes beyond what is in memory
+        assert ask(whole, b"x" * 100)[0] == "503 Service Unavailable"
+        assert ask(whole, b"x" * 20)[0] == "200 OK"
+        assert ask(whole, b"x" * 100, client="192.0.2.2")[0] == "200 OK"
+        with waiting(whole, Slow(b"x" * 90), length=100, client="192.0.2.2"):
+            assert ask(whole, b"x" * 100, client="192.0.2.3")[0] == "503 Service Unavailable"
+            assert ask(whole, b"x" * 20, client="192.0.2.3")[0] == "200 OK"
+    assert ask(whole, b"x" * 100)[0] == "200 OK"
+
+
+def test_time_is_given_for_what_has_arrived():
+    limits = []
+
+    class Recorded(Deadlines):
+        def begin(self, connection, seconds):
+            limits.append(seconds)
+
+    body = ArrivingBody({"wsgi.input": io.BytesIO(b"x" * 1_000_000)}, 1_000_000_000, Recorded())
+    assert len(body.read(200_000)) == 200_000
+    body.read(200_000)
+    assert limits == pytest.approx([20, 30], abs=0.5)  # 10 s, and 20,000 bytes a second
+
+
+def test_who_is_answered_waits_for_a_thread_and_not_for_a_body(whole):
     """A body that is on its way keeps no thread that answers."""
-    began, go_on = threading.Event(), threading.Event()
-
-    class Slow:
-        def read(self, size):
-            began.set()
-            assert go_on.wait(30)
-            return b""
-
-    whole = BufferedRequests(echo, threads=1, longest=100, streams=lambda path: False)
-    environ = {"PATH_INFO": "/", "CONTENT_LENGTH": "5", "wsgi.input": Slow()}
-    slow = threading.Thread(target=lambda: list(whole(environ, lambda *_: None)))
-    slow.start()
-    assert began.wait(30)
-    assert ask(whole, b"quick") == ("200 OK", b"quick")
-    go_on.set()
-    slow.join(30)
-    assert not slow.is_alive()
+    with waiting(whole, Slow(), length=5):
+        assert ask(whole, b"quick") == ("200 OK", b"quick")
 
 
 def test_deadlines():

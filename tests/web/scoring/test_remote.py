@@ -1,6 +1,7 @@
 """Remote workers: which pairs they get, what they may upload, and how their results are verified."""
 
 import errno
+import hashlib
 import io
 import json
 import zipfile
@@ -14,6 +15,8 @@ from django.core.cache import caches
 from django.utils import timezone
 
 from brainscore_core.receipts.environment import platform_code
+from brainscore_core.receipts.output import LOG_BYTES
+from brainscore_core.receipts.receipt import AttachmentInfo
 from brainscore_core.scoring import BenchmarkInfo, ErrorInfo, Estimate, ModelInfo, Receipt, ResultsStore
 from brainscore_web.accounts.models import ApiToken, User
 from brainscore_web.leaderboard.models import Benchmark, Score, VisionModel
@@ -282,10 +285,19 @@ def test_changed_receipts_and_hostile_archives_are_refused(ask, planned):
         packed({"receipt.json": text}, zipfile.ZIP_DEFLATED),
         packed({"raw": ""}),
         packed({"receipt.json": "{}"}),
+        packed({"receipt.json": " " * 5_000_001}),
         b"no archive",
     ):
         assert result(ask, pair, content)[0] == 400
     assert not RemoteResult.objects.exists()
+
+
+@pytest.mark.parametrize(("log", "status"), [(b"x" * (LOG_BYTES + 1), 400), (b"\xff" * LOG_BYTES, 200)])
+def test_a_log_is_bounded_at_receipt_and_need_not_be_text(ask, planned, log, status):
+    pair = take(ask)
+    info = AttachmentInfo(kind="log", name="", sha256=hashlib.sha256(log).hexdigest(), bytes=len(log))
+    receipt, _ = scored(pair, attachments=(info,))
+    assert result(ask, pair, packed({"receipt.json": receipt.to_json(), "log": log}))[0] == status
 
 
 def test_only_permitted_and_matching_workers_get_pairs(ask, planned, owner):

@@ -1,5 +1,7 @@
 """Packages of simulated data, members who may upload, and a storage of the test's own."""
 
+import os
+import shutil
 import warnings
 from pathlib import Path
 from types import SimpleNamespace
@@ -46,18 +48,20 @@ def root(settings, tmp_path):
 
 
 @pytest.fixture
-def in_a_process():
-    """Checks run in a process of their own, as on a real site."""
+def in_a_sandbox():
+    """Checks run in a sandbox, as on a real site."""
+    if not os.environ.get("CI") and shutil.which("bwrap") is None:
+        pytest.skip("needs bubblewrap")
 
 
 @pytest.fixture(autouse=True)
 def _quick_checks(request, monkeypatch):
-    """Checks run in this process, which is quicker, but for tests that ask for `in_a_process`."""
+    """Checks run in this process, which is quicker, but for tests that ask for `in_a_sandbox`."""
     from brainscore_web.uploads import checking
     from brainscore_web.uploads.inspection import inspect
 
-    if "in_a_process" not in request.fixturenames:
-        monkeypatch.setattr(checking, "inspect_in_process", lambda question, *, alive: inspect(question))
+    if "in_a_sandbox" not in request.fixturenames:
+        monkeypatch.setattr(checking, "inspect_in_sandbox", lambda question, *, alive: inspect(question))
 
 
 def stimuli_of(folder, ids=IDS, name=NAME):

@@ -1,10 +1,12 @@
 """Attacks on the upload portal: each named, each refused, nothing kept of it."""
 
 import io
+import socket
 import stat
 import struct
 import warnings
 import zipfile
+from dataclasses import replace
 
 import netCDF4
 import numpy as np
@@ -370,40 +372,64 @@ def test_identifiers_that_name_nothing(uploader, client, identifier):
     assert not Upload.objects.exists()
 
 
-def test_a_process_of_its_own_knows_no_secrets(in_a_process, monkeypatch, tmp_path, start, send, client, packages):
-    """Memory and time of the checks are bounded, and what kills them is a finding."""
+SPY = """
+import json, os, pathlib, socket, sys
+
+def tried(function):
+    try:
+        return str(function())
+    except OSError as error:
+        return type(error).__name__
+
+found = [
+    tried(lambda: pathlib.Path({file!r}).read_text()),
+    tried(lambda: pathlib.Path({other!r}).read_text()),
+    tried(lambda: pathlib.Path({file!r}).write_text("changed")),
+    tried(lambda: socket.create_connection(("127.0.0.1", {port}), 5)),
+    str(sorted(os.environ)),
+]
+findings = [dict(file="", check="", culprit=text, remedy="") for text in found]
+pathlib.Path(sys.argv[2]).write_text(json.dumps(dict(findings=findings, hashes={{}}, facts={{}})))
+"""
+
+
+@pytest.mark.slow(reason="runs six sandboxes, one of them up to its time limit")
+def test_the_inspection_sees_only_the_file(in_a_sandbox, monkeypatch, tmp_path):
+    """And what ends it is a finding."""
     from brainscore_web.uploads import checking
     from brainscore_web.uploads.inspection import Question
 
-    spy = tmp_path / "spy" / "brainscore_web" / "uploads"
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
-    monkeypatch.setenv("DATABASE_URL", "postgres://secret")
-    monkeypatch.setenv("BRAINSCORE_SITE_SECRET", "secret" * 9)
-    (spy / "inspection").mkdir(parents=True)
-    for folder in (spy.parent, spy, spy / "inspection"):
-        (folder / "__init__.py").touch()
-    (spy / "inspection" / "__main__.py").write_text(
-        "import os, json\n"
-        "found = [dict(file='', check='x', culprit=str(sorted(os.environ)), remedy='')]\n"
-        "print(json.dumps(dict(findings=found, hashes={}, facts={})))\n"
-    )
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "spy"))
-    limits = {"seconds": 30, "memory": 10**9}
-    question = Question({}, {"csv": "a.csv"}, "A", "A", "DataAssembly", limits)
-    (seen,) = checking.inspect_in_process(question, alive=lambda: True).findings
-    assert "PATH" in seen.culprit
-    assert not [name for name in ("AWS", "DATABASE", "SECRET", "DJANGO") if name in seen.culprit]
-    for code, said in (("import time; time.sleep(60)", "SIGKILL"), ("import os; os.abort()", "SIGABRT"), ("x", "1")):
-        (spy / "inspection" / "__main__.py").write_text(code)
-        short = Question({}, {"csv": "a.csv"}, "A", "A", "DataAssembly", {**limits, "seconds": 1})
-        (found,) = checking.inspect_in_process(short, alive=lambda: True).findings
+    for name in ("AWS_SECRET_ACCESS_KEY", "DATABASE_URL", "BRAINSCORE_SITE_SECRET"):
+        monkeypatch.setenv(name, "secret")
+    script, file, other = tmp_path / "script.py", tmp_path / "a.csv", tmp_path / "b.csv"
+    for path in (file, other):
+        path.write_text("content")
+    monkeypatch.setattr(checking, "_SCRIPT", script)
+    limits = {"seconds": 60, "memory": 10**9}
+    question = Question({"csv": str(file)}, {"csv": "a.csv"}, "A", "A", "DataAssembly", limits)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        script.write_text(SPY.format(file=str(file), other=str(other), port=server.getsockname()[1]))
+        findings = checking.inspect_in_sandbox(question, alive=lambda: True).findings
+    *seen, variables = [finding.culprit for finding in findings]
+    assert seen == ["content", "FileNotFoundError", "OSError", "ConnectionRefusedError"]
+    assert "PATH" in variables
+    assert not [name for name in ("AWS", "DATABASE", "BRAINSCORE_SITE", "DJANGO") if name in variables]
+    short = replace(question, limits={**limits, "seconds": 2})
+    for code, said in (
+        ("import time; time.sleep(60)", "ran longer than 2 s"),
+        ("import os; os.abort()", "signal 6"),
+        ("x", "exit status 1"),
+        ("import sys; open(sys.argv[2], 'w').write('{}')", "gave no answer"),
+    ):
+        script.write_text(code)
+        (found,) = checking.inspect_in_sandbox(short, alive=lambda: True).findings
         assert said in found.culprit
-    (spy / "inspection" / "__main__.py").write_text("import time; time.sleep(60)")
+    script.write_text("import time; time.sleep(60)")
     monkeypatch.setattr(checking, "_HEARTBEAT", 0.05)
-    assert checking.inspect_in_process(question, alive=lambda: False) is None  # another process took over
+    assert checking.inspect_in_sandbox(question, alive=lambda: False) is None  # another process took over
 
 
-def test_memory_is_bounded(in_a_process, start, send, client, packages, settings):
+def test_memory_is_bounded(in_a_sandbox, start, send, client, packages, settings):
     settings.UPLOADS["memory"] = 250_000_000
     upload = start()
     for kind, path in packages.all.items():

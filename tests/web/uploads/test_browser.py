@@ -15,7 +15,7 @@ def page(uploader, new_page):
     return new_page(uploader)
 
 
-def test_a_member_uploads_packages(page, packages, in_a_process):
+def test_a_member_uploads_packages(page, packages, in_a_sandbox):
     """From the profile to the code, in four steps."""
     from brainscore_web.uploads.models import Upload
 

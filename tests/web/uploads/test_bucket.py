@@ -217,7 +217,7 @@ def test_what_changes_after_the_check_is_not_published(bucket, start, client, pa
         bucket.put_object(Bucket="store", Key=f"brainscore-vision/data/incoming/{token}", Body=b"evil")
         return report
 
-    monkeypatch.setattr(checking, "inspect_in_process", ask)
+    monkeypatch.setattr(checking, "inspect_in_sandbox", ask)
     client.post(f"/uploads/{upload.pk}/check/")
     upload.refresh_from_db()
     assert upload.state == "accepted", upload.findings

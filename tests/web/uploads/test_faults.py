@@ -21,6 +21,9 @@ from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
+from brainscore_core.errors import UserError
+from brainscore_web.uploads.checking import inspect_in_sandbox
+
 from .conftest import confirm, files_below
 
 
@@ -247,7 +250,7 @@ def test_one_checker_at_a_time(start, send, packages, monkeypatch):
         assert alive()
         return inspect(question)
 
-    monkeypatch.setattr(checking, "inspect_in_process", ask)
+    monkeypatch.setattr(checking, "inspect_in_sandbox", ask)
     assert checking.check(upload.pk)
     assert inner == [False]
     assert not checking.check(upload.pk)  # it is done
@@ -274,7 +277,7 @@ def test_a_checker_that_is_killed(start, send, packages, monkeypatch, root, clie
 
     with monkeypatch.context() as patch:
         if when == "before":
-            patch.setattr(checking, "inspect_in_process", die)
+            patch.setattr(checking, "inspect_in_sandbox", die)
         elif when == "after files moved":
             patch.setattr(checking, "_end", die)
         else:
@@ -372,7 +375,7 @@ def test_a_site_that_fails_says_so_in_the_end(start, send, monkeypatch, client):
     def fail(*_args, **_kwargs):
         raise RuntimeError("secret of the machine")
 
-    monkeypatch.setattr(checking, "inspect_in_process", fail)
+    monkeypatch.setattr(checking, "inspect_in_sandbox", fail)
     client.post(f"/uploads/{upload.pk}/check/")
     for _ in range(9):
         Upload.objects.update(due=timezone.now())
@@ -380,6 +383,32 @@ def test_a_site_that_fails_says_so_in_the_end(start, send, monkeypatch, client):
     upload.refresh_from_db()
     assert (upload.state, upload.attempts) == ("refused", 5)
     assert "secret" not in str(upload.findings)
+
+
+def test_without_a_sandbox_uploads_wait(start, send, monkeypatch, client):
+    from brainscore_core.isolation.sandbox import sandbox
+    from brainscore_web.uploads import checking
+    from brainscore_web.uploads.models import Upload
+
+    def missing():
+        raise UserError("bubblewrap is not installed", "install it")
+
+    upload = start()
+    send(upload, "csv", b"stimulus_id\na\n")
+    with monkeypatch.context() as patch:
+        patch.setattr(checking, "inspect_in_sandbox", inspect_in_sandbox)
+        patch.setattr(sandbox, "bubblewrap", missing)
+        client.post(f"/uploads/{upload.pk}/check/")
+        for _ in range(9):
+            Upload.objects.update(due=timezone.now())
+            checking.check(upload.pk)
+        upload.refresh_from_db()
+        assert (upload.state, upload.attempts, upload.claim) == ("checking", 0, "")
+        assert not checking.check(upload.pk)  # not at once
+    Upload.objects.update(due=timezone.now())
+    assert checking.check(upload.pk)
+    upload.refresh_from_db()
+    assert upload.state == "accepted"
 
 
 def test_a_page_that_asks_often_begins_one_check(start, client, transactional_db):
@@ -431,7 +460,7 @@ def test_the_sender_does_not_wait_for_the_checks(start, send, client, packages, 
     assert client.post(f"/uploads/{upload.pk}/check/").status_code == 303
     assert begun == [upload.pk]
     page = client.get(f"/uploads/{upload.pk}/").content.decode()
-    assert "being checked" in page
+    assert "waiting to be checked" in page
     assert 'http-equiv="refresh"' in page
     assert client.get(f"/uploads/{upload.pk}/state/").json()["state"] == "checking"
     assert len(begun) == 3

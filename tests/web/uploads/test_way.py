@@ -68,7 +68,7 @@ def test_hashes_versions_and_the_bucket_are_answered(accepted, packages, client,
 
 @pytest.mark.slow(reason="loads in fresh processes")
 @pytest.mark.django_db(transaction=True)
-def test_copied_code_works_as_pasted(in_a_process, accepted, client, live_server, tmp_path, environment):
+def test_copied_code_works_as_pasted(in_a_sandbox, accepted, client, live_server, tmp_path, environment):
     upload = accepted()
     code = client.get(f"/uploads/{upload.pk}/__init__.py", headers={"host": live_server.url[7:]}).content.decode()
     assert "stimulus_set_registry" in code

@@ -62,6 +62,13 @@ const query = () => {
 
 // ---------------------------------------------------------------- data from the server
 
+// Why a response is an error: with 429 the server says what was too much, and when to try again.
+async function reason(answer) {
+  if (answer.status !== 429) return `the server responded with ${answer.status}`;
+  const { message, remedy } = await answer.json();
+  return `${message}; ${remedy}`;
+}
+
 // `typed`: the field that is being typed into; typing without leaving it creates one history entry.
 async function ask(next, { remembered = true, typed = null, aloud = false } = {}) {
   asked?.abort();
@@ -75,7 +82,7 @@ async function ask(next, { remembered = true, typed = null, aloud = false } = {}
       signal: mine.signal,
       headers: { Accept: "application/json" },
     });
-    if (!answer.ok) throw new Error(`the server responded with ${answer.status}`);
+    if (!answer.ok) throw new Error(await reason(answer));
     const data = await answer.json();
     if (mine.signal.aborted) return;
     if (data.problem) {
@@ -189,8 +196,8 @@ async function complete() {
     const sent = new URLSearchParams(query());
     for (const parent of some) sent.append("node", parent < 0 ? "" : data.nodes[parent].id);
     try {
-      const answer = await fetch(`${address.columns}?${sent}`);
-      if (!answer.ok) throw new Error(`the server responded with ${answer.status}`);
+      const answer = await fetch(`${address.columns}?${sent}`, { headers: { Accept: "application/json" } });
+      if (!answer.ok) throw new Error(await reason(answer));
       const more = await answer.json();
       if (view.data !== data) return;
       if (more.problem || more.revision !== data.revision || more.models !== data.models.id.length) {

@@ -419,6 +419,14 @@ def test_what_a_wheel_may_not_contain(wheels, path, problem):
     assert re.search(problem, examine_wheel(wheels.add("tiny", files={path: ""}), {"python", "python3"})[1])
 
 
+def test_the_file_that_setuptools_runs_at_each_start_is_left_out(make, wheels, plugin, run):
+    wheels.add("setuptools", "90.0", files={"setuptools.py": "", "distutils-precedence.pth": "import setuptools"})
+    environment = make(plugin("setuptools==90.0\n"))
+    assert run(environment, "import sys; print('setuptools' in sys.modules); import setuptools") == "False"
+    (site,) = environment.folder.glob("lib/python*/site-packages")
+    assert [path.name for path in site.glob("*.pth")] == ["_brainscore_base.pth"]
+
+
 @pytest.mark.parametrize("path", ["tiny/sitecustomize.py", "tiny/a.pth", "tiny-1.0.data/data/share/man/tiny.1"])
 def test_what_a_wheel_may_contain(wheels, path):
     assert examine_wheel(wheels.add("tiny", files={path: ""}), {"python"})[1] == ""
