@@ -1,10 +1,22 @@
-"""Numbers, their intervals and sizes of files, as the command line, the report and the website write them."""
+"""Numbers, intervals, p-values, counts, sizes and times, as the command line, the report and the website write them."""
 
 from __future__ import annotations
 
 import math
+from datetime import UTC, datetime
 
-__all__ = ["FORMULA", "estimate_text", "harmless", "number_text", "population", "range_text", "size_text"]
+__all__ = [
+    "FORMULA",
+    "count_text",
+    "estimate_text",
+    "harmless",
+    "number_text",
+    "p_text",
+    "population",
+    "range_text",
+    "size_text",
+    "time_text",
+]
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 """Beginnings of cells that spreadsheets read as formulas."""
@@ -46,6 +58,48 @@ def number_text(value: float | None, places: int = 3, *, plus: bool = False) -> 
     if float(text) == 0:
         return text.lstrip("-")
     return ("+" if plus and value > 0 else "") + text.replace("-", "−")
+
+
+def count_text(value: float | None) -> str:
+    """Write a number of things; from a million on with three digits.
+
+    Examples
+    --------
+    >>> count_text(0), count_text(2350), count_text(61_100_840), count_text(1.5e9), count_text(None)
+    ('0', '2,350', '61.1 M', '1.50 G', '')
+    """
+    if value is None:
+        return ""
+    for unit, size in (("G", 1e9), ("M", 1e6)):
+        if value >= size * 0.9995:
+            scaled = value / size
+            return f"{scaled:.{2 if scaled < 10 else 1 if scaled < 100 else 0}f} {unit}"
+    return f"{value:,.0f}"
+
+
+def p_text(p: float | None) -> str:
+    """Write a p-value.
+
+    Examples
+    --------
+    >>> p_text(0.0277), p_text(1e-7), p_text(None)
+    ('p = 0.028', 'p < 0.0001', 'p unknown')
+    """
+    if p is None:
+        return "p unknown"
+    return "p < 0.0001" if p < 0.0001 else f"p = {p:.2g}"
+
+
+def time_text(moment: datetime, *, seconds: bool = False) -> str:
+    """Write a time with its time zone, which is always UTC; without a time zone, it is one of UTC.
+
+    Examples
+    --------
+    >>> time_text(datetime.fromisoformat("2026-05-01T01:02:03+02:00"))
+    '2026-04-30 23:02 UTC'
+    """
+    moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    return f"{moment:%Y-%m-%d %H:%M:%S} UTC" if seconds else f"{moment:%Y-%m-%d %H:%M} UTC"
 
 
 def size_text(size: float) -> str:

@@ -30,9 +30,9 @@ from brainscore_core.errors import UserError
 from brainscore_core.figures.heat_plot import HEAT, cell_text, dark_text, heat_class
 from brainscore_core.figures.svg_file import STYLE
 from brainscore_core.files import replacing
-from brainscore_core.formatting import estimate_text, number_text
+from brainscore_core.formatting import estimate_text, number_text, p_text
 from brainscore_core.memory import format_size
-from brainscore_core.results.validity import p_text, percent_text
+from brainscore_core.results.validity import percent_text
 from brainscore_core.scoring import Receipt, ResultsStore
 from brainscore_vision.training_data import MARKS, explained_signs
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from brainscore_core.formatting import estimate_text, number_text
+from brainscore_core.formatting import estimate_text, number_text, p_text
 from brainscore_core.receipts.assessment import Assessment
 
 __all__ = [
@@ -18,7 +18,6 @@ __all__ = [
     "Power",
     "Recovered",
     "Summary",
-    "p_text",
     "pair_pictures",
     "percent_text",
     "summary_of",
@@ -531,19 +530,6 @@ def _interval(limits: Sequence[float | None] | None) -> Interval | None:
         return None
     low, high = limits
     return None if low is None or high is None or math.isnan(low) or math.isnan(high) else (float(low), float(high))
-
-
-def p_text(p: float | None) -> str:
-    """Write a p-value.
-
-    Examples
-    --------
-    >>> p_text(0.0277), p_text(1e-7), p_text(None)
-    ('p = 0.028', 'p < 0.0001', 'p unknown')
-    """
-    if p is None:
-        return "p unknown"
-    return "p < 0.0001" if p < 0.0001 else f"p = {p:.2g}"
 
 
 def _list(names: Sequence[str]) -> str:

@@ -13,7 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from brainscore_core.errors import NotApplicable, UserError
-from brainscore_core.formatting import estimate_text, number_text
+from brainscore_core.formatting import estimate_text, number_text, p_text, range_text
 from brainscore_core.metrics import Score
 from brainscore_core.progress import stage
 from brainscore_core.statistics.comparison import compare_scores
@@ -251,7 +251,7 @@ class Controls:
             p = self.p_above()
             return [
                 *lines,
-                f"{self.model} is above all {len(self.scored)} controls ({_p_text(p)}; each test is one-sided at 5 %).",
+                f"{self.model} is above all {len(self.scored)} controls ({p_text(p)}; each test is one-sided at 5 %).",
             ]
         for kind, meaning in (
             ("baseline", "This does not make the score invalid: so simple a description scores as well."),
@@ -777,14 +777,8 @@ def _line(control: Control, width: int) -> str:
 def _difference_text(difference: Difference) -> str:
     text = number_text(difference.value, plus=True)
     if difference.ci is not None:
-        text += f" ({number_text(difference.ci[0])} to {number_text(difference.ci[1])})"
-    return f"{text}, {_p_text(difference.p)}"
-
-
-def _p_text(p: float | None) -> str:
-    if p is None:
-        return "not tested"
-    return "p < 0.0001" if p < 0.0001 else f"p = {p:.2g}"
+        text += f" ({range_text(*difference.ci)})"
+    return f"{text}, {'not tested' if difference.p is None else p_text(difference.p)}"
 
 
 def _list(names: Sequence[str]) -> str:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from brainscore_core.errors import UserError
 from brainscore_core.figures import Point, Scatter, Svg, scatter
-from brainscore_core.formatting import number_text
+from brainscore_core.formatting import number_text, range_text
 from brainscore_core.numerics.correlation import Association, association
 from brainscore_web.compare.question import FEWEST, Column, Note, Question, column, model_href, node_names, pick
 from brainscore_web.leaderboard.board import Board
@@ -83,8 +83,8 @@ class TwoBenchmarks:
         return [
             (
                 name,
-                "–" if value is None else number_text(value),
-                "–" if ci is None else f"{number_text(ci[0])} to {number_text(ci[1])}",
+                number_text(value),
+                "–" if ci is None else range_text(*ci),
             )
             for name, value, ci in (
                 ("Pearson’s r", association.pearson, association.pearson_ci),

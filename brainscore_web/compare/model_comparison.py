@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from brainscore_core.errors import UserError
 from brainscore_core.figures import Dots, DotsRow, Svg, dots_with_intervals
-from brainscore_core.formatting import number_text
+from brainscore_core.formatting import number_text, range_text
 from brainscore_core.numerics.significance import Outcome, PairedTest
 from brainscore_core.statistics.means import NOT_TESTED, compare_means
 from brainscore_web.compare.question import Note, Question, benchmark_href, group_of, model_row
@@ -187,9 +187,7 @@ class TwoModels:
     def mean(self) -> tuple[str, str]:
         """The mean difference over the benchmarks and its interval."""
         mean = self.summary.mean
-        interval = (
-            "–" if np.isnan(mean.low) else f"{number_text(mean.low, plus=True)} to {number_text(mean.high, plus=True)}"
-        )
+        interval = "–" if np.isnan(mean.low) else range_text(mean.low, mean.high)
         return number_text(mean.difference, plus=True), interval
 
     @property
@@ -243,7 +241,7 @@ class TwoModels:
 
     def _row(self, row: Difference) -> DotsRow:
         text = number_text(row.difference, plus=True)
-        interval = "" if np.isnan(row.low) else f" [{number_text(row.low)}, {number_text(row.high)}]"
+        interval = "" if np.isnan(row.low) else f" ({range_text(row.low, row.high)})"
         return DotsRow(
             label=row.title,
             value=row.difference,

@@ -10,12 +10,11 @@ from numpy.typing import NDArray
 
 from brainscore_core.errors import UserError
 from brainscore_core.figures import Point, Scatter, Svg, scatter
-from brainscore_core.formatting import number_text
+from brainscore_core.formatting import count_text, number_text, range_text
 from brainscore_core.numerics.correlation import Association, association
 from brainscore_web.compare.benchmark_comparison import kinds_of, named_points
 from brainscore_web.compare.question import Column, Note, Question, column, model_href, node_names, pick
 from brainscore_web.leaderboard.board import Board, counted
-from brainscore_web.leaderboard.cards.formatting import count
 from brainscore_web.leaderboard.snapshot import ModelRow
 
 __all__ = ["ScoreAgainstSize", "score_against_size"]
@@ -60,12 +59,12 @@ class ScoreAgainstSize:
         value, ci = self.association.spearman, self.association.spearman_ci
         if value is None:
             return "–"
-        return number_text(value) + (f" ({number_text(ci[0])} to {number_text(ci[1])})" if ci else "")
+        return number_text(value) + (f" ({range_text(*ci)})" if ci else "")
 
     def rows(self) -> Iterable[tuple[ModelRow, str, str]]:
         """Yield models with the number of parameters and the value as text."""
         for place in self.places:
-            yield self.models[place], count(self.models[place].parameters), self.axis.text(place)
+            yield self.models[place], count_text(self.models[place].parameters), self.axis.text(place)
 
     def svg(self) -> Svg:
         """Draw the scatter plot."""
@@ -79,7 +78,7 @@ class ScoreAgainstSize:
                 y=float(self.axis.values[place]),
                 y_low=float(self.axis.low[place]),
                 y_high=float(self.axis.high[place]),
-                label=f"{model.title}\n{count(model.parameters)} parameters\n{self.axis.text(place)}",
+                label=f"{model.title}\n{count_text(model.parameters)} parameters\n{self.axis.text(place)}",
                 href=model_href(model.identifier),
                 kind=kind,
                 name=model.title if number in named else "",

@@ -22,6 +22,7 @@ from django.urls import reverse
 from django.utils import dateformat, timezone
 
 from brainscore_core.errors import UserError
+from brainscore_core.formatting import time_text
 from brainscore_web.competitions.rules import Direction, NotApplicable, Phase, Rule, Terms, deadline_end, phase_of
 from brainscore_web.leaderboard.models import Visitor
 
@@ -545,7 +546,7 @@ class Snapshot(models.Model):
         ordering = ("-created", "-pk")
 
     def __str__(self) -> str:
-        return f"{self.competition}, {self.created:%Y-%m-%d %H:%M}"
+        return f"{self.competition}, {time_text(self.created)}"
 
     def save(self, *args: Any, **kwargs: Any) -> None:
         """Save the snapshot; it cannot be changed afterwards."""

@@ -16,6 +16,8 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import Literal, NamedTuple
 
+from brainscore_core.formatting import time_text
+
 __all__ = [
     "REGIONS",
     "TASKS",
@@ -554,7 +556,7 @@ def _row(entry: Entered, rule: Rule, cells: tuple[Cell, ...]) -> StandingRow:
     why = [*missing]
     standing = Standing.INCOMPLETE if missing else Standing.RANKED
     if rule.deadline is not None and entry.entered is not None and entry.entered >= rule.deadline:
-        why.insert(0, f"entered after the deadline, {entry.entered:%Y-%m-%d %H:%M} UTC")
+        why.insert(0, f"entered after the deadline, {time_text(entry.entered)}")
         standing = Standing.LATE
     if entry.withdrawn is not None:
         why.insert(0, f"withdrawn: {entry.withdrawn}" if entry.withdrawn else "withdrawn")

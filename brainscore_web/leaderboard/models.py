@@ -16,6 +16,7 @@ from django.db.models.signals import pre_delete
 from django.dispatch import receiver
 from django.utils import timezone
 
+from brainscore_core.formatting import time_text
 from brainscore_web.accounts.models import User
 from brainscore_web.leaderboard.clean import check_identifier
 from brainscore_web.leaderboard.withheld import withheld_reason
@@ -506,7 +507,7 @@ class Ingestion(models.Model):
         ordering = ("-started",)
 
     def __str__(self) -> str:
-        return f"{self.source}, {self.started:%Y-%m-%d %H:%M}"
+        return f"{self.source}, {time_text(self.started)}"
 
 
 class Revision(models.Model):

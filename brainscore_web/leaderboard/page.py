@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
-from brainscore_core.formatting import estimate_text, number_text, population
+from brainscore_core.formatting import count_text, estimate_text, number_text, population
 from brainscore_vision.training_data import MARKS, compare
 from brainscore_web.leaderboard.assessments import BADGES
 from brainscore_web.leaderboard.board import STATES, Board, BoardNode, mean_parts
@@ -49,7 +49,6 @@ __all__ = [
     "fact_text",
     "heads_of",
     "page_context",
-    "short_count",
 ]
 
 _PLACE = "IDENTIFIER"
@@ -170,19 +169,7 @@ def fact_text(board: Board, row: int, name: str) -> str:
     if name == "scored":
         return f"{board.n_scored[row, 0]} of {board.n_all[row, 0]}" if board.root >= 0 else ""
     number = getattr(model, name)
-    return "" if number is None else short_count(number) if name == "parameters" else str(number)
-
-
-def short_count(number: int) -> str:
-    """Format a count with three digits at most; the browser's script does the same.
-
-    >>> [short_count(n) for n in (950, 25_557_032, 7_300_000, 1_200_000_000)]
-    ['950', '25.6M', '7.3M', '1.2B']
-    """
-    for size, unit in ((10**9, "B"), (10**6, "M"), (10**3, "k")):
-        if number >= size:
-            return f"{number / size:.1f}".removesuffix(".0") + unit
-    return str(number)
+    return "" if number is None else count_text(number) if name == "parameters" else str(number)
 
 
 def _benchmark_facts(board: Board, row: int, place: int, score: dict[str, Any]) -> list[str]:
@@ -206,7 +193,7 @@ def _benchmark_facts(board: Board, row: int, place: int, score: dict[str, Any]) 
             facts.append(f"{name} {number_text(other)}")
         if math.isfinite(benchmark.ceiling):
             meaning = f" ({benchmark.ceiling_meaning})" if benchmark.ceiling_meaning else ""
-            facts.append(f"ceiling {benchmark.ceiling:.3f}{meaning}")
+            facts.append(f"ceiling {number_text(benchmark.ceiling)}{meaning}")
         facts += [_exposure(board, row, place), *filter(None, [verification_of_score(board.verification[row, place])])]
         return [*facts, *_rank_sentences(board, row, place), *filter(None, [when])]
     if state == "undetermined":

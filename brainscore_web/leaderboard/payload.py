@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brainscore_core.errors import UserError
+from brainscore_core.formatting import number_text, range_text
 from brainscore_web.leaderboard.assessments import Badge, badge_of
 from brainscore_web.leaderboard.board import SHADES, STATES, Board, BoardNode, counted
 from brainscore_web.leaderboard.descriptions import plain_name
@@ -159,28 +160,28 @@ _SCORED = STATES.index("scored")
 
 
 def rounded(value: float) -> str:
-    """Format a value as shown, such as ``'.512'``; empty for NaN. The browser's script does the same.
+    """Format a value as shown, such as ``'0.512'``; empty for NaN. The browser's script does the same.
 
     >>> [rounded(value) for value in (0.5119, -0.02, 1.0, -0.0001, float("nan"))]
-    ['.512', '-.020', '1.000', '.000', '']
+    ['0.512', '−0.020', '1.000', '0.000', '']
     """
-    if not math.isfinite(value):
-        return ""
-    value = min(max(value, -_LARGEST), _LARGEST)
-    text = f"{round(value * SCALE) / SCALE + 0.0:.3f}"
-    return text.replace("0.", ".", 1) if text.startswith(("0.", "-0.")) else text
+    return number_text(_multiple(value)) if math.isfinite(value) else ""
 
 
 def rounded_limits(low: float, high: float) -> str:
     """Format the limits of an interval as shown; ``'≥'`` and ``'≤'`` if there is one limit, empty without an interval.
 
     >>> rounded_limits(0.43, 0.561), rounded_limits(-0.02, 0.1), rounded_limits(0.3, float("nan"))
-    ('.430–.561', '-.020 to .100', '≥.300')
+    ('0.430–0.561', '−0.020 to 0.100', '≥ 0.300')
     """
-    first, last = rounded(low), rounded(high)
-    if first and last:
-        return f"{first}{' to ' if first.startswith('-') else '–'}{last}"
-    return f"≥{first}" if first else f"≤{last}" if last else ""
+    if math.isfinite(low) and math.isfinite(high):
+        return range_text(_multiple(low), _multiple(high))
+    return f"≥ {rounded(low)}" if math.isfinite(low) else f"≤ {rounded(high)}" if math.isfinite(high) else ""
+
+
+def _multiple(value: float) -> float:
+    """Return the nearest number that is sent."""
+    return round(min(max(value, -_LARGEST), _LARGEST) * SCALE) / SCALE + 0.0
 
 
 def board_data(board: Board) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What keeps people from using a page: what axe finds, and what is wider than the window. And waiting for pages."""
+"""What keeps people from using a page: what axe finds, and what is too wide. And waiting for pages."""
 
 import time
 
@@ -18,6 +18,17 @@ _ONCE = """() => {
 _RUN = """async ([context, options]) => (await axe.run(context, options)).violations.flatMap(
     (rule) => rule.nodes.map((node) => [rule.id, node.html]))"""
 _WIDER = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+_TABLES = """() => [...document.querySelectorAll("table")].flatMap((table) => {
+    const {right, width} = table.getBoundingClientRect();
+    const name = table.closest("[aria-label]")?.getAttribute("aria-label") || table.className;
+    let box = table.parentElement;
+    while (box.parentElement && getComputedStyle(box).overflowX === "visible") box = box.parentElement;
+    const {overflowX, backgroundImage} = getComputedStyle(box);
+    if (overflowX !== "auto" && overflowX !== "scroll")
+        return width && right > box.getBoundingClientRect().right + 1 ? [`the table ${name} is cut off`] : [];
+    const isShown = backgroundImage !== "none" || box.parentElement.matches(".frame");
+    return box.scrollWidth > box.clientWidth && !isShown ? [`nothing shows that the table ${name} is wider`] : [];
+})"""
 
 
 def barriers(page, address=None, *, looks=LOOKS, opened=False, without=(), options=None):
@@ -56,9 +67,14 @@ def barriers(page, address=None, *, looks=LOOKS, opened=False, without=(), optio
         where = f"{address or page.url}, {size['width']} pixels, {scheme}"
         for rule, html in page.evaluate(_RUN, [context, options]):
             lines.append(f"{where}: {rule}: {html}")
-        if (wider := page.evaluate(_WIDER)) > 0:
-            lines.append(f"{where}: {wider} pixels too wide")
+        lines += [f"{where}: {problem}" for problem in too_wide(page)]
     return lines
+
+
+def too_wide(page):
+    """Return what is wider than the window, tables that are cut off, and those that scroll without a sign of it."""
+    wider = page.evaluate(_WIDER)
+    return [*([f"{wider} pixels too wide"] if wider > 0 else []), *page.evaluate(_TABLES)]
 
 
 def follow(target):

@@ -133,11 +133,11 @@ SENTENCES = {
                 "2 of 10",
                 "1 of 10",
             ],
-            ["Ranks are by", ".100", ".030"],
+            ["Ranks are by", "0.100", "0.030"],
         ),
         f"{BOARD}?q=beta": (["None of these models was scored on at least 50 %", "among all 2"], []),
         f"{BOARD}?region=V1": (["Mean of 5 benchmarks"], ["Close Global Score"]),
-        f"{BOARD}?coverage=0": (["Ranks are by Global Score", ".100", "2 of 10"], ["few too few"]),
+        f"{BOARD}?coverage=0": (["Ranks are by Global Score", "0.100", "2 of 10"], ["few too few"]),
         LIST: (["alpha – 2 of 10", "beta – 1 of 10"], []),
         ALPHA: (["Global Score – 2 of 10 benchmarks scored", "Wide2026.V1-0 0.500 (0.480–0.520)"], ["0.100", "yet"]),
         BETA: (["Global Score – 1 of 10 benchmarks scored", "missing : 9"], ["0.030", "rank 2"]),
@@ -172,7 +172,7 @@ SENTENCES = {
     },
 }
 """What a stranger reads on each page, and does not read."""
-NEVER = ("secret", "Olga", "0.700", ".700", "A title of")
+NEVER = ("secret", "Olga", "0.700", "A title of")
 """The private model, its owner and its scores; and the title of a benchmark, which pages call by its identifier."""
 
 

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from brainscore_core.formatting import count_text
 from brainscore_vision.training_data import Training
-from brainscore_web.leaderboard.cards.formatting import count, megabytes, web_address
+from brainscore_web.leaderboard.cards.formatting import megabytes, web_address
 from brainscore_web.leaderboard.descriptions import data_access
 from brainscore_web.leaderboard.exposure import EXPOSURE_PAGE, names_in
 from brainscore_web.leaderboard.models import Benchmark, VisionModel
@@ -193,9 +194,9 @@ def model_facts(model: VisionModel, training: Training) -> tuple[Fact, ...]:
     """
     details = _mapping(model.details)
     total = details.get("total_parameters")
-    parameters = count(model.parameters)
+    parameters = count_text(model.parameters)
     if isinstance(total, int) and model.parameters is not None and total != model.parameters:
-        parameters += f" trained, {count(total)} in all"
+        parameters += f" trained, {count_text(total)} in all"
     side = details.get("image_size")
     return _filled(
         Fact("Architecture", model.architecture),
@@ -229,8 +230,8 @@ def benchmark_facts(benchmark: Benchmark) -> tuple[Fact, ...]:
     return _filled(
         Fact("Region", benchmark.region),
         Fact("Species", benchmark.species),
-        Fact("Subjects", _number(benchmark.n_subjects)),
-        Fact("Neuroids", _number(benchmark.n_neuroids)),
+        Fact("Subjects", count_text(benchmark.n_subjects)),
+        Fact("Neuroids", count_text(benchmark.n_neuroids)),
         Fact("Method", benchmark.method),
         Fact("Hemisphere", _text(details, "hemisphere")),
         Fact("Preprocessing", _text(details, "preprocessing")),
@@ -311,7 +312,3 @@ def _text(part: Mapping[str, Any], name: str) -> str:
     if isinstance(value, Sequence) and not isinstance(value, str):
         return ", ".join(str(item) for item in value)
     return "" if value is None else str(value)
-
-
-def _number(value: int | None) -> str:
-    return "" if value is None else f"{value:,}"

@@ -22,7 +22,6 @@ __all__ = [
     "axis_of",
     "bar",
     "bins",
-    "count",
     "estimate",
     "histogram",
     "limits",
@@ -116,23 +115,6 @@ def limits(low: float | None, high: float | None) -> tuple[float, float] | None:
     if known == (None, None):
         return None
     return -math.inf if known[0] is None else known[0], math.inf if known[1] is None else known[1]
-
-
-def count(value: float | None) -> str:
-    """Format a large number with few digits.
-
-    Examples
-    --------
-    >>> count(0), count(2350), count(61_100_840), count(1.5e9), count(None)
-    ('0', '2,350', '61.1 M', '1.50 G', '')
-    """
-    if value is None:
-        return ""
-    for unit, size in (("G", 1e9), ("M", 1e6)):
-        if value >= size * 0.9995:
-            scaled = value / size
-            return f"{scaled:.{2 if scaled < 10 else 1 if scaled < 100 else 0}f} {unit}"
-    return f"{value:,.0f}"
 
 
 def megabytes(value: float | None) -> str:

@@ -10,8 +10,9 @@ from urllib.parse import quote
 
 import numpy as np
 
+from brainscore_core.formatting import count_text
 from brainscore_web.leaderboard.board import Board
-from brainscore_web.leaderboard.cards.formatting import count, estimate, megabytes, number
+from brainscore_web.leaderboard.cards.formatting import estimate, megabytes, number
 from brainscore_web.leaderboard.descriptions import data_access
 from brainscore_web.leaderboard.filters import active_filters, chosen_models
 from brainscore_web.leaderboard.snapshot import BenchmarkRow, ModelRow, Snapshot
@@ -148,7 +149,7 @@ def model_list(board: Board, state: BoardState) -> ModelList:
     models = [
         ListedModel(
             model=model,
-            parameters=count(model.parameters),
+            parameters=count_text(model.parameters),
             size=megabytes(model.size_mb),
             rank=str(board.rank[row]) if board.rank[row] else "",
             scores=tuple(

@@ -15,6 +15,7 @@ import numpy as np
 
 from brainscore_core.errors import nearest
 from brainscore_core.figures import Lines, Series, StateScore, Svg, lines, training_plot
+from brainscore_core.formatting import count_text
 from brainscore_core.identifiers import series_point, states_of_models
 from brainscore_vision.training_data import Training
 from brainscore_web.leaderboard.board import Board
@@ -33,7 +34,6 @@ from brainscore_web.leaderboard.cards.formatting import (
     STATES,
     Axis,
     StateText,
-    count,
     estimate,
     number,
 )
@@ -235,7 +235,7 @@ def _layer_point(item: Mapping[str, Any], chosen: Sequence[str], best: Any) -> L
     layer = str(item["layer"])
     return LayerPoint(
         layer=layer,
-        features=count(item.get("features")),
+        features=count_text(item.get("features")),
         score=finite(item.get("score")),
         error=finite(item.get("error")),
         low=finite(low),
@@ -248,7 +248,7 @@ def _layer_point(item: Mapping[str, Any], chosen: Sequence[str], best: Any) -> L
 
 def _profile_notes(document: Mapping[str, Any]) -> Iterable[str]:
     if document.get("stimuli"):
-        yield f"{document['stimuli']:,} stimuli"
+        yield f"{count_text(document['stimuli'])} stimuli"
     ceiling = finite(document.get("ceiling"))
     yield "scores as measured, without a ceiling" if ceiling is None else f"relative to the ceiling, {number(ceiling)}"
     held_out = document.get("held_out")

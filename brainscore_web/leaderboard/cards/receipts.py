@@ -9,7 +9,7 @@ from typing import Any
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from brainscore_core.formatting import number_text
+from brainscore_core.formatting import count_text, number_text, size_text, time_text
 from brainscore_web.leaderboard.cards.formatting import NONE, estimate, megabytes, number, seconds
 from brainscore_web.leaderboard.clean import number as finite_number
 from brainscore_web.leaderboard.clean import objects_in, text
@@ -99,7 +99,7 @@ def receipt_card(score: Score, reader: Visitor, *, shows_data: bool, shows_hints
         benchmark=score.benchmark.identifier,
         version=score.version,
         state=score.state,
-        created=f"{score.created:%Y-%m-%d %H:%M:%S} UTC",
+        created=time_text(score.created, seconds=True),
         reason=score.reason if shows_data else withheld_reason(score.state, score.reason),
         numbers=_shown(_numbers(score, document)),
         sections=tuple(_shown(section) for section in _sections(document, reader) if section.rows),
@@ -161,7 +161,7 @@ def _recorded(document: Mapping[str, Any]) -> Section:
 
 def _count(item: Mapping[str, Any], name: str) -> str:
     value = finite_number(item.get(name))
-    return NONE if value is None else f"{value:,.0f}"
+    return count_text(value) or NONE
 
 
 def _scale(document: Mapping[str, Any], part: str) -> tuple[str, str]:
@@ -189,7 +189,7 @@ def _sections(document: Mapping[str, Any], reader: Visitor) -> Iterable[Section]
     packages = tuple(sorted((str(name), str(version)) for name, version in (environment.get("packages") or {}).items()))
     yield Section(title="Libraries", rows=packages, code=True)
     kept = tuple(
-        (_text(item, "kind"), f"{item.get('bytes') or 0:,} bytes", _text(item, "sha256"))
+        (_text(item, "kind"), size_text(item.get("bytes") or 0), _text(item, "sha256"))
         for item in objects_in(document, "attachments")
     )
     yield Section(title="Attachments", columns=("what", "size", "SHA-256"), rows=kept, code=True)

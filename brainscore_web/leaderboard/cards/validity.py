@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from django.utils.safestring import SafeString
 
-from brainscore_core.formatting import number_text, range_text
+from brainscore_core.formatting import count_text, number_text, p_text, range_text
 from brainscore_core.results.validity import PairPictures, pair_pictures
 from brainscore_web.leaderboard.assessments import MOST_MISSED, outcome_of
 from brainscore_web.leaderboard.cards.formatting import Axis, axis_of, bar, estimate
@@ -512,9 +512,7 @@ def _signed(value: float, low: float | None, high: float | None) -> str:
 
 
 def _p(value: float | None) -> str:
-    if value is None:
-        return ""
-    return "p < 0.0001" if value < 0.0001 else f"p = {value:.2g}"
+    return "" if value is None else p_text(value)
 
 
 def _part(row: Mapping[str, Any], name: str) -> Mapping[str, Any]:
@@ -536,7 +534,7 @@ def _counts(value: object) -> list[tuple[str, int]]:
 
 def _count(row: Mapping[str, Any], name: str) -> str:
     value = number(row.get(name))
-    return "–" if value is None else f"{value:,.0f}"
+    return count_text(value) or "–"
 
 
 def _texts(row: Mapping[str, Any], name: str) -> list[str]:

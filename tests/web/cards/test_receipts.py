@@ -84,7 +84,7 @@ def test_everything_is_shown(board, receipt, get, read):
         "reliability", "load model 0.500 s", "score 1 min 15 s", "device cuda", "splits = 1",
         "CPython 3.12", "some cpu", "3.2 GB",
         "3 found, 1 computed", "run-1", "separate", "net", "a" * 64, "Some.stimuli", "brainscore 1.0", SECRET, "b" * 40,
-        "weights.pth", "V4 43,264 37.2 2,560 relu", "numpy 2.3", "2,048 bytes", "nothing else",
+        "weights.pth", "V4 43,264 37.2 2,560 relu", "numpy 2.3", "2.05 kB", "nothing else",
         "before clamping to 0 and 1 1.200",
     ):  # fmt: skip
         assert text in said, text

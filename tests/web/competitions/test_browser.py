@@ -85,7 +85,7 @@ def test_from_the_first_form_to_the_winners(scored, page):
         assert page.get_by_text(f"{name} has entered Stripes.").is_visible()
     page.get_by_role("button", name="Log out")
     table = page.get_by_role("region", name="Standings of Stripes").inner_text()
-    assert "0.1500" in table
+    assert "0.150" in table
     assert "$3,000" in table
     assert page.get_by_text("failed: pixels (RuntimeError: out of luck)").is_visible()
     follow(page.get_by_role("link", name="Withdraw Ada2031.V4-pls"))
@@ -154,7 +154,7 @@ def test_a_competition_of_models_is_closed_decided_and_awarded(people, put, page
         keep(page, f"walk_enter_{name}")
         follow(page.get_by_role("button", name="Enter"))
         assert page.get_by_text(f"{name} has entered Stripes.").is_visible()
-    assert "0.3000" in page.get_by_role("region", name="Standings of Stripes").inner_text()
+    assert "0.300" in page.get_by_role("region", name="Standings of Stripes").inner_text()
 
     log_in(page, "boss@example.org")
     page.goto("/competitions/zebra/manage/")

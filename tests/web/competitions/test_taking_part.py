@@ -38,7 +38,7 @@ def test_an_own_benchmark_enters(client, enter, mine, owner, track, put):
     client.logout()
     text = page(client, track.competition)
     assert "Ada2031.V1-pls" in text
-    assert "0.1500" in text
+    assert "0.150" in text
     assert "Ada &amp; Co" in text
     assert "Your entries" not in text
 
@@ -133,7 +133,7 @@ def test_a_submission_enters_and_is_shown_once_it_is_public(client, enter, owner
     assert "Secret2031" not in client.get(reverse("competitions:manage", args=["quagga"])).content.decode()
     put({"Secret2031.V1-pls": {"alexnet": 0.4, "pixels": 0.2}})
     client.logout()
-    assert "0.3000" in page(client, track.competition)
+    assert "0.300" in page(client, track.competition)
 
 
 def test_a_private_model_shows_once_it_is_public(client, enter, owner, track, put):
@@ -149,7 +149,7 @@ def test_a_private_model_shows_once_it_is_public(client, enter, owner, track, pu
     row.visibility = "public"
     row.save()
     assert "secret-quokka" in page(client, track.competition)
-    assert "0.3000" in page(client, track.competition)
+    assert "0.300" in page(client, track.competition)
 
 
 def test_only_its_people_and_organisers_withdraw(client, enter, mine, owner, member, staff, track):

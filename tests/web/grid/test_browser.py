@@ -7,19 +7,19 @@ import numpy as np
 from django.contrib.auth.models import AnonymousUser
 from playwright.sync_api import expect
 
+from brainscore_core.formatting import count_text
 from brainscore_vision.training_data import MARKS
 from brainscore_web.leaderboard import revision
 from brainscore_web.leaderboard.board import board_for
 from brainscore_web.leaderboard.exposure import EXPOSURES
 from brainscore_web.leaderboard.models import Score, VisionModel
-from brainscore_web.leaderboard.page import short_count
 from brainscore_web.leaderboard.payload import rounded
 from brainscore_web.leaderboard.simulation import simulate_leaderboard
 from brainscore_web.leaderboard.snapshot import snapshot_for
 from brainscore_web.leaderboard.state import BoardState
 from brainscore_web.scoring.models import RemoteResult, RemoteWorker
 
-from .._browsing import DESK, barriers, follow, wait_until
+from .._browsing import DESK, barriers, follow, too_wide, wait_until
 
 PAGE = "/vision/leaderboard/"
 
@@ -335,41 +335,56 @@ def test_the_focus_stays_while_what_it_is_on_scrolls_away(db, page):
 
 
 def test_details(board, page):
-    """Of a cell, by mouse and by keys, and of a column."""
+    """Of a cell, by mouse and by keys, and of a header; they stay at the cell and close."""
     visit(page)
-    page.locator("tbody td[data-row='0'][data-column='3']").click()
-    made = shown()
-    inspector = page.locator("#inspector")
-    expect(inspector).to_contain_text(f"{made.models[0].title} · Global Score")
+    made, inspector = shown(), page.locator("#inspector")
+    cell = page.locator("tbody td[data-row='0'][data-column='3']")
+    expect(inspector).to_be_hidden()
+    cell.click()
+    expect(inspector.locator("strong")).to_have_text(f"{made.models[0].title} · Global Score")
     value, low, high = (part[0, 0] for part in (made.values, made.low, made.high))
     expect(inspector).to_contain_text(f"ceiled {value:.3f} (95 %: {low:.3f}–{high:.3f})")
-    expect(inspector.get_by_role("link", name="Model")).to_have_attribute(
-        "href", f"/vision/model/{made.models[0].identifier}/"
-    )
-    page.locator("tbody td[data-row='1'][data-column='4']").hover()
+    assert distance(cell, inspector) < 12
+    expect(inspector.locator("a")).to_have_text(["Model", "Mean", "About training on stimuli"])
+    expect(inspector.locator("a").first).to_have_attribute("href", f"/vision/model/{made.models[0].identifier}/")
+    page.keyboard.press("ArrowDown")
     expect(inspector).to_contain_text(made.models[1].title)
-    assert page.locator("tbody td[data-row='1'][data-column='4']").get_attribute("title").startswith(".")
+    assert distance(page.locator(":focus"), inspector) < 12
+    page.locator("h1").click()
+    expect(inspector).to_be_hidden()
+    cell.hover()
+    assert cell.get_attribute("title").startswith("0.")
 
-    visit(page)
-    cell = page.locator("tbody td[data-row='2'][data-column='3']")
     cell.click()
-    expect(page.locator("#inspector a")).to_have_text(["Model", "Mean", "About training on stimuli"])
-    page.keyboard.press("Enter")
-    expect(page.locator("#inspector a").first).to_be_focused()
     page.keyboard.press("Escape")
+    page.keyboard.press("Enter")
+    expect(inspector.locator("a").first).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(inspector).to_be_hidden()
     expect(cell).to_be_focused()
-
-    visit(page)
-    made = shown()
+    page.keyboard.press("Control+Home")
+    for _ in range(int(page.locator("th:has([data-sort='V1'])").get_attribute("data-column"))):
+        page.keyboard.press("ArrowRight")
+    page.keyboard.press("i")
     v1 = made.place("V1")
-    page.locator("th:has([data-sort='V1'])").hover()
-    said = f"V1 · {made.nodes[v1].n_benchmarks} benchmarks · best {rounded(made.node_best[v1])}"
-    expect(page.locator("#inspector strong")).to_have_text("V1")
-    texts = page.locator("#inspector").locator("strong, .facts li").all_inner_texts()
-    assert " · ".join(texts[:3]) == said
+    expect(inspector.locator("strong")).to_have_text("V1")
+    facts = inspector.locator(".facts li").all_inner_texts()
+    assert facts[:2] == [f"{made.nodes[v1].n_benchmarks} benchmarks", f"best {rounded(made.node_best[v1])}"]
+    inspector.get_by_role("button", name="Close").click()
+    expect(inspector).to_be_hidden()
+
     follow(page.get_by_title("What ranks mean"))
     assert page.url.endswith("#ranks")
+    expect(page.locator("#ranks")).to_be_visible()  # the legend, which was folded
     assert names(page) == expected()
+
+
+def distance(cell, panel):
+    """Pixels between a cell and what is below or above it."""
+    box, other = cell.bounding_box(), panel.bounding_box()
+    gap = max(other["y"] - box["y"] - box["height"], box["y"] - other["y"] - other["height"])
+    assert gap >= 0, "the panel hides the cell"
+    return gap
 
 
 def test_models_are_chosen_and_columns_shown(board, page):
@@ -386,7 +401,7 @@ def test_models_are_chosen_and_columns_shown(board, page):
     page.get_by_label("Scored: number").uncheck()
     assert page.url.endswith("?show=parameters")
     texts = page.locator("tbody td.fact").all_inner_texts()
-    assert texts == [short_count(model.parameters) for model in made.models]
+    assert texts == [count_text(model.parameters) for model in made.models]
     page.locator(".board [data-sort='parameters']").click()
     expect_order(page, expected(sort="parameters"))
     follow(page.get_by_role("button", name="Compare the two chosen"))
@@ -402,23 +417,6 @@ def test_models_are_chosen_and_columns_shown(board, page):
     expect_order(page, [third])
 
 
-def test_details_are_beside_a_tapped_cell(board, new_page):
-    page = new_page(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
-    visit(page)
-    assert page.locator("#scroller").bounding_box()["y"] < 600  # on the first screen
-    cell = page.locator("tbody td[data-row='1'][data-column='3']")
-    cell.tap()
-    panel = page.locator("#inspector.beside")
-    expect(panel).to_contain_text(shown().models[1].title)
-    box, of_panel = cell.bounding_box(), panel.bounding_box()
-    gap = max(of_panel["y"] - box["y"] - box["height"], box["y"] - of_panel["y"] - of_panel["height"])
-    assert 0 <= gap < 12
-    assert of_panel["x"] >= 0
-    assert of_panel["x"] + of_panel["width"] <= 390
-    page.keyboard.press("Escape")
-    expect(panel).to_have_count(0)
-
-
 SCROLLED = """() => new Promise((done) => {
     document.getElementById("scroller").scrollTo(300, 0);
     requestAnimationFrame(() => requestAnimationFrame(done));
@@ -426,23 +424,59 @@ SCROLLED = """() => new Promise((done) => {
 
 
 def test_phone(board, new_page):
-    page = new_page(viewport={"width": 375, "height": 740}, has_touch=True, is_mobile=True)
+    page = new_page(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
     visit(page)
-    assert page.evaluate("() => document.documentElement.scrollWidth") <= 375
-    model = page.locator("tbody th.model").first
-    before = model.bounding_box()
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= 390
+    assert page.locator("#scroller").bounding_box()["y"] < 600  # on the first screen
+    frame = page.locator("#scroller").bounding_box()
+    columns = (
+        page.locator("tbody tr")
+        .first.locator("td.value")
+        .evaluate_all("cells => cells.map((cell) => cell.getBoundingClientRect().right)")
+    )
+    assert sum(right <= frame["x"] + frame["width"] for right in columns) >= 3
+    rank, model = page.locator("tbody td.rank b").nth(1), page.locator("tbody th.model").nth(1)
+    inside, before = rank.bounding_box(), model.bounding_box()
+    assert before["x"] <= inside["x"] < before["x"] + before["width"]  # one column
+    assert distance(rank, page.locator("tbody th.model a").nth(1)) >= 0
     page.evaluate(SCROLLED)
     assert model.bounding_box()["x"] == before["x"]
-    assert before["x"] + before["width"] < 0.6 * 375
-    page.locator("tbody td.rank").nth(1).tap()
-    made = shown()
-    expect(page.locator("#inspector")).to_contain_text(
+    made, inspector = shown(), page.locator("#inspector")
+    rank.tap()
+    expect(inspector).to_contain_text(
         "rank 2, " + (f"between {made.best[1]} and {made.worst[1]}" if made.best[1] else "not tested")
     )
+    cell = page.locator("tbody tr").nth(1).locator("td.value").last
+    cell.tap()
+    expect(inspector).to_contain_text("ceiled")
+    assert distance(cell, inspector) < 12
+    of_panel = inspector.bounding_box()
+    assert 0 <= of_panel["x"] <= 390 - of_panel["width"]
     page.locator("summary", has_text="Filters").tap()
-    assert page.evaluate("() => document.documentElement.scrollWidth") <= 375
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= 390
     page.locator(".filters").get_by_label("vit").tap()
     expect(page.locator("#counts")).to_contain_text("3 of 11 models")
+
+
+def test_printing_shows_all_rows_and_columns(db, page):
+    simulate_leaderboard(models=60, benchmarks=24, versions=1, private=0)
+    page.set_viewport_size({"width": 1030, "height": 700})  # A4, landscape
+    visit(page, "?errors=1")
+    page.locator("#open-all").click()
+    expect(page.locator("td.waiting")).to_have_count(0)
+    page.emulate_media(media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    printed = page.locator(".printed .board")
+    names_of = "tables => tables.map(table => [...table.querySelectorAll('tbody th a')].map(link => link.title))"
+    assert printed.evaluate_all(names_of) == [expected()] * printed.count()
+    n_columns = "tables => tables.map(table => table.tBodies[0].rows[0].cells.length - 2)"
+    assert sum(printed.evaluate_all(n_columns)) == sum(node.shown for node in shown(open=all_nodes()).nodes) + 1
+    assert too_wide(page) == []
+    expect(page.locator("#ask")).to_be_hidden()
+    expect(page.locator("#ranks")).to_be_visible()
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    expect(printed).to_have_count(0)
+    expect(page.locator("#ranks")).to_be_hidden()
 
 
 CONTRASTS = """() => {
@@ -483,6 +517,7 @@ def test_everybody_can_read_it(board, page, new_page):
     page.locator("summary", has_text="Filters").click()
     page.locator("summary", has_text="Include or exclude parts of the tree").click()
     page.locator("summary", has_text="Search help").click()
+    page.locator("summary", has_text="How to read it").click()
     page.get_by_label("intervals").check()
     expect(page.locator("td.waiting")).to_have_count(0)
     page.locator("tbody td[data-row='0'][data-column='4']").click()
@@ -608,11 +643,14 @@ def test_five_hundred_models_on_three_hundred_benchmarks(db, page):
     expect(page.locator("#counts")).to_have_text("125 of 500 models, 300 of 300 benchmarks")
 
 
+def all_nodes():
+    return tuple(node.identifier for node in shown().nodes)
+
+
 def len_levels():
     from brainscore_web.leaderboard.page import heads_of
 
-    nodes = shown().nodes
-    return len(heads_of(shown(open=tuple(node.identifier for node in nodes)).nodes).levels)
+    return len(heads_of(shown(open=all_nodes()).nodes).levels)
 
 
 def test_scores_of_remote_workers_are_marked(board, page, new_page):

@@ -74,8 +74,8 @@ def test_values_beyond_all_scores_are_cut(far):
     assert column["o"] == [0, 1, 2]
     assert column["v"] == [10**15, 10**15 - 500, 10**15 + 500]
     assert column["h"] == [10**15, None, None]
-    assert rounded(far) == "1000000000000.000"
-    assert rounded(-far) == "-1000000000000.000"
+    assert rounded(far) == "1e+12"
+    assert rounded(-far) == "−1e+12"
 
 
 def test_shades_of_values_beyond_all_scores():
@@ -89,11 +89,11 @@ def test_a_column_without_values():
     assert (column["o"], column["v"], column["c"], column["s"]) == ([], [], [], "35")
 
 
-@pytest.mark.parametrize(("value", "text"), [(0.0005, ".000"), (0.0015, ".002"), (-1.2345, "-1.234"), (np.inf, "")])
+@pytest.mark.parametrize(("value", "text"), [(0.0005, "0.000"), (0.0015, "0.002"), (-1.2345, "−1.234"), (np.inf, "")])
 def test_values_are_rounded_as_in_columns(value, text):
     assert rounded(value) == text
     if text:
-        assert np.rint(value * SCALE) / SCALE == pytest.approx(float(text))
+        assert np.rint(value * SCALE) / SCALE == pytest.approx(float(text.replace("−", "-")))
 
 
 def test_only_what_is_shown_is_sent_and_what_it_is_sorted_by(board):

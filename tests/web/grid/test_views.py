@@ -10,10 +10,10 @@ from django.contrib.auth.models import AnonymousUser
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from brainscore_core.formatting import count_text
 from brainscore_web.leaderboard import revision
 from brainscore_web.leaderboard.board import STATES, board_for, clear_caches
 from brainscore_web.leaderboard.models import Benchmark, Score, VisionModel
-from brainscore_web.leaderboard.page import short_count
 from brainscore_web.leaderboard.payload import rounded
 from brainscore_web.leaderboard.snapshot import snapshot_for
 from brainscore_web.leaderboard.state import BoardState
@@ -353,8 +353,8 @@ def test_columns_about_models(board, client):
     page = client.get(f"{PAGE}?show=parameters&show=published").content.decode()
     row = rows_of(page)[0]
     model = VisionModel.objects.get(identifier=row[1])
-    assert row[2:4] == [short_count(model.parameters), "2026"]
-    assert rows_of(client.get(f"{PAGE}?show=").content.decode())[0][2].startswith(".")
+    assert row[2:4] == [count_text(model.parameters), "2026"]
+    assert rows_of(client.get(f"{PAGE}?show=").content.decode())[0][2].startswith("0.")
 
 
 def test_models_below_the_coverage_say_why(board, client):

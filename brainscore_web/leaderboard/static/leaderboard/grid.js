@@ -1,8 +1,11 @@
 // A virtual table: only the visible cells and some around them exist. The browser scrolls, and CSS keeps headers in view
 // and sets the height of all rows and the width of all columns.
 
+import { element } from "./paint.js";
+
 const ROWS_AROUND = 8;
 const COLUMNS_AROUND = 3;
+const PRINTED_COLUMNS = 12;
 
 export class Grid {
   // paint: {head(th, head), corner(th, which), rank(td, row), model(th, row), cell(td, row, column)}
@@ -89,6 +92,10 @@ export class Grid {
   }
 
   render() {
+    const { scrollLeft, scrollWidth, clientWidth, offsetWidth } = this.scroller;
+    const frame = this.scroller.parentElement;
+    frame.classList.toggle("more", scrollLeft + clientWidth < scrollWidth - 1);
+    frame.style.setProperty("--bar", `${offsetWidth - clientWidth}px`);
     const view = this.view();
     const last = this.window;
     const columnsStay = last.right >= 0 && last.left <= view.left && view.right <= last.right;
@@ -198,6 +205,30 @@ export class Grid {
       cell.setAttribute("aria-colindex", column + 3);
       this.paint.cell(cell, what, this.layout.columns[column]);
     }
+  }
+
+  // For printing: add tables of all rows, each with some of the columns.
+  print() {
+    const { columns } = this.layout;
+    const tables = element("div", { class: "printed" });
+    for (let left = 0; left < columns.length; left += PRINTED_COLUMNS) {
+      const right = Math.min(columns.length, left + PRINTED_COLUMNS);
+      this.window = { top: 0, bottom: this.rows.length, left, right };
+      this.head();
+      this.alive.clear();
+      this.body();
+      const copy = this.table.cloneNode(true);
+      copy.querySelector("colgroup")?.remove();
+      copy.removeAttribute("style");
+      for (const button of copy.querySelectorAll("button")) button.replaceWith(...button.querySelectorAll(".name"));
+      tables.append(copy);
+    }
+    this.scroller.append(tables);
+    this.refresh();
+  }
+
+  printed() {
+    this.scroller.querySelector(".printed")?.remove();
   }
 
   // Return the rendered cells at a position.

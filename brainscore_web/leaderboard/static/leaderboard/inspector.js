@@ -1,137 +1,134 @@
-// Details of a cell, requested once the pointer or the focus stays on it.
+// Details of a cell, in a panel at the cell: opened by a click, a tap or a key, closed by Escape or a click elsewhere.
 
 import { element } from "./paint.js";
 
 const KEPT = 200;
 
 export class Inspector {
-  constructor(panel, { address, query }) {
-    this.panel = panel;
-    this.address = address;
-    this.query = query;
+  // describe: returns the details of a cell or header, {title, facts, links}, or {model, node} to request them
+  constructor(panel, { address, query, grid, describe }) {
+    Object.assign(this, { panel, address, query, grid, describe });
     this.known = new Map();
-    this.timer = 0;
     this.asked = null;
+    this.at = null; // row and column of the cell whose details are shown
+    const { scroller } = grid;
+    scroller.addEventListener("click", ({ target }) => {
+      const cell = target.closest("tbody [data-column]");
+      if (cell && !target.closest("a, button, input")) this.open(grid.active);
+    });
+    scroller.addEventListener("focusin", () => this.at && this.open(grid.active)); // the panel follows the keys
+    document.addEventListener("scroll", () => requestAnimationFrame(() => this.follow()), { passive: true, capture: true });
+    document.addEventListener("pointerdown", ({ target }) => {
+      if (!panel.contains(target) && !target.closest("#scroller tbody")) this.close();
+    });
+    document.addEventListener("keydown", (event) => event.key === "Escape" && this.close());
+    panel.addEventListener("focusout", ({ relatedTarget }) => {
+      if (relatedTarget && !panel.contains(relatedTarget) && !scroller.contains(relatedTarget)) this.close();
+    });
   }
 
-  soon(model, node, wait) {
-    clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.show(model, node), wait);
+  // `focus`: whether the focus moves into the panel, as it does for keys
+  async open({ row, column }, focus = false) {
+    const cell = this.grid.element({ row, column });
+    const details = cell && this.describe(row, column);
+    if (!details) return this.close();
+    this.asked?.abort();
+    this.at = { row, column };
+    if (details.facts) this.fill(details);
+    else {
+      const mine = (this.asked = new AbortController());
+      const loaded = await this.load(details, mine.signal);
+      if (mine.signal.aborted) return;
+      this.fill(loaded);
+    }
+    if (focus) this.panel.querySelector("a, button").focus({ preventScroll: true });
   }
 
-  async show(model, node) {
-    if (node.kind === "heading") return;
+  async load({ model, node }, signal) {
     const sent = new URLSearchParams(this.query());
     sent.set("model", model);
-    sent.set("node", node.id);
+    sent.set("node", node);
     const key = sent.toString();
-    this.asked?.abort();
     if (!this.known.has(key)) {
-      const mine = (this.asked = new AbortController());
       try {
-        const answer = await fetch(`${this.address}?${key}`, { signal: mine.signal });
+        const answer = await fetch(`${this.address}?${key}`, { signal });
         if (!answer.ok) throw new Error(String(answer.status));
         const details = await answer.json();
         if (details.problem) throw new Error(details.problem.message);
         if (this.known.size > KEPT) this.known.clear();
         this.known.set(key, details);
-      } catch (error) {
-        if (error.name !== "AbortError") this.panel.textContent = "Details of this cell could not be loaded.";
-        return;
+      } catch {
+        return { title: "Details of this cell could not be loaded.", facts: [], links: [] };
       }
     }
-    this.say(this.known.get(key));
+    return this.known.get(key);
   }
 
-  // Show details that are already available.
-  say({ title, facts, links }) {
+  fill({ title, facts, links }) {
+    const close = element("button", { type: "button", "aria-label": "Close" }, "×");
+    close.addEventListener("click", () => this.close());
+    const items = (name, contents) =>
+      contents.length ? [element("ul", { class: name }, ...contents.map((content) => element("li", {}, content)))] : [];
     this.panel.replaceChildren(
       element("strong", {}, title),
-      element("ul", { class: "facts" }, ...facts.map((text) => element("li", {}, text))),
-      element(
-        "ul",
-        { class: "links" },
-        ...links.map(([text, href]) => element("li", {}, element("a", { href }, text))),
-      ),
+      ...items("facts", facts),
+      ...items("links", links.map(([text, href]) => element("a", { href }, text))),
+      close,
     );
+    this.panel.hidden = false;
+    this.place(this.grid.element(this.at));
   }
 
-  // Show the panel beside a cell: below it if there is space, otherwise above it.
-  beside(cell) {
+  // Below the cell if there is space, otherwise above it.
+  place(cell) {
+    if (!cell) return this.close();
     const box = cell.getBoundingClientRect();
-    const { panel } = this;
-    panel.classList.add("beside");
-    const width = panel.offsetWidth;
-    panel.style.left = `${Math.max(4, Math.min(box.left, document.documentElement.clientWidth - width - 8))}px`;
+    const { style, offsetWidth } = this.panel;
+    style.left = `${Math.max(4, Math.min(box.left, document.documentElement.clientWidth - offsetWidth - 8))}px`;
     const below = box.bottom + 4;
     const isLow = below > innerHeight * 0.6;
-    panel.style.top = isLow ? "auto" : `${below}px`;
-    panel.style.bottom = isLow ? `${innerHeight - box.top + 4}px` : "auto";
+    style.top = isLow ? "auto" : `${below}px`;
+    style.bottom = isLow ? `${innerHeight - box.top + 4}px` : "auto";
   }
 
-  // Put the panel back below the table.
-  back() {
-    if (!this.panel.classList.contains("beside")) return;
-    this.panel.classList.remove("beside");
-    for (const side of ["left", "top", "bottom"]) this.panel.style[side] = "";
+  // After scrolling: stay at the cell while it can be seen.
+  follow() {
+    if (!this.at) return;
+    const cell = this.grid.element(this.at);
+    const box = cell?.getBoundingClientRect();
+    const top = box && document.elementFromPoint(box.left + box.width / 2, box.top + box.height / 2);
+    this.place(top && (cell.contains(top) || this.panel.contains(top)) ? cell : null);
   }
 
-  clear() {
-    clearTimeout(this.timer);
+  close() {
     this.asked?.abort();
-    if (!this.panel.querySelector(".hint")) this.panel.replaceChildren();
-  }
-
-  focus() {
-    this.panel.querySelector("a")?.focus();
+    const returns = this.panel.contains(document.activeElement);
+    const { at } = this;
+    this.at = null;
+    this.panel.hidden = true;
+    if (returns && at) this.grid.go(at.row, at.column);
   }
 }
 
-// Show details of the cell under the pointer, or with the focus.
-export function watch(scroller, grid, view, paint, inspector) {
-  const seen = (event, wait) => {
-    const head = event.target.closest?.("thead th[data-first]");
-    if (head) {
-      const place = grid.layout.columns[Number(head.dataset.first) - 2];
-      const node = view.data.nodes[place];
-      inspector.clear();
-      if (node.kind === "heading") return;
-      if (node.kind === "fact") return;
+// Return a function that describes cells and headers.
+export function describer(grid, view, paint) {
+  return (row, column) => {
+    const { nodes, models } = view.data;
+    if (row < 0) {
+      const place = column < 2 ? -1 : grid.layout.columns[column - 2];
+      const node = nodes[place];
+      if (!node || ["heading", "fact"].includes(node.kind)) return null;
       const links = [["About it", view.card("benchmark", node.id)]];
       if (node.badge) links.push(["Validity", `${view.card("benchmark", node.id)}#validity`]);
-      inspector.say({ title: node.title, facts: paint.facts(place), links });
-      return;
+      return { title: node.title, facts: paint.facts(place), links };
     }
-    const cell = event.target.closest?.("tbody [data-column]");
-    if (!cell) return;
-    const row = grid.rows[Number(cell.dataset.row)];
-    const { id, title } = view.data.models;
-    if (Number(cell.dataset.column) < 2) {
-      inspector.clear();
-      const links = [["Model", view.card("model", id[row])]];
-      inspector.say({ title: title[row] || id[row], facts: [paint.ranked(row)], links });
-      return;
-    }
-    const place = grid.layout.columns[Number(cell.dataset.column) - 2];
-    if (view.data.nodes[place].kind === "fact") {
-      inspector.clear();
-      const facts = [`${view.data.nodes[place].title}: ${paint.fact(row, view.data.nodes[place].id) || "not known"}`];
-      if (!view.data.models.rank[row]) facts.push(paint.ranked(row));
-      inspector.say({ title: title[row] || id[row], facts, links: [["Model", view.card("model", id[row])]] });
-      return;
-    }
-    if (event.type === "pointerover") cell.title = paint.hint(row, place);
-    inspector.soon(id[row], view.data.nodes[place], wait);
+    const model = grid.rows[row];
+    const place = grid.layout.columns[column - 2];
+    const node = nodes[place];
+    if (node?.kind === "heading") return null;
+    if (node && node.kind !== "fact") return { model: models.id[model], node: node.id };
+    const facts = [paint.ranked(model)];
+    if (node) facts.unshift(`${node.title}: ${paint.fact(model, node.id) || "not known"}`);
+    return { title: models.title[model] || models.id[model], facts, links: [["Model", view.card("model", models.id[model])]] };
   };
-  scroller.addEventListener("focusin", (event) => seen(event, 60));
-  scroller.addEventListener("click", (event) => {
-    const cell = event.target.closest?.("tbody [data-column]");
-    if (cell && event.pointerType !== "mouse" && !event.target.closest("a, button, input")) inspector.beside(cell);
-  });
-  scroller.addEventListener("scroll", () => inspector.back(), { passive: true });
-  document.addEventListener("pointerdown", (event) => {
-    if (!inspector.panel.contains(event.target) && !event.target.closest?.("#scroller tbody")) inspector.back();
-  });
-  document.addEventListener("keydown", (event) => event.key === "Escape" && inspector.back());
-  scroller.addEventListener("pointerover", (event) => seen(event, 250));
 }

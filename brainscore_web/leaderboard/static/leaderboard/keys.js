@@ -1,6 +1,6 @@
 // Keyboard navigation of the grid, by the ARIA grid pattern.
 
-// act: {enter(place, element), sort(place)}
+// act: {enter(place, element), sort(place), details(place)}
 export function listen(grid, act) {
   const { scroller } = grid;
   scroller.addEventListener("keydown", (event) => {
@@ -32,6 +32,9 @@ export function listen(grid, act) {
     } else if (event.key === "s") {
       event.preventDefault();
       act.sort(grid.active);
+    } else if (event.key === "i") {
+      event.preventDefault();
+      act.details(grid.active);
     }
   });
   scroller.addEventListener("pointerdown", (event) => {

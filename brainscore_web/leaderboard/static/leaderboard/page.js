@@ -4,7 +4,7 @@ import { Grid } from "./grid.js";
 import { listen } from "./keys.js";
 import { element, painter } from "./paint.js";
 import { fill, read } from "./form.js";
-import { Inspector, watch } from "./inspector.js";
+import { Inspector, describer } from "./inspector.js";
 import { FACTS, byColumn, byName, byNumber, byRank, decode, headAt, layout } from "./table.js";
 
 const root = document.getElementById("leaderboard");
@@ -18,6 +18,7 @@ const empty = document.getElementById("empty");
 const problem = document.getElementById("problem");
 const address = root.dataset;
 const COLUMNS_AT_ONCE = 40;
+const narrow = matchMedia("(max-width: 40rem)"); // as in the style sheet
 
 const MOST_CHANGES = 3; // in a row; the wait doubles each time
 
@@ -49,10 +50,7 @@ const view = {
 };
 const paint = painter(view);
 let grid = null;
-const inspector = new Inspector(document.getElementById("inspector"), {
-  address: address.cell,
-  query: () => query(),
-});
+let inspector = null;
 
 const query = () => {
   const plain = new URLSearchParams(params);
@@ -118,7 +116,7 @@ function apply(data) {
   shortcuts(data.shortcuts);
   view.errors = params.has("errors");
   view.sort = { key: data.sort.replace(/^-/, ""), reversed: data.sort.startsWith("-") };
-  inspector.clear();
+  inspector?.close();
   counts.textContent = data.counts;
   empty.replaceChildren(...data.empty.map((text) => element("p", {}, text)));
   empty.hidden = !data.empty.length;
@@ -142,7 +140,7 @@ function show() {
   else if (column) rows = byColumn(column, count, reversed);
   else if (FACTS[key]) rows = byNumber(view.data.models[key], reversed);
   else rows = byRank(view.data.models, reversed); // also if the filters exclude the column
-  grid.set(rows, layout(view.data.nodes, view.open));
+  grid.set(rows, layout(view.data.nodes, view.open, { factsLast: narrow.matches }));
 }
 
 // Open the nodes of the columns about models that are shown.
@@ -171,8 +169,36 @@ function takeOver() {
   scroller.classList.add("live");
   root.classList.add("live");
   grid = new Grid(scroller, fresh, paint);
-  watch(scroller, grid, view, paint, inspector);
-  listen(grid, { enter, sort: ({ column, row }) => sortBy(keyAt(row, column)) });
+  inspector = new Inspector(document.getElementById("inspector"), {
+    address: address.cell,
+    query,
+    grid,
+    describe: describer(grid, view, paint),
+  });
+  narrow.addEventListener("change", show);
+  const legend = document.querySelector("details.legend");
+  let folded = true;
+  addEventListener("beforeprint", () => {
+    folded = !legend.open;
+    legend.open = true;
+    grid.print();
+  });
+  addEventListener("afterprint", () => {
+    legend.open = !folded;
+    grid.printed();
+  });
+  scroller.addEventListener("pointerover", ({ target }) => {
+    const cell = target.closest("tbody [data-column], thead [data-first]");
+    const place = grid.layout.columns[(cell?.dataset.first ?? cell?.dataset.column) - 2];
+    if (place === undefined) return;
+    if (cell.dataset.first) cell.title = paint.facts(place).join(", ");
+    else cell.title = paint.hint(grid.rows[cell.dataset.row], place);
+  });
+  listen(grid, {
+    enter,
+    sort: ({ column, row }) => sortBy(keyAt(row, column)),
+    details: (place) => inspector.open(place, true),
+  });
 }
 
 // Load the missing columns of open headers in portions.
@@ -357,7 +383,7 @@ function enter({ row, column }, cell, key) {
   if (row >= 0) {
     const link = column < 2 && cell?.parentElement.querySelector("th a");
     if (link) link.click();
-    else inspector.focus();
+    else inspector.open({ row, column }, true);
     return;
   }
   const button = cell?.querySelector("[data-open]");
@@ -376,10 +402,6 @@ scroller.addEventListener("click", (event) => {
   if (button.dataset.sort) sortBy(button.dataset.sort);
   else toggle(Number(button.dataset.open));
   grid.mark();
-});
-
-document.getElementById("inspector").addEventListener("keydown", (event) => {
-  if (event.key === "Escape" && grid) grid.go(grid.active.row, grid.active.column);
 });
 
 for (const [id, all] of [

@@ -1,6 +1,6 @@
 // Content of the grid's cells. Texts become text nodes only, never HTML.
 
-import { DOUBTFUL, DOUBTS, EXPOSED, EXPOSURES, SAID, SIGNS, limits, shortCount, shown } from "./table.js";
+import { DOUBTFUL, DOUBTS, EXPOSED, EXPOSURES, SAID, SIGNS, countText, limits, shown } from "./table.js";
 
 export function element(name, attributes = {}, ...content) {
   const made = document.createElement(name);
@@ -215,7 +215,7 @@ export function painter(view) {
       const number = view.data.models[name][row];
       if (name === "scored") return `${number} of ${view.data.models.of}`;
       if (number === null) return "";
-      return name === "parameters" ? shortCount(number) : String(number);
+      return name === "parameters" ? countText(number) : String(number);
     },
 
     // Facts about a column.

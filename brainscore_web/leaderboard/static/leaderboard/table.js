@@ -89,16 +89,16 @@ export function byNumber(numbers, rising) {
 // Columns about models: they stand in front of the nodes, and are sent with the models.
 export const FACTS = { scored: "Scored", parameters: "Parameters", published: "Published" };
 
-// Format a count with three digits at most; the server does the same.
-export function shortCount(number) {
-  for (const [size, unit] of [
-    [1e9, "B"],
-    [1e6, "M"],
-    [1e3, "k"],
+// The server formats counts, values and limits of intervals in the same way.
+export function countText(number) {
+  for (const [unit, size] of [
+    ["G", 1e9],
+    ["M", 1e6],
   ]) {
-    if (number >= size) return (number / size).toFixed(1).replace(/\.0$/, "") + unit;
+    const scaled = number / size;
+    if (scaled >= 0.9995) return `${scaled.toFixed(scaled < 10 ? 2 : scaled < 100 ? 1 : 0)} ${unit}`;
   }
-  return String(number);
+  return number.toLocaleString("en-US", { maximumFractionDigits: 0 });
 }
 
 // Rows by a column; those without a value last, ties by name.
@@ -112,7 +112,7 @@ export function byColumn(column, count, rising) {
 
 // Nodes are sent depth first as {id, title, parent, kind, n, depth}. An open mean is a column below a heading that spans
 // all columns below the mean; `open` contains indices of nodes.
-export function layout(nodes, open) {
+export function layout(nodes, open, { factsLast = false } = {}) {
   const children = new Map();
   nodes.forEach((node, place) => {
     if (!children.has(node.parent)) children.set(node.parent, []);
@@ -142,8 +142,9 @@ export function layout(nodes, open) {
     }
   };
   const roots = children.get(-1) || [];
-  for (const root of roots) if (nodes[root].kind === "fact" && open.has(root)) walk(root, 0);
-  for (const root of roots) if (nodes[root].kind !== "fact") walk(root, 0);
+  const facts = roots.filter((root) => nodes[root].kind === "fact" && open.has(root));
+  const rest = roots.filter((root) => nodes[root].kind !== "fact");
+  for (const root of factsLast ? [...rest, ...facts] : [...facts, ...rest]) walk(root, 0);
   for (const head of heads) head.span = head.group ? 1 : levels - head.level;
   return { columns, heads, levels, children };
 }
@@ -155,16 +156,16 @@ export function headAt(heads, column, level) {
   );
 }
 
-export const shown = (value, digits = 3) => {
+export function shown(value) {
   if (Number.isNaN(value)) return "";
-  const text = value.toFixed(digits);
-  return text.replace(/^(-?)0\./, "$1.");
-};
+  const text = Math.abs(value) < 1000 ? value.toFixed(3) : value.toExponential(2).replace(/\.?0*e/, "e");
+  return text.replace(/(e[+-])(\d)$/, "$10$2").replaceAll("-", "−");
+}
 
-// Return the limits of an interval as text; empty without one. The server does the same.
+// Empty without an interval.
 export function limits(low, high) {
   const [first, last] = [shown(low), shown(high)];
-  if (first && last) return first + (first.startsWith("-") ? " to " : "–") + last;
-  if (first) return `≥${first}`;
-  return last && `≤${last}`;
+  if (first && last) return first + (low < 0 ? " to " : "–") + last;
+  if (first) return `≥ ${first}`;
+  return last && `≤ ${last}`;
 }
