@@ -475,7 +475,7 @@ def simulate_ranks(case: RankCase, regime: str, simulations: int | None = None) 
                 for row, one in enumerate(scores)
             ]
             values = np.array([[float(score) for score in one] for one in scores]) @ weights
-            ranks = rank_means(values, influences, weights)
+            ranks = rank_means(values, influences, weights, names)
             if not same:
                 power.append(np.mean(ranks.best - 1) * 2 / (MODELS - 1))
                 continue

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
+_MOST_READ = 1000  # receipts whose stored data are read by default
+
 
 @click.command("report")
 @click.argument("place", metavar="[RESULTS]", required=False)
@@ -60,9 +62,9 @@ __all__ = ["command"]
     help="Only this benchmark, or a pattern; may be repeated. Means are then over these benchmarks.",
 )  # fmt: skip
 @click.option(
-    "--ranks", is_flag=True,
-    help="Rank the models of each benchmark, with intervals, and show standard errors of means, using the data stored "
-    "with the receipts. This compares all pairs of models, which can be slow.",
+    "--ranks/--no-ranks", default=None,
+    help="Also rank the models of each benchmark, which can be slow. By default, the models are ranked by means, and "
+    "ranges of ranks and intervals are read from the data stored with at most 1,000 receipts. --no-ranks reads none.",
 )  # fmt: skip
 @click.option("--json", "json_", is_flag=True, help="Print JSON.")
 def command(
@@ -76,7 +78,7 @@ def command(
     over: Over,
     models: tuple[str, ...],
     benchmarks: tuple[str, ...],
-    ranks: bool,
+    ranks: bool | None,
     json_: bool,
 ) -> None:
     """Write an HTML report of scores: leaderboard, heat map, each benchmark with its validity, and each model.
@@ -122,6 +124,10 @@ def command(
     for problem in unreadable:
         echo(f"Warning: an assessment cannot be read: {problem}", err=True)
     with stage(f"report of {len(listing.receipts)} receipts"):
+        counting = listing.newest_of_each()
+        reads = len(counting) <= _MOST_READ if ranks is None else ranks
+        if ranks is None and not reads:
+            remarks.append(f"Without ranges of ranks and intervals of means: {len(counting):,} receipts. Add --ranks.")
         report = report_of(
             listing.receipts,
             (*listing.problems, *unreadable),
@@ -130,7 +136,7 @@ def command(
             profiles=find_profiles({receipt.model.identifier for receipt in listing.receipts}),
             log_ends=log_ends(store, listing.receipts),
             remarks=remarks,
-            influences=read_influences(store, listing.newest_of_each()) if ranks else None,
+            influences=read_influences(store, counting) if reads else None,
             assessments=assessments,
         )
         if ranks:

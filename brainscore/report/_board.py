@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
+
+import numpy as np
 
 from brainscore_core.formatting import estimate_text
 from brainscore_core.numerics.influence import ScoreInfluence
+from brainscore_core.numerics.ranks import Ranks
 from brainscore_core.results.aggregates import Aggregate, Coverage, LeafState, Over, Tree, aggregate, results_of
+from brainscore_core.results.ranking import covered, fewest_scores, ranks_of_means
 from brainscore_core.scoring import Receipt
 
 __all__ = ["CONTROLS", "OUTSIDE", "OVERS", "Board", "Mean", "Node", "board_of", "coverage_text", "newest_of_each"]
@@ -101,6 +105,8 @@ class Board:
         Which of the two means the order is by.
     start : tuple of int
         Nodes whose children are shown at first.
+    ranks : dict
+        ``'all'`` or ``'scored'`` → ranks by the mean of the first root, in the order of `models`; empty without a mean.
     """
 
     models: tuple[str, ...]
@@ -110,6 +116,20 @@ class Board:
     receipts: Mapping[tuple[str, str], Receipt]
     over: Over
     start: tuple[int, ...]
+    ranks: Mapping[Over, Ranks] = field(default_factory=dict)
+
+    @property
+    def tested(self) -> bool:
+        """Whether any two models were tested against each other."""
+        return any(ranks.tested.any() for ranks in self.ranks.values())
+
+    def rank(self, model: int, over: Over) -> str:
+        """Rank of a model with its range; a dash without a rank."""
+        ranks = self.ranks[over]
+        rank, best, worst = (int(part[model]) for part in (ranks.rank, ranks.best, ranks.worst))
+        if rank < 0:
+            return "–"
+        return f"{rank} ({best}–{worst})" if best != worst and ranks.tested.any() else str(rank)
 
     @property
     def benchmarks(self) -> tuple[int, ...]:
@@ -194,8 +214,44 @@ def board_of(
             states[pair] = "undetermined"
     models = sorted(by_model, key=lambda model: _rank(model, means[over][model], nodes, states, counting))
     return Board(
-        models=tuple(models), nodes=nodes, means=means, states=states, receipts=counting, over=over, start=_start(nodes)
+        models=tuple(models),
+        nodes=nodes,
+        means=means,
+        states=states,
+        receipts=counting,
+        over=over,
+        start=_start(nodes),
+        ranks=_ranks(tree, nodes, models, states, counting, influences or {}),
     )
+
+
+def _ranks(
+    tree: Tree,
+    nodes: Sequence[Node],
+    models: Sequence[str],
+    states: Mapping[tuple[str, str], PairState],
+    receipts: Mapping[tuple[str, str], Receipt],
+    influences: Mapping[str, ScoreInfluence],
+) -> dict[Over, Ranks]:
+    """Ranks by the mean of the first root; a score relative to a ceiling that may be 0 counts as computed."""
+    root = next((node.identifier for node in nodes if node.kind == "mean"), None)
+    if root is None:
+        return {}
+    names = [name for name in tree.benchmarks if root in tree.ancestors(name)]
+    values = np.full((len(models), len(names)), np.nan)
+    with_result = np.zeros(values.shape, dtype=bool)
+    of_units: list[list[ScoreInfluence | None]] = [[None] * len(names) for _ in models]
+    for row, model in enumerate(models):
+        for column, name in enumerate(names):
+            state = states.get((model, name), "missing")
+            with_result[row, column] = state not in ("missing", "outdated")
+            score = receipts[model, name].score if state in ("scored", "undetermined") else None
+            if score is not None and score.value is not None:
+                values[row, column] = score.value
+                of_units[row][column] = influences.get(receipts[model, name].id)
+    tree = tree.pruned(names)
+    ranks = {over: ranks_of_means(tree, values, with_result, of_units, over=over) for over in OVERS}
+    return ranks if (ranks["all"].rank > 0).any() else {}
 
 
 def _nodes(tree: Tree, receipts: Mapping[tuple[str, str], Receipt]) -> tuple[Node, ...]:
@@ -299,7 +355,16 @@ def _start(nodes: Sequence[Node]) -> tuple[int, ...]:
 
 
 def _mean(found: Aggregate) -> Mean:
-    return Mean(found.value, found.error, found.error_reason, found.coverage, found.ci)
+    """A mean; of too few scores, without an interval, since it says nothing about the others."""
+    coverage = found.coverage
+    if not _is_covered(coverage):
+        fewest = fewest_scores(coverage.n_all)
+        return Mean(found.value, None, f"of {coverage.n_scored} scores; from {fewest}", coverage, None)
+    return Mean(found.value, found.error, found.error_reason, coverage, found.ci)
+
+
+def _is_covered(coverage: Coverage) -> bool:
+    return bool(covered(np.array([coverage.n_scored]), coverage.n_all)[0])
 
 
 def _state(receipt: Receipt) -> LeafState:
@@ -319,13 +384,15 @@ def _rank(
     nodes: Sequence[Node],
     states: Mapping[tuple[str, str], PairState],
     receipts: Mapping[tuple[str, str], Receipt],
-) -> tuple[float, float, str]:
-    """By the mean of the first root; without one, by that of all scores."""
-    first = next((means[place].value for place, node in enumerate(nodes) if node.kind == "mean"), None)
+) -> tuple[bool, float, float, str]:
+    """By the mean of the first root, those of too few scores last; without one, by that of all scores."""
+    mean = next((means[place] for place, node in enumerate(nodes) if node.kind == "mean"), None)
+    first = None if mean is None else mean.value
     scores = [
         receipts[model, node.identifier].score.value or 0.0  # type: ignore[union-attr] # only scored ones are asked
         for node in nodes
         if states.get((model, node.identifier)) == "scored"
     ]
     of_all = sum(scores) / len(scores) if scores else -math.inf
-    return (math.inf if first is None else -first, -of_all, model)
+    few = mean is not None and not _is_covered(mean.coverage)
+    return (few, math.inf if first is None else -first, -of_all, model)

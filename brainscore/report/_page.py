@@ -113,6 +113,7 @@ def payload_of(report: Report) -> str:
             for node in board.nodes
         ],
         "start": board.start,
+        "ranks": {over: [board.rank(row, over) for row in range(len(board.models))] for over in board.ranks},
         "means": {over: _means(board, over) for over in OVERS},
         "cover": _cover(board, texts),
         "texts": list(texts),

@@ -17,6 +17,7 @@ __all__ = [
     "group_letters",
     "rank_intervals",
     "ranks_from_influence",
+    "ranks_from_tests",
     "significantly_better",
     "tie_groups",
 ]
@@ -421,6 +422,56 @@ def ranks_from_influence(
     found[np.ix_(rows, rows)] = family(level, rng, n_draws)
     tested[rows] = differences.tests.any(axis=1)
     return _ranks(estimates, found, tested, most_groups)
+
+
+def ranks_from_tests(
+    values: ArrayLike,
+    p_values: ArrayLike,
+    *,
+    level: float = 0.95,
+    simultaneous: bool = True,
+    most_groups: int | None = 702,
+) -> Ranks:
+    """Rank values by tests of pairs, corrected by Holm's method.
+
+    Parameters
+    ----------
+    values : array (k,)
+        Estimates; a higher value has a lower rank. A NaN value has no rank and is not tested.
+    p_values : array (k, k)
+        Two-sided p of each pair, symmetric; the diagonal is ignored, and NaN means no test.
+    level, simultaneous
+        See :func:`significantly_better`.
+    most_groups : int or None
+        If there are more groups, none is returned.
+
+    Returns
+    -------
+    Ranks
+        A pair without a test counts as not different.
+
+    Examples
+    --------
+    >>> p = np.array([[1, 0.001, 0.0001], [0.001, 1, 0.3], [0.0001, 0.3, 1]])
+    >>> found = ranks_from_tests([0.9, 0.5, 0.45], p)
+    >>> found.best.tolist(), found.worst.tolist(), found.letters
+    ([1, 2, 2], [1, 3, 3], (('a',), ('b',), ('b',)))
+    """
+    estimates, p = np.asarray(values, dtype=np.float64), np.array(p_values, dtype=np.float64)
+    np.fill_diagonal(p, np.nan)
+    ranked = np.flatnonzero(~np.isnan(estimates))
+    of_ranked = p[np.ix_(ranked, ranked)]
+    found, tested = np.zeros(p.shape, dtype=bool), np.zeros(len(estimates), dtype=bool)
+    found[np.ix_(ranked, ranked)] = significantly_better(
+        estimates[ranked], of_ranked, level=level, simultaneous=simultaneous
+    )
+    tested[ranked] = np.isfinite(of_ranked).any(axis=1)
+    ranks = _ranks(estimates, found, tested, most_groups)
+    if not simultaneous:  # each interval is of the tests with its value only
+        intervals = rank_intervals(estimates[ranked], of_ranked, level=level, simultaneous=False)
+        ranks.best[ranked] = [interval.best for interval in intervals]
+        ranks.worst[ranked] = [interval.worst for interval in intervals]
+    return ranks
 
 
 def _ranks(estimates: Array, found: NDArray[np.bool_], tested: NDArray[np.bool_], most_groups: int | None) -> Ranks:

@@ -13,14 +13,7 @@ import pandas as pd
 from brainscore_core.errors import UserError
 from brainscore_core.metrics import Score
 from brainscore_core.numerics.influence import ScoreInfluence, comparable, joint_influence
-from brainscore_core.numerics.ranks import (
-    FEWEST_UNITS,
-    group_letters,
-    rank_intervals,
-    ranks_from_influence,
-    significantly_better,
-    tie_groups,
-)
+from brainscore_core.numerics.ranks import FEWEST_UNITS, ranks_from_influence, ranks_from_tests
 from brainscore_core.numerics.significance import Correction, PairedTest, corrected
 from brainscore_core.progress import stage
 from brainscore_core.receipts.receipt import BenchmarkInfo, CeilingEstimate, Estimate, ModelInfo, Receipt
@@ -255,23 +248,14 @@ class Comparisons(Sequence[Comparison]):
                 p[place] = p[:, place] = np.nan
         tested = np.isfinite(p).any(axis=1)
         kept = comparable(influences, fewest=FEWEST_UNITS)
-        letters: Sequence[Sequence[str]]
         if not raw and all(influence is not None for influence, each in zip(kept, tested, strict=True) if each):
             joint = joint_influence([[influence] for influence in kept], [1.0], ceilings=False)
             found = ranks_from_influence(
                 values, joint.parts, units=joint.units, level=self.level, simultaneous=simultaneous
             )
-            limits = list(zip(found.rank.tolist(), found.best.tolist(), found.worst.tolist(), strict=True))
-            letters = found.letters
-        else:  # no joint distribution: Holm's correction of the tests of pairs
-            intervals = rank_intervals(values, p, level=self.level, simultaneous=simultaneous)
-            limits = [(one.rank, one.best, one.worst) for one in intervals]
-            better = significantly_better(values, p, level=self.level, simultaneous=simultaneous)
-            of_model: list[list[str]] = [[] for _ in models]
-            for number, group in enumerate(tie_groups(values, better | better.T)):
-                for member in group:
-                    of_model[member].append(group_letters(number))
-            letters = [names if each else () for names, each in zip(of_model, tested, strict=True)]
+        else:  # no joint distribution
+            found = ranks_from_tests(values, p, level=self.level, simultaneous=simultaneous, most_groups=None)
+        limits = zip(found.rank.tolist(), found.best.tolist(), found.worst.tolist(), strict=True)
         ranked = [
             RankedModel(
                 model=model,
@@ -281,7 +265,7 @@ class Comparisons(Sequence[Comparison]):
                 worst=worst,
                 groups="".join(names),
             )
-            for model, (rank, best, worst), names in zip(models, limits, letters, strict=True)
+            for model, (rank, best, worst), names in zip(models, limits, found.letters, strict=True)
         ]
         ranked.sort(key=lambda entry: (entry.rank, entry.model))
         return Ranking(

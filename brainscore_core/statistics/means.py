@@ -1,20 +1,21 @@
-"""Significance tests on scores and means of benchmarks: ranks of models, and the difference of two models."""
+"""Significance tests on scores and means of benchmarks: ranks of models, and the difference of two models.
+
+Two models are tested on the benchmarks that both have. They are not comparable if these have less than
+:data:`LEAST_WEIGHT` of the weight of the mean, or are of fewer than :data:`LEAST_DATA_SETS` data sets.
+"""
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import stdtr
 
-from brainscore_core.numerics.influence import (
-    ScoreInfluence,
-    comparable,
-    influence_of_difference,
-    joint_influence,
-    shared_variances,
-    variance_of_mean,
-)
-from brainscore_core.numerics.ranks import FEWEST_UNITS, Ranks, ranks_from_influence
+from brainscore_core.numerics.influence import ScoreInfluence, comparable, influence_of_difference, joint_influence
+from brainscore_core.numerics.mean_differences import MeanDifferences, mean_differences
+from brainscore_core.numerics.ranks import FEWEST_UNITS, Ranks, ranks_from_influence, ranks_from_tests
 from brainscore_core.numerics.significance import PairedTest, student_test
 from brainscore_core.results.tree import data_set_of
 
@@ -30,10 +31,35 @@ NOT_TESTED = "not tested: the stored results lack the data to compare the models
 """Text that pages and the API show for scores without stored influences of units."""
 
 
+class _Pairs(NamedTuple):
+    """Differences of all pairs of models, and whether the means of a pair are comparable."""
+
+    differences: MeanDifferences
+    comparable: NDArray[np.bool_]
+
+
+def _pairs(
+    table: Sequence[Sequence[ScoreInfluence | None]], shares: NDArray[np.float64], names: Sequence[str]
+) -> _Pairs:
+    data_sets = [data_set_of(name) for name in names]
+    distinct = list(dict.fromkeys(data_sets))
+    groups = data_sets if len(distinct) >= LEAST_DATA_SETS else names
+    found = mean_differences(table, shares, groups)
+    present = np.array([[score is not None for score in row] for row in table], dtype=np.float64)
+    present = present.reshape(len(table), len(names))
+    number = np.zeros(found.weight.shape, dtype=np.int64)
+    for data_set in distinct:
+        here = present[:, [name == data_set for name in data_sets]]
+        number += here @ here.T > 0
+    enough = number >= min(LEAST_DATA_SETS, len(distinct))
+    return _Pairs(found, enough & (found.weight >= LEAST_WEIGHT - 1e-9))
+
+
 def rank_means(
     values: ArrayLike,
     influences: Sequence[Sequence[ScoreInfluence | None]],
     weights: ArrayLike,
+    benchmarks: Sequence[str],
     *,
     level: float = 0.95,
     simultaneous: bool = True,
@@ -50,23 +76,33 @@ def rank_means(
         stored.
     weights : array (benchmarks,)
         Weights of the benchmarks in the mean.
+    benchmarks : sequence of str
+        Identifiers of the benchmarks.
     level, simultaneous, most_groups
         See :func:`~brainscore_core.numerics.ranks_from_influence`.
 
     Returns
     -------
     Ranks
-        Known biases of metrics are subtracted. A model is ranked but not tested if it lacks one of the scores or its
-        influences; if one of its scores was measured on other units than those of most models; or, with only one
-        benchmark, if its score was measured on fewer than 10 units of a kind.
+        Known biases of metrics are subtracted. Two models are tested on the benchmarks on which both have a score with
+        influences, measured on the units that most models were measured on. A pair counts as not different if it is not
+        comparable (see above), if its difference rests on fewer than 10 units, or if the model with the higher value is
+        not the better one on these benchmarks. With only one benchmark, scores that were measured on fewer than 10
+        units of a kind are not tested.
+
+    Notes
+    -----
+    If all models have all the scores, the tests are corrected by their joint distribution
+    (:func:`~brainscore_core.numerics.ranks_from_influence`), otherwise by Holm's method. The probability that any model
+    is placed above another that is equally good or better is then at most 1 − `level`.
 
     Examples
     --------
     >>> from brainscore_core.numerics.influence import unit_influence
     >>> rng = np.random.default_rng(0)
     >>> stimuli = [unit_influence("stimuli", "A2026", range(50), 0.001 * rng.standard_normal(50)) for _ in range(3)]
-    >>> scores = [[ScoreInfluence(0.5, (units,))] for units in stimuli]
-    >>> ranks = rank_means([0.5, 0.7, 0.6], [scores[0], scores[1], [None]], [1.0])
+    >>> scores = [[ScoreInfluence(value, (units,))] for value, units in zip([0.5, 0.7, 0.6], stimuli)]
+    >>> ranks = rank_means([0.5, 0.7, 0.6], [scores[0], scores[1], [None]], [1.0], ["A2026-pls"])
     >>> ranks.rank.tolist(), ranks.best.tolist(), ranks.worst.tolist()
     ([3, 1, 2], [2, 1, 1], [3, 2, 3])
     """
@@ -79,15 +115,30 @@ def rank_means(
         sum(share * score.bias for share, score in zip(shares[used].tolist(), row, strict=True) if score is not None)
         for row in table
     ]
-    joint = joint_influence(table, shares[used], ceilings=len(used) > 1)
-    return ranks_from_influence(
-        np.asarray(values, dtype=np.float64) - biases,
-        joint.parts,
-        units=joint.units,
-        level=level,
-        simultaneous=simultaneous,
-        most_groups=most_groups,
+    estimates = np.asarray(values, dtype=np.float64) - biases
+    missing = np.array([[score is None for score in row] for row in table], dtype=bool).reshape(len(table), len(used))
+    some = np.isfinite(estimates) & ~missing.all(axis=1)
+    if not missing[some].any():
+        joint = joint_influence(table, shares[used], ceilings=len(used) > 1)
+        return ranks_from_influence(
+            estimates, joint.parts, units=joint.units, level=level, simultaneous=simultaneous, most_groups=most_groups
+        )
+    p = np.full((len(table), len(table)), np.nan)
+    rows = np.flatnonzero(some)
+    p[np.ix_(rows, rows)] = _p_values(
+        estimates[rows], _pairs([table[row] for row in rows.tolist()], shares[used], [benchmarks[at] for at in used])
     )
+    return ranks_from_tests(estimates, p, level=level, simultaneous=simultaneous, most_groups=most_groups)
+
+
+def _p_values(estimates: NDArray[np.float64], pairs: _Pairs) -> NDArray[np.float64]:
+    """Two-sided p of all pairs; 1 if the higher estimate is not that of the better model, NaN without a test."""
+    difference, variance, df, _, units = pairs.differences
+    with np.errstate(divide="ignore", invalid="ignore"):
+        p = 2 * stdtr(df, -np.abs(difference) / np.sqrt(variance))
+        tested = pairs.comparable & (units >= FEWEST_UNITS - 1e-9)
+    p[np.sign(difference) != np.sign(estimates[:, None] - estimates)] = 1.0
+    return np.asarray(np.where(tested & np.isfinite(variance), p, np.nan), dtype=np.float64)
 
 
 def compare_means(
@@ -116,9 +167,9 @@ def compare_means(
     Returns
     -------
     PairedTest
-        First minus second model, without known biases of metrics. NaN with a reason if the means are not comparable,
-        or the difference cannot be tested. Means are not comparable if the benchmarks on which both models were scored
-        have less than half of the weight, or come from fewer than three data sets (unless the whole mean does).
+        First minus second model on these benchmarks, without known biases of metrics, with the uncertainty about the
+        mean over all benchmarks (:func:`~brainscore_core.numerics.mean_differences.mean_differences`). NaN with a
+        reason if the means are not comparable (see above), or the difference cannot be tested.
 
     Examples
     --------
@@ -146,21 +197,38 @@ def compare_means(
         counts = f"{len(common_data_sets)} of {len(all_data_sets)} data sets"
         return _undefined(f"not comparable: both models were scored on {counts}")
     difference = float((scores[0, common] - scores[1, common]) @ shares[common] / shares[common].sum())
-    differences: list[ScoreInfluence] = []
+    table: list[list[ScoreInfluence | None]] = [[], []]
+    reason = ""
     for index in common:
-        first, second = (row[index] for row in influences)
-        if first is None or second is None:
-            return _undefined(f"{NOT_TESTED} on {benchmarks[index]}", difference)
-        try:
-            differences.append(influence_of_difference(first, second))
-        except ValueError as error:
-            return _undefined(f"not tested: {error} ({benchmarks[index]})", difference)
-    common_shares = shares[common] / shares[common].sum()
-    if len(common) == 1:  # the common ceiling of both scores does not affect whether they differ
-        differences = [ScoreInfluence(each.value, each.parts, each.bias) for each in differences]
-    difference -= float(sum(share * each.bias for share, each in zip(common_shares.tolist(), differences, strict=True)))
-    variance, df = variance_of_mean(shared_variances(differences), common_shares)
-    return student_test(difference, float(variance[0]), float(df[0]), level=level)
+        pair = [row[index] for row in influences]
+        problem = _problem(*pair)
+        if problem:
+            reason = reason or problem.format(benchmarks[index])
+        for row, value, score in zip(table, scores[:, index].tolist(), pair, strict=True):
+            row.append(None if problem or score is None else replace(score, value=value - score.bias))
+    if all(score is None for score in table[0]):
+        return _undefined(reason, difference)
+    lacking = [index for index in used if index not in common]
+    found = _pairs(
+        [[*row, *[None] * len(lacking)] for row in table],
+        shares[[*common, *lacking]],
+        [benchmarks[index] for index in (*common, *lacking)],
+    )
+    if not found.comparable[0, 1]:
+        return _undefined(reason, difference)
+    difference, variance, df = (float(array[0, 1]) for array in found.differences[:3])
+    return student_test(difference, 0.0 if math.isnan(variance) else variance, df, level=level)
+
+
+def _problem(first: ScoreInfluence | None, second: ScoreInfluence | None) -> str:
+    """Return why two scores of a benchmark are not comparable, with ``{}`` in place of its name; empty if they are."""
+    if first is None or second is None:
+        return f"{NOT_TESTED} on {{}}"
+    try:
+        influence_of_difference(first, second)
+    except ValueError as error:
+        return f"not tested: {error} ({{}})"
+    return ""
 
 
 def _undefined(reason: str, difference: float = math.nan) -> PairedTest:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -169,7 +170,10 @@ def two_benchmarks(board: Board, question: Question) -> TwoBenchmarks:
 
 
 def _chosen_names(board: Board, question: Question) -> tuple[str, str]:
-    """Return the requested names; by default the neural and behavioural means, or two unrelated nodes."""
+    """Return the requested names; by default the neural and behavioural means, or two unrelated nodes.
+
+    By default, they are nodes of which enough models have both values, if there are such nodes.
+    """
     names = node_names(board.snapshot)
     chosen = [pick(name, names, "benchmark or mean") if name else "" for name in (question.x, question.y)]
     defaults = [name for name in ("neural_vision", "behavior_vision") if board.place(name) >= 0]
@@ -177,11 +181,19 @@ def _chosen_names(board: Board, question: Question) -> tuple[str, str]:
     defaults += [node.identifier for node in board.nodes if node.kind == "benchmark"]
     if not defaults:
         raise UserError("no benchmark passes the filters", remedy="remove filters")
-    for place in (0, 1):
-        if not chosen[place]:
-            unrelated = (name for name in defaults if not _related(board, name, chosen[1 - place]))
-            chosen[place] = next(unrelated, defaults[0])
-    return chosen[0], chosen[1]
+    known = {
+        name: np.isfinite(column(board, name).values) for name in dict.fromkeys((*filter(None, chosen), *defaults))
+    }
+    valued = [name for name in dict.fromkeys(defaults) if known[name].any()] or defaults
+    firsts, seconds = ([name] if name else valued for name in chosen)
+    best, most = (firsts[0], seconds[0]), -1
+    for first, second in product(firsts, seconds):
+        n = int((known[first] & known[second]).sum())
+        if n > most and not _related(board, first, second):
+            best, most = (first, second), n
+        if most >= FEWEST:
+            break
+    return best
 
 
 def _related(board: Board, first: str, second: str) -> bool:

@@ -17,7 +17,6 @@ from brainscore_core.numerics.significance import Outcome, PairedTest
 from brainscore_core.statistics.means import NOT_TESTED, compare_means
 from brainscore_web.compare.question import Note, Question, benchmark_href, group_of, model_row
 from brainscore_web.leaderboard.board import Board, counted, influences_on, mean_parts
-from brainscore_web.leaderboard.filters import active_filters
 from brainscore_web.leaderboard.snapshot import STATES, BenchmarkRow, ModelRow
 
 __all__ = ["Absent", "Difference", "Group", "TwoModels", "two_models", "without_models"]
@@ -50,7 +49,7 @@ class Difference:
         The two scores; errors are NaN if not available.
     difference, error, low, high : float
         First minus second, its standard error and 95 % interval, from the influences of the units that both scores
-        share; NaN if not tested. Means are compared on the benchmarks on which both models were scored.
+        share; NaN if not tested. Means are compared on the benchmarks that both models have.
     outcome : str
         ``'win'``, ``'tie'``, ``'loss'`` or ``'untested'``.
     reason : str
@@ -80,7 +79,7 @@ class Summary(NamedTuple):
     n : int
         Number of benchmarks with a difference.
     mean : PairedTest
-        Their mean difference, about these benchmarks.
+        Their mean difference, about the benchmarks that are tested; about all if none is.
     wins, ties, losses : int
         Number of benchmarks whose interval is above 0, contains 0, is below 0.
     untested : int
@@ -184,6 +183,12 @@ class TwoModels:
         return f"{self.first.title} − {self.second.title}"
 
     @property
+    def mean_over(self) -> str:
+        """What the mean difference is over."""
+        n, untested = self.summary.n, self.summary.untested
+        return "over these benchmarks" if untested in (0, n) else f"over the {n - untested} tested benchmarks"
+
+    @property
     def mean(self) -> tuple[str, str]:
         """The mean difference over the benchmarks and its interval."""
         mean = self.summary.mean
@@ -268,26 +273,28 @@ def two_models(board: Board, question: Question) -> TwoModels:
     board : Board
         A board without filters on models.
     question : Question
-        The question; by default the two models with the best ranks are compared.
+        The question; by default the first two models that have a benchmark in common are compared.
 
     Raises
     ------
     UserError
         If a model is unknown, or there are fewer than two.
     """
-    first, second = (list(board.rows).index(row) for row in _chosen_models(board, question))
-    leaves, means = [], []
+    if len(board.rows) < 2:
+        remedy = "choose a later day" if board.state.at else "more models must be scored first"
+        raise UserError("there are fewer than two models to compare", remedy=remedy)
+    leaves: list[int] = []
+    means: list[int] = []
     for place, node in enumerate(board.nodes):
-        if node.kind == "heading":
-            break  # benchmarks outside the tree are not compared
+        if node.kind == "heading" and leaves:
+            break  # benchmarks outside the tree are compared only if there are no others
         if node.kind == "benchmark":
             leaves.append(place)
-        elif node.depth <= 1:
+        elif node.kind == "mean" and node.depth <= 1:
             means.append(place)
     if not leaves:
-        if board.nodes and not active_filters(question.board.changed(models=())):
-            raise UserError("all benchmarks with scores are outside of the averages", remedy="compare two benchmarks")
-        raise UserError("no benchmark of the tree passes the filters", remedy="remove filters")
+        raise UserError("no benchmark passes the filters", remedy="remove filters")
+    first, second = _chosen_models(board, question, leaves)
     tests = {place: _test(board, place, first, second) for place in (*leaves, *means)}
     values, errors = board.values[[first, second]], board.errors[[first, second]]
     both = np.isfinite(values[0]) & np.isfinite(values[1])
@@ -297,6 +304,7 @@ def two_models(board: Board, question: Question) -> TwoModels:
             groups.setdefault(group_of(board, place), []).append(
                 _difference(board, place, values[:, place], errors[:, place], tests[place])
             )
+    tested = [place for place in leaves if both[place] and np.isfinite(tests[place].low)]
     outcomes = [row.outcome for rows in groups.values() for row in rows]
     absent = [_absent(board, place, first, second) for place in leaves if not both[place]]
     return TwoModels(
@@ -307,7 +315,7 @@ def two_models(board: Board, question: Question) -> TwoModels:
         ),
         summary=Summary(
             n=len(outcomes),
-            mean=_mean_test(board, [place for place in leaves if both[place]], first, second),
+            mean=_mean_test(board, tested or [place for place in leaves if both[place]], first, second),
             wins=outcomes.count("win"),
             ties=outcomes.count("tie"),
             losses=outcomes.count("loss"),
@@ -367,20 +375,31 @@ def _tested(
     rows = board.rows[[first, second]]
     snapshot = board.snapshot
     values = (snapshot.raw if board.state.values == "raw" else snapshot.value)[np.ix_(rows, columns)]
-    names = [snapshot.benchmarks[column].identifier for column in columns.tolist()]
-    return compare_means(values, influences_on(snapshot, board.state, rows, columns), weights, names)
+    influences = influences_on(snapshot, board.state, rows, columns)
+    return compare_means(values, influences, weights, snapshot.names(columns))
 
 
-def _chosen_models(board: Board, question: Question) -> tuple[int, int]:
-    """Return rows of the snapshot; by default those of the best models."""
-    rows = [model_row(board.snapshot, name) if name else -1 for name in (question.first, question.second)]
-    for place in (0, 1):
-        if rows[place] < 0:
-            rows[place] = next((row for row in board.rows.tolist() if row not in rows), -1)
-    if min(rows) < 0:
-        remedy = "choose a later day" if board.state.at else "more models must be scored first"
-        raise UserError("there are fewer than two models to compare", remedy=remedy)
-    return rows[0], rows[1]
+def _chosen_models(board: Board, question: Question, leaves: Sequence[int]) -> tuple[int, int]:
+    """Return indices of the models on the board.
+
+    By default, they are the first ones in the order of the board that have a benchmark in common; the first ones if no
+    two models have.
+    """
+    rows = board.rows.tolist()
+    chosen = [rows.index(model_row(board.snapshot, name)) if name else -1 for name in (question.first, question.second)]
+    if min(chosen) >= 0:
+        return chosen[0], chosen[1]
+    scored = np.isfinite(board.values[:, leaves])
+    given = max(chosen)
+    for model in range(len(rows)) if given < 0 else [given]:
+        others = (scored & scored[model]).any(axis=1)
+        others[model] = False
+        if others.any():
+            break
+    else:
+        model, others = max(given, 0), np.arange(len(rows)) != max(given, 0)
+    other = int(np.argmax(others))
+    return (other, model) if chosen[1] >= 0 else (model, other)
 
 
 def _absent(board: Board, place: int, first: int, second: int) -> Absent:
@@ -405,7 +424,8 @@ def _notes(board: Board, question: Question, first: int, second: int, *, unteste
     notes = [
         Note(
             "Differences are tested on the stimuli, neuroids and subjects that both scores share. A mean is compared "
-            "on the benchmarks on which both models were scored, and is about these benchmarks."
+            "on the benchmarks that both models have; its interval includes what may differ on the benchmarks that one "
+            "of them lacks, estimated from the differences between the others."
         ),
         Note(
             "Each interval has a confidence of 95 % on its own: without any differences, up to one benchmark in twenty "

@@ -213,9 +213,10 @@ class Question:
     mode : str
         ``'benchmarks'``, ``'models'``, ``'matrix'`` or ``'size'``.
     x, y : str
-        Two benchmarks or means; empty: the first two means. Scores that are drawn against size are those of `y`.
+        Two benchmarks or means; empty: the first two means of which enough models have both. Scores that are
+        drawn against size are those of `y`.
     first, second : str
-        Two models; empty: the two best ones.
+        Two models; empty: the best ones that have a benchmark in common.
     method : str
         Coefficient of the matrix: ``'pearson'`` or ``'spearman'``.
     level : str

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -52,7 +53,9 @@ __all__ = [
     "influences_on",
     "mean_parts",
     "owned_models",
+    "range_text",
     "ranking_parts",
+    "why_untested",
 ]
 
 SHADES = 10
@@ -60,6 +63,9 @@ SHADES = 10
 
 MAX_OPEN_HEADING = 6
 """Headings with at most this many benchmarks are open at first."""
+
+MAX_OPEN_BOARD = 12
+"""Of a board with at most this many benchmarks, all are open at first."""
 
 _SCORED, _UNDEFINED, _MISSING, _UNDETERMINED, _LEFT_OUT, _TOO_FEW = (
     STATES.index(state) for state in ("scored", "undefined", "missing", "undetermined", "left out", "too few scores")
@@ -95,6 +101,10 @@ class BoardNode(NamedTuple):
         Whether its children are shown, if the node itself is.
     shown : bool
         Whether all nodes above are open.
+    listed : bool
+        Whether it is a column of the table: by default, if a model of the board has a score at or below it.
+    bare : bool
+        Whether the mean has no column of its own while it is open, since no model of the board has a value.
     """
 
     identifier: str
@@ -106,6 +116,8 @@ class BoardNode(NamedTuple):
     column: int
     open: bool = False
     shown: bool = True
+    listed: bool = True
+    bare: bool = False
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -149,8 +161,9 @@ class Board:
         coverage of the state (:mod:`~brainscore_web.leaderboard.coverage`).
     rank, best, worst : array (models,) of int
         Rank by the mean of the first root among the models of the board, whether or not filters on models show them,
-        and the limits of its interval; 0 if the model has no rank, limits also if it was not tested against any other:
-        nothing is then claimed about its true rank.
+        and the limits of its range; 0 if the model has no rank, limits also if no two models were tested.
+    tested : array (models,) of bool
+        Whether the model was tested against any other; otherwise its range contains all ranks.
     unranked : tuple of str
         Why a model has no rank; empty if it has one, and without a mean.
     rank_nodes : tuple of BoardNode
@@ -193,6 +206,7 @@ class Board:
     rank: Counts
     best: Counts
     worst: Counts
+    tested: NDArray[np.bool_]
     unranked: tuple[str, ...]
     rank_nodes: tuple[BoardNode, ...]
     not_counting: tuple[str, ...]
@@ -214,6 +228,16 @@ class Board:
         """Index of the mean that models are ranked by; -1 if there is no mean."""
         return 0 if self.nodes and self.nodes[0].kind == "mean" else -1
 
+    @property
+    def n_benchmarks(self) -> int:
+        """Number of benchmarks, listed or not."""
+        return sum(node.kind == "benchmark" for node in self.nodes)
+
+    @property
+    def n_listed(self) -> int:
+        """Number of benchmarks that are columns of the table."""
+        return sum(node.kind == "benchmark" and node.listed for node in self.nodes)
+
     def place(self, identifier: str) -> int:
         """Return the index of a node; -1 if it is not on this board."""
         return self._places.get(identifier, -1)
@@ -234,9 +258,11 @@ class Board:
     def tested_ranks(self, place: int) -> Ranks:
         """Return ranks at a node with intervals and groups, in the order of `models`, among these models."""
         columns, weights = ranking_parts(self.nodes, self.rank_nodes, place)
-        return rank_means(
-            self.ranked_by[:, place], influences_on(self.snapshot, self.state, self.rows, columns), weights
-        )
+        values, snapshot = self.ranked_by[:, place], self.snapshot
+        return _ranks_of(
+            snapshot, self.state, self.rows, columns, weights, values,
+            lambda: influences_on(snapshot, self.state, self.rows, columns),
+        )  # fmt: skip
 
     def toggled(self, place: int) -> BoardState:
         """Return the state in which this node is open if it is closed here, and closed if it is open here."""
@@ -252,6 +278,25 @@ class Board:
 
 
 _boards: Cache[tuple[SnapshotKey, BoardState], Board] = Cache(most=16)
+_ranks: Cache[bytes, Ranks] = Cache(most=64)  # by content: most changes of the site leave the public scores as they are
+
+
+def _ranks_of(
+    snapshot: Snapshot,
+    state: BoardState,
+    rows: NDArray[np.intp],
+    columns: NDArray[np.intp],
+    weights: Floats,
+    values: Floats,
+    influences: Callable[[], Sequence[Sequence[ScoreInfluence | None]]],
+) -> Ranks:
+    """Return the ranks of models by a mean of benchmarks, from the cache if all scores are the same."""
+    at, names = np.ix_(rows, columns), snapshot.names(columns)
+    key = hashlib.blake2b(repr((names, state.values, state.exposure)).encode())
+    exposure = [snapshot.exposure[at]] if state.exposure else []
+    for array in (snapshot.score[at], snapshot.comparable[at], snapshot.value[at], weights, values, *exposure):
+        key.update(np.ascontiguousarray(array).tobytes())
+    return _ranks.get(key.digest(), lambda: rank_means(values, influences(), weights, names))
 
 
 def owned_models(visitor: Visitor, state: BoardState) -> tuple[str, ...]:
@@ -300,7 +345,7 @@ def board_for(snapshot: Snapshot, state: BoardState, owned: Sequence[str] = ()) 
 
 _BY_MODEL = (
     "rows", "values", "errors", "low", "high", "states", "n_scored", "n_all", "exposure",
-    "verification", "shade", "ranked_by", "rank", "best", "worst",
+    "verification", "shade", "ranked_by", "rank", "best", "worst", "tested",
 )  # fmt: skip
 
 
@@ -355,6 +400,7 @@ def _best_and_median(values: Floats) -> tuple[Floats, Floats]:
 def clear_caches() -> None:
     """Clear the cached boards and snapshots of this process."""
     _boards.clear()
+    _ranks.clear()
     clear_snapshots()
 
 
@@ -423,8 +469,9 @@ def board_of(snapshot: Snapshot, state: BoardState) -> Board:
         shade=_shades(arrays.values)[order],
         ranked_by=arrays.ranked_by[order],
         rank=np.maximum(ranks.rank, 0)[order],
-        best=np.where(ranks.tested, ranks.best, 0)[order],
-        worst=np.where(ranks.tested, ranks.worst, 0)[order],
+        best=(np.maximum(ranks.best, 0) * ranks.tested.any())[order],
+        worst=(np.maximum(ranks.worst, 0) * ranks.tested.any())[order],
+        tested=ranks.tested[order],
         unranked=tuple(unranked[row] for row in order.tolist()),
         rank_nodes=arrays.rank_nodes,
         not_counting=arrays.not_counting,
@@ -465,6 +512,7 @@ class _Arrays:
     def __init__(
         self, snapshot: Snapshot, state: BoardState, rows: NDArray[np.intp], columns: NDArray[np.intp]
     ) -> None:
+        self._snapshot, self._state, self._rows = snapshot, state, rows
         self.benchmarks = benchmarks = [snapshot.benchmarks[column] for column in columns.tolist()]
         tree = snapshot.tree.pruned(row.identifier for row in benchmarks if row.in_tree)
         self.nodes = board_nodes(tree, list(zip(columns.tolist(), benchmarks, strict=True)), snapshot.tree)
@@ -615,10 +663,13 @@ class _Arrays:
 
     def ranks(self) -> Ranks:
         if not self.has_mean:
-            return rank_means(np.full(len(self.values), np.nan), [[] for _ in self.values], [])
+            return rank_means(np.full(len(self.values), np.nan), [[] for _ in self.values], [], [])
         columns, weights = ranking_parts(self.nodes, self.rank_nodes, 0)
         places = [self._columns.index(column) for column in columns.tolist()]
-        return rank_means(self.ranked_by[:, 0], [[of[place] for place in places] for of in self._influences], weights)
+        return _ranks_of(
+            self._snapshot, self._state, self._rows, columns, weights, self.ranked_by[:, 0],
+            lambda: [[of[place] for place in places] for of in self._influences],
+        )  # fmt: skip
 
     def ceilings(self) -> Floats:
         ceilings = np.full(len(self.nodes), np.nan)
@@ -627,9 +678,16 @@ class _Arrays:
 
 
 def _with_state(board: Board, state: BoardState) -> Board:
-    """Return the same board with the nodes that the state opens."""
-    names = initially_open(board.nodes) if state.open is None else frozenset(state.open)
-    return replace(board, state=state, nodes=with_open_nodes(board.nodes, names))
+    """Return the same board with the columns that the state lists, and the nodes that it opens."""
+    scored: list[bool] = np.any(board.n_scored, axis=0).tolist()
+    valued: list[bool] = np.any(np.isfinite(board.values), axis=0).tolist()
+    every = state.empty or not any(scored)  # of a board without scores, all columns are listed
+    nodes = tuple(
+        node._replace(listed=every or has_score, bare=not every and node.kind == "mean" and not has_value)
+        for node, has_score, has_value in zip(board.nodes, scored, valued, strict=True)
+    )
+    names = initially_open(nodes) if state.open is None else frozenset(state.open)
+    return replace(board, state=state, nodes=with_open_nodes(nodes, names))
 
 
 def _sort_node(snapshot: Snapshot, state: BoardState, places: Mapping[str, int]) -> int:
@@ -764,15 +822,25 @@ def _mean_title(title: str, n: int, n_all: int, *, root: bool) -> str:
 
 
 def initially_open(nodes: Sequence[BoardNode]) -> frozenset[str]:
-    """Return the nodes that are open at first: means whose children are all means, and headings of few benchmarks."""
+    """Return the nodes that are open at first, of those that are listed.
+
+    All of them for few benchmarks; otherwise means whose children are all means, headings of few benchmarks, and all
+    headings if there is no mean.
+    """
     kinds: dict[int, list[str]] = {}
     for node in nodes:
-        kinds.setdefault(node.parent, []).append(node.kind)
+        if node.listed:
+            kinds.setdefault(node.parent, []).append(node.kind)
+    few = sum(of_parent.count("benchmark") for of_parent in kinds.values()) <= MAX_OPEN_BOARD
+    only_headings = "mean" not in kinds.get(-1, [])
 
     def opens(place: int, node: BoardNode) -> bool:
+        below = kinds.get(place, [])
+        if few:
+            return bool(below)
         if node.kind == "heading":
-            return node.n_benchmarks <= MAX_OPEN_HEADING
-        return set(kinds.get(place, [])) == {"mean"}
+            return only_headings or len(below) <= MAX_OPEN_HEADING
+        return set(below) == {"mean"}
 
     return frozenset(node.identifier for place, node in enumerate(nodes) if opens(place, node))
 
@@ -782,7 +850,7 @@ def with_open_nodes(nodes: Sequence[BoardNode], names: frozenset[str]) -> tuple[
     result: list[BoardNode] = []
     for node in nodes:
         above = result[node.parent] if node.parent >= 0 else None
-        shown = above is None or (above.shown and above.open)
+        shown = node.listed and (above is None or (above.shown and above.open))
         result.append(node._replace(open=node.identifier in names and node.kind != "benchmark", shown=shown))
     return tuple(result)
 
@@ -920,31 +988,50 @@ def _on_means(board: Board, state: BoardState) -> Iterator[str]:
 
 
 def _on_ranks(board: Board, state: BoardState) -> Iterator[str]:
-    n_ranked, n_tested = int((board.rank > 0).sum()), int((board.best > 0).sum())
+    n_ranked, n_tested = int((board.rank > 0).sum()), int(board.tested.sum())
     if board.root < 0 and board.nodes and len(board.rows):
         yield "These benchmarks are outside of the averages: models are not ranked by them."
     if not n_ranked:
         return
     title = board.nodes[board.root].title
     if not n_tested:
-        reason = NOT_TESTED
-        if state.values != "raw" and board.snapshot.comparable[np.ix_(board.rows, _columns(board))].any():
-            reason = "not tested: no two models can be compared on all benchmarks of this mean"
-        yield f"Ranks are by {title}; {reason}."
+        yield f"Ranks are by {title}; {why_untested(board, board.root)}."
         return
     yield (
-        f"Ranks are by {title}. All true ranks are in their intervals with 95 % confidence: models are "
-        "tested on the stimuli, neuroids and subjects that they share, if they were scored on all benchmarks of the "
-        "mean."
+        f"Ranks are by {title}. Models are tested in pairs on the benchmarks that both have, on the stimuli, neuroids "
+        "and subjects that both scores share. The range of a rank goes from 1 + the number of models that are "
+        "significantly better to the number of ranked models minus those that are significantly worse. With 95 % "
+        "confidence, none of these findings is an error. Pairs that share too little are not distinguished."
     )
     if n_tested < n_ranked:
         n = n_ranked - n_tested
         yield (
-            f"{n} of {n_ranked} models {_is(n)} not tested, since a score is missing or nothing is stored by "
-            f"which {'it' if n == 1 else 'they'} can be compared: nothing is claimed about their true rank."
+            f"{n} of {n_ranked} ranked models {_is(n)} not tested, since {'it shares' if n == 1 else 'they share'} too "
+            f"little with each of the others: {'its range contains' if n == 1 else 'their ranges contain'} all ranks."
         )
     if not any(board.groups):
         yield "There are too many groups of ties to show their letters."
+
+
+def why_untested(board: Board, place: int) -> str:
+    """Return why no two models are tested at a node."""
+    if np.isfinite(board.ranked_by[:, place]).sum() == 1:
+        return "not tested: there is one ranked model"
+    columns = mean_parts(board.nodes, place)[0]
+    if board.state.values != "raw" and board.snapshot.comparable[np.ix_(board.rows, columns)].sum(axis=0).max() > 1:
+        return "not tested: no two ranked models have enough in common, by which they can be compared"
+    return NOT_TESTED
+
+
+def range_text(best: int, worst: int) -> str:
+    """Return a range of ranks as text; empty for 0, which stands for no range.
+
+    Examples
+    --------
+    >>> range_text(2, 5), range_text(1, 1), range_text(0, 0)
+    ('2–5', '1', '')
+    """
+    return "" if not best else str(best) if best == worst else f"{best}–{worst}"
 
 
 def _on_day(snapshot: Snapshot, state: BoardState) -> Iterator[str]:

@@ -1,7 +1,6 @@
 """Coverage of models and benchmarks: which models are ranked, by which benchmarks, and what they have in common.
 
-A model is ranked if it was scored on enough of the selected benchmarks. A benchmark counts in ranks once enough of the
-ranked models have a result on its current version, so that no model rises by being scored first on a new benchmark.
+The rules are those of :mod:`brainscore_core.results.ranking`.
 """
 
 from __future__ import annotations
@@ -12,6 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from brainscore_core.results import ranking as results
+from brainscore_core.results.ranking import covered, fewest_scores
 from brainscore_web.leaderboard.snapshot import STATES
 
 __all__ = ["Common", "common_benchmarks", "counting_benchmarks", "covered", "fewest_scores", "reason_unranked"]
@@ -21,52 +22,9 @@ _NO_RESULT = (STATES.index("missing"), STATES.index("outdated"))
 Flags = NDArray[np.bool_]
 
 
-def covered(n_scored: NDArray[np.int64], n_all: NDArray[np.int64], percentage: float) -> Flags:
-    """Return whether models were scored on at least this percentage of the benchmarks, and on at least one.
-
-    Examples
-    --------
-    >>> covered(np.array([0, 1, 2]), np.array([4, 4, 4]), 50).tolist()
-    [False, False, True]
-    """
-    return (n_scored > 0) & (100 * n_scored >= percentage * n_all)
-
-
-def fewest_scores(n_all: int, percentage: float) -> int:
-    """Return the smallest number of scores that :func:`covered` accepts.
-
-    Examples
-    --------
-    >>> fewest_scores(213, 50), fewest_scores(4, 0)
-    (107, 1)
-    """
-    return max(1, -int(-percentage * n_all // 100))
-
-
 def counting_benchmarks(states: NDArray[np.int8], ranked: Flags, percentage: float) -> Flags:
-    """Return which benchmarks count in ranks: those on which enough of the ranked models have a result.
-
-    Parameters
-    ----------
-    states : array (models, benchmarks)
-        Indices into `STATES`. Failed and undefined scores are results, as are benchmarks that are not applicable;
-        scores of another version are not.
-    ranked : array (models,) of bool
-        The models that are ranked. If there are none, all benchmarks count.
-    percentage : float
-        The required percentage of the ranked models.
-
-    Examples
-    --------
-    >>> scored, missing = STATES.index("scored"), STATES.index("missing")
-    >>> states = np.array([[scored, scored], [scored, missing], [scored, missing]], dtype=np.int8)
-    >>> counting_benchmarks(states, np.array([True, True, True]), 50).tolist()
-    [True, False]
-    """
-    if not ranked.any():
-        return np.ones(states.shape[1], dtype=bool)
-    with_result = ~np.isin(states[ranked], _NO_RESULT)
-    return 100 * with_result.sum(axis=0) >= percentage * int(ranked.sum())
+    """Return which benchmarks count in ranks, by the states of the models (indices into `STATES`) on them."""
+    return results.counting_benchmarks(~np.isin(states, _NO_RESULT), ranked, percentage)
 
 
 class Common(NamedTuple):

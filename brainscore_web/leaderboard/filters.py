@@ -80,7 +80,7 @@ _LABELS = {
     "over": "means over",
     "at": "as of",
 }
-_NOT_FILTERS = frozenset({"sort", "open", "show", "page"})
+_NOT_FILTERS = frozenset({"sort", "open", "show", "empty", "page"})
 
 
 class ActiveFilter(NamedTuple):

@@ -283,10 +283,11 @@ class Heads(NamedTuple):
 
 
 def heads_of(nodes: Sequence[BoardNode]) -> Heads:
-    """Lay out the headers of the shown nodes; an open mean has its own column beside those of its children."""
+    """Lay out the headers of the listed nodes; an open mean has its own column beside those of its children."""
     children: dict[int, list[int]] = {}
     for place, node in enumerate(nodes):
-        children.setdefault(node.parent, []).append(place)
+        if node.listed:
+            children.setdefault(node.parent, []).append(place)
     columns: list[int] = []
     heads: list[Head] = []
 
@@ -298,7 +299,7 @@ def heads_of(nodes: Sequence[BoardNode]) -> Heads:
             return
         at = len(heads)
         heads.append(Head(place, start, 0, level, 1, "group"))
-        if node.kind == "mean":
+        if node.kind == "mean" and not node.bare:
             columns.append(place)
             heads.append(Head(place, start, 1, level + 1, 0, "mean"))
         for child in children[place]:
@@ -569,10 +570,12 @@ def _cell(board: Board, row: int, place: int, errors: bool, titled: bool) -> str
         return _NO_VALUE[board.states[row, place]] or _NO_VALUE[STATES.index("undefined")]
     shade, between = board.shade[row, place], rounded_limits(board.low[row, place], board.high[row, place])
     title = f' title="{text} ({between or "no interval known"})"' if titled else ""
-    inside = f' <span class="interval">{between}</span>' if errors else ""
+    first = place == board.root
+    inside = f' <span class="interval">{between}</span>' if errors or (first and between) else ""
     mark = _MARKS[board.exposure[row, place]] if board.exposure[row, place] > 0 else ""
     mark += _DOUBTS[board.verification[row, place]]
-    return f'<td class="value{f" s{shade}" if shade >= 0 else ""}"{title}>{text}{mark}{inside}</td>'
+    classes = f"value{f' s{shade}' if shade >= 0 else ''}{' first' if first else ''}"
+    return f'<td class="{classes}"{title}>{text}{mark}{inside}</td>'
 
 
 def _rank_cell(board: Board, row: int) -> SafeString:
@@ -585,7 +588,7 @@ def _rank_cell(board: Board, row: int) -> SafeString:
         )
     between = format_html(' <span class="range">({}–{})</span>', best, worst) if best != worst else ""
     groups = format_html(' <span class="letters">{}</span>', letters) if letters else ""
-    limits = f"between {best} and {worst}" if best else "not tested"
+    limits = f"between {best} and {worst}" if board.tested[row] else "not tested"
     description = f"rank {rank}, {limits}" + (f"; groups: {letters}" if letters else "")
     return format_html('<td class="rank" title="{}"><b>{}</b>{}{}</td>', description, rank, between, groups)
 

@@ -65,14 +65,14 @@ _DEFAULTS: dict[str, Any] = {field.name: field.default for field in fields(Board
 
 def counts_text(board: Board) -> str:
     """Return a text with the numbers of models and benchmarks that pass the filters."""
-    n_benchmarks = sum(node.kind == "benchmark" for node in board.nodes)
+    listed = "" if board.n_listed == board.n_benchmarks else f", {board.n_listed} with scores"
     day = f", as of {board.state.at}" if board.state.at else ""
     if any(board.unranked):
         n = int((board.rank > 0).sum())
         day += f"; {n} ranked, from a coverage of {board.state.coverage:g} %"
     return (
         f"{len(board.models)} of {counted(len(board.snapshot.models), 'model')}, "
-        f"{n_benchmarks} of {counted(len(board.snapshot.benchmarks), 'benchmark')}{day}"
+        f"{board.n_benchmarks} of {counted(len(board.snapshot.benchmarks), 'benchmark')}{listed}{day}"
     )
 
 
@@ -120,13 +120,18 @@ class Shortcut(NamedTuple):
 
 
 def shortcuts(board: Board) -> list[Shortcut]:
-    """Return links to the benchmarks that models have in common, and to the ranks of all models or the default ones."""
-    state = board.state
+    """Return links to other columns, to the benchmarks that models have in common, and to the ranks of all models."""
+    state, links = board.state, []
+    if board.n_listed < board.n_benchmarks:
+        text = f"Show all {board.n_benchmarks} benchmarks, also those without a score"
+        links.append(Shortcut(text, state.changed(empty=True).query()))
+    elif state.empty:
+        links.append(Shortcut("Show only benchmarks with scores", state.changed(empty=False).query()))
     if state.common or state.coverage != COVERAGE:
-        return [Shortcut("Back to the default coverage", state.changed(common="", coverage=COVERAGE).query())]
+        links.append(Shortcut("Back to the default coverage", state.changed(common="", coverage=COVERAGE).query()))
+        return links
     if board.root < 0 or (board.n_scored[:, 0] == board.n_all[:, 0]).all():
-        return []
-    links = []
+        return links
     everyone, most = board.common
     if everyone.n_benchmarks and everyone.n_models > 1:
         number = counted(everyone.n_benchmarks, "benchmark")
@@ -194,6 +199,8 @@ def board_data(board: Board) -> dict[str, Any]:
     shown = {at for at, node in enumerate(board.nodes) if node.shown}
     shown.add(board.place(board.state.sort.removeprefix("-")))
     plain = board.state.changed(page=1)
+    listed = [at for at, node in enumerate(board.nodes) if node.listed]
+    places = {at: place for place, at in enumerate(listed)}
     return {
         "revision": board.snapshot.digest,
         "query": plain.query(),
@@ -211,6 +218,7 @@ def board_data(board: Board) -> dict[str, Any]:
             "rank": board.rank[by_name].tolist(),
             "best": board.best[by_name].tolist(),
             "worst": board.worst[by_name].tolist(),
+            "untested": np.flatnonzero(~board.tested[by_name]).tolist(),
             "unranked": [board.unranked[row] for row in by_name.tolist()],
             "scored": [int(n) for n in board.n_scored[by_name, 0]] if board.root >= 0 else [],
             "of": int(board.n_all[:, 0].max()) if board.root >= 0 and len(models) else 0,
@@ -222,14 +230,15 @@ def board_data(board: Board) -> dict[str, Any]:
             {
                 "id": node.identifier,
                 "title": node.title,
-                "parent": node.parent,
+                "parent": places.get(node.parent, -1),
                 "kind": node.kind,
                 "n": node.n_benchmarks,
                 **({"open": 1} if node.open else {}),
+                **({"bare": 1} if node.bare else {}),
                 **({"words": words} if (words := _words(board, node)) else {}),
-                **({"badge": list(badge)} if (badge := badge_on(board, place)).signs else {}),
+                **({"badge": list(badge)} if (badge := badge_on(board, at)).signs else {}),
             }
-            for place, node in enumerate(board.nodes)
+            for at, node in ((at, board.nodes[at]) for at in listed)
         ],
         "columns": _columns(board, shown, by_name),
     }
@@ -263,7 +272,7 @@ def columns_below(board: Board, identifiers: Iterable[str]) -> dict[str, Any]:
             raise UserError(f"node: {identifier[:80]!r} is not on this board", remedy="reload the page")
         parents.add(board.place(identifier) if identifier else -1)
     by_name = np.argsort(board.rows, kind="stable")
-    below = {at for at, node in enumerate(board.nodes) if node.parent in parents}
+    below = {at for at, node in enumerate(board.nodes) if node.parent in parents and node.listed}
     return {
         "revision": board.snapshot.digest,
         "models": len(board.models),

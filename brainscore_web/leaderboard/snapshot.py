@@ -559,6 +559,10 @@ class Snapshot:
         """The key that identifies the snapshot."""
         return SnapshotKey(self.revision, self.audience, self.at)
 
+    def names(self, columns: NDArray[np.intp]) -> list[str]:
+        """Return the identifiers of some benchmarks."""
+        return [self.benchmarks[column].identifier for column in columns.tolist()]
+
     def influences(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> list[list[ScoreInfluence | None]]:
         """Return the influences of units on the scores of some models and benchmarks; None if they are not stored."""
         block = np.ix_(rows, columns)

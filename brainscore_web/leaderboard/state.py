@@ -12,6 +12,7 @@ from typing import Any, Literal
 from urllib.parse import quote, urlencode
 
 from brainscore_core.errors import UserError
+from brainscore_core.results.ranking import COVERAGE
 from brainscore_web.leaderboard import search
 from brainscore_web.leaderboard.exposure import CHOICES as EXPOSURE_CHOICES
 
@@ -25,10 +26,7 @@ _NUMBERS = (
     "parameters_min", "parameters_max", "size_min", "size_max", "stimuli_min", "stimuli_max", "ceiling_min", "coverage",
 )  # fmt: skip
 _LIMITS = ("parameters", "size", "stimuli")
-_SWITCHES = ("runnable", "mine", "unscored", "states", "errors")
-COVERAGE = 50.0
-"""Percentage of the selected benchmarks on which a model must have been scored to be ranked by default."""
-
+_SWITCHES = ("runnable", "mine", "unscored", "states", "empty", "errors")
 FACTS = {"scored": "Scored", "parameters": "Parameters", "published": "Published"}
 """Optional columns about models, with their titles."""
 
@@ -104,8 +102,10 @@ class BoardState:
         Nodes whose children are shown; None: the default.
     show : tuple of str or None
         Shown columns about models, of :data:`FACTS`; None: the default.
+    empty : bool
+        Whether benchmarks without a score of the models are columns, too; they count in means either way.
     errors : bool
-        Whether intervals are shown in the cells.
+        Whether intervals are shown in all cells; those of the first mean always are.
     page : int
         Page number from 1; used only without JavaScript.
     """
@@ -144,6 +144,7 @@ class BoardState:
     sort: str = "rank"
     open: tuple[str, ...] | None = None
     show: tuple[str, ...] | None = None
+    empty: bool = False
     errors: bool = False
     page: int = 1
 
@@ -229,8 +230,8 @@ class BoardState:
 
     @property
     def content(self) -> BoardState:
-        """The part that the numbers depend on: without open nodes, shown columns, the display of errors, the page."""
-        return replace(self, open=None, show=None, errors=False, page=1)
+        """The part that the numbers depend on: without what is shown of them, and the page."""
+        return replace(self, open=None, show=None, empty=False, errors=False, page=1)
 
     @property
     def facts(self) -> tuple[str, ...]:

@@ -2,10 +2,12 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from brainscore.report import report_of
 from brainscore.report._board import board_of, coverage_text
+from brainscore_core.numerics.influence import ScoreInfluence, unit_influence
 from brainscore_core.results.aggregates import Coverage, aggregate, results_of
 from brainscore_core.scoring import BenchmarkInfo, Estimate
 
@@ -25,11 +27,9 @@ def test_means_are_those_of_the_one_function(simulated):
             for place, node in enumerate(board.nodes):
                 if node.kind == "mean":
                     mean, expected = board.means[over][made.model][place], made[node.identifier]
-                    assert (mean.value, mean.error, mean.coverage) == (
-                        expected.value,
-                        expected.error,
-                        expected.coverage,
-                    )
+                    enough = 2 * expected.coverage.n_scored >= expected.coverage.n_all
+                    error = expected.error if enough else None  # too few scores have no interval
+                    assert (mean.value, mean.error, mean.coverage) == (expected.value, error, expected.coverage)
                 elif node.identifier in made:
                     state = made[node.identifier].state
                     assert board.states.get((made.model, node.identifier), "missing") == state
@@ -48,11 +48,32 @@ def test_the_best_come_first_and_those_without_a_mean_last(simulated):
 
 def test_the_order_follows_the_kind_of_mean(simulated):
     receipts = [
-        simulated.receipt("narrow", "A2026.IT-pls", 0.8),
+        *(simulated.receipt("narrow", name, 0.6) for name in ("A2026.IT-pls", "D2026.IT-rdm")),
         *(simulated.receipt("broad", name, 0.5) for name in ("A2026.IT-pls", "D2026.IT-rdm", "B2026.V1-pls")),
     ]
     assert board_of(receipts, simulated.small_tree(), over="all").models == ("broad", "narrow")
     assert board_of(receipts, simulated.small_tree(), over="scored").models == ("narrow", "broad")
+    receipts.append(simulated.receipt("few", "A2026.IT-pls", 0.99))
+    board = board_of(receipts, simulated.small_tree(), over="scored")
+    assert board.models == ("narrow", "broad", "few")
+    assert [board.rank(row, over) for over in ("scored", "all") for row in range(3)] == ["1", "2", "–", "2", "1", "–"]
+
+
+def test_ranges_of_ranks_are_those_of_tests_on_what_both_have(simulated):
+    """Three models, of which one lacks a score; one is much better than both others."""
+    rng = np.random.default_rng(0)
+    names, receipts, influences = ("A2026.IT-pls", "D2026.IT-rdm", "B2026.V1-pls", "C2026.V1-rdm"), [], {}
+    for model, value, n in (("best", 0.8, 4), ("whole", 0.31, 4), ("part", 0.3, 3)):
+        for name in names[:n]:
+            receipt = simulated.receipt(model, name, value + 0.001 * rng.standard_normal())
+            units = unit_influence("stimuli", name.split(".")[0], range(40), 0.002 * rng.standard_normal(40))
+            receipts.append(receipt)
+            influences[receipt.id] = ScoreInfluence(receipt.score.value, (units,))
+    board = board_of(receipts, simulated.small_tree(), influences=influences)
+    assert board.models == ("best", "whole", "part")
+    assert [board.rank(row, "all") for row in range(3)] == ["1", "2 (2–3)", "3 (2–3)"]
+    assert board.tested
+    assert not board_of(receipts, simulated.small_tree()).tested
 
 
 def test_the_receipt_of_the_present_version_counts(simulated):

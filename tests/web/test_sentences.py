@@ -1,4 +1,4 @@
-"""What pages say on four small sites: empty, with control benchmarks only, sparse, and full; for a stranger.
+"""What pages say to a stranger on small sites: empty, with control benchmarks only, sparse, full, and with gaps.
 
 On each site except the empty one, the owner of a submission has a private model that is better than all others. Nothing
 that a stranger reads may depend on it.
@@ -8,11 +8,14 @@ import html
 import re
 from datetime import UTC, datetime
 
+import numpy as np
 import pytest
 from allauth.account.models import EmailAddress
 
+from brainscore_core.numerics.influence import ScoreInfluence, unit_influence
 from brainscore_web.accounts.models import User
 from brainscore_web.leaderboard import revision
+from brainscore_web.leaderboard.influence import pack, write_influences
 from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, Score, VisionModel
 from brainscore_web.scoring.models import Job
 from brainscore_web.submissions.models import Revision, Step, Submission
@@ -25,9 +28,10 @@ SITES = {
     "controls": {f"Control2026.{number}": "control" for number in range(4)},
     "sparse": {f"Wide2026.{region}-{number}": region for region in ("V1", "IT") for number in range(5)},
     "full": {f"Small2026.{region}-{number}": region for region in ("V1", "IT") for number in range(2)},
+    "gaps": {f"Small2026.{region}-{number}": region for region in ("V1", "IT") for number in range(2)},
 }
 """Benchmarks of each site, with their parents."""
-SCORED = {"controls": (4, 4), "sparse": (2, 1), "full": (4, 4)}
+SCORED = {"controls": (4, 4), "sparse": (2, 1), "full": (4, 4), "gaps": (4, 3)}
 """On how many of the benchmarks the two public models, alpha and beta, are scored."""
 
 
@@ -62,6 +66,14 @@ def build(site):
             )
             for identifier in list(benchmarks)[:n]
         )  # fmt: skip
+    if site == "gaps":  # models can be compared, and may be equal
+        rng = np.random.default_rng(0)
+        rows = []
+        for score in Score.objects.exclude(model=secret).order_by("pk"):
+            units = unit_influence("stimuli", "Small2026", range(20), 0.1 * rng.standard_normal(20))
+            rows.append(pack(ScoreInfluence(score.value, (units,))))
+            rows[-1].score = score
+        write_influences(rows)
     submission = Submission.objects.create(owner=owner, title="secret", visibility="private", state="done")
     latest = Revision.objects.create(submission=submission, number=1, by=owner, archive=b"", digest="0" * 64, size=0)
     counts = {"scored": len(benchmarks), "failed": 0, "not_run": 0}
@@ -115,7 +127,7 @@ SENTENCES = {
         ALPHA: (["Scored on 4 benchmarks outside of the averages."], ["has not been scored", "Global Score"]),
         CONTROL: (["Median 0.400 of 2 models", "Highest score first."], ["No model", "Global Score"]),
         MEAN: (["No model has been scored on enough of the benchmarks for this mean."], ["on this benchmark"]),
-        COMPARE: (["all benchmarks with scores are outside of the averages"], ["remove filters"]),
+        COMPARE: (["alpha − beta 4 benchmarks: 0 wins"], ["remove filters", "no benchmark", "count as 0"]),
         SCORING: (["No pair has ended recently."], []),
     },
     "sparse": {
@@ -128,13 +140,16 @@ SENTENCES = {
         ),
         BOARD: (
             [
-                "2 of 2 models, 10 of 10 benchmarks; 0 ranked",
+                "2 of 2 models, 10 of 10 benchmarks, 2 with scores; 0 ranked",
+                "Show all 10 benchmarks, also those without a score",
+                "About Wide2026.V1-1",
                 "No model was scored on at least 50 %",
                 "2 of 10",
                 "1 of 10",
             ],
-            ["Ranks are by", "0.100", "0.030"],
+            ["Ranks are by", "0.100", "0.030", "About Wide2026.V1-2", "About Wide2026.IT-"],
         ),
+        f"{BOARD}?empty=1": (["Show only benchmarks with scores", "10 of 10 benchmarks; 0 ranked"], ["with scores; 0"]),
         f"{BOARD}?q=beta": (["None of these models was scored on at least 50 %", "among all 2"], []),
         f"{BOARD}?region=V1": (["Mean of 5 benchmarks"], ["Close Global Score"]),
         f"{BOARD}?coverage=0": (["Ranks are by Global Score", "0.100", "2 of 10"], ["few too few"]),
@@ -170,6 +185,25 @@ SENTENCES = {
         f"{COMPARE}&models=beta&models=alpha": (["beta − alpha"], ["alpha − beta"]),
         SCORING: (["No pair has ended recently."], []),
     },
+    "gaps": {
+        HOME: (["1 (1–2) alpha 0.500", "2 (1–2) beta 0.225", "the range of possible ranks"], []),
+        BOARD: (
+            [
+                "1 (1–2) a alpha 4 of 4",
+                "2 (1–2) a beta 3 of 4",
+                "Models are tested in pairs on the benchmarks that both have",
+                "Pairs that share too little are not distinguished.",
+            ],
+            ["not tested:", "lack the data", "is not tested"],
+        ),
+        f"{BOARD}?q=beta": (["2 (1–2) a beta", "Ranks are among all 2"], ["1 beta"]),
+        f"{BOARD}?region=IT": (["Ranks are by Mean of 2 benchmarks; not tested"], ["(1–2)"]),
+        LIST: (["alpha 1 (1–2) 0.500", "beta 2 (1–2) 0.225"], []),
+        ALPHA: (["rank 1 of 2 (1–2) · group a"], []),
+        BETA: (["rank 2 of 2 (1–2) · group a"], []),
+        MEAN: (["models are tested in pairs on the benchmarks that both have", "1 1–2 alpha", "2 1–2 beta"], []),
+        COMPARE: (["alpha − beta 3 benchmarks: 0 wins", "1 benchmark without both scores"], ["untested: 3"]),
+    },
 }
 """What a stranger reads on each page, and does not read."""
 NEVER = ("secret", "Olga", "0.700", "A title of")
@@ -190,7 +224,7 @@ def test_what_a_stranger_reads(site, client):
         assert (page.status_code, page["Location"].partition("?")[0]) == (302, "/accounts/login/")
 
 
-@pytest.mark.parametrize("site", ["controls", "sparse", "full"])
+@pytest.mark.parametrize("site", ["controls", "sparse", "full", "gaps"])
 def test_what_the_submitter_reads(site, client):
     submission = build(site)
     client.force_login(submission.owner)

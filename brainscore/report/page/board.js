@@ -93,11 +93,14 @@ function drawBoard() {
   const hasChildren = new Set(data.nodes.map((node) => node.parent));
   const model = make("th", { scope: "col" }, make("button", { type: "button", class: "sort", "data-sort": -1 }, "Model"));
   if (board.by === -1) model.setAttribute("aria-sort", board.falling ? "ascending" : "descending");
-  const head = make("tr", {}, model, ...shown.map((place) => headOf(place, hasChildren)));
+  const ranks = data.ranks[board.over];
+  const rank = ranks ? [make("th", { scope: "col" }, "Rank")] : [];
+  const head = make("tr", {}, model, ...rank, ...shown.map((place) => headOf(place, hasChildren)));
   const order = orderOf();
   const rows = order.slice(0, board.most).map((index) => {
     const link = make("a", { href: `#m-${index}` }, named(data.models[index]));
-    return make("tr", {}, make("th", { scope: "row" }, link), ...shown.map((place) => cellOf(place, index)));
+    const rankOf = ranks ? [make("td", { class: "n" }, ranks[index])] : [];
+    return make("tr", {}, make("th", { scope: "row" }, link), ...rankOf, ...shown.map((place) => cellOf(place, index)));
   });
   table.tHead.replaceChildren(head);
   table.tBodies[0].replaceChildren(...rows);

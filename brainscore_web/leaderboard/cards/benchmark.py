@@ -16,7 +16,7 @@ from django.utils.safestring import SafeString
 
 from brainscore_core.errors import nearest
 from brainscore_core.figures import Dots, DotsRow, Mark, Svg, dots_with_intervals
-from brainscore_web.leaderboard.board import Board
+from brainscore_web.leaderboard.board import Board, why_untested
 from brainscore_web.leaderboard.cards.facts import (
     Citation,
     Code,
@@ -226,8 +226,8 @@ class BenchmarkCard:
         Nodes below a mean.
     models : tuple of ModelLine
         All models with a score, highest first.
-    tested : bool
-        Whether any of them were tested against each other.
+    untested : str
+        Why no two of them were tested against each other; empty if some were.
     unscored : tuple of UnscoredModels
         Models without a score.
     doubtful : bool
@@ -268,7 +268,7 @@ class BenchmarkCard:
     no_ceiling: bool
     children: tuple[ChildLine, ...]
     models: tuple[ModelLine, ...]
-    tested: bool
+    untested: str
     unscored: tuple[UnscoredModels, ...]
     doubtful: bool
     axis: Axis
@@ -356,7 +356,7 @@ def benchmark_card(benchmark: Benchmark, board: Board, data: BenchmarkData) -> B
         no_ceiling=any(version.ceiling_meaning == "none" for version in _counting(benchmark, data.versions)),
         children=tuple(_children(board, place)),
         models=tuple(_models(board, place, data, axis)) if place >= 0 else (),
-        tested=place >= 0 and bool(node_ranks(board, place).ranks.tested.any()),
+        untested="" if place < 0 or node_ranks(board, place).ranks.tested.any() else why_untested(board, place),
         unscored=tuple(_unscored(board, place, data)) if place >= 0 else (),
         doubtful=place >= 0 and bool(board.verification[:, place].any()),
         axis=axis,
@@ -459,7 +459,8 @@ def _children(board: Board, place: int) -> Iterable[ChildLine]:
 
 def _models(board: Board, place: int, data: BenchmarkData, axis: Axis) -> Iterable[ModelLine]:
     node = board.nodes[place]
-    ranks, groups = node_ranks(board, place)
+    tested = node_ranks(board, place)
+    ranks, groups = tested
     values, errors, low, high = (part[:, place] for part in (board.values, board.errors, board.low, board.high))
     median, ceiling = finite(float(board.node_median[place])), 1.0 if has_ceiling(board)[place] else None
     ties = {rank for rank, count in zip(*np.unique(ranks.rank, return_counts=True), strict=True) if count > 1}
@@ -469,7 +470,7 @@ def _models(board: Board, place: int, data: BenchmarkData, axis: Axis) -> Iterab
     )
     for row in order:
         model, snapshot_row = board.models[row], int(board.rows[row])
-        rank, best, worst = (int(part[row]) for part in (ranks.rank, ranks.best, ranks.worst))
+        rank = int(ranks.rank[row])
         line, raw = None, ""
         if node.column >= 0:
             line = data.scores.get(int(board.snapshot.score[snapshot_row, node.column]), ("", None))[1]
@@ -485,7 +486,7 @@ def _models(board: Board, place: int, data: BenchmarkData, axis: Axis) -> Iterab
             title=model.title,
             private=model.private,
             rank=f"{rank}{'=' if rank in ties else ''}" if rank > 0 else "–",
-            places="" if not ranks.tested[row] else f"{best}–{worst}" if best != worst else f"{best}",
+            places=tested.places(row),
             group=groups[row],
             exposure=exposure_mark(board, row, place)
             + verification_mark(board.verification[row, place], of_mean=node.kind == "mean"),

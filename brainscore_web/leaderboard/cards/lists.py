@@ -11,7 +11,7 @@ from urllib.parse import quote
 import numpy as np
 
 from brainscore_core.formatting import count_text
-from brainscore_web.leaderboard.board import Board
+from brainscore_web.leaderboard.board import Board, range_text
 from brainscore_web.leaderboard.cards.formatting import estimate, megabytes, number
 from brainscore_web.leaderboard.descriptions import data_access
 from brainscore_web.leaderboard.filters import active_filters, chosen_models
@@ -68,6 +68,8 @@ class ListedModel(NamedTuple):
     parameters: str
     size: str
     rank: str
+    places: str
+    """Range of ranks; empty for a certain rank, or if no two models were tested."""
     scores: tuple[str, ...]
     coverage: str
     """Number of benchmarks of the first mean on which it was scored, as on the leaderboard."""
@@ -152,6 +154,7 @@ def model_list(board: Board, state: BoardState) -> ModelList:
             parameters=count_text(model.parameters),
             size=megabytes(model.size_mb),
             rank=str(board.rank[row]) if board.rank[row] else "",
+            places=range_text(board.best[row], board.worst[row]) if board.best[row] != board.worst[row] else "",
             scores=tuple(
                 estimate(*(float(part[row, at]) for part in (board.values, board.errors, board.low, board.high)))
                 for at in roots

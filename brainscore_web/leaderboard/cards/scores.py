@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from brainscore_core.numerics.ranks import Ranks
 from brainscore_core.provenance import NOT_REPEATABLE
 from brainscore_vision.training_data import compare
-from brainscore_web.leaderboard.board import MAX_OPEN_HEADING, Board, BoardNode, group_texts
+from brainscore_web.leaderboard.board import MAX_OPEN_HEADING, Board, BoardNode, group_texts, range_text
 from brainscore_web.leaderboard.cache import Cache
 from brainscore_web.leaderboard.cards.formatting import (
     STATES,
@@ -116,6 +116,11 @@ class NodeRanks(NamedTuple):
 
     ranks: Ranks
     groups: tuple[str, ...]
+
+    def places(self, row: int) -> str:
+        """Return the range of ranks of a model as text; empty without a rank, and if no two models were tested."""
+        best, worst = int(self.ranks.best[row]), int(self.ranks.worst[row])
+        return range_text(max(best, 0), worst) if self.ranks.tested.any() else ""
 
 
 _ranks: Cache[tuple[SnapshotKey, str], NodeRanks] = Cache(most=64)
@@ -293,7 +298,7 @@ def score_rows(
         part[in_snapshot].tolist()
         for part in (board.snapshot.raw, board.snapshot.raw_error, board.snapshot.raw_low, board.snapshot.raw_high)
     ]
-    intervals = {at: _interval_of_rank(board, at, place) for at in upper(board.nodes)}
+    tested = {at: node_ranks(board, at) for at in upper(board.nodes)}
     shown: list[bool] = []
     rows = []
     for at, node in enumerate(board.nodes):
@@ -301,7 +306,6 @@ def score_rows(
         leaf, drawn = node.kind == "benchmark", node.kind != "heading"
         line = scores.get(keys[node.column]) if leaf else None
         name = NAMES[states[at]] if leaf else "scored"
-        places, group = intervals.get(at, ("", ""))
         rows.append(
             ScoreRow(
                 identifier=node.identifier,
@@ -318,9 +322,9 @@ def score_rows(
                 median=number(median[at]) if drawn else "",
                 reason=reason_of(name, line, values[at], errors[at]),
                 standing=standing[at],
-                places=places,
-                group=group,
-                upper=at in intervals,
+                places=tested[at].places(place) if at in tested else "",
+                group=tested[at].groups[place] if at in tested else "",
+                upper=at in tested,
                 coverage="" if leaf else f"{n_scored[at]} of {n_all[at]}",
                 bar=bar(
                     axis, values[at], low[at], high[at],
@@ -363,14 +367,6 @@ def _place(board: Board, model: str) -> int:
 def _toggled(opened: Collection[str], identifier: str) -> str:
     names = sorted(set(opened) ^ {identifier})
     return urlencode([("open", name) for name in names or [""]], quote_via=quote, safe="")
-
-
-def _interval_of_rank(board: Board, at: int, place: int) -> tuple[str, str]:
-    ranks, groups = node_ranks(board, at)
-    best, worst = int(ranks.best[place]), int(ranks.worst[place])
-    if not ranks.tested[place]:
-        return "", ""
-    return f"{best}–{worst}" if best != worst else f"{best}", groups[place]
 
 
 def reason_of(name: str, line: ScoreLine | None, value: float | None, error: float | None) -> str:

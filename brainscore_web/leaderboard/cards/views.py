@@ -19,7 +19,6 @@ from django.views.decorators.http import require_safe
 
 from brainscore_core.errors import UserError
 from brainscore_core.figures import standalone
-from brainscore_core.statistics.means import NOT_TESTED
 from brainscore_web.leaderboard.board import board_for
 from brainscore_web.leaderboard.cards.benchmark import (
     BenchmarkCard,
@@ -164,7 +163,6 @@ def benchmark(request: HttpRequest, identifier: str) -> HttpResponse:
             "to": _addresses(),
             "card": card,
             "source": source,
-            "not_tested": NOT_TESTED,
             "axis": card.axis.texts,
             "models": card.models[:most],
             "hidden": len(card.models) - len(card.models[:most]),

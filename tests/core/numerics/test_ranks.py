@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from brainscore_core.numerics import corrected, rank_intervals, tie_groups
-from brainscore_core.numerics.ranks import significantly_better
+from brainscore_core.numerics.ranks import ranks_from_tests, significantly_better
 
 SURE, OPEN = 1e-9, 0.9
 
@@ -152,3 +152,21 @@ def test_what_is_found_is_what_holm_finds(level):
             np.fill_diagonal(one_sided, np.nan)
             expected = np.nan_to_num(corrected(one_sided), nan=1.0) <= 1 - level
             np.testing.assert_array_equal(significantly_better(values, p, level=level), expected)
+
+
+@pytest.mark.parametrize("simultaneous", [True, False])
+def test_ranks_from_tests_are_those_of_the_intervals_and_groups(simultaneous):
+    rng = np.random.default_rng(0)
+    values = np.sort(rng.standard_normal(8))[::-1]
+    p = np.exp(-8 * np.abs(values[:, None] - values))
+    p[2, 5] = p[5, 2] = np.nan
+    found = ranks_from_tests(np.insert(values, 3, np.nan), np.insert(np.insert(p, 3, 0.0, 0), 3, 0.0, 1),
+                             simultaneous=simultaneous)  # fmt: skip
+    ranked = np.delete(np.arange(9), 3)
+    limits = zip(found.rank[ranked], found.best[ranked], found.worst[ranked], strict=True)
+    assert [tuple(map(int, row)) for row in limits] == list(
+        map(tuple, rank_intervals(values, p, simultaneous=simultaneous))
+    )
+    better = significantly_better(values, p, simultaneous=simultaneous)
+    assert [tuple(np.searchsorted(ranked, group)) for group in found.groups] == tie_groups(values, better | better.T)
+    assert (found.rank[3], found.letters[3], bool(found.tested[3])) == (-1, (), False)

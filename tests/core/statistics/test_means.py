@@ -102,29 +102,69 @@ def test_biases_and_ceilings():
 
 def test_ranks_of_means():
     values, influences = models(4, spread=0.02, shifts=[0.0, 0.3, 0.6, 0.9])
-    found = rank_means(values @ WEIGHTS, influences, WEIGHTS)
+    found = rank_means(values @ WEIGHTS, influences, WEIGHTS, NAMES)
     assert found.best.tolist() == found.worst.tolist() == [4, 3, 2, 1]
-    influences[1][2] = None
-    found = rank_means(values @ WEIGHTS, influences, WEIGHTS)
+    values[1, 3], influences[1][3] = np.nan, None  # its half of the weight is just enough, but of two data sets only
+    found = rank_means(np.nan_to_num(values) @ WEIGHTS, influences, WEIGHTS, NAMES)
     assert found.tested.tolist() == [True, False, True, True]
     assert (found.best[1], found.worst[1]) == (1, 4)
-    assert rank_means(values[:, 0], influences, [1, 0, 0, 0]).tested.all()
+    assert rank_means(values[:, 0], influences, [1, 0, 0, 0], NAMES).tested.all()
+
+
+def test_models_with_gaps_are_tested_on_what_both_have():
+    values, influences = models(4, spread=0.02, shifts=[0.0, 0.3, 0.6, 0.9])
+    values[1, 0], influences[1][0] = np.nan, None
+    found = rank_means(np.nan_to_num(values) @ WEIGHTS, influences, WEIGHTS, NAMES)
+    assert found.best.tolist() == found.worst.tolist() == [4, 3, 2, 1]
+    influences[2][0] = None  # a score without influences is compared on the other benchmarks, too
+    assert rank_means(np.nan_to_num(values) @ WEIGHTS, influences, WEIGHTS, NAMES).tested.all()
+
+
+def test_a_better_model_with_the_lower_mean_is_not_distinguished():
+    """It lacks a score, which counts as 0: neither is placed above the other."""
+    values, influences = models(2, spread=0.02, shifts=[5.0, 5.3])
+    values[1, 0], influences[1][0] = np.nan, None
+    shown = np.nan_to_num(values) @ WEIGHTS
+    assert shown[0] > shown[1]
+    assert compare_means(values, influences, WEIGHTS, NAMES).high < 0
+    found = rank_means(shown, influences, WEIGHTS, NAMES)
+    assert (found.best.tolist(), found.worst.tolist(), found.letters) == ([1, 1], [2, 2], (("a",), ("a",)))
 
 
 def test_few_units_claim_no_rank_on_a_benchmark():
     for n, tested in ((9, False), (10, True)):
         values, influences = models(3, n=n, spread=0.02, shifts=[0.0, 0.5, 1.0])
-        assert rank_means(values[:, 0], influences, [1, 0, 0, 0]).tested.any() == tested
+        assert rank_means(values[:, 0], influences, [1, 0, 0, 0], NAMES).tested.any() == tested
 
 
 def test_models_scored_on_other_units_are_not_tested():
     values, influences = models(4)
     influences[2][0] = measured(np.arange(12.0), NAMES[0])[1]
-    assert rank_means(values[:, 0], influences, [1, 0, 0, 0]).tested.tolist() == [True, True, False, True]
+    assert rank_means(values[:, 0], influences, [1, 0, 0, 0], NAMES).tested.tolist() == [True, True, False, True]
 
 
 def test_equal_models_rarely_differ():
     """Four benchmarks, two of which share stimuli: with independent errors, up to a third of them would."""
-    wrong = [(rank_means(values @ WEIGHTS, influences, WEIGHTS).best > 1).any()
+    wrong = [(rank_means(values @ WEIGHTS, influences, WEIGHTS, NAMES).best > 1).any()
              for values, influences in (models(3, seed, n=20, spread=1.0) for seed in range(200))]  # fmt: skip
     assert np.mean(wrong) < 0.05 + 2 * np.sqrt(0.05 * 0.95 / 200)
+
+
+@pytest.mark.parametrize("differ", [0.0, 0.02, 0.1])
+def test_equal_models_on_overlapping_benchmarks_rarely_differ(differ):
+    """Six models on parts of eight data sets, with equal means over all; `differ` is how much they vary by data set."""
+    names, weights, wrong = [f"D{number}-pls" for number in range(8)], np.full(8, 1 / 8), 0
+    for seed in range(80):
+        rng = np.random.default_rng([seed, 2026])
+        own = differ * rng.standard_normal((6, 8))
+        own -= own.mean(axis=1, keepdims=True)
+        values, influences = np.zeros((6, 8)), [[None] * 8 for _ in range(6)]
+        for at, name in enumerate(names):
+            hard = rng.standard_normal(30)
+            for model in range(6):
+                if rng.random() < 0.75:
+                    each = 0.4 + own[model, at] + 0.05 * (hard + rng.standard_normal(30))
+                    values[model, at], influences[model][at] = measured(each, name)
+        found = rank_means(values @ weights, influences, weights, names)
+        wrong += bool((found.best > 1).any())
+    assert wrong / 80 < 0.05 + 2 * np.sqrt(0.05 * 0.95 / 80)

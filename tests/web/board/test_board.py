@@ -9,7 +9,8 @@ from scipy import stats
 from brainscore_core.errors import UserError
 from brainscore_core.numerics.influence import ScoreInfluence, unit_influence
 from brainscore_core.numerics.ranks import Ranks
-from brainscore_core.statistics.means import NOT_TESTED
+from brainscore_core.statistics.means import NOT_TESTED, rank_means
+from brainscore_web.leaderboard import board as board_module
 from brainscore_web.leaderboard import revision
 from brainscore_web.leaderboard.board import STATES, board_for, board_of, clear_caches, group_texts
 from brainscore_web.leaderboard.exposure import CHOICES, EXPOSURES
@@ -351,9 +352,27 @@ def test_scores_without_influences_enter_no_test(sure, store_influences):
     some = store_influences("a", "c")
     assert some.digest != sure.digest
     board = shown(some, include=("one",))
-    assert (board.best.tolist(), board.worst.tolist()) == ([1, 0, 2, 0], [2, 0, 3, 0])
+    assert (board.best.tolist(), board.worst.tolist()) == ([1, 1, 2, 0], [2, 3, 3, 0])
+    assert board.tested.tolist() == [True, False, True, False]
     assert board.groups == ("a", "", "b", "")
-    assert any(note.startswith("1 of 3 models is not tested") for note in board.notes)
+    assert any(note.startswith("1 of 3 ranked models is not tested") for note in board.notes)
+
+
+def test_ranks_of_the_same_scores_are_computed_once(store_influences, monkeypatch):
+    calls = []
+    monkeypatch.setattr(board_module, "rank_means", lambda *args: calls.append(1) or rank_means(*args))
+    store_influences("a")
+    first = shown(store_influences("b", "c"))
+    assert (first.tested.sum(), len(calls)) == (3, 1)
+    revision.bump()
+    board = shown(snapshot_for(EVERYBODY))
+    assert (board.best.tolist(), board.worst.tolist(), len(calls)) == (first.best.tolist(), first.worst.tolist(), 1)
+    assert not shown(snapshot_for(EVERYBODY), values="raw").tested.any()
+    Score.objects.filter(model__identifier="a").update(value=0.123)
+    revision.bump()
+    n = len(calls)
+    shown(snapshot_for(EVERYBODY))
+    assert len(calls) == n + 1
 
 
 def test_biases_are_subtracted_before_ranks(store_influences):
@@ -610,6 +629,17 @@ class TestNodes:
         ]  # fmt: skip
         assert [node.identifier for node in shown(snapshot, open=()).nodes if node.open] == []
 
+    def test_columns_have_scores(self, snapshot):
+        names = ("Simulated000.V1-pls", "Simulated006.V1-ridge")
+        Score.objects.filter(benchmark__identifier__in=names[:1]).delete()
+        revision.bump()
+        board = shown(snapshot_for(EVERYBODY), include=names)
+        assert [node.identifier for node in board.nodes if node.kind == "benchmark" and not node.listed] == [names[0]]
+        assert (board.n_listed, board.n_benchmarks) == (1, 2)
+        assert {node.identifier for node in board.nodes if node.open} >= {"average_vision", "V1"}  # few: all are open
+        assert shown(snapshot_for(EVERYBODY), include=names, empty=True).n_listed == 2
+        np.testing.assert_array_equal(board.values, shown(snapshot_for(EVERYBODY), include=names, empty=True).values)
+
     def test_toggling_leads_from_any_board_to_the_next(self, snapshot):
         board = shown(snapshot)
         place = board.place("V1")
@@ -630,7 +660,14 @@ class TestNotes:
     @pytest.mark.parametrize(
         ("state", "texts"),
         [
-            ({}, ["counts as 0", "Ranks are by Global Score", "not tested: no two models can be compared on all"]),
+            (
+                {},
+                [
+                    "counts as 0",
+                    "Ranks are by Global Score",
+                    "Models are tested in pairs on the benchmarks that both have",
+                ],
+            ),
             ({"over": "scored"}, ["not comparable"]),
             ({"values": "raw"}, ["Raw values"]),
             ({"q": "vit"}, ["3 of 11 models of this board are shown. Ranks are among all 11"]),

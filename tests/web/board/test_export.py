@@ -33,7 +33,7 @@ def test_wide_csv_has_what_the_board_has(board):
     assert frame["model"].tolist() == [model.identifier for model in shown.models]
     assert frame["rank"].tolist() == shown.rank.tolist()
     assert frame["rank_best"].fillna(0).tolist() == shown.best.tolist()
-    assert 0 < frame["rank_best"].isna().sum() < len(frame)  # not all were scored on all benchmarks
+    assert (frame["rank_worst"] < len(frame)).any()
     assert frame["parameters"].tolist() == [model.parameters for model in shown.models]
     for place, node in enumerate(shown.nodes):
         for suffix, array in (("", shown.values), (":error", shown.errors), (":low", shown.low), (":high", shown.high)):

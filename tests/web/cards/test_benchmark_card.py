@@ -63,18 +63,18 @@ def test_ranks_have_intervals_where_models_can_be_compared(board, card_of, membe
     for number, line in enumerate(lines.values()):
         best, worst = ranks.best[number], ranks.worst[number]
         places = f"{best}–{worst}" if best != worst else f"{best}"
-        assert line.places == (places if ranks.tested[number] else "")
+        assert line.places == places
         assert bool(line.group) == ranks.tested[number]
     assert 0 < ranks.tested.sum() < len(lines)  # one model has no errors, and no influences
-    assert "95 % interval of each rank" in read(get(f"/vision/benchmark/{FIRST}/"))
+    assert "with the range of each rank (95 % confidence)" in read(get(f"/vision/benchmark/{FIRST}/"))
     StoredInfluence.objects.all().delete()
     revision.bump()
     card = card_of(FIRST, member)
-    assert not card.tested
+    assert card.untested == NOT_TESTED
     assert {(line.places, line.group) for line in card.models} == {("", "")}
     page = read(get(f"/vision/benchmark/{FIRST}/"))
     assert f"Ranks are {NOT_TESTED}." in page
-    assert "interval of each rank" not in page
+    assert "range of each rank" not in page
 
 
 def test_intervals_raw_scores_and_receipts(board, card_of, member):

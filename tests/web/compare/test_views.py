@@ -114,7 +114,7 @@ MISTAKES = [
     (f"?x={X}&y=behavior_vision&region=IT", 400, "remove filters"),
     ("?region=nowhere", 400, "remove filters"),
     ("?mode=matrix&region=nowhere", 400, "there are fewer than two"),
-    ("?mode=models&region=nowhere", 400, "no benchmark of the tree passes"),
+    ("?mode=models&region=nowhere", 400, "no benchmark passes"),
     ("?mode=models&at=2020-01-01", 400, "choose a later day"),
     ("?mode=cube", 400, "give one of"),
     ("?colour=red&x=1", 400, "give one of"),

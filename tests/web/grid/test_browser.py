@@ -13,7 +13,7 @@ from brainscore_web.leaderboard import revision
 from brainscore_web.leaderboard.board import board_for
 from brainscore_web.leaderboard.exposure import EXPOSURES
 from brainscore_web.leaderboard.models import Score, VisionModel
-from brainscore_web.leaderboard.payload import rounded
+from brainscore_web.leaderboard.payload import rounded, rounded_limits
 from brainscore_web.leaderboard.simulation import simulate_leaderboard
 from brainscore_web.leaderboard.snapshot import snapshot_for
 from brainscore_web.leaderboard.state import BoardState
@@ -158,8 +158,10 @@ def test_filters_and_values(board, page):
     texts = [" ".join(text.split()) for text in page.locator(f"tbody td[data-column='{column}']").all_inner_texts()]
     marks = [MARKS[EXPOSURES[code]] for code in made.exposure[:, place]]
     assert texts == [
-        f"{rounded(value)} {mark.sign} {mark.text}" if mark.sign else rounded(value)
-        for value, mark in zip(made.values[:, place], marks, strict=True)
+        " ".join(filter(None, (rounded(value), mark.sign and f"{mark.sign} {mark.text}", rounded_limits(low, high))))
+        for value, mark, low, high in zip(
+            made.values[:, place], marks, made.low[:, place], made.high[:, place], strict=True
+        )
     ]
     assert len(set(marks)) > 1
     page.get_by_label("ceiling from").fill("2")

@@ -5,6 +5,7 @@ import pytest
 from django.contrib.auth.models import AnonymousUser
 
 from brainscore_core.errors import UserError
+from brainscore_web.leaderboard import revision
 from brainscore_web.leaderboard.board import STATES, board_for
 from brainscore_web.leaderboard.models import Score, VisionModel
 from brainscore_web.leaderboard.page import heads_of
@@ -165,3 +166,20 @@ def test_counts_are_over_what_the_visitor_sees(board, owner, staff):
         assert (sent["models"]["mine"] == sent["models"]["private"]) == (visitor != staff)
     assert VisionModel.objects.count() == 12
     assert Score.objects.filter(model__identifier=board.models[-1]).exists()
+
+
+def test_columns_without_a_score_are_not_sent(board):
+    Score.objects.filter(benchmark__identifier__startswith="Simulated").exclude(
+        benchmark__identifier__in=("Simulated000.V1-pls", "Simulated004.behavior-accuracy")
+    ).delete()
+    revision.bump()
+    sent = board_data(shown())
+    by_name = {node["id"]: node for node in sent["nodes"]}
+    path = ["average_vision", "neural_vision", "V1", "Simulated000.V1-pls"]
+    assert [sent["nodes"][by_name[name]["parent"]]["id"] for name in path[1:]] == path[:-1]
+    assert set(by_name) == {*path, "behavior_vision", "Simulated004.behavior-accuracy"}
+    assert {name for name, node in by_name.items() if node.get("bare")} == {*path[:3], "behavior_vision"}
+    assert {name for name, node in by_name.items() if node.get("open")} == {*path[:3], "behavior_vision"}
+    columns = [shown().nodes[place].identifier for place in heads_of(shown().nodes).columns]
+    assert columns == ["Simulated000.V1-pls", "Simulated004.behavior-accuracy"]  # means of too few scores have none
+    assert len(board_data(shown(empty=True))["nodes"]) > 24

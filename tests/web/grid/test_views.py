@@ -14,7 +14,7 @@ from brainscore_core.formatting import count_text
 from brainscore_web.leaderboard import revision
 from brainscore_web.leaderboard.board import STATES, board_for, clear_caches
 from brainscore_web.leaderboard.models import Benchmark, Score, VisionModel
-from brainscore_web.leaderboard.payload import rounded
+from brainscore_web.leaderboard.payload import rounded, rounded_limits
 from brainscore_web.leaderboard.snapshot import snapshot_for
 from brainscore_web.leaderboard.state import BoardState
 
@@ -41,7 +41,9 @@ def test_the_page_is_a_table_without_a_script(board, client):
     assert [row[1] for row in rows] == [model.title for model in made.models]
     heads = [at for at, node in enumerate(made.nodes) if node.shown]
     assert [row[2] for row in rows] == [f"{n} of {made.n_all[0, 0]}" for n in made.n_scored[:, 0]]
-    assert [row[3] for row in rows] == [rounded(value) for value in made.values[:, heads[0]]]
+    assert [row[3].split(" ")[0] for row in rows] == [rounded(value) for value in made.values[:, heads[0]]]
+    intervals = [rounded_limits(low, high) for low, high in zip(made.low[:, 0], made.high[:, 0], strict=True)]
+    assert [row[3].partition(" ")[2] for row in rows] == intervals
     assert all(len(row) == len(rows[0]) for row in rows)
     assert rows[0][0].startswith("1")
 

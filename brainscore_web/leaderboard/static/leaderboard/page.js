@@ -34,6 +34,7 @@ const view = {
   open: new Set(),
   private: new Set(),
   mine: new Set(),
+  untested: new Set(),
   ticked: new Set(),
   sort: { key: "rank", reversed: false },
   errors: params.has("errors"),
@@ -110,6 +111,7 @@ function apply(data) {
   view.decoded.clear();
   view.private = new Set(data.models.private);
   view.mine = new Set(data.models.mine);
+  view.untested = new Set(data.models.untested);
   view.open = new Set(data.nodes.flatMap((node, place) => (node.open ? [place] : [])));
   for (const [id, title] of Object.entries(FACTS)) data.nodes.push({ id, title, parent: -1, kind: "fact", n: 0 });
   showFacts();

@@ -35,7 +35,7 @@ export function painter(view) {
   const ranked = (row) => {
     const { rank, best, worst, group } = view.data.models;
     if (!rank[row]) return `no rank: ${view.data.models.unranked[row] || "no score"}`;
-    const limits = best[row] ? `between ${best[row]} and ${worst[row]}` : "not tested";
+    const limits = view.untested.has(row) ? "not tested" : `between ${best[row]} and ${worst[row]}`;
     return `rank ${rank[row]}, ${limits}${group[row] ? `; groups: ${group[row]}` : ""}`;
   };
   const sorting = (key, name, title) =>
@@ -197,9 +197,10 @@ export function painter(view) {
             ),
           );
         }
-        if (view.errors) {
-          cell.append(" ", element("span", { class: "interval" }, limits(column.low[row], column.high[row])));
-        }
+        const interval = limits(column.low[row], column.high[row]);
+        const first = place === 0 && node.kind === "mean"; // the mean that models are ranked by
+        if (first) cell.classList.add("first");
+        if (view.errors || (first && interval)) cell.append(" ", element("span", { class: "interval" }, interval));
       } else {
         const state = column.state[row];
         cell.className = `none ${SAID[state].replace(" ", "-")}`;

@@ -111,7 +111,7 @@ export function byColumn(column, count, rising) {
 }
 
 // Nodes are sent depth first as {id, title, parent, kind, n, depth}. An open mean is a column below a heading that spans
-// all columns below the mean; `open` contains indices of nodes.
+// all columns below the mean, unless no model has a value (bare); `open` contains indices of nodes.
 export function layout(nodes, open, { factsLast = false } = {}) {
   const children = new Map();
   nodes.forEach((node, place) => {
@@ -130,7 +130,7 @@ export function layout(nodes, open, { factsLast = false } = {}) {
       const head = { place, start, level, group: true };
       heads.push(head);
       levels = Math.max(levels, level + 2);
-      if (node.kind === "mean") {
+      if (node.kind === "mean" && !node.bare) {
         heads.push({ place, start, end: start + 1, level: level + 1, mean: true });
         columns.push(place);
       }
