@@ -56,14 +56,16 @@ class ComputingTime:
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         """Handle a request."""
-        if not request.path_info.startswith("/api/") and (exceeded := computing_exceeded(request, request.user)):
+        # without a cookie, nobody is logged in: to ask for the user would let caches keep a response for each visitor
+        user = request.user if settings.SESSION_COOKIE_NAME in request.COOKIES else None
+        if not request.path_info.startswith("/api/") and (exceeded := computing_exceeded(request, user)):
             refusal = error_response(request, UserError(exceeded.message, exceeded.remedy), status=429)
             refusal["Retry-After"] = exceeded.retry_after
             return refusal
         started = time.thread_time()
         response = self._get_response(request)
-        caller = getattr(request, "auth", request)  # of a request of the API, the caller whom it has identified
-        count_computing(request, caller.user, time.thread_time() - started)
+        caller = getattr(request, "auth", None)  # whom the API has identified
+        count_computing(request, user if caller is None else caller.user, time.thread_time() - started)
         return response
 
 

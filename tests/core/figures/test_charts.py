@@ -211,7 +211,8 @@ def _contrast(one, other):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_texts_and_marks_can_be_told_from_what_is_behind_them(scheme):
     def colours(name):
-        parts = (CSS.parent / name).read_text(encoding="utf-8").split("@media (prefers-color-scheme: dark)", 1)
+        screen = (CSS.parent / name).read_text(encoding="utf-8").partition("@media print")[0]
+        parts = screen.split("@media (prefers-color-scheme: dark)", 1)
         found = [dict(re.findall(r"--([\w-]+): (#\w+);", part)) for part in parts]
         return found[0] if scheme == "light" else {**found[0], **found[1]}
 

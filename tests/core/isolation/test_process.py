@@ -23,6 +23,7 @@ from brainscore_core.isolation import (
 )
 from brainscore_core.isolation.shared_files import WireError
 from brainscore_core.isolation.values import raise_error, take_over
+from brainscore_core.plugins.errors import MissingRequirementError
 from brainscore_core.provenance import recording
 from brainscore_core.supported_data_standards.brainio.downloads import IncompleteDownload, Offline
 
@@ -288,7 +289,9 @@ class TestFailures:
             raise_error("mine", error)
 
     def test_loading_fails(self, start):
-        with pytest.raises(SubjectFailed, match="ModuleNotFoundError: No module named 'no_such_module_at_all'"):
+        with pytest.raises(
+            MissingRequirementError, match="ModuleNotFoundError: No module named 'no_such_module_at_all'"
+        ):
             start("load_badly")
         with pytest.raises(SubjectFailed, match=r"(?s)ended by signal 6.*while it was loaded.*reading the weights"):
             start("load_and_die")
