@@ -289,9 +289,7 @@ class TestFailures:
             raise_error("mine", error)
 
     def test_loading_fails(self, start):
-        with pytest.raises(
-            MissingRequirementError, match="No module named 'no_such_module_at_all'"
-        ):
+        with pytest.raises(MissingRequirementError, match="No module named 'no_such_module_at_all'"):
             start("load_badly")
         with pytest.raises(SubjectFailed, match=r"(?s)ended by signal 6.*while it was loaded.*reading the weights"):
             start("load_and_die")
