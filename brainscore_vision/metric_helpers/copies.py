@@ -71,7 +71,7 @@ def require_own_responses(values: NDArray[Any], ids: NDArray[Any], *, of: str = 
     if len(values) < 2 or not values.shape[1]:
         return
     some = np.column_stack([np.unique(ids, return_inverse=True)[1], np.nan_to_num(values[:, :_FEW])])
-    some = np.ascontiguousarray(some, dtype=np.float64).view([("", np.float64)] * some.shape[1]).ravel()
+    some = np.ascontiguousarray(some, dtype=np.float32).view([("", np.float32)] * some.shape[1]).ravel()
     if 1 - len(np.unique(some)) / len(some) <= _TOLERATED:
         return
     copies = equal_responses("repetitions", np.asarray(values, dtype=np.float64), ids)
@@ -92,50 +92,72 @@ def equal_responses(kind: str, values: Array, ids: NDArray[Any]) -> Copies | Non
     kind : {'repetitions', 'stimuli'}
         Whether presentations of the same stimulus are compared, or of different ones.
     values : array, presentations × neuroids
-        Responses. Presentations in which all neuroids are missing, or respond equally, are left out.
+        Responses. Presentations in which all neuroids are missing are left out; and those in which all respond equally,
+        or, where repetitions are compared, as they also do to another stimulus, such as silence.
     ids : array (presentations,)
         Stimulus of each presentation.
     """
-    known = np.flatnonzero(np.isfinite(values).any(axis=1) & (np.ptp(np.nan_to_num(values), axis=1) > 0))
-    rows, named = np.nan_to_num(values[known], nan=-1e300) + 0.0, ids[known]
-    first: dict[Any, int] = {}
+    known = np.isfinite(values).any(axis=1)
+    if kind == "stimuli":
+        known &= np.ptp(np.nan_to_num(values), axis=1) > 0
+    rows, names = np.nan_to_num(values[known], nan=-1e30).astype(np.float32) + np.float32(0), ids[known]
+    stimuli: dict[bytes, set[Any]] = {}
+    for row, name in zip(rows, names, strict=True):
+        stimuli.setdefault(row.tobytes(), set()).add(name)
+    if kind == "repetitions":
+        own = np.array([len(stimuli[row.tobytes()]) == 1 for row in rows], dtype=bool)
+        rows, names = rows[own], names[own]
+    first: dict[bytes, int] = {}
     copied = []
-    for number, (row, name) in enumerate(zip(rows, named, strict=True)):
-        key = (row.tobytes(), name) if kind == "repetitions" else row.tobytes()
-        if key not in first:
-            first[key] = number
-        elif kind == "repetitions" or named[first[key]] != name:
+    for number, (row, name) in enumerate(zip(rows, names, strict=True)):
+        earlier = first.setdefault(row.tobytes(), number)
+        if earlier != number and (kind == "repetitions" or names[earlier] != name):
             copied.append(number)
     if not copied:
         return None
-    examples = tuple(dict.fromkeys(named[copied].tolist()))[:5]
-    return Copies(kind, len(copied), len(values), examples, _equal_by_chance(kind, rows, named))
+    examples = tuple(dict.fromkeys(names[copied].tolist()))[:5]
+    return Copies(kind, len(copied), len(values), examples, _equal_by_chance(kind, rows, names))
 
 
-def _equal_by_chance(kind: str, rows: Array, ids: NDArray[Any]) -> float:
+def _equal_by_chance(kind: str, rows: NDArray[np.float32], ids: NDArray[Any]) -> float:
     """Expected number of equal pairs, from how many neuroids are equal in pairs that are not copies.
 
     If a share f of the neuroids is equal in pairs of presentations of a stimulus, all of them are equal with a
-    probability of at most f to the power of their number, on average; f of few pairs is drawn towards that of all.
+    probability of at most f to the power of their number, on average; f of few pairs is drawn towards that of all, and
+    that of all, if all are copies, is that of presentations of different stimuli.
     """
     codes = np.unique(ids, return_inverse=True)[1]
+    rng = np.random.default_rng(0)
+    pairs = rng.integers(0, len(rows), (_SAMPLED, 2))
+    pairs = pairs[codes[pairs[:, 0]] != codes[pairs[:, 1]]]
+    number, d, usual = len(rows) * (len(rows) - 1) // 2, rows.shape[1], 0.5
     if kind == "repetitions":
-        members = [np.flatnonzero(codes == code) for code in range(int(codes.max()) + 1)]
-        pairs = np.concatenate([each[np.stack(np.triu_indices(len(each), 1), axis=1)] for each in members])
-    else:
-        pairs = np.random.default_rng(0).integers(0, len(rows), (_SAMPLED, 2))
-        pairs = pairs[codes[pairs[:, 0]] != codes[pairs[:, 1]]]
-    number, d = len(pairs), rows.shape[1]
-    if kind == "stimuli":
-        number = len(rows) * (len(rows) - 1) // 2
-    elif number > _SAMPLED:
-        pairs = pairs[np.random.default_rng(0).choice(number, _SAMPLED, replace=False)]
-    equal = np.concatenate(
-        [(rows[part[:, 0]] == rows[part[:, 1]]).sum(axis=1) for part in np.array_split(pairs, len(pairs) // 500 + 1)]
-    )
+        usual = float(np.mean(_number_equal(rows, pairs))) / d if len(pairs) else 0.5
+        number, pairs = _pairs_of_groups(codes, rng)
+    equal = _number_equal(rows, pairs)
     others = equal < d
-    overall = (equal[others].sum() + 0.5) / (others.sum() * d + 1)
+    overall = (equal[others].sum() + usual) / (others.sum() * d + 1)
     group = codes[pairs[:, 0]] if kind == "repetitions" else np.arange(len(pairs))
     entries = np.bincount(group, others * d) + _DRAWN_TOWARDS
     share = (np.bincount(group, np.where(others, equal, 0)) + _DRAWN_TOWARDS * overall) / entries
     return float(np.mean(share[group] ** d) * number)
+
+
+def _pairs_of_groups(codes: NDArray[np.intp], rng: np.random.Generator) -> tuple[int, NDArray[np.intp]]:
+    """Number of pairs of members of the same group, and all of them, or some drawn with equal probability."""
+    sizes = np.bincount(codes)
+    counts = sizes * (sizes - 1) // 2
+    number, order, starts = int(counts.sum()), np.argsort(codes, kind="stable"), np.cumsum(sizes) - sizes
+    if number <= _SAMPLED:
+        members = [order[start : start + size] for start, size in zip(starts, sizes, strict=True)]
+        return number, np.concatenate([each[np.stack(np.triu_indices(len(each), 1), axis=1)] for each in members])
+    drawn = rng.choice(len(sizes), _SAMPLED, p=counts / number)
+    one = rng.integers(0, sizes[drawn])
+    other = (one + rng.integers(1, sizes[drawn])) % sizes[drawn]
+    return number, order[starts[drawn, None] + np.stack([one, other], axis=1)]
+
+
+def _number_equal(rows: NDArray[np.float32], pairs: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Number of equal neuroids in each pair of presentations."""
+    parts = np.array_split(pairs, len(pairs) // 500 + 1)
+    return np.concatenate([(rows[part[:, 0]] == rows[part[:, 1]]).sum(axis=1) for part in parts])

@@ -6,6 +6,7 @@ import pytest
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_vision import load_ceiling, load_metric
 from brainscore_vision.metric_helpers.alignment import MetricInputError
+from brainscore_vision.metric_helpers.copies import require_own_responses
 
 STIMULI, REPETITIONS, NEUROIDS = 40, 4, 12
 
@@ -42,6 +43,22 @@ def test_crossnobis_distances_of_copies_are_refused():
     features = recordings.isel(presentation=slice(STIMULI))
     with pytest.raises(MetricInputError, match="are copies"):
         load_metric("rdm_crossnobis")(features, recordings)
+
+
+@pytest.mark.parametrize("neuroids", [1, 12])
+def test_everything_is_copied(neuroids):
+    rng = np.random.default_rng(0)
+    with pytest.raises(MetricInputError, match="80 of 120 presentations"):
+        require_own_responses(
+            np.repeat(rng.standard_normal((STIMULI, neuroids)), 3, axis=0), np.repeat(np.arange(STIMULI), 3)
+        )
+
+
+def test_silence_is_not_a_copy():
+    rng = np.random.default_rng(0)
+    silent = rng.random((10 * STIMULI, 1)) < 0.3
+    counts = rng.poisson(np.where(silent, 5e-4, np.repeat(rng.gamma(1, 1, (STIMULI, 40)), 10, axis=0)))
+    require_own_responses((counts - counts.mean(axis=0)) / counts.std(axis=0), np.repeat(np.arange(STIMULI), 10))
 
 
 def test_few_different_values_are_equal_by_chance():
