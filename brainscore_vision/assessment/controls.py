@@ -598,7 +598,7 @@ class _Recorder(BrainModel):
         recorded = self._model.look_at(stimuli, *args, **kwargs)
         if self.scale is None and getattr(recorded, "dims", ())[:1] == ("presentation",):
             self.scale = _total_deviation(recorded.values)
-            if self._wanted and self.scale:
+            if self._wanted and self.scale and math.isfinite(self._wanted / self.scale):
                 self._factor = self._wanted / self.scale
         if not math.isclose(self._factor, 1, rel_tol=1e-6):
             recorded = recorded.copy(data=_multiplied(recorded.values, self._factor))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, cast, get_type_hints
 
 from brainscore_core.errors import UserError
 
@@ -65,12 +65,25 @@ def initial_weights(network: "torch.nn.Module", name: str, seed: int) -> Mapping
             built = import_module(f"brainscore_vision.models.{folder}.model").MODEL.build()
         if _shapes(built) == _shapes(network):
             return cast(Mapping[str, Any], built.state_dict())
-    twin = copy.deepcopy(network)
-    with seeded(seed):
-        initialised = _initialise(twin)
+    try:
+        twin = copy.deepcopy(network)
+        with seeded(seed):
+            initialised = _initialise(twin)
+    except UserError:
+        raise
+    except Exception as error:  # of code of the network's class
+        reason = f"{type(error).__name__}: {error}".partition("\n")[0]
+        raise UserError(f"{name} cannot be initialised as before training: {reason}") from error
     left = [key for key, parameter in twin.named_parameters() if id(parameter) not in initialised]
     if left:
         raise UserError(f"it is not known how the weights {', '.join(left[:3])} of {name} are initialised")
+    drawn = [
+        bool((one == other).all())
+        for one, other in zip(twin.parameters(), network.parameters(), strict=True)
+        if one.numel() > 1 and bool((other != other.flatten()[0]).any())
+    ]
+    if drawn and all(drawn):
+        raise UserError(f"{name} is not trained, or its class initialises it with trained weights")
     return twin.state_dict()
 
 
@@ -95,8 +108,7 @@ def _initialise(module: "torch.nn.Module") -> set[int]:
     done = {parameter for child in module.children() for parameter in _initialise(child)}
     reset = getattr(module, "reset_parameters", None) or getattr(module, "_reset_parameters", None)
     if callable(reset):
-        reset()
-        done |= {id(parameter) for parameter in module.parameters(recurse=False)}
+        done |= _reset(module, reset)
     for initialise in initialisers:
         before = [parameter.clone() for parameter in module.parameters()]
         initialise()
@@ -108,7 +120,24 @@ def _initialise(module: "torch.nn.Module") -> set[int]:
     return done
 
 
+def _reset(module: "torch.nn.Module", reset: Callable[[], Any]) -> set[int]:
+    """Call a module's ``reset_parameters``; the identities of its own parameters that this initialised."""
+    import torch
+
+    own = [parameter for parameter in module.parameters(recurse=False) if parameter.is_floating_point()]
+    before = {parameter: parameter.detach().clone() for parameter in own}
+    with torch.no_grad():
+        for parameter in before:
+            parameter.fill_(torch.nan)
+        reset()
+        kept = {parameter for parameter in before if bool(parameter.isnan().any())}
+        for parameter in kept:
+            parameter.copy_(before[parameter])
+    return {id(parameter) for parameter in before if parameter not in kept}
+
+
 _INITIALISERS = ("init_weights", "initialize_weights", "_init_weights", "_initialize_weights")
+_OF_A_MODULE = ("m", "mod", "module", "layer")  # parameter of one that is called for each module
 
 
 def _initialisers(module: "torch.nn.Module") -> Iterator[Callable[[], Any]]:
@@ -118,11 +147,11 @@ def _initialisers(module: "torch.nn.Module") -> Iterator[Callable[[], Any]]:
         if not callable(method):
             continue
         needed = [
-            parameter
+            parameter.name
             for parameter in inspect.signature(method).parameters.values()
             if parameter.default is parameter.empty and parameter.kind is parameter.POSITIONAL_OR_KEYWORD
         ]
-        if len(needed) < 2:
+        if not needed or (len(needed) == 1 and needed[0] in _OF_A_MODULE):
             yield partial(module.apply, method) if needed else method
             return
 
@@ -165,7 +194,11 @@ def _builders_of_torchvision(module: Any) -> list[Callable[[], Any]]:
     widths = [part.out_features for part in module.modules() if isinstance(part, torch.nn.Linear)]
     classes = widths[-1] if widths else 1000
     builders = (models.get_model_builder(name) for name in models.list_models())
-    return [partial(build, weights=None, num_classes=classes) for build in builders if build.__module__ == home]
+    return [
+        partial(build, weights=None, num_classes=classes)
+        for build in builders
+        if build.__module__ == home and get_type_hints(build).get("return") is type(module)
+    ]
 
 
 _BUILDERS: Final[Mapping[str, Callable[[Any], list[Callable[[], Any]]]]] = {

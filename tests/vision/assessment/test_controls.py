@@ -344,6 +344,51 @@ def test_twins_by_the_initialiser_of_a_class():
     assert bool((found["head.weight"] == 1).all())
 
 
+def test_twins_that_would_be_the_trained_network_are_refused(network):
+    import torch
+
+    class Half(torch.nn.Linear):
+        def reset_parameters(self):
+            torch.nn.init.ones_(self.weight)
+
+    class Loading(torch.nn.Sequential):
+        def init_weights(self, pretrained=True):
+            for value in self.parameters():
+                torch.nn.init.constant_(value, 0.25)
+            self[0].weight.data[0] = 0.5
+
+    class Failing(torch.nn.Sequential):
+        def init_weights(self):
+            raise RuntimeError("no checkpoint")
+
+    loaded = Loading(torch.nn.Linear(3, 2))
+    loaded.init_weights()
+    trained = torch.nn.utils.spectral_norm(torch.nn.Conv2d(3, 4, 3, bias=False))
+    for refused, message in (
+        (Half(3, 2), "weights bias of mine"),
+        (trained, "weights weight_orig of mine"),
+        (loaded, "not trained, or its class initialises it with trained weights"),
+        (Failing(torch.nn.Linear(3, 2)), "cannot be initialised as before training: RuntimeError: no checkpoint"),
+    ):
+        with pytest.raises(UserError, match=message):
+            initial_weights(refused, "mine", 0)
+
+
+def test_twins_of_networks_with_parts_of_a_library():
+    torch = pytest.importorskip("torch")
+    declare_operators()
+    torchvision = pytest.importorskip("torchvision")
+    resnet = torchvision.models.resnet18()
+
+    class Mine(torchvision.models.ResNet):
+        pass
+
+    blocks = torchvision.models.resnet.BasicBlock
+    for network in (torch.nn.Sequential(*list(resnet.children())[:-1]), Mine(blocks, [1, 1, 1, 1])):
+        found = initial_weights(network, "mine", 0)
+        assert all(bool(value.isfinite().all()) for value in found.values())
+
+
 def test_twins_of_networks_that_rely_on_the_order_in_memory(stimuli, network):
     import torch
 
