@@ -290,12 +290,14 @@ def _worker_process() -> Iterator[None]:
     mine, closing = os.getpid(), threading.Event()
     command = [sys.executable, "-m", "brainscore", "worker", "--beside", str(mine)]
 
-    def keep_running() -> None:
+    def start() -> subprocess.Popen[bytes]:
+        # its own process group: the terminal sends Ctrl-C only to this process, which then ends the worker properly
+        return subprocess.Popen(command, process_group=0)  # noqa: S603 # our own module
+
+    def keep_running(process: subprocess.Popen[bytes]) -> None:
         pause = _SHORTEST_PAUSE
-        while not closing.is_set():
+        while True:
             started = time.monotonic()
-            # its own process group: the terminal sends Ctrl-C only to this process, which then ends the worker properly
-            process = subprocess.Popen(command, process_group=0)  # noqa: S603 # our own module
             while process.poll() is None and not closing.wait(_POLL):
                 pass
             if closing.is_set():
@@ -307,11 +309,14 @@ def _worker_process() -> Iterator[None]:
                 return
             pause = _SHORTEST_PAUSE if time.monotonic() - started > _LONGEST_PAUSE else pause
             print(f"The worker has ended; it is started again in {pause:.0f} s.", file=sys.stderr, flush=True)  # noqa: T201
-            closing.wait(pause)
+            if closing.wait(pause):
+                return
             pause = min(2 * pause, _LONGEST_PAUSE)
+            process = start()
 
-    # not a daemon: the system ends the worker when the thread that started it ends
-    keeper = threading.Thread(target=keep_running, name="worker")
+    # not a daemon: the system ends a worker when the thread that started it ends. The first one starts before the
+    # server forks: a process that is forked meanwhile would keep the pipe open at whose end `Popen` waits
+    keeper = threading.Thread(target=keep_running, args=[start()], name="worker")
     keeper.start()
     try:
         yield

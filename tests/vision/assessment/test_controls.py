@@ -298,6 +298,7 @@ def test_controls_do_not_depend_on_the_unit_of_their_features(stimuli, network, 
     assert f"total standard deviation of its features {twin.scale:.2g}, of the model's" in twin.description
 
 
+@pytest.mark.slow(reason="imports timm, torchvision and transformers")
 def test_twins_of_library_networks_are_those_of_their_constructors():
     torch = pytest.importorskip("torch")
     declare_operators()
@@ -374,6 +375,7 @@ def test_twins_that_would_be_the_trained_network_are_refused(network):
             initial_weights(refused, "mine", 0)
 
 
+@pytest.mark.slow(reason="imports torchvision")
 def test_twins_of_networks_with_parts_of_a_library():
     torch = pytest.importorskip("torch")
     declare_operators()

@@ -116,7 +116,7 @@ def test_a_remote_worker_behind_it_takes_pairs_and_uploads(proxy, scorer):
     token = {"Authorization": f"Bearer {ApiToken.issue(scorer, 'worker', ['jobs:run'])[1]}"}
     body = json.dumps({"worker": "lab", "code": platform_code(), "version": "1"})
     status, _, content = ask(proxy[1], "POST", "/api/v1/work", body, **token, **{"Content-Type": "application/json"})
-    assert (status, json.loads(content)) == (200, {"pair": None})
+    assert (status, json.loads(content)) == (200, {"pair": None, "reason": ""})
     large = b"0" * 30_000_000  # more than other requests may have
     assert ask(proxy[1], "POST", "/api/v1/receipts", large[:1], **{"Content-Length": "30000000"})[0] == 413
     kind = {"Content-Type": "application/zip"}
