@@ -206,7 +206,7 @@ def test_links_of_card_and_receipt(people):
     document = {
         "model": {"identifier": "tiles-8", "plugin": plugin},
         "benchmark": {"identifier": "Node2026-pls", "plugin": {**plugin, "name": "node", "sha256": "d" * 64}},
-        "data": [{"kind": EVIL, "identifier": EVIL, "plugin": {**plugin, "name": "a\0b", "sha256": EVIL}}],
+        "data": [{"kind": EVIL, "identifier": EVIL, "plugin": {**plugin, "name": "a/b", "sha256": EVIL}}],
     }
     Score.objects.create(
         receipt="r1", model=row, benchmark=node, state="scored", value=0.5, created="2026-05-01T00:00Z",
