@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 
 from brainscore_core.plugins.tables import parse_table
 
-__all__ = ["UNKNOWN", "Literals", "Registration", "Scan", "parse", "plugin_hash", "scan_file"]
+__all__ = ["UNKNOWN", "Literals", "Registration", "Scan", "code_files", "parse", "plugin_hash", "scan_file"]
 
 UNKNOWN: Final = object()
 """Stands for a value that cannot be determined without running the file."""
@@ -513,7 +513,7 @@ def plugin_hash(location: Path) -> str | None:
     location : Path
         The plugin's folder, or its file if it is a single module.
     """
-    files = {location.name: str(location)} if location.is_file() else dict(_code_files(str(location)))
+    files = {location.name: str(location)} if location.is_file() else dict(code_files(str(location)))
     if not files:
         return None
     digest = sha256()
@@ -524,14 +524,22 @@ def plugin_hash(location: Path) -> str | None:
     return digest.hexdigest()
 
 
-def _code_files(folder: str, prefix: str = "") -> Iterator[tuple[str, str]]:
-    """Relative names and paths of the files of a plugin's code; links to folders are not followed."""
+def code_files(folder: str, prefix: str = "") -> Iterator[tuple[str, str]]:
+    """Yield relative names and paths of the files that `plugin_hash` covers; links to folders are not followed.
+
+    Parameters
+    ----------
+    folder : str
+        The plugin's folder.
+    prefix : str
+        Put before the names.
+    """
     with suppress(FileNotFoundError, PermissionError), os.scandir(folder) as entries:  # faster than pathlib
         for entry in entries:
             name = entry.name
             if name.startswith(".") or name in _NO_CODE:
                 continue
             if entry.is_dir(follow_symlinks=False):
-                yield from _code_files(entry.path, f"{prefix}{name}/")
+                yield from code_files(entry.path, f"{prefix}{name}/")
             elif os.path.splitext(name)[1] not in _NO_CODE_SUFFIXES and entry.is_file():
                 yield prefix + name, entry.path

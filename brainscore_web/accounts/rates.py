@@ -115,7 +115,10 @@ class Exceeded(NamedTuple):
 
 
 _READING = ("GET", "HEAD")
-_NOT_LIMITED = ("/accounts/", "/admin/", "/health/", "/metrics")
+_NOT_LIMITED = (
+    *("/accounts/", "/admin/", "/health/", "/metrics"),
+    *("/robots.txt", "/favicon.ico", "/sitemap", "/.well-known/"),
+)
 
 
 def count_computing(request: HttpRequest, user: Any, seconds: float) -> None:
@@ -127,7 +130,7 @@ def count_computing(request: HttpRequest, user: Any, seconds: float) -> None:
 def computing_exceeded(request: HttpRequest, user: Any) -> Exceeded | None:
     """Return the limit of `COMPUTING` if the client of a request has reached it.
 
-    Only reading is limited, and neither accounts nor the administration.
+    Only reading is limited, and neither accounts, nor the administration, nor what search engines ask for first.
 
     Parameters
     ----------

@@ -5,8 +5,9 @@ A claim is one conditional update, and every later write repeats the condition: 
 a row reaches nothing. This holds on SQLite and PostgreSQL without any lock that outlives a statement. A row also has
 the name of the process, by which others on the same machine can tell whether it has ended.
 
-In a queue with a lane, users take turns: of the users with the fewest running tasks, the one whose last turn was
-longest ago is next.
+In a queue with a lane, users take turns: of the users with the fewest running tasks, the one who has waited longest is
+next. Users wait since their last turn, or since their oldest waiting task was due if that is later, so that a new user
+comes after those who waited before.
 """
 
 from __future__ import annotations
@@ -18,12 +19,12 @@ import uuid
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any, Generic, TypeVar
 
 from django.conf import settings
 from django.db import DatabaseError, InterfaceError, close_old_connections, connection, models, transaction
-from django.db.models import Case, Count, F, Q, QuerySet, When
+from django.db.models import Case, Count, F, Min, Q, QuerySet, When
 from django.utils import timezone
 
 from brainscore_core.results import claims
@@ -48,7 +49,6 @@ LEASE_DURATION = timedelta(minutes=2)
 """A process that has not renewed its claim for this time has lost it."""
 RENEWAL_SECONDS = 10.0
 _CANDIDATES = 20
-_NEVER = datetime.min.replace(tzinfo=UTC)
 _AHEAD = timedelta(hours=12)  # by which a claim may be dated in the future, as grants of uploads are
 _log = logging.getLogger(__name__)
 
@@ -187,7 +187,7 @@ class LeaseQueue(Generic[M]):
         if not self.exclusive:
             return self.due().exists()
         busy = _running(self.lane)
-        return any(owner not in busy for owner in _owners(self, self.due()))
+        return any(owner not in busy for owner in _waiting(self, self.due()))
 
 
 _lanes: dict[str, list[LeaseQueue[Any]]] = {}  # the queues of each lane
@@ -354,8 +354,9 @@ def claim(
     return leases
 
 
-def _owners(queue: LeaseQueue[Any], rows: QuerySet[Any]) -> set[Any]:
-    return set(rows.order_by().values_list(queue.owner, flat=True).distinct())
+def _waiting(queue: LeaseQueue[Any], rows: QuerySet[Any]) -> dict[Any, datetime]:
+    """Return when the oldest of each user's tasks was due."""
+    return dict(rows.order_by().values_list(queue.owner).annotate(Min("due")))
 
 
 def _running(lane: str) -> Counter[Any]:
@@ -371,17 +372,23 @@ def _next_turn(queue: LeaseQueue[Any], rows: QuerySet[Any]) -> Turn | None:
     """Return the turn that is next, as it was last taken; None if no row can be claimed."""
     # turns are read first: a claim that this process does not see yet has changed the turn
     turns = {turn.owner_id: turn for turn in Turn.objects.filter(lane=queue.lane)}
-    owners, running = _owners(queue, rows), _running(queue.lane)
+    waiting, running = _waiting(queue, rows), _running(queue.lane)
     if queue.exclusive:
-        owners = {owner for owner in owners if owner not in running}
-    if not owners:
+        waiting = {owner: since for owner, since in waiting.items() if owner not in running}
+    if not waiting:
         return None
     ahead = rows.values_list(queue.owner, flat=True).first()
 
     def rank(owner: Any) -> tuple[int, datetime, bool, bool]:
-        return running[owner], turns[owner].taken if owner in turns else _NEVER, owner != ahead, owner is None
+        since = waiting[owner]
+        return (
+            running[owner],
+            max(turns[owner].taken, since) if owner in turns else since,
+            owner != ahead,
+            owner is None,
+        )
 
-    owner = min(owners, key=rank)
+    owner = min(waiting, key=rank)
     return turns.get(owner) or Turn(lane=queue.lane, owner_id=owner)
 
 

@@ -82,6 +82,7 @@ class Worker:
         self._missing = ""
         self._turn_begun = 0.0
         self._tasks: list[_TaskProcess] = [] if jobs_only else [_TaskProcess(queue) for queue in _TASK_PROCESSES]
+        self._keeper = threading.Thread(target=self._keep_tasks, name="tasks", daemon=True)
         self._sweeper = threading.Thread(target=self._sweep_regularly, name="sweep", daemon=True)
         store = str(settings.SUBMISSIONS["results"])
         if scheduler is None:
@@ -100,6 +101,7 @@ class Worker:
         self.say(f"Worker {os.getpid()} scores into {self._runner.store.address}")
         if not self.jobs_only:
             pipeline.remove_leftovers()
+        self._keeper.start()
         self._sweeper.start()
         pause = _PAUSE
         try:
@@ -126,15 +128,13 @@ class Worker:
         finally:
             self._end.set()
             self._runner.close()
-            self._end_tasks()
+            self._keeper.join(timeout=2 * _GRACE)
             self._sweeper.join(timeout=_GRACE)
             connection.close()
             self.say(f"Worker {os.getpid()} ends")
 
     def _turn(self) -> bool:
         """Do one piece of work; return False if nothing is due."""
-        for process in self._tasks:
-            process.ensure(self.say, pause=self._end.wait)
         self._check_sandbox()
         if self.scheduler is not None:
             return bool(self._runner.turn(self.name, without=self._excluded))
@@ -189,6 +189,22 @@ class Worker:
         self._missing = problem
         self._excluded = _submitted_model_keys() if problem else set()
 
+    def _keep_tasks(self) -> None:
+        """Keep the processes of tasks running, whatever else the worker does; runs in a thread.
+
+        They get a signal when this thread ends, which is why it ends them itself.
+        """
+        try:
+            while not self._end.is_set():
+                try:
+                    for process in self._tasks:
+                        process.ensure(self.say)
+                except OSError as error:
+                    _log.warning("A process of tasks cannot be started: %s", error)
+                self._end.wait(_PAUSE)
+        finally:
+            self._end_tasks()
+
     def _end_tasks(self) -> None:
         for process in self._tasks:
             process.terminate()
@@ -228,17 +244,13 @@ class _TaskProcess:
         self._command = [sys.executable, "-m", "brainscore_web.jobs.task_process", str(os.getpid()), queue]
         self._queue = queue
         self._process: subprocess.Popen[bytes] | None = None
-        self._begun = 0.0
 
-    def ensure(self, say: Say, *, pause: Callable[[float], object]) -> None:
+    def ensure(self, say: Say) -> None:
         """Start the process if it is not running."""
         if self._process is not None:
             if self._process.poll() is None:
                 return
             say(f"The process of {self._queue} tasks ended with {self._process.returncode}; starting it again.")
-            if time.monotonic() - self._begun < _LONGEST_PAUSE:
-                pause(_PAUSE)
-        self._begun = time.monotonic()
         self._process = subprocess.Popen(self._command)  # noqa: S603 # our own module
 
     def terminate(self) -> None:

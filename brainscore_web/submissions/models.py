@@ -15,7 +15,7 @@ from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
 from brainscore_web.jobs.leases import LeasedModel
-from brainscore_web.leaderboard.models import Visibility, Visitor
+from brainscore_web.leaderboard.models import Visibility, VisionModel, Visitor
 
 if TYPE_CHECKING:
     from django.db.models.manager import RelatedManager
@@ -198,6 +198,24 @@ class Revision(models.Model):
     def needs_review(self) -> bool:
         """Whether a reviewer must approve it: always, unless it contains only models."""
         return any(plugin["kind"] != PluginKind.MODELS for plugin in self.plugins)
+
+    def registered(self, registry: str = "", *, plugin: tuple[str, str] | None = None) -> set[str]:
+        """Return the identifiers that its plugins register.
+
+        Parameters
+        ----------
+        registry : str
+            Only those of this registry, such as ``'model_registry'``.
+        plugin : tuple of str, optional
+            Only those of the plugin with this kind and name.
+        """
+        return {
+            entry["key"]
+            for one in self.plugins
+            if plugin in (None, (one["kind"], one["name"]))
+            for entry in one["registrations"]
+            if registry in ("", entry["registry"])
+        }
 
 
 class UnexaminedFiles(models.Model):
@@ -394,6 +412,9 @@ class PublishedVersion(models.Model):
     revision = models.ForeignKey(Revision, on_delete=models.CASCADE, related_name="published_versions")
     licence = models.CharField(max_length=200, blank=True, help_text="Of its code, as its models' metadata state it.")
     published = models.DateTimeField(default=timezone.now)
+    withheld = models.BooleanField(
+        default=False, db_default=False, help_text="Whether it was replaced while private, and stays so."
+    )
 
     class Meta:
         """Newest first."""
@@ -403,3 +424,12 @@ class PublishedVersion(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind}/{self.name} {self.code[:12]}"
+
+    def shows_models_to(self, visitor: Visitor) -> bool:
+        """Whether a visitor sees all models that it registers, or, unless it is of models, its submission does."""
+        seen = VisionModel.objects.visible_to(visitor)
+        if self.kind != PluginKind.MODELS:
+            names = self.revision.registered("model_registry")
+            return seen.filter(identifier__in=names).count() == len(names)
+        names = self.revision.registered("model_registry", plugin=(self.kind, self.name))
+        return bool(names) and seen.filter(identifier__in=names, plugin=self.name).count() == len(names)

@@ -15,7 +15,7 @@ from pathlib import Path
 from django.urls import reverse
 
 import brainscore_vision
-from brainscore_core.plugins.source import plugin_hash
+from brainscore_core.plugins.source import code_files, plugin_hash
 from brainscore_web.leaderboard.code_links import CodeLink
 from brainscore_web.leaderboard.models import Benchmark, Visibility, VisionModel, Visitor
 from brainscore_web.submissions.models import Plugin, PluginKind, PublishedVersion, Revision, Step, Submission
@@ -28,6 +28,7 @@ _ROOT = Path(brainscore_vision.__file__).parent
 _REGISTRIES = {"models": "model_registry", "benchmarks": "benchmark_registry"}
 _NAME = re.compile(r"\w[\w.+-]{0,199}")
 _LICENCE_FILE = re.compile(r"(licen[cs]e|copying)([.-][^/]*)?", re.IGNORECASE)
+_PUBLISHED_SUFFIXES = {".bib", ".csv", ".json", ".py", ".toml", ".txt", ".yaml", ".yml"}  # of files of the package
 _TIME = (1980, 1, 1, 0, 0, 0)  # of all files of an archive, so that it depends on its content only
 _VERSIONS = 20
 
@@ -109,9 +110,11 @@ class PublishedCode:
                     if not member.is_dir() and member.filename.startswith(self.folder):
                         yield member.filename, archive.read(member)
             return
-        for file in (_ROOT / self.kind / self.name).rglob("*"):
-            if file.is_file() and not file.is_symlink() and "__pycache__" not in file.parts:
-                yield file.relative_to(_ROOT).as_posix(), file.read_bytes()
+        for name, path in code_files(str(_ROOT / self.kind / self.name)):
+            file = Path(path)
+            known = file.suffix in _PUBLISHED_SUFFIXES or _LICENCE_FILE.fullmatch(file.name)
+            if known and not file.is_symlink():  # a checkout may contain other files
+                yield self.folder + name, file.read_bytes()
 
 
 def licence_files(texts: Mapping[str, FileText]) -> list[str]:
@@ -142,22 +145,15 @@ def find_code(kind: str, name: str, visitor: Visitor, sha256: str = "", identifi
     if kind not in PluginKind.values or not _NAME.fullmatch(name):
         return None
     versions = PublishedVersion.objects.filter(kind=kind, name=name)
-    if not sha256:
-        sha256 = Plugin.objects.filter(kind=kind, name=name).values_list("code", flat=True).first() or ""
-    row = (
-        versions.filter(code=sha256).select_related("revision__submission").defer("revision__archive").first()
-        if sha256
-        else None
-    )
-    if row is None:
+    codes = [sha256] if sha256 else Plugin.objects.filter(kind=kind, name=name).exclude(code="").values("code")
+    row = versions.filter(code__in=codes).select_related("revision__submission").defer("revision__archive").first()
+    identifiers = set() if row is None else row.revision.registered(_REGISTRIES.get(kind, ""), plugin=(kind, name))
+    if row is None or (identifier and identifier not in identifiers) or not _is_readable(row, visitor):
         return _of_package(kind, name, visitor, sha256, identifier)
-    identifiers = _registered(row.revision, kind, name)
-    if (identifier and identifier not in identifiers) or not _is_readable(row, visitor):
-        return None
     return PublishedCode(
         kind=kind,
         name=name,
-        sha256=sha256,
+        sha256=row.code,
         stated_licence=escape_invisible(row.licence),
         identifiers=tuple(sorted(identifiers)),
         published=row.published,
@@ -176,9 +172,9 @@ def _is_readable(row: PublishedVersion, visitor: Visitor) -> bool:
     """Whether a visitor may read published code.
 
     Owners and administrators may; reviewers may read all but models, which need no review. Others may read a plugin of
-    models that are all public, and other plugins unless they could reveal withheld data: those of a submission that
-    names private files or registers a benchmark whose data are withheld, and data of an owner who withholds the data of
-    a benchmark.
+    models that are all public, and other plugins unless they could reveal private models or withheld data: those of a
+    submission that registers a private model, names private files or registers a benchmark whose data are withheld, and
+    data of an owner who withholds the data of a benchmark. Versions that were replaced while private stay private.
     """
     revision = row.revision
     own = visitor.is_authenticated and revision.submission.owner_id == visitor.pk
@@ -187,14 +183,14 @@ def _is_readable(row: PublishedVersion, visitor: Visitor) -> bool:
     reviewed = Submission.objects.visible_to(visitor).filter(pk=revision.submission_id)
     if row.kind != PluginKind.MODELS and reviewed.exists():
         return True
+    if row.withheld or not row.shows_models_to(visitor):
+        return False
     checks = Step.objects.filter(revision=revision.pk, kind=Step.Kind.CHECK).values_list("result", flat=True)
     if any(file.get("private") for result in checks for file in result.get("files", ())):
         return False
     if row.kind == PluginKind.MODELS:
-        names = _registered(revision, row.kind, row.name)
-        seen = VisionModel.objects.visible_to(visitor).filter(identifier__in=names, plugin=row.name)
-        return bool(names) and seen.count() == len(names)
-    benchmarks = {name for plugin in revision.plugins for name in _registered(revision, "benchmarks", plugin["name"])}
+        return True
+    benchmarks = revision.registered("benchmark_registry")
     rows = Benchmark.objects.filter(identifier__in=benchmarks)
     if sum(one.shows_data_to(visitor) for one in rows) < len(benchmarks):
         return False
@@ -203,16 +199,6 @@ def _is_readable(row: PublishedVersion, visitor: Visitor) -> bool:
     owner = revision.submission.owner_id
     folders = Plugin.objects.filter(kind=PluginKind.BENCHMARKS, owner=owner).values("name")
     return not Benchmark.objects.filter(owner=owner, access=Visibility.PRIVATE, plugin__in=folders).exists()
-
-
-def _registered(revision: Revision, kind: str, name: str) -> set[str]:
-    return {
-        entry["key"]
-        for plugin in revision.plugins
-        if (plugin["kind"], plugin["name"]) == (kind, name)
-        for entry in plugin["registrations"]
-        if entry["registry"] == _REGISTRIES.get(kind, entry["registry"])
-    }
 
 
 def _of_package(kind: str, name: str, visitor: Visitor, sha256: str, identifier: str) -> PublishedCode | None:
@@ -226,7 +212,8 @@ def _of_package(kind: str, name: str, visitor: Visitor, sha256: str, identifier:
         return None
     if kind == PluginKind.MODELS:
         rows = VisionModel.objects.filter(plugin=name)
-        if rows.exclude(pk__in=VisionModel.objects.visible_to(visitor).values("pk")).exists():
+        hidden = rows.exclude(pk__in=VisionModel.objects.visible_to(visitor).values("pk"))
+        if any(_is_registered(kind, name, other) for other in hidden.values_list("identifier", flat=True)):
             return None
     return code
 

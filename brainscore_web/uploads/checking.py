@@ -165,8 +165,8 @@ def begin_checks(upload: Upload) -> None:
             )
         if not kinds:
             raise UserError("there is nothing to check", remedy="upload a CSV or an NC file")
-        row.state, row.changed = _State.CHECKING, timezone.now()
-        row.save(update_fields=["state", "changed"])
+        row.state, row.changed, row.due = _State.CHECKING, (now := timezone.now()), now
+        row.save(update_fields=["state", "changed", "due"])
         row.files.filter(size=None).delete()
     _check_in_worker(upload.pk)
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from django.contrib.auth.models import AnonymousUser
 from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
@@ -287,6 +288,7 @@ def write_rows(revision: Revision, plugins: list[DescribedPlugin], *, private_fi
     """
     owner, now = revision.submission.owner, timezone.now()
     withheld = private_files or _names_private(set().union(*(plugin.texts for plugin in plugins)))
+    _withhold_replaced(plugins)
     means = sync_means().ids if any(plugin.kind == PluginKind.BENCHMARKS for plugin in plugins) else {}
     for plugin in plugins:
         identifiers = sorted({key for _registry, key in plugin.keys})
@@ -303,13 +305,24 @@ def write_rows(revision: Revision, plugins: list[DescribedPlugin], *, private_fi
         if plugin.code:
             PublishedVersion.objects.update_or_create(
                 kind=plugin.kind, name=plugin.name, code=plugin.code,
-                defaults={"revision": revision, "published": now, "licence": plugin.licence},
+                defaults={"revision": revision, "published": now, "licence": plugin.licence, "withheld": False},
             )  # fmt: skip
         for registry, key in plugin.keys:
             if registry == _MODEL_REGISTRY:
                 _write_model(revision, plugin, key)
             elif registry == _BENCHMARK_REGISTRY:
                 _write_benchmark(revision, plugin, key, means, withheld=withheld)
+
+
+def _withhold_replaced(plugins: list[DescribedPlugin]) -> None:
+    """Keep versions private that are replaced while private: whoever publishes a model publishes what is live then."""
+    for plugin in plugins:
+        live = Plugin.objects.filter(kind=plugin.kind, name=plugin.name).exclude(code=plugin.code).values("code")
+        replaced = PublishedVersion.objects.filter(kind=plugin.kind, name=plugin.name, code__in=live)
+        for version in replaced.select_related("revision").defer("revision__archive"):
+            if not version.shows_models_to(AnonymousUser()):
+                version.withheld = True
+                version.save(update_fields=["withheld"])
 
 
 def _write_model(revision: Revision, plugin: DescribedPlugin, key: str) -> None:

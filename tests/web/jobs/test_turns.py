@@ -1,16 +1,19 @@
 """Turns: users share the processes of a lane, whoever comes first or has most to do."""
 
 import threading
+from datetime import timedelta
 
 import pytest
 from django.db import OperationalError, connection, connections
+from django.utils import timezone
 
+from brainscore_web.accounts.models import User
 from brainscore_web.jobs.leases import claim
 from brainscore_web.leaderboard.models import Benchmark, VisionModel
 from brainscore_web.scoring.claims import JOBS, claim_job, release_job
 from brainscore_web.scoring.models import Job
-from brainscore_web.uploads.checking import CHECKS
-from brainscore_web.uploads.models import Upload
+from brainscore_web.uploads.checking import CHECKS, begin_checks
+from brainscore_web.uploads.models import Upload, UploadedFile
 
 
 def plan(owner, number, **values):
@@ -36,7 +39,27 @@ def test_users_and_the_site_take_turns_with_pairs(owner, member):
     while lease := claim_job("w"):
         order.append(lease.row.model.owner)
         lease.finish(state="scored")
-    assert order == [owner, member, None, owner, None, owner]
+    assert order == [owner, None, member, owner, None, owner]
+
+
+@pytest.mark.django_db
+def test_new_accounts_come_after_those_who_waited_before(owner, member):
+    plan(owner, 2)
+    claim_job("w").finish(state="scored")
+    for place in range(3):
+        plan(User.objects.create(email=f"{place}@example.org"), 1)
+    plan(member, 1)
+    assert claim_job("w").row.model.owner == owner
+
+
+@pytest.mark.django_db
+def test_an_upload_waits_since_its_checks_were_requested(owner, member):
+    """Not since it was begun: an account could keep old ones."""
+    early = Upload.objects.create(owner=owner, identifier="S", due=timezone.now() - timedelta(days=1))
+    UploadedFile.objects.create(upload=early, kind="csv", size=1)
+    upload(member, 1)
+    begin_checks(early)
+    assert [lease.row.owner for lease in claim(CHECKS)] == [member]
 
 
 @pytest.mark.django_db

@@ -43,7 +43,10 @@ def test_a_client_that_used_too_much_is_told_so_and_others_are_not(client, board
         answer = client.get(page, headers={"Accept": "application/json"}, REMOTE_ADDR="2001:db8:1:2:ffff::2")
         assert (answer.status_code, answer["Retry-After"]) == (429, "30")
         assert answer.json()["remedy"] == "try again in 30 s, or log in: each account has a limit of its own"
-    assert client.get("/accounts/login/", **HERE).status_code == 200
+    for page in ("/accounts/login/", "/robots.txt", "/sitemap.xml"):
+        assert client.get(page, **HERE).status_code == 200
+    assert client.get("/favicon.ico", **HERE).status_code == 302
+    assert client.get("/.well-known/security.txt", **HERE).status_code != 429
     assert client.post("/accounts/login/", {}, **HERE).status_code == 200
     assert client.get("/vision/leaderboard/", REMOTE_ADDR="2001:db8:1:3::1").status_code == 200
     client.force_login(owner)

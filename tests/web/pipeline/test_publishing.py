@@ -10,6 +10,7 @@ from datetime import timedelta
 from multiprocessing.pool import ThreadPool
 
 import pytest
+from django.contrib.auth.models import AnonymousUser
 from django.utils import timezone
 
 from brainscore_core.receipts.environment import describe_plugin
@@ -17,6 +18,7 @@ from brainscore_web.leaderboard.models import Benchmark, VisionModel
 from brainscore_web.submissions import pipeline, plugin_folders
 from brainscore_web.submissions.models import Plugin, PublishedVersion, Submission
 from brainscore_web.submissions.pipeline.runner import run_next_step
+from brainscore_web.submissions.published import find_code
 from tests.web._plugins import benchmark_files, model_files
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -62,6 +64,27 @@ def test_all_that_is_live(publish):
     versions = PublishedVersion.objects.filter(name="tiles_8")
     assert [row.revision.number for row in versions] == [1, 1]  # of two submissions, the newest first
     assert versions[0].code == Plugin.objects.get(name="tiles_8").code != versions[1].code
+
+
+def test_who_publishes_a_model_publishes_what_is_live(publish):
+    """A version that was replaced while private stays private, unless it is live again."""
+    stranger = AnonymousUser()
+
+    def readable():
+        return [find_code("models", "tiles_8", stranger, code) is not None for code in codes]
+
+    codes = []
+    for size in (8, 4):
+        publish(model_files("tiles-8", size=size), visibility="private")
+        codes.append(Plugin.objects.get().code)
+    assert readable() == [False, False]
+    VisionModel.objects.update(visibility="public")
+    assert readable() == [False, True]
+    publish(model_files("tiles-8", size=6))
+    codes.append(Plugin.objects.get().code)
+    assert readable() == [False, True, True]
+    publish(model_files("tiles-8", size=8))
+    assert readable() == [True, True, True]
 
 
 def test_the_index_and_hashes_follow(publish, monkeypatch):

@@ -84,7 +84,7 @@ def test_a_step_has_one_worker(submit):
 
 
 def test_short_steps_do_not_wait_for_tests(submit, pass_step, member):
-    """In both lanes a user has one running step; those of another user are next, however late they came."""
+    """In both lanes a user has one running step; while it runs, those of another user are next."""
     from brainscore_web.submissions.steps import claim_next_step
 
     first, second = submit(model_files()), submit(model_files("tiles-9", size=9))
@@ -93,8 +93,8 @@ def test_short_steps_do_not_wait_for_tests(submit, pass_step, member):
     third, fourth = submit(model_files("tiles-10", size=10)), submit(model_files("tiles-11", size=11), by=member)
     claims = [claim_next_step(long=long) for long in (True, True, False, False, False)]
     steps = [(lease.row.revision, lease.row.kind) if lease else None for lease in claims]
-    assert steps == [(first, "test"), None, (fourth, "check"), (third, "check"), None]
-    claims[2].release()
+    assert steps == [(first, "test"), None, (third, "check"), (fourth, "check"), None]
+    claims[3].release()
     pass_step(fourth, "check")
     assert claim_next_step(long=True).row.revision == fourth
     claims[0].release()

@@ -10,6 +10,7 @@ from django.test import Client
 from brainscore_core.plugins.source import plugin_hash
 from brainscore_vision import models
 from brainscore_web.leaderboard.models import Benchmark, Score, VisionModel
+from brainscore_web.submissions import published as published_code
 from brainscore_web.submissions import published_views
 from brainscore_web.submissions.models import Plugin, PublishedVersion
 from brainscore_web.submissions.published import find_code
@@ -87,6 +88,17 @@ def test_a_model_beside_a_private_one(people):
     assert "b" * 12 in own.get(page).content.decode()
     row.delete()
     assert readers(people, "models", "tiles_8") == {"sam", "admin"}  # not even with a model that is gone
+
+
+def test_other_plugins_of_a_submission_with_a_private_model(people):
+    row = VisionModel.objects.create(identifier="tiles-8", owner=people["sam"], visibility="private", plugin="tiles_8")
+    others = [{"kind": kind, "name": "author2026", "registrations": []} for kind in ("data", "metrics")]
+    published(people["sam"], {**model_files(), **DATA}, plugins=[*MODEL, *others])
+    for kind in ("data", "metrics"):
+        assert readers(people, kind, "author2026") == {"rita", "sam", "admin"}
+    VisionModel.objects.filter(pk=row.pk).update(visibility="public")
+    for kind in ("data", "metrics"):
+        assert readers(people, kind, "author2026") == set(EVERYBODY)
 
 
 @pytest.mark.parametrize("kind", ["benchmarks", "data"])
@@ -190,12 +202,30 @@ def test_a_plugin_of_the_package(people):
     archive = zipfile.ZipFile(io.BytesIO(Client().get(code.link.archive).content))
     assert "models/pixels/__init__.py" in archive.namelist()
     assert not any("__pycache__" in name for name in archive.namelist())
+    VisionModel.objects.create(identifier="mine", owner=people["sam"], visibility="private", plugin="pixels")
     row = VisionModel.objects.create(identifier="pixels", plugin="pixels")
     assert 'href="/vision/code/models/pixels/' in text_at("/vision/model/pixels/")
     row.visibility = "private"
     row.save()
     assert find_code("models", "pixels", people["stranger"]) is None
     assert find_code("models", "pixels", people["admin"]) is not None
+
+
+def test_other_files_in_the_folder_of_a_package(people, monkeypatch, tmp_path):
+    """A checkout may contain hidden files, keys, caches, tests and links; none of them is shown."""
+    folder = tmp_path / "models" / "mine"
+    for name in ("__init__.py", "table.csv", "LICENSE", ".env", ".git/config.txt", "__pycache__/a.txt", "key.pem"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text("1\n")
+    (tmp_path / "secret.txt").write_text("1\n")
+    (folder / "link.txt").symlink_to(tmp_path / "secret.txt")
+    (folder / "linked").symlink_to(tmp_path, target_is_directory=True)
+    monkeypatch.setattr(published_code, "_ROOT", tmp_path)
+    code = find_code("models", "mine", people["stranger"])
+    published_code._installed.cache_clear()
+    with zipfile.ZipFile(io.BytesIO(code.archive())) as archive:
+        names = archive.namelist()
+    assert names == list(code.texts()) == [f"models/mine/{name}" for name in ("LICENSE", "__init__.py", "table.csv")]
 
 
 def test_links_of_card_and_receipt(people):

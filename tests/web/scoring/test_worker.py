@@ -1,13 +1,18 @@
 """The worker's command, on a site with a database and folders of its own."""
 
 import os
+import signal
 import subprocess
 import sys
+import time
 import uuid
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from django.conf import settings as django_settings
+
+from brainscore_web.scoring import worker
 
 from .._databases import address_on_server
 
@@ -92,3 +97,38 @@ def test_pairs_are_scored_on_a_cluster(tell):
 @pytest.mark.slow(reason="runs a site, and kills a remote worker in the midst of its work")
 def test_a_remote_worker_that_is_killed_loses_and_doubles_nothing(tell):
     tell("remote")
+
+
+def test_processes_of_tasks_are_started_again_while_a_pair_is_scored(monkeypatch):
+    job, lines = SimpleNamespace(row=SimpleNamespace(model_id=1, pk=1), attempts=1), []
+    monkeypatch.setattr(worker, "_PAUSE", 0.02)
+    monkeypatch.setattr(worker, "_TASK_PROCESSES", ("long",))
+    monkeypatch.setattr(worker, "claim_job", lambda *_, **__: job)
+    monkeypatch.setattr(worker.pipeline, "remove_leftovers", lambda: None)
+    monkeypatch.setattr(worker, "connection", SimpleNamespace(close=lambda: None))
+    monkeypatch.setattr(worker, "close_old_connections", lambda: None)
+    monkeypatch.setattr(worker.Worker, "_sweep_regularly", lambda _: None)
+    monkeypatch.setattr(worker.Worker, "_check_sandbox", lambda _: None)
+    running = worker.Worker(say=lines.append, once=True)
+    (tasks,) = running._tasks
+    tasks._command = ["sleep", "60"]
+
+    def score(_):
+        first = eventually(lambda: tasks._process)
+        first.kill()
+        assert eventually(lambda: tasks._process is not first)
+        assert tasks._process.poll() is None
+
+    def eventually(found):
+        end = time.monotonic() + 5
+        while not (value := found()) and time.monotonic() < end:
+            time.sleep(0.01)
+        return value
+
+    failures = []
+    monkeypatch.setattr(running._runner, "run", score)
+    monkeypatch.setattr(worker, "release_job", lambda *_, **__: failures.append("the pair failed"))
+    running.run()
+    assert not failures
+    assert tasks._process.poll() == -signal.SIGTERM
+    assert "The process of long tasks ended with -9; starting it again." in lines
