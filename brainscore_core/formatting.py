@@ -65,15 +65,16 @@ def count_text(value: float | None) -> str:
 
     Examples
     --------
-    >>> count_text(0), count_text(2350), count_text(61_100_840), count_text(1.5e9), count_text(None)
-    ('0', '2,350', '61.1 M', '1.50 G', '')
+    >>> count_text(0), count_text(2350), count_text(1_135_000), count_text(61_100_840), count_text(1.5e9)
+    ('0', '2,350', '1.14 M', '61.1 M', '1.50 G')
     """
     if value is None:
         return ""
-    for unit, size in (("G", 1e9), ("M", 1e6)):
-        if value >= size * 0.9995:
-            scaled = value / size
-            return f"{scaled:.{2 if scaled < 10 else 1 if scaled < 100 else 0}f} {unit}"
+    for unit, digits in (("G", 9), ("M", 6)):
+        size = 10**digits
+        if value >= 0.9995 * size:
+            places = 2 if value < 10 * size else 1 if value < 100 * size else 0
+            return f"{round(value, places - digits) / size:.{places}f} {unit}"
     return f"{value:,.0f}"
 
 

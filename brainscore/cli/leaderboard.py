@@ -67,7 +67,7 @@ def command(
     """Show the leaderboard of a site in the terminal.
 
     Without --benchmark, the outermost means and the means directly below them are shown. Beside a rank
-    stands the range of ranks that the model may have, if it could be tested against others. Your private models are
+    stands the range of ranks that the model may have, if any two models could be tested. Your private models are
     included after brainscore login, or with BRAINSCORE_TOKEN.
     """
     from brainscore.client import Client

@@ -34,6 +34,7 @@ from brainscore_core.formatting import estimate_text, number_text, p_text
 from brainscore_core.memory import format_size
 from brainscore_core.results.validity import percent_text
 from brainscore_core.scoring import Receipt, ResultsStore
+from brainscore_core.statistics.means import ASSUMPTION
 from brainscore_vision.training_data import MARKS, explained_signs
 
 __all__ = ["heat_picture", "log_ends", "render_report", "widest_pair", "write_report"]
@@ -304,6 +305,7 @@ def render_report(report: Report) -> str:
         packed=packed,
         stand_open=pairs <= _OPEN,
         most_rows=_MOST_ROWS,
+        assumption=ASSUMPTION,
         as_table=as_table,
         picture=None if as_table else heat_picture(board),
         heat_colours=len(HEAT),

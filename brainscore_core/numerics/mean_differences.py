@@ -89,6 +89,7 @@ def mean_differences(
     weight = np.minimum(weighted @ present.T, 1.0)
     sums = (weighted * values) @ present.T
     variance, squared, largest = (np.zeros((k, k)) for _ in range(3))
+    rounding = 1e-6 if len(shares) >= MANY_BENCHMARKS else 1e-10
     with np.errstate(divide="ignore", invalid="ignore"):
         for table in _unit_tables(scores, shares):
             of_units, own = table.variances(present)
@@ -96,7 +97,9 @@ def mean_differences(
             largest += own
             squared += of_units**2 / max(table.units - 1, 1)
         if len(shares) > 1:
-            variance += np.where(present @ present.T > 1, _ceiling_variance(scores, shares, present), 0.0)
+            for total, part in zip((variance, largest), _ceiling_variances(scores, shares, present), strict=True):
+                total += np.where(present @ present.T > 1, part, 0.0)
+        variance[variance <= rounding * largest] = 0.0
         variance, squared = variance / weight**2, squared / weight**4
         difference = (sums - sums.T) / weight
         units = 1 + np.where(squared > 0, variance**2 / squared, np.inf)
@@ -104,12 +107,12 @@ def mean_differences(
         variance += of_others
         squared += np.where(of_others > 0, of_others**2 / others_df, 0.0)
         df = np.where(squared > 0, variance**2 / squared, np.inf)
-        rounding = 1e-6 if len(shares) >= MANY_BENCHMARKS else 1e-10
-        variance = np.where(variance > rounding * largest / weight**2, variance, np.nan)
+        variance[~(variance > 0)] = np.nan
     return MeanDifferences(difference, variance, df, weight, units)
 
 
 _COMPLETE = 1 - 1e-9
+_ROUNDING_OF_SQUARES = 1e-12
 
 
 def _of_other_groups(
@@ -131,7 +134,10 @@ def _of_other_groups(
     of_common /= weight**2
     several = (weight > 0) & (of_common < _COMPLETE)
     df = np.where(several, 1 / of_common - 1, 0.0)
-    between = np.where(several, np.maximum(spread / weight - difference**2, 0.0) / (1 - of_common), np.nan)
+    squares = (present * shares * values**2) @ present.T
+    found = spread / weight - difference**2
+    real = found > _ROUNDING_OF_SQUARES * (squares + squares.T) / weight
+    between = np.where(several, np.where(real, found, 0.0) / (1 - of_common), np.nan)
     pairs = several & ~np.eye(k, dtype=bool)
     pooled = np.average(between[pairs], weights=df[pairs]) if pairs.any() else math.nan
     factor = (1 - weight) ** 2 * of_common + of_missing
@@ -263,8 +269,10 @@ class _Units:
         return result
 
 
-def _ceiling_variance(scores: Sequence[Sequence[ScoreInfluence | None]], shares: Array, present: Array) -> Array:
-    """Variance of each pair's sum of differences that is due to ceilings; those of one name have the same error."""
+def _ceiling_variances(
+    scores: Sequence[Sequence[ScoreInfluence | None]], shares: Array, present: Array
+) -> tuple[Array, Array]:
+    """Variances as those of a table that are due to ceilings; those of one name have the same error."""
     changes = np.array([[0.0 if score is None else score.ceiling for score in row] for row in scores]) * shares
     columns: dict[str, list[int]] = {}
     for at in range(len(shares)):
@@ -272,8 +280,10 @@ def _ceiling_variance(scores: Sequence[Sequence[ScoreInfluence | None]], shares:
             columns.setdefault(name, []).append(at)
     single = [of_ceiling[0] for of_ceiling in columns.values() if len(of_ceiling) == 1]
     own = changes[:, single] ** 2 @ present[:, single].T
-    variance = np.maximum(own + own.T - 2 * changes[:, single] @ changes[:, single].T, 0.0)
+    own = own + own.T
+    variance = np.maximum(own - 2 * changes[:, single] @ changes[:, single].T, 0.0)
     for of_ceiling in columns.values():
         if len(of_ceiling) > 1:
-            variance += _Table(of_ceiling, changes[:, of_ceiling, None], None, math.inf).variances(present)[0]
-    return variance
+            found = _Table(of_ceiling, changes[:, of_ceiling, None], None, math.inf).variances(present)
+            variance, own = variance + found[0], own + found[1]
+    return variance, own

@@ -91,7 +91,7 @@ def ranks_of_means(
     influences : sequence (models) of sequence (benchmarks)
         Influence of units on each score; None if there is no score, or no influence is stored.
     over : str
-        ``'all'`` counts missing scores as 0, ``'scored'`` leaves them out.
+        ``'all'`` counts missing scores as 0. ``'scored'`` leaves them out; such means are ranked and not tested.
     coverage : float
         Percentage of the benchmarks on which a model must have been scored to be ranked.
 
@@ -112,4 +112,5 @@ def ranks_of_means(
     means = averages(counting, scores[:, columns], unknown, over=over).values[:, 0]
     weights = averages(counting, np.eye(len(names)), np.full((len(names),) * 2, np.nan)).values[:, 0]
     means[~ranked] = np.nan
-    return rank_means(means, [[row[column] for column in columns] for row in influences], weights, names)
+    tested = [[row[column] if over == "all" else None for column in columns] for row in influences]
+    return rank_means(means, tested, weights, names)

@@ -19,7 +19,7 @@ from brainscore_core.numerics.ranks import FEWEST_UNITS, Ranks, ranks_from_influ
 from brainscore_core.numerics.significance import PairedTest, student_test
 from brainscore_core.results.tree import data_set_of
 
-__all__ = ["LEAST_DATA_SETS", "LEAST_WEIGHT", "NOT_TESTED", "compare_means", "rank_means"]
+__all__ = ["ASSUMPTION", "LEAST_DATA_SETS", "LEAST_WEIGHT", "NOT_TESTED", "compare_means", "rank_means"]
 
 LEAST_WEIGHT = 0.5
 """Means of two models are compared if both models have scores on benchmarks with at least this share of the weight."""
@@ -29,6 +29,12 @@ LEAST_DATA_SETS = 3
 
 NOT_TESTED = "not tested: the stored results lack the data to compare the models"
 """Text that pages and the API show for scores without stored influences of units."""
+
+ASSUMPTION = (
+    "Between models with different benchmarks, this assumes that those which a model lacks were not left out because "
+    "of its results."
+)
+"""Under which condition a mean of one model is said to be higher than that of another that has other benchmarks."""
 
 
 class _Pairs(NamedTuple):
@@ -70,7 +76,8 @@ def rank_means(
     Parameters
     ----------
     values : array (models,)
-        The scores or means, as shown; NaN if there is none.
+        The scores or means, as shown; NaN if there is none. Means must be over all benchmarks, with 0 for a missing
+        score: models could choose theirs, if those that have no score were left out.
     influences : sequence (models) of sequence (benchmarks)
         Influence of units (stimuli, neuroids, subjects) on each score; None if there is no score, or no influence is
         stored.
@@ -94,7 +101,8 @@ def rank_means(
     -----
     If all models have all the scores, the tests are corrected by their joint distribution
     (:func:`~brainscore_core.numerics.ranks_from_influence`), otherwise by Holm's method. The probability that any model
-    is placed above another that is equally good or better is then at most 1 − `level`.
+    is placed above another that is equally good or better is then at most 1 − `level`, if no benchmark that a model
+    lacks was left out because of its results (:data:`ASSUMPTION`).
 
     Examples
     --------
@@ -168,8 +176,9 @@ def compare_means(
     -------
     PairedTest
         First minus second model on these benchmarks, without known biases of metrics, with the uncertainty about the
-        mean over all benchmarks (:func:`~brainscore_core.numerics.mean_differences.mean_differences`). NaN with a
-        reason if the means are not comparable (see above), or the difference cannot be tested.
+        mean over all benchmarks (:func:`~brainscore_core.numerics.mean_differences.mean_differences`), if no benchmark
+        that a model lacks was left out because of its results (:data:`ASSUMPTION`). NaN with a reason if the means are
+        not comparable (see above), or the difference cannot be tested.
 
     Examples
     --------

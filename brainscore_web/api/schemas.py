@@ -8,6 +8,7 @@ from typing import Annotated, Any, Generic, Literal, TypeVar
 from ninja import Schema
 from pydantic import BeforeValidator, ConfigDict, Field
 
+from brainscore_core.statistics.means import ASSUMPTION
 from brainscore_web.leaderboard.clean import finite
 
 __all__ = [
@@ -307,8 +308,8 @@ class RankedModel(Strict):
     runnable: bool = Field(description="Whether it can be loaded from published code and weights.")
     size_mb: Finite = Field(description="Size of the weights in MB.")
     rank: int | None = Field(description="Null for models below the coverage; see `unranked`.")
-    best: int | None = Field(description="Best rank in the range of ranks; null if no two models were tested.")
-    worst: int | None = Field(description="Worst rank in the range of ranks; null if no two models were tested.")
+    best: int | None = Field(description=f"Best rank in the range of ranks; null if no two were tested. {ASSUMPTION}")
+    worst: int | None = Field(description="Worst rank in this range, under the same condition.")
     groups: str = Field(description="Models that share a letter do not differ significantly; empty if not tested.")
     unranked: str | None = Field(description="Why the model has no rank; null if it has one.")
     n_scored: int = Field(description="Number of benchmarks of the first mean on which the model was scored.")

@@ -14,7 +14,7 @@ from brainscore_core.errors import UserError
 from brainscore_core.figures import Dots, DotsRow, Svg, dots_with_intervals
 from brainscore_core.formatting import number_text, range_text
 from brainscore_core.numerics.significance import Outcome, PairedTest
-from brainscore_core.statistics.means import NOT_TESTED, compare_means
+from brainscore_core.statistics.means import ASSUMPTION, NOT_TESTED, compare_means
 from brainscore_web.compare.question import Note, Question, benchmark_href, group_of, model_row
 from brainscore_web.leaderboard.board import Board, counted, influences_on, mean_parts
 from brainscore_web.leaderboard.snapshot import STATES, BenchmarkRow, ModelRow
@@ -425,7 +425,7 @@ def _notes(board: Board, question: Question, first: int, second: int, *, unteste
         Note(
             "Differences are tested on the stimuli, neuroids and subjects that both scores share. A mean is compared "
             "on the benchmarks that both models have; its interval includes what may differ on the benchmarks that one "
-            "of them lacks, estimated from the differences between the others."
+            f"of them lacks, estimated from the differences between the others. {ASSUMPTION}"
         ),
         Note(
             "Each interval has a confidence of 95 % on its own: without any differences, up to one benchmark in twenty "

@@ -15,7 +15,7 @@ from brainscore_core.errors import UserError
 from brainscore_core.numerics.influence import ScoreInfluence
 from brainscore_core.numerics.ranks import Ranks, group_letters
 from brainscore_core.results.aggregates import Tree
-from brainscore_core.statistics.means import NOT_TESTED, rank_means
+from brainscore_core.statistics.means import ASSUMPTION, NOT_TESTED, rank_means
 from brainscore_web.leaderboard import search
 from brainscore_web.leaderboard.cache import Cache
 from brainscore_web.leaderboard.coverage import (
@@ -292,11 +292,17 @@ def _ranks_of(
 ) -> Ranks:
     """Return the ranks of models by a mean of benchmarks, from the cache if all scores are the same."""
     at, names = np.ix_(rows, columns), snapshot.names(columns)
-    key = hashlib.blake2b(repr((names, state.values, state.exposure)).encode())
-    exposure = [snapshot.exposure[at]] if state.exposure else []
-    for array in (snapshot.score[at], snapshot.comparable[at], snapshot.value[at], weights, values, *exposure):
+    if _own_benchmarks(state):
+        return rank_means(values, [[None] * len(names) for _ in values], weights, names)
+    key = hashlib.blake2b(repr((names, state.values)).encode())
+    for array in (snapshot.score[at], snapshot.comparable[at], snapshot.value[at], weights, values):
         key.update(np.ascontiguousarray(array).tobytes())
     return _ranks.get(key.digest(), lambda: rank_means(values, influences(), weights, names))
+
+
+def _own_benchmarks(state: BoardState) -> bool:
+    """Whether the mean of each model is over benchmarks of its own, so that no two means are tested."""
+    return state.over == "scored" or bool(state.exposure)
 
 
 def owned_models(visitor: Visitor, state: BoardState) -> tuple[str, ...]:
@@ -1001,7 +1007,8 @@ def _on_ranks(board: Board, state: BoardState) -> Iterator[str]:
         f"Ranks are by {title}. Models are tested in pairs on the benchmarks that both have, on the stimuli, neuroids "
         "and subjects that both scores share. The range of a rank goes from 1 + the number of models that are "
         "significantly better to the number of ranked models minus those that are significantly worse. With 95 % "
-        "confidence, none of these findings is an error. Pairs that share too little are not distinguished."
+        f"confidence, none of these findings is an error. {ASSUMPTION} Pairs that share too little are not "
+        "distinguished."
     )
     if n_tested < n_ranked:
         n = n_ranked - n_tested
@@ -1017,6 +1024,8 @@ def why_untested(board: Board, place: int) -> str:
     """Return why no two models are tested at a node."""
     if np.isfinite(board.ranked_by[:, place]).sum() == 1:
         return "not tested: there is one ranked model"
+    if _own_benchmarks(board.state):
+        return "not tested: the mean of each model is over the scores that it has here"
     columns = mean_parts(board.nodes, place)[0]
     if board.state.values != "raw" and board.snapshot.comparable[np.ix_(board.rows, columns)].sum(axis=0).max() > 1:
         return "not tested: no two ranked models have enough in common, by which they can be compared"

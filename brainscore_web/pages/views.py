@@ -12,6 +12,7 @@ from django.utils import timezone
 from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_safe
 
+from brainscore_core.statistics.means import ASSUMPTION
 from brainscore_web.leaderboard.board import Board, board_for
 from brainscore_web.leaderboard.cards.formatting import estimate
 from brainscore_web.leaderboard.http import answer, conditional
@@ -40,7 +41,8 @@ def home(request: HttpRequest) -> HttpResponse:
 
     def make() -> HttpResponse:
         front = front_of(board_for(snapshot, BoardState()))
-        return render(request, "pages/home.html", {"front": front, "welcome": welcome, "news": news})
+        context = {"front": front, "welcome": welcome, "news": news, "assumption": ASSUMPTION}
+        return render(request, "pages/home.html", context)
 
     state = state_of(written, *news)
     return answer(request, conditional(snapshot, "home", state, only_snapshot=True), make)

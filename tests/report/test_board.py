@@ -72,6 +72,7 @@ def test_ranges_of_ranks_are_those_of_tests_on_what_both_have(simulated):
     board = board_of(receipts, simulated.small_tree(), influences=influences)
     assert board.models == ("best", "whole", "part")
     assert [board.rank(row, "all") for row in range(3)] == ["1", "2 (2–3)", "3 (2–3)"]
+    assert not board.ranks["scored"].tested.any()  # a model could lack what it is bad at
     assert board.tested
     assert not board_of(receipts, simulated.small_tree()).tested
 

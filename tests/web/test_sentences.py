@@ -13,6 +13,7 @@ import pytest
 from allauth.account.models import EmailAddress
 
 from brainscore_core.numerics.influence import ScoreInfluence, unit_influence
+from brainscore_core.statistics.means import ASSUMPTION
 from brainscore_web.accounts.models import User
 from brainscore_web.leaderboard import revision
 from brainscore_web.leaderboard.influence import pack, write_influences
@@ -186,23 +187,45 @@ SENTENCES = {
         SCORING: (["No pair has ended recently."], []),
     },
     "gaps": {
-        HOME: (["1 (1–2) alpha 0.500", "2 (1–2) beta 0.225", "the range of possible ranks"], []),
+        HOME: (
+            [
+                "1 (1–2) alpha 0.500",
+                "2 (1–2) beta 0.225",
+                f"In parentheses after a rank: its possible range. {ASSUMPTION}",
+            ],
+            [],
+        ),
         BOARD: (
             [
                 "1 (1–2) a alpha 4 of 4",
                 "2 (1–2) a beta 3 of 4",
                 "Models are tested in pairs on the benchmarks that both have",
+                f"none of these findings is an error. {ASSUMPTION}",
                 "Pairs that share too little are not distinguished.",
             ],
             ["not tested:", "lack the data", "is not tested"],
         ),
         f"{BOARD}?q=beta": (["2 (1–2) a beta", "Ranks are among all 2"], ["1 beta"]),
         f"{BOARD}?region=IT": (["Ranks are by Mean of 2 benchmarks; not tested"], ["(1–2)"]),
-        LIST: (["alpha 1 (1–2) 0.500", "beta 2 (1–2) 0.225"], []),
-        ALPHA: (["rank 1 of 2 (1–2) · group a"], []),
+        f"{BOARD}?over=scored": (
+            [
+                "1 alpha",
+                "not tested: the mean of each model is over the scores that it has here",
+                "nor are ranks by them",
+            ],
+            ["(1–2)", "none of these findings"],
+        ),
+        LIST: (["alpha 1 (1–2) 0.500", "beta 2 (1–2) 0.225", ASSUMPTION], []),
+        ALPHA: (["rank 1 of 2 (1–2) · group a", ASSUMPTION], []),
         BETA: (["rank 2 of 2 (1–2) · group a"], []),
-        MEAN: (["models are tested in pairs on the benchmarks that both have", "1 1–2 alpha", "2 1–2 beta"], []),
-        COMPARE: (["alpha − beta 3 benchmarks: 0 wins", "1 benchmark without both scores"], ["untested: 3"]),
+        MEAN: (
+            [f"models are tested in pairs on the benchmarks that both have. {ASSUMPTION}", "1 1–2 alpha", "2 1–2 beta"],
+            [],
+        ),
+        COMPARE: (
+            ["alpha − beta 3 benchmarks: 0 wins", "1 benchmark without both scores", ASSUMPTION],
+            ["untested: 3"],
+        ),
     },
 }
 """What a stranger reads on each page, and does not read."""

@@ -19,6 +19,7 @@ from django.views.decorators.http import require_safe
 
 from brainscore_core.errors import UserError
 from brainscore_core.figures import standalone
+from brainscore_core.statistics.means import ASSUMPTION
 from brainscore_web.leaderboard.board import board_for
 from brainscore_web.leaderboard.cards.benchmark import (
     BenchmarkCard,
@@ -128,6 +129,7 @@ def model(request: HttpRequest, identifier: str) -> HttpResponse:
             "all_toggle": _all_toggle(card),
             "rank_steps": rank_steps(snapshot, identifier, rank_days(data)) if by_rank else None,
             "causes": CAUSES,
+            "assumption": ASSUMPTION if any(row.places for row in card.headline) else "",
             "mine": row.owner_id is not None and row.owner_id == request.user.pk,
         }
         return render(request, "cards/model.html", context)
@@ -164,6 +166,7 @@ def benchmark(request: HttpRequest, identifier: str) -> HttpResponse:
             "card": card,
             "source": source,
             "axis": card.axis.texts,
+            "assumption": ASSUMPTION,
             "models": card.models[:most],
             "hidden": len(card.models) - len(card.models[:most]),
             "compare": _compare(card),
@@ -235,6 +238,7 @@ def models(request: HttpRequest) -> HttpResponse:
         context = {
             "to": _addresses(),
             "list": listing,
+            "assumption": ASSUMPTION if any(line.places for line in listing.models) else "",
             "state": state,
             "total": len(snapshot.models),
             "others": others if listing.page == listing.pages else (),

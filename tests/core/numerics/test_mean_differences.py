@@ -81,6 +81,17 @@ def test_the_variance_of_what_a_pair_lacks():
     assert found.df[0, 1] == pytest.approx(1.0)
 
 
+@pytest.mark.parametrize("ceiling", [0.0, 0.013])
+def test_rounding_is_no_variance(ceiling):
+    """Differences of 0.1 on all benchmarks, by units without effects and one common ceiling."""
+    part = (unit_influence("stimuli", "all", range(20), np.zeros(20)),)
+    table = [[ScoreInfluence(value, part, 0.0, ceiling, "c") for _ in range(6)] for value in (0.5, 0.6, 0.6)]
+    table[2][0] = None
+    found = mean_differences(table, np.full(6, 1 / 6), list("ABCDEF"))
+    assert found.difference[0] == pytest.approx([0.0, -0.1, -0.1])
+    assert np.isnan(found.variance).all()
+
+
 def test_units_of_many_benchmarks_are_summed_in_blocks(monkeypatch):
     table = scored(12, n=600, seed=1, ceilings=False)
     exact = mean_differences(table, WEIGHTS, GROUPS)

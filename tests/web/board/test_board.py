@@ -9,7 +9,7 @@ from scipy import stats
 from brainscore_core.errors import UserError
 from brainscore_core.numerics.influence import ScoreInfluence, unit_influence
 from brainscore_core.numerics.ranks import Ranks
-from brainscore_core.statistics.means import NOT_TESTED, rank_means
+from brainscore_core.statistics.means import ASSUMPTION, NOT_TESTED, rank_means
 from brainscore_web.leaderboard import board as board_module
 from brainscore_web.leaderboard import revision
 from brainscore_web.leaderboard.board import STATES, board_for, board_of, clear_caches, group_texts
@@ -335,6 +335,19 @@ def test_ranks_with_intervals_and_groups(store_influences):
     assert any("95 % confidence" in note for note in board.notes)
     raw = shown(snapshot, include=("one",), values="raw")
     assert not raw.best.any()
+
+
+def test_means_over_benchmarks_of_each_model_are_not_tested(store_influences):
+    snapshot = store_influences("a", "b", "c")
+    assert any(ASSUMPTION in note for note in shown(snapshot, include=("one",)).notes)  # also fills the cache
+    for state in ({"over": "scored"}, {"exposure": "not-trained"}):
+        board = shown(snapshot, include=("one",), **state)
+        assert not board.tested.any()
+        assert not board.best.any()
+        assert not any("95 %" in note for note in board.notes)
+        assert any(
+            "not tested: the mean of each model is over the scores that it has here." in note for note in board.notes
+        )
 
 
 def test_means_with_missing_scores_are_not_tested(store_influences):

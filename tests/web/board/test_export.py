@@ -28,7 +28,7 @@ def made(visitor=EVERYBODY, **state):
 
 
 def test_wide_csv_has_what_the_board_has(board):
-    shown = made(region=("V1", "IT"), over="scored")
+    shown = made(region=("V1", "IT"))
     frame = pd.read_csv(io.BytesIO(export.csv(shown)))
     assert frame["model"].tolist() == [model.identifier for model in shown.models]
     assert frame["rank"].tolist() == shown.rank.tolist()

@@ -74,6 +74,16 @@ def test_what_the_script_shows_is_what_the_server_does(board, page, new_page):
     ]
     assert page.locator("table.board").get_attribute("role") == "grid"
 
+    numbers = [0.5119, -0.02, 999.9994, 1000, 1005, 1015, -1005, 99950, 123456.789, 1e12]
+    counts = [950, 999499, 999500, 1125000, 1135000, 9994999, 25550000, 999500000, 1500000000]
+    assert page.evaluate(
+        """async ([numbers, counts]) => {
+            const {shown, countText} = await import("/static/leaderboard/table.js");
+            return [numbers.map(shown), counts.map(countText)];
+        }""",
+        [numbers, counts],
+    ) == [[rounded(number) for number in numbers], [count_text(count) for count in counts]]
+
     # every order, too
     opened = tuple(node.identifier for node in shown().nodes if node.kind != "benchmark")
     visit(page, "?" + BoardState(open=opened).query())
@@ -166,6 +176,7 @@ def test_filters_and_values(board, page):
     assert len(set(marks)) > 1
     page.get_by_label("ceiling from").fill("2")
     expect(page.locator("#empty")).to_contain_text("No benchmark passes.")
+    expect(page.locator("#hint")).to_be_hidden()
     expect(page.locator("#scroller")).to_be_hidden()
     page.get_by_role("link", name="Reset").click()
     expect(page.locator("#counts")).to_have_text("11 of 11 models, 24 of 24 benchmarks")

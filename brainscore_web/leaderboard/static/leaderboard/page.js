@@ -123,6 +123,7 @@ function apply(data) {
   empty.replaceChildren(...data.empty.map((text) => element("p", {}, text)));
   empty.hidden = !data.empty.length;
   scroller.hidden = !data.models.id.length || data.nodes.every((node) => node.kind === "fact");
+  document.getElementById("hint").hidden = scroller.hidden;
   document.getElementById("notes").replaceChildren(...data.notes.map((note) => element("li", {}, note)));
   document.getElementById("chosen").textContent = data.chosen ? String(data.chosen) : "";
   if (!grid) takeOver();

@@ -95,10 +95,17 @@ export function countText(number) {
     ["G", 1e9],
     ["M", 1e6],
   ]) {
-    const scaled = number / size;
-    if (scaled >= 0.9995) return `${scaled.toFixed(scaled < 10 ? 2 : scaled < 100 ? 1 : 0)} ${unit}`;
+    const places = number < 10 * size ? 2 : number < 100 * size ? 1 : 0;
+    if (number >= 0.9995 * size) return `${(multiple(number, size / 10 ** places) / size).toFixed(places)} ${unit}`;
   }
-  return number.toLocaleString("en-US", { maximumFractionDigits: 0 });
+  return multiple(number, 1).toLocaleString("en-US");
+}
+
+// The nearest multiple; of two that are equally near the even one, as Python rounds.
+function multiple(number, unit) {
+  const rest = number % unit;
+  const whole = (number - rest) / unit;
+  return (whole + (rest > unit / 2 || (rest === unit / 2 && whole % 2 === 1) ? 1 : 0)) * unit;
 }
 
 // Rows by a column; those without a value last, ties by name.
@@ -158,7 +165,10 @@ export function headAt(heads, column, level) {
 
 export function shown(value) {
   if (Number.isNaN(value)) return "";
-  const text = Math.abs(value) < 1000 ? value.toFixed(3) : value.toExponential(2).replace(/\.?0*e/, "e");
+  const size = Math.abs(value);
+  const unit = 10 ** (Math.floor(Math.log10(size)) - 2);
+  const large = () => Math.sign(value) * multiple(size, unit);
+  const text = size < 1000 ? value.toFixed(3) : large().toExponential(2).replace(/\.?0*e/, "e");
   return text.replace(/(e[+-])(\d)$/, "$10$2").replaceAll("-", "−");
 }
 
