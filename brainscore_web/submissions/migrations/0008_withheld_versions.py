@@ -4,6 +4,8 @@ from typing import Any
 
 from django.db import migrations, models
 
+from brainscore_web.leaderboard.clean import objects_in
+
 
 def withhold(apps: Any, _: Any) -> None:
     """Withhold versions that are no longer live if their submission, or any model that it registers, is private."""
@@ -17,7 +19,8 @@ def withhold(apps: Any, _: Any) -> None:
     keys = []
     rows = versions.values_list("pk", "kind", "name", "code", "revision__submission__visibility", "revision__plugins")
     for key, kind, name, code, visibility, plugins in rows.iterator():
-        named = {entry["key"] for plugin in plugins for entry in plugin["registrations"]}
+        known = objects_in({"plugins": plugins}, "plugins")
+        named = {entry.get("key") for plugin in known for entry in objects_in(plugin, "registrations")}
         if (kind, name, code) not in live and (visibility == "private" or named & private):
             keys.append(key)
     versions.filter(pk__in=keys).update(withheld=True)
