@@ -292,10 +292,11 @@ def _ranks_of(
 ) -> Ranks:
     """Return the ranks of models by a mean of benchmarks, from the cache if all scores are the same."""
     at, names = np.ix_(rows, columns), snapshot.names(columns)
-    if _own_benchmarks(state):
+    comparable = snapshot.comparable[at]
+    if _own_benchmarks(state) or not comparable.any():  # no pair is tested
         return rank_means(values, [[None] * len(names) for _ in values], weights, names)
     key = hashlib.blake2b(repr((names, state.values)).encode())
-    for array in (snapshot.score[at], snapshot.comparable[at], snapshot.value[at], weights, values):
+    for array in (snapshot.score[at], comparable, snapshot.value[at], weights, values):
         key.update(np.ascontiguousarray(array).tobytes())
     return _ranks.get(key.digest(), lambda: rank_means(values, influences(), weights, names))
 
