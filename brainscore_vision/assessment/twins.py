@@ -89,11 +89,12 @@ def initial_weights(network: "torch.nn.Module", name: str, seed: int) -> Mapping
 
 def _initialise(module: "torch.nn.Module") -> set[int]:
     """Initialise a module and those within; the identities of the parameters that were initialised."""
-    shapes = _shapes(module)
-    builders = _BUILDERS.get(type(module).__module__.partition(".")[0], _no_builders)(module)
-    for build in builders:
-        import torch
+    import torch
 
+    shapes = _shapes(module)
+    find_builders = _BUILDERS.get(type(module).__module__.partition(".")[0])
+    builders = [] if find_builders is None else find_builders(module)
+    for build in builders:
         with torch.device("meta"):  # without memory and random numbers
             known = _shapes(build())
         if shapes.items() <= known.items():  # its last layer may have been removed
@@ -156,13 +157,6 @@ def _initialisers(module: "torch.nn.Module") -> Iterator[Callable[[], Any]]:
             return
 
 
-# functions that build a network of a library without training, given one of them
-
-
-def _no_builders(module: "torch.nn.Module") -> list[Callable[[], Any]]:
-    return []
-
-
 def _builders_of_transformers(module: Any) -> list[Callable[[], Any]]:
     configuration = getattr(module, "config", None)
     if getattr(type(module), "config_class", None) is None or configuration is None:
@@ -206,6 +200,7 @@ _BUILDERS: Final[Mapping[str, Callable[[Any], list[Callable[[], Any]]]]] = {
     "timm": _builders_of_timm,
     "torchvision": _builders_of_torchvision,
 }
+"""Library → function that finds how the library builds a network without training."""
 
 
 def _shapes(network: "torch.nn.Module") -> dict[str, Any]:

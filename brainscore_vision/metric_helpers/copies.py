@@ -101,16 +101,17 @@ def equal_responses(kind: str, values: Array, ids: NDArray[Any]) -> Copies | Non
     if kind == "stimuli":
         known &= np.ptp(np.nan_to_num(values), axis=1) > 0
     rows, names = np.nan_to_num(values[known], nan=-1e30).astype(np.float32) + np.float32(0), ids[known]
-    stimuli: dict[bytes, set[Any]] = {}
-    for row, name in zip(rows, names, strict=True):
-        stimuli.setdefault(row.tobytes(), set()).add(name)
+    contents = [row.tobytes() for row in rows]
     if kind == "repetitions":
-        own = np.array([len(stimuli[row.tobytes()]) == 1 for row in rows], dtype=bool)
-        rows, names = rows[own], names[own]
+        stimuli: dict[bytes, set[Any]] = {}
+        for content, name in zip(contents, names, strict=True):
+            stimuli.setdefault(content, set()).add(name)
+        own = np.array([len(stimuli[content]) == 1 for content in contents], dtype=bool)
+        rows, names, contents = rows[own], names[own], [content for content in contents if len(stimuli[content]) == 1]
     first: dict[bytes, int] = {}
     copied = []
-    for number, (row, name) in enumerate(zip(rows, names, strict=True)):
-        earlier = first.setdefault(row.tobytes(), number)
+    for number, (content, name) in enumerate(zip(contents, names, strict=True)):
+        earlier = first.setdefault(content, number)
         if earlier != number and (kind == "repetitions" or names[earlier] != name):
             copied.append(number)
     if not copied:

@@ -116,9 +116,8 @@ class Exceeded(NamedTuple):
 
 _READING = ("GET", "HEAD")
 _NOT_LIMITED = (
-    *("/accounts/", "/admin/", "/health/", "/metrics"),
-    *("/robots.txt", "/favicon.ico", "/sitemap", "/.well-known/"),
-)
+    "/accounts/", "/admin/", "/health/", "/metrics", "/robots.txt", "/favicon.ico", "/sitemap", "/.well-known/",
+)  # fmt: skip
 
 
 def count_computing(request: HttpRequest, user: Any, seconds: float) -> None:
@@ -141,9 +140,9 @@ def computing_exceeded(request: HttpRequest, user: Any) -> Exceeded | None:
     """
     known = user is not None and user.is_authenticated
     limit = settings.COMPUTING_SECONDS["known" if known else "anonymous"]
-    seconds = COMPUTING.seconds_left()
     if not _is_limited(request) or COMPUTING.of(client_of(user, request.META)) < 1000 * limit:
         return None
+    seconds = COMPUTING.seconds_left()
     return Exceeded(
         f"pages and files for your {'account' if known else 'address'} have taken the {limit} s of this site's "
         "processor time that they may take in a minute",

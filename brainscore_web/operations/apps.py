@@ -9,7 +9,7 @@ from django.conf import settings
 
 
 class OperationsConfig(AppConfig):
-    """The app's name and label, and the names of tasks in logs, and its part of the sweep."""
+    """The app's name and label, the names of tasks in logs, and its part of the sweep."""
 
     name = "brainscore_web.operations"
     label = "operations"

@@ -195,7 +195,7 @@ class CrossRegressedCorrelation(Metric):
             raw = merge_splits(values)
         if all(alpha is not None for alpha in alphas):
             raw.attrs["alpha"] = [np.asarray(alpha, dtype=np.float64).tolist() for alpha in alphas]
-            remark_on_penalties(self.regression, alphas, raw)
+            _remark_on_penalties(self.regression, alphas, raw)
         score = self.cross_validation.aggregate(raw, self.aggregate)
         score = self._finish(score, [part.result() for part in collected], units)
 
@@ -299,7 +299,7 @@ class SplitRegressedCorrelation(Metric):
         raw = self.correlation(prediction, target_test)
         if "alpha" in prediction.attrs:
             raw.attrs["alpha"] = prediction.attrs.pop("alpha")
-            remark_on_penalties(self.regression, [raw.attrs["alpha"]], raw)
+            _remark_on_penalties(self.regression, [raw.attrs["alpha"]], raw)
         score = Score(_median_neuroid(raw))
         tested = as_table(target_test, Defaults.expected_dims, role="target_test").copy()
         tested.attrs = {}
@@ -349,7 +349,7 @@ def _remark_on_few_stimuli(tested: Sequence[int], stimuli: int) -> None:
     )
 
 
-def remark_on_penalties(regression: Any, chosen: Sequence[Any], raw: Score) -> None:
+def _remark_on_penalties(regression: Any, chosen: Sequence[Any], raw: Score) -> None:
     """Say that a penalty at the end of the grid was chosen in most splits: the best one may lie beyond.
 
     Parameters

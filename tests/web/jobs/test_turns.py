@@ -1,10 +1,9 @@
 """Turns: users share the processes of a lane, whoever comes first or has most to do."""
 
-import threading
 from datetime import timedelta
 
 import pytest
-from django.db import OperationalError, connection, connections
+from django.db import OperationalError, connection
 from django.utils import timezone
 
 from brainscore_web.accounts.models import User
@@ -14,6 +13,7 @@ from brainscore_web.scoring.claims import JOBS, claim_job, release_job
 from brainscore_web.scoring.models import Job
 from brainscore_web.uploads.checking import CHECKS, begin_checks
 from brainscore_web.uploads.models import Upload, UploadedFile
+from tests.web.submissions._races import at_once
 
 
 def plan(owner, number, **values):
@@ -98,23 +98,16 @@ def test_processes_that_race_do_not_take_a_turn_twice(owner, member):
     upload(member, 8)
     plan(owner, 8)
     plan(member, 8)
-    uploads, pairs, problems, start = [], [], [], threading.Barrier(4)
+    uploads, pairs, problems = [], [], []
 
     def race():
         try:
-            start.wait()
             uploads.extend(lease.row.owner_id for lease in claim(CHECKS, limit=4))
             pairs.extend(lease.row.model.owner_id for lease in claim(JOBS))
         except OperationalError as error:
             problems.append(error)
-        finally:
-            connections.close_all()
 
-    threads = [threading.Thread(target=race) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(60)
+    at_once([race] * 4)
     assert len(uploads) == len(set(uploads))
     if connection.vendor != "sqlite":  # in memory it does not wait for locks
         assert not problems
