@@ -611,7 +611,9 @@ class Template:
         if "pid" not in answer:
             control.close()
             raise TemplateEnded(answer["refused"])
-        return _Server(answer["pid"], _Connection(control), frozenset(self._kept))
+        server = _Server(answer["pid"], _Connection(control), frozenset(self._kept))
+        server.connection.request({})  # once it answers, it has left the loader's process group, and survives its end
+        return server
 
     def _close_servers(self) -> None:
         """End servers that were replaced and whose processes have ended."""
