@@ -215,6 +215,7 @@ class ActivationsExtractorHelper:
         self._loader = Loader(self.preprocess, workers=workers, kind=loader, device=self.reader.device)
         self._plugin = calling_plugin()
         self._repeats = True
+        self._compared: set[str] = set()  # keys of stored layers
         self._visual_degrees: float | None = None
         self._stimulus_set_hooks: dict[int, Callable[[Any], Any]] = {}
         self._batch_hooks: dict[int, Callable[[Any], Any]] = {}
@@ -426,6 +427,7 @@ class ActivationsExtractorHelper:
             key_parts=key_parts,
             half=self.reader.half is not None and self.reader.half(),
             causes=partial(known_causes, self.preprocess, self.get_activations),
+            compared=self._compared,
         )
         recorded = recording.layers(responses, self._reduction)
         self._repeats = recording.repeats

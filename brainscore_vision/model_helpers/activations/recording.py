@@ -362,6 +362,9 @@ class Recording:
         Whether the model is known to compute in half precision.
     causes : callable
         Returns what is known to make responses depend on more than the stimulus; see `known_causes`.
+    compared : set of str
+        Keys of layers that this model has stored, or read after a comparison of several stimuli. They are read again
+        after a comparison of the first stimulus. Keys are added.
     repeats : bool
         Whether the responses are a function of the stimulus, as far as is known afterwards; if not, none are stored.
     """
@@ -377,6 +380,7 @@ class Recording:
     key_parts: KeyParts | None
     half: bool
     causes: Callable[..., list[Cause]]
+    compared: set[str]
     repeats: bool = field(default=True, init=False)
     _probes: list[int] = field(default_factory=list, init=False, repr=False)  # stimuli, besides the first
 
@@ -451,15 +455,18 @@ class Recording:
         with self.store.writer(layer_key(parts), shape=shape, dtype=dtype, parts=parts, info=info) as writer:
             _transform(activations, pca, writer)
         assert writer.stored is not None  # set when the block ends without an error
+        self.compared.add(layer_key(parts))
         return writer.stored.array
 
     def _stored(self, first: Mapping[str, Response], parts: KeyParts) -> dict[str, NDArray[Any]]:
         """Stored layers that were made of the model's current responses, as far as a few stimuli tell."""
         if self.store is None:
             return {}
-        opened = {layer: self.store.get(layer_key(parts[layer])) for layer in first}
+        keys = {layer: layer_key(parts[layer]) for layer in first}
+        opened = {layer: self.store.get(keys[layer]) for layer in first}
         found = {layer: stored for layer, stored in opened.items() if stored is not None}
-        chosen = Counter(number for stored in found.values() for number in stored.info.get("probes", ()))
+        new = [stored for layer, stored in found.items() if keys[layer] not in self.compared]
+        chosen = Counter(number for stored in new for number in stored.info.get("probes", ()))
         self._probes = [number for number, _ in chosen.most_common(_PROBES)]
         now = {layer: first[layer].values for layer in found}
         if self._probes:
@@ -469,6 +476,7 @@ class Recording:
         for layer in first:
             if layer in found and self._are_of(found[layer], now[layer], half=self.half or first[layer].half):
                 hits[layer] = found[layer].array
+                self.compared.add(keys[layer])
             elif layer in found:
                 _logger.warning(
                     "stored activations of %s, layer %s, differ from the model's current responses and are computed "
@@ -477,7 +485,7 @@ class Recording:
                     self.model,
                     layer,
                 )
-            note("cache", store="activations", key=layer_key(parts[layer]), hit=layer in hits)
+            note("cache", store="activations", key=keys[layer], hit=layer in hits)
         return hits
 
     def _are_of(self, stored: StoredLayer, now: NDArray[Any], *, half: bool) -> bool:
@@ -586,6 +594,7 @@ class Recording:
             for writer in writers.values():
                 writer.kept = self.repeats
                 writer.info["probes"] = self._probes
+        self.compared.update(layer_key(parts[name]) for name, writer in writers.items() if writer.stored is not None)
         return {name: writer.stored.array for name, writer in writers.items() if writer.stored is not None}
 
     def _run(

@@ -260,6 +260,14 @@ def test_what_no_hash_sees_is_found_by_comparing_and_replaced(extract, network, 
 
 
 @pytest.mark.parametrize("reduction", [None, "pca:3"])
+def test_the_same_wrapper_compares_several_stimuli_once(reduction, extract, network, preprocessing, store):
+    first = PytorchWrapper(network, preprocessing, "net", store=store, reduction=reduction)
+    assert [extract(wrapper=first)[1] for _ in range(2)] == [7, 1]
+    other = PytorchWrapper(network, preprocessing, "net", store=store, reduction=reduction)
+    assert [extract(wrapper=other)[1] for _ in range(2)] == [3, 1]
+
+
+@pytest.mark.parametrize("reduction", [None, "pca:3"])
 @pytest.mark.parametrize("name", ["png", "bmp"])
 def test_blank_screens_hide_no_change(name, reduction, extract, stimuli, tmp_path):
     gain = tmp_path / "gain"
