@@ -11,7 +11,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["NOT_REPEATABLE", "Record", "ignoring", "is_recorded", "note", "recording", "remark", "timed"]
+__all__ = ["NOT_REPEATABLE", "Record", "ignoring", "is_recorded", "note", "prefixing", "recording", "remark", "timed"]
 
 NOT_REPEATABLE = "not a function of the stimulus"
 """In the text of a remark: responses are random, or depend on the other stimuli of a batch."""
@@ -26,6 +26,7 @@ class Record:
 
 _active: ContextVar[tuple[Record, ...]] = ContextVar("active_records", default=())
 _ignored: ContextVar[frozenset[str]] = ContextVar("ignored_kinds", default=frozenset())
+_prefixed: ContextVar[dict[str, str]] = ContextVar("prefixed_kinds", default={})  # noqa: B039 # never changed in place
 
 
 @contextmanager
@@ -65,6 +66,24 @@ def ignoring(kind: str) -> Iterator[None]:
         _ignored.reset(token)
 
 
+@contextmanager
+def prefixing(purpose: str, *kinds: str) -> Iterator[None]:
+    """Note facts of these kinds under another kind inside the ``with`` block: the purpose, a space, and the kind.
+
+    Examples
+    --------
+    >>> with recording() as record, prefixing("selection", "data"):
+    ...     note("data", identifier="MajajHong2015")
+    >>> record.items
+    [{'kind': 'selection data', 'identifier': 'MajajHong2015'}]
+    """
+    token = _prefixed.set(_prefixed.get() | {kind: f"{purpose} {kind}" for kind in kinds})
+    try:
+        yield
+    finally:
+        _prefixed.reset(token)
+
+
 def is_recorded(kind: str) -> bool:
     """Whether a fact of this kind would be added to a record: some take time to compute."""
     return bool(_active.get()) and kind not in _ignored.get()
@@ -76,16 +95,18 @@ def note(kind: str, **fields: Any) -> None:
     Parameters
     ----------
     kind : str
-        ``'file'``, ``'data'``, ``'stimulus_set'``, ``'weights'``, ``'seed'``, ``'cache'``, ``'time'``, ``'remark'``
-        (with ``text``, a note of the receipt), ``'readout'`` (with ``text``: how behaviour was read out if the model
-        does not perform the task itself; a note of the receipt and ``attrs['readout']`` of the score), ``'features'``
-        (with the fields of :class:`~brainscore_core.receipts.receipt.FeaturesItem`: what was recorded of the model) …
+        ``'file'``, ``'data'``, ``'stimulus_set'``, ``'collection'`` and ``'study'`` (with ``identifier``: what stimuli
+        are taken from, and who took part, where data sets of several plugins share them), ``'weights'``, ``'seed'``,
+        ``'cache'``, ``'time'``, ``'remark'`` (with ``text``, a note of the receipt), ``'readout'`` (with ``text``: how
+        behaviour was read out if the model does not perform the task itself; a note of the receipt and
+        ``attrs['readout']`` of the score), ``'features'`` (with the fields of
+        :class:`~brainscore_core.receipts.receipt.FeaturesItem`: what was recorded of the model) …
     **fields
         The fact, as JSON types.
     """
     if not is_recorded(kind):
         return
-    item = {"kind": kind, **fields}
+    item = {"kind": _prefixed.get().get(kind, kind), **fields}
     for record in _active.get():
         if item not in record.items:
             record.items.append(item)

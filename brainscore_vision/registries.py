@@ -202,7 +202,7 @@ def resolve_benchmark(identifier: str) -> str:
 
 def registered_folder(kind: str, identifier: str) -> Path | None:
     """Folder of the plugin that registers an object, or of a model's library; None if there is neither."""
-    registry = REGISTRIES.get(kind)
+    registry = REGISTRIES.get(kind.rpartition(" ")[2])  # such as selection data
     if registry is benchmark_registry and ":" in identifier and identifier not in registry:
         return registry.location(base_keys(identifier)[0]).folder  # the plugin that provides the recordings
     if registry is model_registry and is_from_library(identifier):

@@ -16,6 +16,7 @@ from coverage_cases.case import coords
 from scipy.special import ndtr
 
 from brainscore_core.metrics import Score
+from brainscore_core.numerics.mean_differences import mean_differences
 from brainscore_core.numerics.ranks import significantly_better
 from brainscore_core.statistics.comparison import compare_scores, side_of
 from brainscore_core.statistics.means import rank_means
@@ -448,6 +449,8 @@ class RankResult(NamedTuple):
         Share of the true differences that were found.
     simulations : int
         Experiments without a true difference; a fourth as many have one.
+    spread : float
+        Standard deviation of difference / standard error of all pairs, without a true difference.
     """
 
     found: int
@@ -455,6 +458,7 @@ class RankResult(NamedTuple):
     tested: int
     power: float
     simulations: int
+    spread: float
 
 
 def simulate_ranks(case: RankCase, regime: str, simulations: int | None = None) -> RankResult:
@@ -464,7 +468,7 @@ def simulate_ranks(case: RankCase, regime: str, simulations: int | None = None) 
     names = case.benchmarks
     weights = np.full(len(names), 1 / len(names))
     found = independent = tested = 0
-    power = []
+    power, deviates = [], []
     for i in range(repeats):
         for same in (True, False) if i % 4 == 0 else (True,):
             with warnings.catch_warnings():
@@ -480,13 +484,17 @@ def simulate_ranks(case: RankCase, regime: str, simulations: int | None = None) 
                 power.append(np.mean(ranks.best - 1) * 2 / (MODELS - 1))
                 continue
             tested += bool(ranks.tested.any())
+            pairs = mean_differences(influences, weights, names)
+            upper = np.triu_indices(len(scores), 1)
+            deviates.append((pairs.difference / np.sqrt(pairs.variance))[upper])
             found += bool((ranks.best > 1).any())
             errors = np.array([[score.attrs["error"] for score in one] for one in scores])
             error = np.sqrt(errors**2 @ weights**2)
             z = (values[:, None] - values) / np.hypot(error[:, None], error)
             p = 2 * ndtr(-np.abs(z))
             independent += bool(significantly_better(values, p).any())
-    return RankResult(found, independent, tested, round(float(np.mean(power)), 4), repeats)
+    spread = round(float(np.nanstd(deviates)), 4)
+    return RankResult(found, independent, tested, round(float(np.mean(power)), 4), repeats, spread)
 
 
 def _objects(regime, n):

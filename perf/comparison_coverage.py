@@ -63,8 +63,8 @@ def table(store: dict) -> str:
 def table_of_ranks(store: dict) -> str:
     """Markdown table of ranks."""
     lines = [
-        "| ranked by | varies | regime | false positives | of independent errors | power | s.e. |",
-        "|---" * 7 + "|",
+        "| ranked by | varies | regime | false positives | of independent errors | power | s.e. | z |",
+        "|---" * 8 + "|",
     ]
     for case in RANKS:
         for regime in REGIMES:
@@ -76,7 +76,9 @@ def table_of_ranks(store: dict) -> str:
                 f"{100 * share:.1f}" for share in (counts["found"] / n, counts["independent"] / n, counts["power"])
             )
             error = f"{100 * math.sqrt(0.05 * 0.95 / n):.1f}"
-            lines.append(f"| {case.name} | {case.units} | {regime} | {found} | {independent} | {power} | {error} |")
+            spread = f"{counts['spread']:.2f}" if "spread" in counts else ""
+            cells = (case.name, case.units, regime, found, independent, power, error, spread)
+            lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
 
 

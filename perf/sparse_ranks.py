@@ -42,7 +42,7 @@ def board(rng, models, data_sets, each, differ, quality):
         effects = (answers - means[:, None]) / np.sqrt(UNITS * (UNITS - 1))
         for model in np.flatnonzero(present[:, at]):
             values[model, at] = true[model, at] + means[model]
-            part = UnitInfluence("stimuli", name.partition(".")[0], CODES, effects[model])
+            part = UnitInfluence("stimuli", (name.partition(".")[0],), CODES, effects[model])
             influences[model][at] = ScoreInfluence(values[model, at], (part,))
     return names, values, influences
 

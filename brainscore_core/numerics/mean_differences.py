@@ -8,15 +8,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from brainscore_core.numerics._arrays import Array
-from brainscore_core.numerics.influence import BLOCKS, ScoreInfluence, UnitInfluence
+from brainscore_core.numerics.influence import BLOCKS, SUMS, ScoreInfluence, UnitInfluence, unit_spaces
 
 __all__ = ["FOLDED_BLOCKS", "MANY_BENCHMARKS", "MeanDifferences", "mean_differences"]
 
 MANY_BENCHMARKS = 20
-"""From this number of benchmarks, units of a kind and data set are summed in :data:`FOLDED_BLOCKS` random blocks."""
+"""From this number of benchmarks, units of a kind and of the same data are summed in :data:`FOLDED_BLOCKS` blocks."""
 
 FOLDED_BLOCKS = 64
-"""A divisor of :data:`~brainscore_core.numerics.influence.BLOCKS`."""
+"""A divisor of :data:`~brainscore_core.numerics.influence.BLOCKS` and of the number of random sums."""
 
 
 class MeanDifferences(NamedTuple):
@@ -55,7 +55,7 @@ def mean_differences(
     weights : array (benchmarks,)
         Positive weights of the benchmarks in the mean.
     groups : sequence of hashable
-        Group of each benchmark, such as its data set. Differences vary independently between groups.
+        Group of each benchmark, such as its study. Differences vary independently between groups.
 
     Returns
     -------
@@ -145,7 +145,7 @@ def _of_other_groups(
 
 
 class _Table(NamedTuple):
-    """Weighted influences of units of one kind and data set on the scores of several benchmarks.
+    """Weighted influences of units of one kind from the same data on the scores of several benchmarks.
 
     Attributes
     ----------
@@ -157,19 +157,28 @@ class _Table(NamedTuple):
         For units of one model each, the products of the influences of a model on pairs of benchmarks.
     units : float
         Number of independent units.
+    twice : array (models, benchmarks, sums) or None
+        What other kinds of units contain as well, whose variance is subtracted.
     """
 
     columns: list[int]
     influences: Array | None
     products: Array | None
     units: float
+    twice: Array | None = None
 
     def variances(self, present: Array) -> tuple[Array, Array]:
         """Variance of each pair's sum of differences over the benchmarks that both have; and that without covariance.
 
         ‖Σ (x_i − x_j)‖² over the common benchmarks: the norms of the sums of both models, minus twice their product.
         """
-        here, table = present[:, self.columns], self.influences
+        variance, own = self._norms(present, self.influences)
+        if self.twice is not None:
+            variance = np.maximum(variance - self._norms(present, self.twice)[0], 0.0)
+        return variance, own
+
+    def _norms(self, present: Array, table: Array | None) -> tuple[Array, Array]:
+        here = present[:, self.columns]
         if table is not None:
             here, table = _merged(here, table)
         k, n = here.shape
@@ -199,17 +208,19 @@ def _merged(here: Array, table: Array) -> tuple[Array, Array]:
 
 
 Pieces = dict[int, list[tuple[int, UnitInfluence]]]
-"""Benchmark → the models with scores, and the influences of units of one kind and data set on them."""
+"""Benchmark → the models with scores, and the influences of units of one kind from the same data on them."""
 
 
 def _unit_tables(scores: Sequence[Sequence[ScoreInfluence | None]], shares: Array) -> Iterable[_Table]:
-    found: dict[tuple[str, str, bool], Pieces] = {}
+    spaces = unit_spaces(score for row in scores for score in row)
+    found: dict[tuple[tuple[str, int], bool], Pieces] = {}
     for model, row in enumerate(scores):
         for at, score in enumerate(row):
             for part in () if score is None else score.parts:
-                found.setdefault((part.kind, part.data, part.paired), {}).setdefault(at, []).append((model, part))
+                key = spaces[part.kind, part.data], part.paired
+                found.setdefault(key, {}).setdefault(at, []).append((model, part))
     folded = FOLDED_BLOCKS if len(shares) >= MANY_BENCHMARKS else 0
-    for (_, _, paired), pieces in found.items():
+    for (_, paired), pieces in found.items():
         blocked = any(part.blocked for listed in pieces.values() for _, part in listed)
         make = _paired_table if paired else _own_table
         yield make(pieces, len(scores), shares, folded or (BLOCKS if blocked else 0))
@@ -226,7 +237,14 @@ def _paired_table(pieces: Pieces, k: int, shares: Array, blocks: int) -> _Table:
         for same in distinct.values():  # scores that share the array of codes, as those of a benchmark do on the site
             values = np.stack([part.values for _, part in same])
             table[[model for model, _ in same], place] += shares[at] * units.sums(same[0][1].codes, values)
-    return _Table(list(pieces), table, None, float(units.number))
+    twice = None
+    if any(part.twice is not None for listed in pieces.values() for _, part in listed):
+        twice = np.zeros((k, len(pieces), FOLDED_BLOCKS if folded else SUMS), dtype=table.dtype)
+        for place, (at, listed) in enumerate(pieces.items()):
+            for model, part in listed:
+                if part.twice is not None:
+                    twice[model, place] += shares[at] * part.twice.reshape(-1, twice.shape[-1]).sum(axis=0)
+    return _Table(list(pieces), table, None, float(units.number), twice)
 
 
 def _own_table(pieces: Pieces, k: int, shares: Array, blocks: int) -> _Table:

@@ -20,6 +20,7 @@ __all__ = [
     "compare_predictivity",
     "influence_of_neuroids",
     "influence_of_stimuli",
+    "influence_through_neuroids",
     "predictivity",
     "predictivity_covariance",
     "predictivity_interval",
@@ -522,10 +523,9 @@ def compare_predictivity(
 
 
 def influence_of_stimuli(result: Predictivity) -> Array:
-    """Influence of each stimulus (or group of stimuli) through all neuroids; the sum of squares is its variance.
+    """Influence of each stimulus (or group of stimuli) through all neuroids.
 
-    It contains the effects of stimuli on single neuroids, which :func:`influence_of_neuroids` contains as well: the sum
-    of both variances is too large rather than too small.
+    The sum of squares, less that of :func:`influence_through_neuroids`, is the variance of the value over stimuli.
 
     Examples
     --------
@@ -535,9 +535,35 @@ def influence_of_stimuli(result: Predictivity) -> Array:
     >>> influence_of_stimuli(result).shape, influence_of_neuroids(result).shape
     ((50,), (9,))
     """
-    effects = result.effects.sum(axis=1)
+    return np.asarray(_centred(result.effects).sum(axis=1))
+
+
+def influence_through_neuroids(result: Predictivity, *, clusters: ArrayLike | None = None) -> Array:
+    """Influence of each stimulus (or group of stimuli) through each neuroid, or each cluster of neuroids.
+
+    :func:`influence_of_neuroids` contains it as well.
+
+    Parameters
+    ----------
+    result : Predictivity
+        The value.
+    clusters : array (neuroids,), optional
+        As for :func:`influence_of_neuroids`.
+
+    Returns
+    -------
+    array, stimuli × neuroids or clusters
+    """
+    effects = _centred(result.effects)
+    codes = None if clusters is None else np.unique(np.asarray(clusters), return_inverse=True)[1]
+    if codes is not None and codes.max() + 1 >= FEWEST_GROUPS:
+        effects = sums_of_groups(effects.T, codes).T
+    return effects
+
+
+def _centred(effects: Array) -> Array:
     n = len(effects)
-    return np.asarray((effects - effects.mean()) * math.sqrt((n - 1) / n))
+    return np.asarray((effects - effects.mean(axis=0)) * math.sqrt((n - 1) / n))
 
 
 def influence_of_neuroids(result: Predictivity, *, clusters: ArrayLike | None = None) -> Array:

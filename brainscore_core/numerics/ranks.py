@@ -319,6 +319,7 @@ def ranks_from_influence(
     influences: Sequence[ArrayLike],
     *,
     units: Sequence[float] | None = None,
+    twice: Sequence[ArrayLike | None] | None = None,
     level: float = 0.95,
     simultaneous: bool = True,
     n_draws: int = 1000,
@@ -339,6 +340,8 @@ def ranks_from_influence(
     units : sequence of float, optional
         Number of independent units of each kind, if it is not the number of columns; infinite if the variance is known,
         such as that of ceilings with known errors.
+    twice : sequence of array (k, sums) or None, optional
+        For each kind of units, what other kinds contain as well: its variance is subtracted.
     level : float
         Probability with which all intervals together contain the true ranks.
     simultaneous : bool
@@ -407,6 +410,7 @@ def ranks_from_influence(
         raise ValueError(f"values have the shape {estimates.shape}, influences {shapes}; each needs a row per value")
     if len(sizes) != len(parts):
         raise ValueError(f"there are {len(parts)} arrays of influences, but {len(sizes)} numbers of units")
+    known = [None if part is None else np.asarray(part, dtype=np.float64) for part in twice or [None] * len(parts)]
     if np.isinf(estimates).any():
         raise ValueError("a value is infinite; use NaN for missing values")
     if not 0 < level < 1:
@@ -415,7 +419,8 @@ def ranks_from_influence(
     for part in parts:
         tested &= np.isfinite(part).all(axis=1)
     rows = np.flatnonzero(tested)
-    differences = _Differences(estimates[rows], [part[rows] for part in parts], sizes, fewest_units)
+    repeated = [None if part is None else part[rows] for part in known]
+    differences = _Differences(estimates[rows], [part[rows] for part in parts], sizes, repeated, fewest_units)
     found = np.zeros((len(estimates),) * 2, dtype=bool)
     family = differences.better if simultaneous else differences.better_each
     rng = np.random.default_rng([seed, _OF_RANKS])
@@ -514,16 +519,23 @@ class _Differences:
         Pairs that are tested.
     """
 
-    def __init__(self, values: Array, parts: Sequence[Array], sizes: Sequence[float], fewest_units: int) -> None:
+    def __init__(
+        self,
+        values: Array,
+        parts: Sequence[Array],
+        sizes: Sequence[float],
+        twice: Sequence[Array | None],
+        fewest_units: int,
+    ) -> None:
         k = len(values)
         self._parts = parts
-        variance, squared = np.zeros((k, k)), np.zeros((k, k))
-        largest = np.zeros((k, k))
-        for part, size in zip(parts, sizes, strict=True):
-            gram = part @ part.T
-            own = np.diagonal(gram)
-            largest += own[:, None] + own
-            of_part = np.maximum(own[:, None] + own - 2 * gram, 0.0)
+        variance, squared, of_draws, largest = (np.zeros((k, k)) for _ in range(4))
+        for part, size, repeated in zip(parts, sizes, twice, strict=True):
+            of_part, own = _squared_distances(part)
+            largest += own
+            of_draws += of_part
+            if repeated is not None:
+                of_part = np.maximum(of_part - _squared_distances(repeated)[0], 0.0)
             variance += of_part
             squared += of_part**2 / max(size - 1, 1)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -535,7 +547,7 @@ class _Differences:
         p = np.where(np.isfinite(df), stdtr(np.where(np.isfinite(df), df, 1.0), -np.abs(t)), ndtr(-np.abs(t)))
         self.deviates = -np.sign(t) * ndtri(p)
         with np.errstate(divide="ignore"):
-            self._scale = np.where(self.tests, 1 / np.sqrt(variance), 0.0)
+            self._scale = np.where(self.tests, 1 / np.sqrt(of_draws), 0.0)
 
     def better(self, level: float, rng: np.random.Generator, n_draws: int) -> NDArray[np.bool_]:
         """Pairs of which the row is significantly higher, tested together by step-down."""
@@ -587,6 +599,14 @@ class _Differences:
                 some = part[:, start : start + _CHUNK_UNITS]
                 draws += rng.standard_normal((n_draws, some.shape[1])) @ some.T
         return draws.astype(np.float32)
+
+
+def _squared_distances(rows: Array) -> tuple[Array, Array]:
+    """Squared distances of all pairs of rows, and sums of their squared lengths."""
+    gram = rows @ rows.T
+    own = np.diagonal(gram)
+    lengths = own[:, None] + own
+    return np.maximum(lengths - 2 * gram, 0.0), lengths
 
 
 def _quantile(draws: NDArray[np.floating], level: float) -> float:

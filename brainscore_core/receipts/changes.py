@@ -141,7 +141,10 @@ def _version(plugin: PluginCode) -> str:
 
 
 def _data(a: Iterable[DataItem], b: Iterable[DataItem], complete: bool, unknown: list[str]) -> Iterator[Change]:
-    left, right = ({(item.kind, item.identifier): item.plugin for item in items} for items in (a, b))
+    left, right = (
+        {(item.kind, item.identifier): item.plugin for item in items if item.kind not in ("collection", "study")}
+        for items in (a, b)
+    )
     for key in sorted(left.keys() | right.keys()):
         kind, identifier = key
         part = "metric code" if kind == "metric" else "data"

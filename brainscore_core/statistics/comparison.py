@@ -251,7 +251,12 @@ class Comparisons(Sequence[Comparison]):
         if not raw and all(influence is not None for influence, each in zip(kept, tested, strict=True) if each):
             joint = joint_influence([[influence] for influence in kept], [1.0], ceilings=False)
             found = ranks_from_influence(
-                values, joint.parts, units=joint.units, level=self.level, simultaneous=simultaneous
+                values,
+                joint.parts,
+                units=joint.units,
+                twice=joint.twice,
+                level=self.level,
+                simultaneous=simultaneous,
             )
         else:  # no joint distribution
             found = ranks_from_tests(values, p, level=self.level, simultaneous=simultaneous, most_groups=None)

@@ -1,11 +1,12 @@
 """Significance tests on scores and means of benchmarks: ranks of models, and the difference of two models.
 
 Two models are tested on the benchmarks that both have. They are not comparable if these have less than
-:data:`LEAST_WEIGHT` of the weight of the mean, or are of fewer than :data:`LEAST_DATA_SETS` data sets.
+:data:`LEAST_WEIGHT` of the weight of the mean, or are of fewer than :data:`LEAST_DATA_SETS` studies. Data sets that
+share stimuli, subjects or neuroids, directly or through others, are one study.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -13,7 +14,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import stdtr
 
-from brainscore_core.numerics.influence import ScoreInfluence, comparable, influence_of_difference, joint_influence
+from brainscore_core.numerics.influence import (
+    UNKNOWN,
+    ScoreInfluence,
+    comparable,
+    influence_of_difference,
+    joint_influence,
+    linked,
+)
 from brainscore_core.numerics.mean_differences import MeanDifferences, mean_differences
 from brainscore_core.numerics.ranks import FEWEST_UNITS, Ranks, ranks_from_influence, ranks_from_tests
 from brainscore_core.numerics.significance import PairedTest, student_test
@@ -25,7 +33,7 @@ LEAST_WEIGHT = 0.5
 """Means of two models are compared if both models have scores on benchmarks with at least this share of the weight."""
 
 LEAST_DATA_SETS = 3
-"""Smallest number of data sets of these benchmarks; for a mean over fewer data sets, they must be from all of them."""
+"""Smallest number of studies of these benchmarks; for a mean over fewer studies, they must be from all of them."""
 
 NOT_TESTED = "not tested: the stored results lack the data to compare the models"
 """Text that pages and the API show for scores without stored influences of units."""
@@ -47,18 +55,31 @@ class _Pairs(NamedTuple):
 def _pairs(
     table: Sequence[Sequence[ScoreInfluence | None]], shares: NDArray[np.float64], names: Sequence[str]
 ) -> _Pairs:
-    data_sets = [data_set_of(name) for name in names]
-    distinct = list(dict.fromkeys(data_sets))
-    groups = data_sets if len(distinct) >= LEAST_DATA_SETS else names
+    studies = np.array(_studies(table, names), dtype=np.intp)
+    distinct = np.unique(studies)
+    groups: Sequence[Hashable] = studies.tolist() if len(distinct) >= LEAST_DATA_SETS else names
     found = mean_differences(table, shares, groups)
     present = np.array([[score is not None for score in row] for row in table], dtype=np.float64)
     present = present.reshape(len(table), len(names))
     number = np.zeros(found.weight.shape, dtype=np.int64)
-    for data_set in distinct:
-        here = present[:, [name == data_set for name in data_sets]]
+    for study in distinct:
+        here = present[:, studies == study]
         number += here @ here.T > 0
     enough = number >= min(LEAST_DATA_SETS, len(distinct))
     return _Pairs(found, enough & (found.weight >= LEAST_WEIGHT - 1e-9))
+
+
+def _studies(table: Sequence[Sequence[ScoreInfluence | None]], names: Sequence[str]) -> list[int]:
+    """Number of the study of each benchmark: those whose data sets or units have a name in common are of one study.
+
+    Models differ in the same way on the same stimuli, and on the same brains: such data sets do not tell independently
+    how models differ on others.
+    """
+    sources = {
+        at: {data_set_of(name)}.union(*(part.data for row in table if (score := row[at]) for part in score.parts))
+        for at, name in enumerate(names)
+    }
+    return list(linked({at: known - {UNKNOWN} for at, known in sources.items()}).values())
 
 
 def rank_means(
@@ -129,7 +150,13 @@ def rank_means(
     if not missing[some].any():
         joint = joint_influence(table, shares[used], ceilings=len(used) > 1)
         return ranks_from_influence(
-            estimates, joint.parts, units=joint.units, level=level, simultaneous=simultaneous, most_groups=most_groups
+            estimates,
+            joint.parts,
+            units=joint.units,
+            twice=joint.twice,
+            level=level,
+            simultaneous=simultaneous,
+            most_groups=most_groups,
         )
     p = np.full((len(table), len(table)), np.nan)
     rows = np.flatnonzero(some)
@@ -192,18 +219,18 @@ def compare_means(
     >>> round(test.difference, 3), test.p < 0.001
     (0.1, True)
     >>> compare_means([[0.5, 0.7], [0.4, np.nan]], influences, [0.5, 0.5], names).reason
-    'not comparable: both models were scored on 1 of 2 data sets'
+    'not comparable: both models were scored on 1 of 2 studies'
     """
     scores, shares = np.asarray(values, dtype=np.float64), np.asarray(weights, dtype=np.float64)
     used = np.flatnonzero(shares).tolist()
     common = [index for index in used if np.isfinite(scores[:, index]).all()]
-    all_data_sets = {data_set_of(benchmarks[index]) for index in used}
-    common_data_sets = {data_set_of(benchmarks[index]) for index in common}
+    studies = _studies(influences, benchmarks)
+    all_studies, common_studies = ({studies[index] for index in indices} for indices in (used, common))
     weight = float(shares[common].sum() / shares[used].sum()) if used else 0.0
     if weight < LEAST_WEIGHT:
         return _undefined(f"not comparable: both models were scored on {100 * weight:.0f} % of the mean's weight")
-    if len(common_data_sets) < min(LEAST_DATA_SETS, len(all_data_sets)):
-        counts = f"{len(common_data_sets)} of {len(all_data_sets)} data sets"
+    if len(common_studies) < min(LEAST_DATA_SETS, len(all_studies)):
+        counts = f"{len(common_studies)} of {len(all_studies)} studies"
         return _undefined(f"not comparable: both models were scored on {counts}")
     difference = float((scores[0, common] - scores[1, common]) @ shares[common] / shares[common].sum())
     table: list[list[ScoreInfluence | None]] = [[], []]
@@ -211,6 +238,7 @@ def compare_means(
     for index in common:
         pair = [row[index] for row in influences]
         problem = _problem(*pair)
+        pair = pair if problem else comparable(pair)
         if problem:
             reason = reason or problem.format(benchmarks[index])
         for row, value, score in zip(table, scores[:, index].tolist(), pair, strict=True):

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,13 +11,21 @@ from numpy.typing import NDArray
 
 from brainscore_core.errors import UserError, spelling_hint
 from brainscore_core.metrics import NEUROID_GROUPS, STIMULUS_GROUPS
-from brainscore_core.numerics.influence import ScoreInfluence, UnitInfluence, unit_influence
+from brainscore_core.numerics.influence import (
+    UNKNOWN,
+    ScoreInfluence,
+    UnitInfluence,
+    random_sums,
+    unit_codes,
+    unit_influence,
+)
 from brainscore_core.numerics.predictions import (
     FEWEST_GROUPS,
     Predictivity,
     compare_predictivity,
     influence_of_neuroids,
     influence_of_stimuli,
+    influence_through_neuroids,
     predictivity,
 )
 from brainscore_core.numerics.significance import PairedTest, paired_test, with_ceiling
@@ -37,6 +45,7 @@ __all__ = [
     "read_influence",
     "read_influences",
     "read_side",
+    "sources_of",
     "units_of",
 ]
 
@@ -509,9 +518,9 @@ def influence_of(side: Side) -> ScoreInfluence:
     Returns
     -------
     ScoreInfluence
-        On the score before it was clamped, relative to its ceiling. Units are identified by kind, data set (the
-        benchmark's name up to ``.`` or ``-``) and identifier, so that benchmarks of one data set share units. Variances
-        of two crossed kinds of units are added, although what depends on both then counts twice.
+        On the score before it was clamped, relative to its ceiling. Units are identified by kind, identifier and where
+        they are from (:func:`sources_of`), so that benchmarks with the same stimuli or subjects share units. Variances
+        of two crossed kinds of units are added, and what depends on both counts twice; of predictions, once.
 
     Raises
     ------
@@ -543,30 +552,91 @@ def influence_of(side: Side) -> ScoreInfluence:
     if link is not None and link.power and ceiling is not None and ceiling.value:
         change = -link.power * side.score * (ceiling.error or 0.0) / ceiling.value
         ceiling_id = f"{data_set_of(receipt.benchmark.identifier)} {ceiling.value:.6g} {ceiling.error or 0.0:.6g}"
-    scaled = tuple(replace(part, values=slope * part.values) for part in parts)
+    scaled = tuple(part.times(slope) for part in parts)
     return ScoreInfluence(side.score - bias, scaled, bias, change, ceiling_id)
 
 
+COUNTED_TWICE = 0.5
+"""Subtracted share of the variance over stimuli that act through single neuroids; that of neuroids contains it.
+
+Subtracted as a whole, equal models would be ranked apart too often: predictions do not show what stimuli do through the
+maps, which are not fitted again, and the smoothed median varies less than the median. Simulated
+(docs/comparison_coverage.md)."""
+
+_OF_SUBJECTS = ("subjects", "neuroids", "blocks of neuroids")
+_SOURCES = {False: ("stimulus_set", "collection"), True: ("data", "study")}
+
+
+def sources_of(receipt: Receipt, kind: str) -> tuple[str, ...]:
+    """Names of where units of a kind are from; scores with a name in common may have the same units.
+
+    Parameters
+    ----------
+    receipt : Receipt
+        Of the score.
+    kind : str
+        What the units are: subjects and neuroids are those of the data, all others depend on stimuli.
+
+    Returns
+    -------
+    tuple of str
+        The benchmark's data set (:func:`~brainscore_core.results.tree.data_set_of`); then the stimulus sets
+        that were loaded and the collections that they are taken from, and the plugins that register them. For subjects
+        and neuroids: the data and the studies that they belong to, and their plugins. If the receipt names none of
+        these, :data:`~brainscore_core.numerics.influence.UNKNOWN`.
+
+    Examples
+    --------
+    >>> from brainscore_core.receipts.receipt import BenchmarkInfo, DataItem, ModelInfo, PluginCode
+    >>> plugins = {"stimulus_set": ("hvm", "majajhong2015"), "data": ("Sanghavi2020", "sanghavi2020")}
+    >>> receipt = Receipt(
+    ...     model=ModelInfo(identifier="pixels"),
+    ...     benchmark=BenchmarkInfo(identifier="Sanghavi2020.IT-pls"),
+    ...     state="failed",
+    ...     data=tuple(
+    ...         DataItem(kind=kind, identifier=name, plugin=PluginCode(name=plugin))
+    ...         for kind, (name, plugin) in plugins.items()
+    ...     ),
+    ... )
+    >>> sources_of(receipt, "stimuli"), sources_of(receipt, "neuroids")
+    (('Sanghavi2020', 'hvm', 'majajhong2015'), ('Sanghavi2020', 'sanghavi2020'))
+    """
+    known = _SOURCES[kind in _OF_SUBJECTS]
+    items = [item for item in receipt.data if item.kind in known]
+    names = [data_set_of(receipt.benchmark.identifier)]
+    names += sorted(item.identifier for item in items)
+    names += sorted(item.plugin.name for item in items if item.plugin is not None)
+    return tuple(dict.fromkeys(names if items else [*names, UNKNOWN]))
+
+
 def _parts_of_predictions(units: Predicted, receipt: Receipt) -> list[UnitInfluence]:
-    data, own = data_set_of(receipt.benchmark.identifier), "" if units.paired else receipt.id
+    own = "" if units.paired else receipt.id
     neuroids = units.neuroids
     if units.clusters is not None and units.neuroid_kind == "subjects":
         neuroids = np.unique(units.clusters)
     of_neuroids = influence_of_neuroids(units.predictivity, clusters=units.clusters)
+    through_neuroids = influence_through_neuroids(units.predictivity, clusters=units.clusters)
+    sums = random_sums(through_neuroids, unit_codes(units.stimuli), unit_codes(neuroids, own=own))
     return [
-        unit_influence(units.stimulus_kind, data, units.stimuli, influence_of_stimuli(units.predictivity)),
-        unit_influence(units.neuroid_kind, data, neuroids, of_neuroids, own=own),
+        unit_influence(
+            units.stimulus_kind,
+            sources_of(receipt, units.stimulus_kind),
+            units.stimuli,
+            influence_of_stimuli(units.predictivity),
+            twice=math.sqrt(COUNTED_TWICE) * sums,
+        ),
+        unit_influence(units.neuroid_kind, sources_of(receipt, units.neuroid_kind), neuroids, of_neuroids, own=own),
     ]
 
 
 def _parts_of_influence(units: Influence, receipt: Receipt) -> list[UnitInfluence]:
-    data, own = data_set_of(receipt.benchmark.identifier), "" if units.paired else receipt.id
+    own = "" if units.paired else receipt.id
     parts = []
     for axis, (kind, ids) in enumerate(zip(units.kinds, units.ids, strict=True)):
         values = units.values.mean(axis=tuple(other for other in range(units.values.ndim) if other != axis))
         n = len(values)
         scale = math.sqrt(n * (n - 1)) if n > 1 else math.nan
-        parts.append(unit_influence(kind, data, ids, (values - values.mean()) / scale, own=own))
+        parts.append(unit_influence(kind, sources_of(receipt, kind), ids, (values - values.mean()) / scale, own=own))
     if units.further is not None:
         parts += _parts_of_influence(units.further, receipt)
     return parts

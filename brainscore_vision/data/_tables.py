@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from brainscore_core.plugins.tables import table_row
+from brainscore_core.provenance import note
 from brainscore_vision.registries import load_stimulus_set
 
 if TYPE_CHECKING:
@@ -16,10 +17,12 @@ __all__ = ["ASSEMBLIES", "STIMULUS_SETS", "load_assembly", "load_stimuli"]
 
 ASSEMBLIES = "assemblies.csv"
 """Columns: identifier, object (its name in the storage), bucket, class, sha1, version_id, stimulus_set and,
-if the stimulus set's columns are not merged into the assembly, merge_stimulus_set_meta with the value ``no``."""
+if the stimulus set's columns are not merged into the assembly, merge_stimulus_set_meta with the value ``no``; and, if
+data of another plugin are of the same subjects, study with a name that the receipts of both have."""
 
 STIMULUS_SETS = "stimulus_sets.csv"
-"""Columns: identifier, object, bucket, csv_sha1, zip_sha1, csv_version_id, zip_version_id."""
+"""Columns: identifier, object, bucket, csv_sha1, zip_sha1, csv_version_id, zip_version_id; and, if sets of other
+plugins have the same pictures, collection with the data set that all of them are taken from."""
 
 
 def load_assembly(plugin_file: str, identifier: str) -> DataAssembly:
@@ -45,6 +48,8 @@ def load_assembly(plugin_file: str, identifier: str) -> DataAssembly:
     from brainscore_core.supported_data_standards.brainio.s3 import load_assembly_from_s3
 
     row = table_row(plugin_file, ASSEMBLIES, identifier)
+    if row.get("study"):
+        note("study", identifier=row["study"])
     stimuli: Callable[[], StimulusSet] | None = None
     if row["stimulus_set"]:
         stimuli = lambda: load_stimulus_set(row["stimulus_set"])  # noqa: E731 -- typed above
@@ -81,6 +86,8 @@ def load_stimuli(plugin_file: str, identifier: str) -> StimulusSet:
     from brainscore_core.supported_data_standards.brainio.s3 import load_stimulus_set_from_s3
 
     row = table_row(plugin_file, STIMULUS_SETS, identifier)
+    if row.get("collection"):
+        note("collection", identifier=row["collection"])
     return load_stimulus_set_from_s3(
         identifier=row["object"],
         bucket=row["bucket"],

@@ -7,6 +7,7 @@ import math
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import TypeVar
 
@@ -14,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from brainscore_core.errors import UserError
-from brainscore_core.numerics.influence import ScoreInfluence, UnitInfluence
+from brainscore_core.numerics.influence import SUMS, UNKNOWN, ScoreInfluence, UnitInfluence
 from brainscore_core.scoring import Receipt, ResultsStore
 from brainscore_core.statistics.units import Incomparable, read_influence
 from brainscore_web.leaderboard import revision
@@ -24,6 +25,9 @@ __all__ = ["clear_influences", "influences_of", "keep_influences", "pack", "read
 
 MOST_BYTES = 64_000
 """Largest content of a row; units of which there are more than 512 are summed in blocks, so few come near it."""
+
+MOST_NAMES = 50
+"""Largest number of names of data in a row: models may make receipts name any number."""
 
 _log = logging.getLogger(__name__)
 _CACHED_BYTES = 200_000_000
@@ -36,7 +40,12 @@ def pack(influence: ScoreInfluence | None) -> StoredInfluence:
     if influence is None:
         return StoredInfluence()
     parts = [_single(part) for part in influence.compact().parts]
-    content = b"".join(part.codes.astype("<u8").tobytes() + part.values.astype("<f4").tobytes() for part in parts)
+    content = b"".join(
+        part.codes.astype("<u8").tobytes()
+        + part.values.astype("<f4").tobytes()
+        + (b"" if part.twice is None else part.twice.astype("<f4").tobytes())
+        for part in parts
+    )
     numbers = (influence.bias, influence.ceiling)
     if len(content) > MOST_BYTES or not all(map(math.isfinite, numbers)):
         return StoredInfluence()
@@ -44,7 +53,17 @@ def pack(influence: ScoreInfluence | None) -> StoredInfluence:
         bias=influence.bias,
         ceiling=influence.ceiling,
         ceiling_id=influence.ceiling_id[:300],
-        parts=[[part.kind, part.data, len(part.codes), part.blocked, part.paired] for part in parts],
+        parts=[
+            [
+                part.kind,
+                [name[:200] for name in part.data[:MOST_NAMES]],
+                len(part.codes),
+                part.blocked,
+                part.paired,
+                0 if part.twice is None else SUMS,
+            ]
+            for part in parts
+        ],
         content=content,
     )
 
@@ -62,17 +81,27 @@ def unpack(row: StoredInfluence, value: float) -> ScoreInfluence | None:
     if not row.parts:
         return None
     content, start, parts = bytes(row.content), 0, []
-    if len(content) != 12 * sum(n for _, _, n, *_ in row.parts):
+    described = [[*part, 0] if len(part) == 5 else part for part in row.parts]  # those of earlier versions have 5 items
+    if len(content) != sum(12 * n + 4 * sums for _, _, n, _, _, sums in described):
         _log.error(
             "The influences of score %d are damaged: delete the row, and ingest its results again.", row.score_id
         )
         return None
-    for kind, data, n, blocked, paired in row.parts:
+    for kind, data, n, blocked, paired, sums in described:
         codes = _codes(content[start : start + 8 * n])
         values = np.frombuffer(content, "<f4", n, start + 8 * n).astype(np.float64)
-        parts.append(UnitInfluence(kind, data, codes, values, blocked, paired))
+        names = _names(data, UNKNOWN) if isinstance(data, str) else _names(*data)  # a text in rows of earlier versions
         start += 12 * n
+        twice = np.frombuffer(content, "<f4", sums, start).astype(np.float64) if sums else None
+        parts.append(UnitInfluence(kind, names, codes, values, blocked, paired, twice))
+        start += 4 * sums
     return ScoreInfluence(value - row.bias, tuple(parts), row.bias, row.ceiling, row.ceiling_id)
+
+
+@lru_cache(maxsize=4096)
+def _names(*names: str) -> tuple[str, ...]:
+    """Names of data. Most scores of a benchmark have the same ones, which are kept in memory once."""
+    return names
 
 
 @lru_cache(maxsize=1024)
@@ -86,9 +115,7 @@ def _codes(content: bytes) -> NDArray[np.uint64]:
 def _single(part: UnitInfluence) -> UnitInfluence:
     """The same with values that single precision can hold."""
     largest = float(np.finfo(np.float32).max)
-    return UnitInfluence(
-        part.kind, part.data, part.codes, np.clip(part.values, -largest, largest), part.blocked, part.paired
-    )
+    return replace(part, values=np.clip(part.values, -largest, largest))
 
 
 def read_compact(store: ResultsStore, receipt: Receipt) -> StoredInfluence | None:
@@ -184,7 +211,7 @@ def _remember(key: _Key, influence: ScoreInfluence) -> None:
 
 
 def _size(influence: ScoreInfluence) -> int:
-    return sum(part.values.nbytes + 500 for part in influence.parts)
+    return sum(part.values.nbytes + (0 if part.twice is None else part.twice.nbytes) + 500 for part in influence.parts)
 
 
 def clear_influences() -> None:

@@ -362,7 +362,7 @@ class StoredInfluence(models.Model):
     bias = models.FloatField(default=0.0)
     ceiling = models.FloatField(default=0.0, help_text="Change of the score by one standard error of its ceiling.")
     ceiling_id = models.CharField(max_length=300, blank=True)
-    parts = models.JSONField(default=list, help_text="Kind, data set, number of units, in blocks, paired.")
+    parts = models.JSONField(default=list, help_text="Kind, names of data, number of units, in blocks, paired, sums.")
     content = models.BinaryField(default=bytes)
 
     class Meta:

@@ -12,6 +12,7 @@ from typing import Final
 import pandas as pd
 
 from brainscore_core.errors import DataUnavailable
+from brainscore_core.provenance import note
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision.data._sources import fetch_sources, read_sources
 
@@ -74,6 +75,7 @@ def load_images(table: StimulusSet) -> StimulusSet:
             remedy="Obtain ILSVRC2012_img_val.tar from https://image-net.org/download, unpack it, and set "
             f"{IMAGES_VARIABLE}=<folder>.",
         )
+    note("collection", identifier="ImageNet (ILSVRC 2012), validation")
     result.stimulus_paths = {name: found[file] for name, file in zip(ids, names, strict=True)}
     result.identifier = table.identifier
     return result

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from brainscore_core.provenance import note
 from brainscore_vision import data_registry, stimulus_set_registry
 
 if TYPE_CHECKING:
@@ -22,15 +23,25 @@ BIBTEX = """@article{geirhos2021partial,
 }"""
 
 
+_OF_GEIRHOS2019 = ("cue-conflict", "edge", "silhouette")
+"""Pictures and observers are those of an earlier study."""
+
+
 def _observers(test: str) -> DataAssembly:
     from brainscore_vision.data.geirhos2021.data_packaging import load_observers
 
+    if test in _OF_GEIRHOS2019:
+        note("study", identifier="Geirhos2019")
     return load_observers(test)
 
 
 def _stimuli(test: str) -> StimulusSet:
     from brainscore_vision.data.geirhos2021.data_packaging import load_stimuli
 
+    if test in _OF_GEIRHOS2019:
+        note("collection", identifier="Geirhos2019")
+    if test == "stylized":
+        note("collection", identifier="ImageNet (ILSVRC 2012), validation")
     return load_stimuli(test)
 
 

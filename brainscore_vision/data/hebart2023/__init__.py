@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from brainscore_core.provenance import note
 from brainscore_vision import data_registry, load_stimulus_set, stimulus_set_registry
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ def _choices() -> DataAssembly:
 def _stimuli() -> StimulusSet:
     from brainscore_core.supported_data_standards.brainio.s3 import load_stimulus_set_from_s3
 
+    note("collection", identifier="THINGS")
     return load_stimulus_set_from_s3(
         identifier="Hebart2023",
         bucket=_BUCKET,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from brainscore_core.provenance import note
 from brainscore_vision import data_registry, load_stimulus_set, stimulus_set_registry
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ def _assembly(stored: str, sha1: str, stimuli: str) -> DataAssembly:
     from brainscore_core.supported_data_standards.brainio.assemblies import PropertyAssembly
     from brainscore_core.supported_data_standards.brainio.s3 import load_assembly_from_s3
 
+    if "FreemanZiemba2013" in stored:  # neurons whose responses to textures are in the data of that study
+        note("study", identifier="FreemanZiemba2013")
     return load_assembly_from_s3(
         identifier=stored,
         version_id="null",
@@ -45,6 +48,8 @@ def _assembly(stored: str, sha1: str, stimuli: str) -> DataAssembly:
 def _stimuli(identifier: str, csv_sha1: str, zip_sha1: str) -> StimulusSet:
     from brainscore_core.supported_data_standards.brainio.s3 import load_stimulus_set_from_s3
 
+    if "FreemanZiemba2013" in identifier:
+        note("collection", identifier="FreemanZiemba2013")
     return load_stimulus_set_from_s3(
         identifier=identifier,
         bucket=_BUCKET,

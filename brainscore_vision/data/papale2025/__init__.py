@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from brainscore_core.provenance import note
 from brainscore_vision import data_registry, load_stimulus_set, stimulus_set_registry
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ def _recordings(split: str, sha1: str, version_id: str) -> NeuroidAssembly:
 def _stimuli(split: str, csv: tuple[str, str], zip_: tuple[str, str]) -> StimulusSet:
     from brainscore_core.supported_data_standards.brainio.s3 import load_stimulus_set_from_s3
 
+    note("collection", identifier="THINGS")
     return load_stimulus_set_from_s3(
         identifier=f"THINGS_TVSD_{split}_Stimuli",
         bucket=_BUCKET,

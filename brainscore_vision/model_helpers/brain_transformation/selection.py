@@ -20,7 +20,7 @@ from brainscore_core.metrics import Score
 from brainscore_core.paths import simulated_data_home
 from brainscore_core.plugins import PluginWarning
 from brainscore_core.progress import track
-from brainscore_core.provenance import ignoring, note, recording
+from brainscore_core.provenance import ignoring, note, prefixing, recording
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision.benchmark_helpers.screen import stimulus_files
@@ -159,6 +159,7 @@ def _measured(region: str, stimuli: "StimulusSet") -> "NeuroidAssembly":
 
 
 _CHUNK = 1 << 26  # bytes that are hashed together
+_DATA = ("data", "stimulus_set", "collection", "study")  # in receipts, they are not those of the benchmark
 _ROWS = 256  # rows that are reduced together
 
 Key = tuple[str, int, bool, tuple[float, float] | None]
@@ -541,7 +542,7 @@ def select_layers(
             return [_best(known.profile)], f"selected on {name}"
         try:
             # features of a layer that is tried are not those of the model
-            with ignoring("features"), recording() as record:
+            with ignoring("features"), prefixing("selection", *_DATA), recording() as record:
                 benchmark = load_selection_benchmark(candidate) if isinstance(candidate, str) else candidate
                 profile, contents = selection._profile(benchmark, halves=0, seed=0, avoid=avoid)
         except UnknownIdentifier:

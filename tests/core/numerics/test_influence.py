@@ -1,16 +1,22 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from brainscore_core.numerics.influence import (
     BLOCKS,
+    SUMS,
     ScoreInfluence,
     comparable,
     influence_of_difference,
     joint_influence,
+    random_sums,
     shared_variances,
+    unit_codes,
     unit_influence,
     variance_of_mean,
 )
+from brainscore_core.numerics.mean_differences import mean_differences
 
 
 def score(values, ids=None, *, kind="stimuli", data="Some2026", own="", value=0.5, **options):
@@ -108,3 +114,60 @@ def test_only_scores_on_the_same_units_are_comparable():
     ceiled = score([0.1, -0.1, 0.2], ceiling_id="another ceiling")
     assert comparable([usual, usual, ceiled]) == [usual, usual, None]
     assert comparable([None, None]) == [None, None]
+
+
+def test_units_are_the_same_by_any_name_in_common():
+    """The second score has the stimuli of both others, the fourth is of other data with the same identifiers."""
+    data = ["A", ("B", "a", "Pictures"), ("C", "pictures"), "D"]
+    scores = [score([1.0, -1.0, 0.0], data=names) for names in data]
+    joint = joint_influence([scores], np.ones(4))
+    assert sorted(np.abs(part).max() for part in joint.parts) == pytest.approx([1.0, 3.0])
+    assert sorted(len(part.benchmarks) for part in shared_variances(scores)) == [1, 3]
+
+
+def test_names_of_data_are_those_of_most():
+    """One score of a benchmark, such as that of a model which loads data itself, cannot change what is shared."""
+    scores = [score([1.0, 0.0], data=names) for names in [("A", "pictures"), ("A", "pictures"), ("A", "B")]]
+    assert [one.parts[0].data for one in comparable(scores)] == [("A", "pictures")] * 3
+
+
+def crossed(rng, stimuli, neuroids, *, common=0.0):
+    """A score that each stimulus changes through each neuroid, and through all of them in common."""
+    effects = rng.standard_normal((len(stimuli), len(neuroids))) + common * rng.standard_normal((len(stimuli), 1))
+    effects -= effects.mean(axis=0)
+    twice = random_sums(effects, unit_codes(stimuli), unit_codes(neuroids))
+    return effects, unit_influence("stimuli", "A", stimuli, effects.sum(axis=1), twice=twice)
+
+
+@pytest.mark.parametrize("common", [0.0, 1.0])
+def test_what_stimuli_do_through_single_neuroids_is_subtracted(common):
+    """From the variance of a score, of a mean of two with other neuroids, and of differences of two models."""
+    rng = np.random.default_rng(3)
+    names = ["one", "two"]
+    table = [
+        [crossed(rng, range(80), [f"{name}{n}" for n in range(30)], common=common) for name in names] for _ in "ab"
+    ]
+    scores = [[ScoreInfluence(0.5, (part,)) for _, part in row] for row in table]
+    weights = np.array([0.4, 0.6])
+
+    def expected(effects):  # one table a benchmark
+        total = sum(weight * each.sum(axis=1) for weight, each in zip(weights, effects, strict=True))
+        single = sum(weight**2 * np.sum(each**2) for weight, each in zip(weights, effects, strict=True))
+        return max(np.sum(total**2) - single, 0.0), single
+
+    variance, single = expected([effects for effects, _ in table[0]])
+    within = 4 * np.sqrt(2 / SUMS) * single
+    assert variance_of_mean(shared_variances(scores[0]), weights)[0][0] == pytest.approx(variance, abs=within)
+    variance, single = expected([a - b for (a, _), (b, _) in zip(*table, strict=True)])
+    of_pair = mean_differences(scores, weights, names).variance[0, 1]
+    assert (0.0 if np.isnan(of_pair) else of_pair) == pytest.approx(variance, abs=4 * np.sqrt(2 / SUMS) * single)
+    joint = joint_influence(scores, weights)
+    rows, twice = np.diff(joint.parts[0], axis=0), np.diff(joint.twice[0], axis=0)
+    assert max(np.sum(rows**2) - np.sum(twice**2), 0.0) == pytest.approx(0.0 if np.isnan(of_pair) else of_pair)
+
+
+def test_nothing_is_subtracted_if_it_is_not_known_of_all():
+    _, part = crossed(np.random.default_rng(4), range(20), range(10))
+    known, earlier = ScoreInfluence(0.5, (part,)), ScoreInfluence(0.5, (replace(part, twice=None),))
+    assert [one.parts[0].twice is None for one in comparable([known, earlier])] == [True, True]
+    assert [one.parts[0].twice is None for one in comparable([known, known])] == [False, False]

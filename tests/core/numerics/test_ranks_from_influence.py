@@ -223,3 +223,15 @@ def _pair(found):
 def test_invalid_arguments(values, influences, options, message):
     with pytest.raises(ValueError, match=message):
         ranks_from_influence(values, influences, **options)
+
+
+def test_what_is_counted_twice_is_subtracted():
+    """Two models that differ by 1.7 standard errors of both kinds of units, and by 2.4 without what both contain."""
+    values = np.array([0.0, 1.7])
+    units = np.zeros((2, 100))
+    units[0] = np.sqrt(0.5 / 100)
+    found = [
+        ranks_from_influence(values, [units, units], twice=[None if share is None else share * units, None]).best[0]
+        for share in (None, 1.0)
+    ]
+    assert found == [1, 2]

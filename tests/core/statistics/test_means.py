@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -66,7 +68,7 @@ def test_the_common_benchmarks_are_compared():
     ("missing", "reason"),
     [
         ([3, 0], "not comparable: both models were scored on 38 % of the mean's weight"),
-        ([2], "not comparable: both models were scored on 2 of 3 data sets"),
+        ([2], "not comparable: both models were scored on 2 of 3 studies"),
     ],
 )
 def test_means_over_too_few_common_benchmarks_are_not_compared(missing, reason):
@@ -111,6 +113,26 @@ def test_ranks_of_means():
     assert rank_means(values[:, 0], influences, [1, 0, 0, 0], NAMES).tested.all()
 
 
+def renamed(influences, names):
+    """The same influences of benchmarks whose units have these names."""
+    return [
+        [
+            score and replace(score, parts=tuple(replace(part, data=data) for part in score.parts))
+            for score, data in zip(row, names, strict=True)
+        ]
+        for row in influences
+    ]
+
+
+def test_data_sets_with_the_same_stimuli_are_one_study():
+    values, influences = models(2)
+    values[0, 2], influences[0][2] = np.nan, None
+    both = [("A2026", "pictures"), ("A2026", "pictures"), ("B2026",), ("C2026", "pictures")]
+    assert compare_means(values, renamed(influences, both), WEIGHTS, NAMES).reason.endswith("on 1 of 2 studies")
+    values, influences = models(2)  # the mean over two studies: all of them are common
+    assert compare_means(values, renamed(influences, both), WEIGHTS, NAMES).reason is None
+
+
 def test_models_with_gaps_are_tested_on_what_both_have():
     values, influences = models(4, spread=0.02, shifts=[0.0, 0.3, 0.6, 0.9])
     values[1, 0], influences[1][0] = np.nan, None
@@ -143,9 +165,11 @@ def test_models_scored_on_other_units_are_not_tested():
     assert rank_means(values[:, 0], influences, [1, 0, 0, 0], NAMES).tested.tolist() == [True, True, False, True]
 
 
-def test_equal_models_rarely_differ():
+@pytest.mark.parametrize("names", [NAMES, ["A2026-pls", "D2026-pls", *NAMES[2:]]])
+def test_equal_models_rarely_differ(names):
     """Four benchmarks, two of which share stimuli: with independent errors, up to a third of them would."""
-    wrong = [(rank_means(values @ WEIGHTS, influences, WEIGHTS, NAMES).best > 1).any()
+    stated = [("A2026",), (names[1].split("-")[0].split(".")[0], "A2026"), ("B2026",), ("C2026",)]
+    wrong = [(rank_means(values @ WEIGHTS, renamed(influences, stated), WEIGHTS, names).best > 1).any()
              for values, influences in (models(3, seed, n=20, spread=1.0) for seed in range(200))]  # fmt: skip
     assert np.mean(wrong) < 0.05 + 2 * np.sqrt(0.05 * 0.95 / 200)
 

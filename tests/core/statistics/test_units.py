@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 
 from brainscore_core.metrics import Score, declare_no_error
-from brainscore_core.numerics.influence import shared_variances, variance_of_mean
+from brainscore_core.numerics.influence import UNKNOWN, shared_variances, variance_of_mean
+from brainscore_core.provenance import note
 from brainscore_core.scoring import ResultsStore
 from brainscore_core.statistics.units import Incomparable, influence_of, read_influence, read_side
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
@@ -40,7 +41,7 @@ def of(score, kind):
 
 def test_squares_sum_to_the_variance(read):
     found = read(lambda: mean_of(VALUES))
-    assert [(part.kind, part.data, len(part.codes)) for part in found.parts] == [("stimuli", "Fake2026", 40)]
+    assert [(part.kind, part.data, len(part.codes)) for part in found.parts] == [("stimuli", ("Fake2026", UNKNOWN), 40)]
     assert np.sum(found.parts[0].values ** 2) == pytest.approx(VALUES.var(ddof=1) / 40)
     assert (found.value, found.bias) == (pytest.approx(VALUES.mean()), 0)
     assert found.ceiling == 0
@@ -66,14 +67,25 @@ def test_biases_are_subtracted(read):
 def test_benchmarks_of_a_data_set_share_units(read):
     first = read(lambda: mean_of(VALUES), "Some2026.IT-a")
     second = read(lambda: mean_of(VALUES[::-1]), "Some2026.V4-b")
-    other = read(lambda: mean_of(VALUES), "Other2026-a")
     (shared,) = shared_variances([first, second])
     expected = np.cov(VALUES, VALUES[::-1]) / 40
     np.testing.assert_allclose(shared.covariance, expected, rtol=1e-9)
     variance, df = variance_of_mean(shared_variances([first, second]), [[0.5, 0.5]])
     assert variance[0] == pytest.approx(np.var((VALUES + VALUES[::-1]) / 2, ddof=1) / 40)
     assert df[0] == pytest.approx(39)
-    assert len(shared_variances([first, other])) == 2
+
+
+@pytest.mark.parametrize(("sets", "number"), [("aa", 1), ("ab", 2), ("  ", 1), ("a ", 2)])
+def test_benchmarks_with_a_stimulus_set_in_common_share_units(read, sets, number):
+    """Under any name; of unknown stimuli, all with the same identifiers are taken for the same."""
+
+    def showing(name):
+        if name.strip():
+            note("stimulus_set", identifier=name)
+        return mean_of(VALUES)
+
+    scores = [read(lambda name=name: showing(name), f"Benchmark{at}-x") for at, name in enumerate(sets)]
+    assert len(shared_variances(scores)) == number
 
 
 def test_two_crossed_kinds_of_units(read):

@@ -9,6 +9,7 @@ import pytest
 
 import brainio
 from brainscore_core.errors import DataUnavailable
+from brainscore_core.provenance import recording
 from brainscore_core.supported_data_standards.brainio import s3
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_core.supported_data_standards.brainio.fetch import resolve_assembly_class
@@ -18,13 +19,16 @@ from brainscore_core.supported_data_standards.brainio.validation import (
     validate_assembly,
     validate_stimulus_set,
 )
-from brainscore_vision import data_registry, load_dataset, load_stimulus_set, stimulus_set_registry
+from brainscore_vision import benchmark_registry, data_registry, load_dataset, load_stimulus_set, stimulus_set_registry
+from brainscore_vision.data import _sources
 from brainscore_vision.testing import list_stand_ins, serve_stand_ins
+from brainscore_vision.training_data import packaged_stimuli
 
 BUILT_IN = Path(brainio.__file__).parents[1] / "brainscore_vision" / "data"
 COMPUTED = {"Simulated2026"}
 MIRRORED = {"Kriegeskorte2008", "Geirhos2019"}
 ALLOWED = {"NaN values"}  # published data do not say why some are missing
+DRAWN_FROM = {"laion-5b", "ms coco"}  # so large that two sets that are drawn from it hardly share pictures
 FROM_A_FOLDER = "Zerbe2026"  # stimuli that nobody may pass on
 AS_PUBLISHED = {
     "Bracci2019": "no coordinate 'neuroid_id'",
@@ -186,3 +190,51 @@ def test_mirrored_data_are_valid(mirror):
     for key in keys:
         assembly = load_dataset(key)
         assert errors(validate_assembly(assembly, identifier=key)) == []
+
+
+def names_of(key, registry, asks):
+    """Names in receipts of where stimuli or subjects are from, and what is asked for."""
+    with recording() as record:
+        facts = asks(registry[key]) or {}
+    kinds = ("study",) if registry is data_registry else ("collection",)
+    return {
+        registry.location(key).folder.name,
+        *(item["identifier"] for item in record.items if item["kind"] in kinds),
+    }, facts
+
+
+@pytest.fixture
+def shared(asks, monkeypatch):
+    """Name → data plugins that have it, of names of several plugins; and archive → names of the sets that have it."""
+
+    def missing(*_, **__):
+        raise DataUnavailable("nothing is fetched here")
+
+    monkeypatch.setattr(_sources, "fetch_all", missing)
+    plugins, archives = {}, {}
+    for key in sorted(set(built_in(stimulus_set_registry)) - COMPUTED):
+        names, facts = names_of(key, stimulus_set_registry, asks)
+        archives.setdefault(facts["files"][1].sha1 if facts else key, []).append(names)
+        for name in names:
+            plugins.setdefault(name.casefold(), set()).add(stimulus_set_registry.location(key).folder.name)
+    for key in sorted(set(built_in(data_registry)) - COMPUTED):
+        names, facts = names_of(key, data_registry, asks)
+        stimuli = asks(facts["stimuli"]) if facts.get("stimuli") else None
+        for name in names.union(*(archives[stimuli["files"][1].sha1] if stimuli else ())):
+            plugins.setdefault(name.casefold(), set()).add(data_registry.location(key).folder.name)
+    return {name: held for name, held in plugins.items() if len(held) > 1}, archives
+
+
+def test_data_sets_with_the_same_stimuli_or_subjects_have_a_name_in_common(shared):
+    """By hash of the pictures, and by what benchmarks state; the documentation lists all of them."""
+    names, archives = shared
+    assert [held for held in archives.values() if len(held) > 1 and not set.intersection(*held)] == []
+    stated = {}
+    for key in benchmark_registry:
+        for name in packaged_stimuli(key) or ():
+            stated.setdefault(name.split(",")[0].casefold(), set()).add(benchmark_registry.location(key).folder)
+    several = {name for name, folders in stated.items() if len(folders) > 1} - DRAWN_FROM
+    assert several <= {name.split(",")[0] for name in names}
+    page = (BUILT_IN.parents[1] / "docs" / "comparison.md").read_text().partition("## Shared stimuli")[2]
+    rows = re.findall(r"^\| `([^`]+)` \| ([^|]+) \|", page.partition("\n## ")[0], flags=re.MULTILINE)
+    assert {name.casefold(): set(held.split(", ")) for name, held in rows} == names

@@ -1,16 +1,28 @@
 """Influences of units, from what is stored beside receipts."""
 
+from importlib import import_module
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import xarray as xr
+from django.apps import apps
+from django.db import connection
 
-from brainscore_core.numerics.influence import BLOCKS, ScoreInfluence, influence_of_difference, unit_influence
+from brainscore_core.numerics.influence import (
+    BLOCKS,
+    SUMS,
+    UNKNOWN,
+    ScoreInfluence,
+    influence_of_difference,
+    unit_influence,
+)
 from brainscore_core.results.store import Arrays
 from brainscore_core.scoring import ResultsStore
 from brainscore_core.statistics.units import read_influence
 from brainscore_web.leaderboard.influence import MOST_BYTES, influences_of, pack, unpack
 from brainscore_web.leaderboard.ingest import ingest_receipts, ingest_store
-from brainscore_web.leaderboard.models import Score, StoredInfluence
+from brainscore_web.leaderboard.models import Benchmark, Score, StoredInfluence
 from brainscore_web.leaderboard.snapshot import snapshot_for
 
 pytestmark = pytest.mark.django_db
@@ -110,10 +122,21 @@ def test_an_attachment_that_is_gone_may_come_back(store, write):
     assert StoredInfluence.objects.get().parts
 
 
+def test_what_is_counted_twice_is_kept():
+    part = unit_influence("stimuli", "A2026", range(30), np.ones(30), twice=np.arange(SUMS, dtype=float))
+    other = unit_influence("neuroids", "A2026", range(20), np.ones(20))
+    kept = unpack(pack(ScoreInfluence(0.5, (part, other))), 0.5)
+    np.testing.assert_array_equal(kept.parts[0].twice, part.twice)
+    assert kept.parts[1].twice is None
+    np.testing.assert_array_equal(kept.parts[1].values, other.values)
+
+
 def test_too_much_is_not_kept():
     parts = tuple(unit_influence(f"kind {number}", "A2026", range(400), np.ones(400)) for number in range(20))
     assert pack(ScoreInfluence(0.5, parts)).parts == []
     assert pack(ScoreInfluence(0.5, parts[:2], bias=float("nan"))).parts == []
+    many = unit_influence("stimuli", [f"{number} {'x' * 10_000}" for number in range(1000)], range(10), np.ones(10))
+    assert len(str(pack(ScoreInfluence(0.5, (many,))).parts)) < 20_000
 
 
 def test_a_damaged_row_leaves_its_score_untested(store, write, caplog):
@@ -124,3 +147,18 @@ def test_a_damaged_row_leaves_its_score_untested(store, write, caplog):
     assert unpack(score.influence, score.value) is None
     assert influences_of({score.pk: score.value}) == {}
     assert "damaged" in caplog.text
+
+
+def test_rows_of_earlier_versions_are_read_and_get_the_names_of_data(store, write):
+    written = write("a", np.arange(40.0))
+    ingest_store(store.address)
+    row = StoredInfluence.objects.get()
+    score, new = row.score, row.parts
+    used = [{"kind": "stimulus_set", "identifier": "pictures", "plugin": None}]
+    Score.objects.update(document=written.to_dict() | {"data": used})
+    Benchmark.objects.update(taken_from=["THINGS", "MS COCO"])
+    StoredInfluence.objects.update(parts=[[kind, names[0], *rest] for kind, names, *rest, _ in new])
+    assert unpack(StoredInfluence.objects.get(), score.value).parts[0].data == (new[0][1][0], UNKNOWN)
+    migration = import_module("brainscore_web.leaderboard.migrations.0007_shared_units")
+    migration.name(apps, SimpleNamespace(connection=connection))
+    assert StoredInfluence.objects.get().parts == [[new[0][0], [new[0][1][0], "pictures", "THINGS"], *new[0][2:5]]]

@@ -10,7 +10,7 @@ import pytest
 from brainscore_core.benchmarks import BenchmarkBase
 from brainscore_core.errors import DataUnavailable, NotApplicable, UserError
 from brainscore_core.metrics import Score
-from brainscore_core.provenance import recording
+from brainscore_core.provenance import note, recording
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_vision import load_metric
 from brainscore_vision.benchmark_helpers.neural_common import NeuralBenchmark
@@ -217,6 +217,22 @@ def test_layers_are_selected_when_a_region_is_recorded_from(network, benchmark_o
     assert model.region_layer_map["IT"] == ["middle"]
     with pytest.raises(NotApplicable, match="no region 'FFA'"):
         model.start_recording("FFA", [(70, 170)])
+
+
+def test_data_that_a_layer_is_selected_on_are_noted_as_such(network, benchmark_of, stimuli_of, ids, monkeypatch):
+    """They are not those of the benchmark that is being scored."""
+
+    def load(name):
+        note("data", identifier="Made2026")
+        return benchmark_of(name)
+
+    monkeypatch.setattr(selection_data, "load_selection_benchmark", load)
+    model = subject_of(network, selection_benchmarks={"IT": ["Made2026.IT-ridge"]})
+    model.start_recording("IT", [(70, 170)])
+    for _ in range(2):
+        with recording() as record:
+            model.look_at(stimuli_of(ids[:5], identifier="other"))
+        assert [item["kind"] for item in record.items if item.get("identifier") == "Made2026"] == ["selection data"]
 
 
 def test_selection_never_sees_what_is_scored(network, benchmark_of, ids):
