@@ -226,7 +226,8 @@ def _check_benchmark(reference: Reference, model: str | None) -> tuple[tuple[Che
             folder=reference.folder,
             raise_errors=False,
         )
-    further = (*_check_neural_benchmark(benchmark), *_check_splits(benchmark), *_check_metadata(reference))
+    stimuli = (*_check_groups(benchmark), *_check_splits(benchmark))
+    further = (*_check_neural_benchmark(benchmark), *stimuli, *_check_metadata(reference))
     return (*checks, *further), list(_loaded_data(record.items))
 
 
@@ -316,6 +317,24 @@ def _check_neural_benchmark(benchmark: Any) -> Iterator[Check]:
         yield Check(name, "warning" if finding.severity == "warning" else "failed", finding.culprit, finding.remedy)
     if not findings:
         yield Check("its recordings are fit for it", "passed")
+
+
+def _check_groups(benchmark: Any) -> Iterator[Check]:
+    """Whether stimuli that share a coordinate's values are declared as groups, or as independent."""
+    from brainscore_core.plugins import Check
+    from brainscore_vision.assessment.overlaps import grouping_of_parts, parts_of
+
+    name = "its groups of stimuli are declared"
+    try:
+        parts = parts_of(benchmark)
+        grouping = grouping_of_parts(parts)
+    except UserError as error:
+        yield Check(name, "not applicable", error.message)
+        return
+    if grouping.question:
+        yield Check(name, "warning", grouping.finding, grouping.remedy)
+    elif parts.neural:
+        yield Check(name, "passed")
 
 
 def _check_splits(benchmark: Any) -> Iterator[Check]:

@@ -7,7 +7,9 @@ A composed benchmark applies any metric and ceiling to the recordings of a regis
 from __future__ import annotations
 
 import contextlib
+import fnmatch
 import re
+import sys
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -34,6 +36,7 @@ __all__ = [
     "base_keys",
     "benchmark_registry",
     "data_registry",
+    "declared_groups",
     "is_from_library",
     "load_benchmark",
     "load_ceiling",
@@ -232,7 +235,8 @@ def load_dataset(identifier: str) -> DataAssembly:
     Returns
     -------
     DataAssembly
-        A new assembly; its ``attrs['identifier']`` is `identifier` unless the data set another one.
+        A new assembly; its ``attrs['identifier']`` is `identifier` unless the data set another one, and
+        ``attrs['stimulus_groups']`` that of :func:`declared_groups`.
 
     Raises
     ------
@@ -249,8 +253,37 @@ def load_dataset(identifier: str) -> DataAssembly:
         assembly = _make(data_registry, identifier, DataAssembly)
     if assembly.attrs.get("identifier") is None:
         assembly.attrs["identifier"] = identifier
+    if (groups := declared_groups(identifier)) is not None:
+        assembly.attrs.setdefault("stimulus_groups", groups)
     note("data", identifier=identifier)
     return assembly
+
+
+def declared_groups(identifier: str) -> str | None:
+    """Groups of stimuli that the plugin of a data set declares.
+
+    Parameters
+    ----------
+    identifier : str
+        Key of `data_registry`.
+
+    Returns
+    -------
+    str or None
+        Value of the longest pattern in the plugin's ``STIMULUS_GROUPS`` that matches `identifier`: a coordinate of the
+        presentations (or a column of the stimulus set), ``'none'`` if each stimulus varies on its own. None if it
+        declares nothing.
+
+    Examples
+    --------
+    >>> declared_groups("MajajHong2015.public")
+    'object_name'
+    """
+    place = data_registry.location(identifier)
+    module = sys.modules.get(place.package) if place.folder is None else import_module(place.package)
+    table = getattr(module, "STIMULUS_GROUPS", {})
+    patterns = [pattern for pattern in table if fnmatch.fnmatchcase(identifier, pattern)]
+    return str(table[max(patterns, key=len)]) if patterns else None
 
 
 def load_stimulus_set(identifier: str) -> StimulusSet:

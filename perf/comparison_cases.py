@@ -175,17 +175,27 @@ def _neuroids():
     return np.concatenate([weights, weights[::-1]]) / np.sqrt(LATENTS)  # so that the two models can be exchanged
 
 
-def _geometry(*names, drawn=False, simulations=100):
-    """With `drawn`, neuroids are drawn anew, and each prefers one of the models by chance."""
+def _geometry(*names, drawn=False, groups=None, sizes=(10, 20, 50, 100, 200), simulations=100):
+    """With `drawn`, neuroids are drawn anew, and each prefers one of the models by chance.
+
+    With `groups`, stimuli of a category resemble each other, and no one declares it.
+    """
     metric = load_metric(names[0])
 
     def draw(rng, n, same):
         latents = rng.standard_normal((n, LATENTS))
+        of_group = np.arange(n) % (groups or n)
+        if groups:
+            latents = np.sqrt(0.7) * rng.standard_normal((groups, LATENTS))[of_group] + np.sqrt(0.3) * latents
         weights = rng.standard_normal((LATENTS, 20)) / np.sqrt(LATENTS) if drawn else _neuroids()
         target = _recorded(latents @ weights + 0.5 * rng.standard_normal((n, 20)))
+        if groups:
+            target["category"] = "presentation", [f"c{group:03}" for group in of_group]
         return [metric(_recorded(side), target) for side in _models(rng, latents, same)]
 
-    return PairedCase(names, "stimuli (and 20 neuroids)" if drawn else "stimuli", draw, simulations=simulations)
+    names = [f"{names[0]}, {groups} undeclared groups of stimuli"] if groups else names
+    units = "stimuli (and 20 neuroids)" if drawn else "stimuli"
+    return PairedCase(names, units, draw, sizes=sizes, simulations=simulations)
 
 
 def _choices_of(values, **columns):
@@ -202,6 +212,23 @@ def _accuracy():
         return [metric(_choices_of(np.where(one, "cat", "dog"), stimulus_id=np.arange(n)), truth) for one in right]
 
     return PairedCase(["accuracy", "odd_one_out"], "images", draw, simulations=400)
+
+
+def _accuracy_of_classes(classes=20, simulations=400):
+    """Each model finds some classes easier than others, and no one declares that they are groups."""
+    metric = load_metric("accuracy")
+
+    def draw(rng, n, same):
+        names = np.array([f"c{one:03}" for one in range(classes)])
+        of_class = np.arange(n) % classes
+        odds = 0.8 + rng.standard_normal((2, classes))[:, of_class] + rng.standard_normal(n)
+        odds[1] -= 0.0 if same else 1.0
+        truth = _choices_of(names[of_class], stimulus_id=np.arange(n))
+        chosen = np.where(rng.random((2, n)) < 1 / (1 + np.exp(-odds)), of_class, (of_class + 1) % classes)
+        return [metric(_choices_of(names[one], stimulus_id=np.arange(n)), truth) for one in chosen]
+
+    label = f"accuracy, {classes} undeclared classes"
+    return PairedCase([label], "images of new classes", draw, sizes=(100, 200), simulations=simulations)
 
 
 def _error_consistency():
@@ -385,11 +412,13 @@ GROUPS = {
         _geometry("rdm_whitened", "cka_biased", drawn=True),
         _geometry("cka", "cka_rbf", drawn=True),
         _geometry("cka_cv", "rdm_cv", drawn=True),
+        _geometry("cka", drawn=True, groups=20, sizes=(100, 200), simulations=200),
         _geometry("procrustes"),
         _geometry("effective_dimensionality"),
     ],
     "Behaviour and properties": [
         _accuracy(),
+        _accuracy_of_classes(),
         _error_consistency(),
         _threshold(),
         _images("i1", "i2"),

@@ -15,6 +15,7 @@ from xarray.plot.accessor import DataArrayPlotAccessor
 
 from brainscore_core.display import as_html, as_text, folded
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, merge_data_arrays
+from brainscore_core.supported_data_standards.brainio.stimulus_groups import STIMULUS_GROUPS
 
 __all__ = [
     "INFLUENCE_KEYS",
@@ -42,9 +43,6 @@ UNCERTAINTY_KEYS = (
 
 INFLUENCE_KEYS = ("influence", "further_influence")
 """Attributes with the influence of units on a value."""
-
-STIMULUS_GROUPS = "object_name"
-"""Coordinate of stimuli that resemble each other, unless another one is declared."""
 
 NEUROID_GROUPS = "subject"
 """Coordinate of neuroids that resemble each other, unless another one is declared."""

@@ -33,6 +33,7 @@ from brainscore_core.receipts.receipt import Receipt
 from brainscore_core.receipts.schema import ReceiptError
 from brainscore_core.results.store import Arrays, ResultsStore
 from brainscore_core.results.tree import data_set_of
+from brainscore_core.supported_data_standards.brainio.stimulus_groups import ATTRIBUTE, INDEPENDENT
 
 __all__ = [
     "Incomparable",
@@ -57,7 +58,7 @@ _KINDS_OF_UNITS = {
     "truth": "objects",
     "triplet": "triplets",
     "pair": "pairs of stimuli",
-    "object_name": "groups of stimuli (object_name)",
+    STIMULUS_GROUPS: f"groups of stimuli ({STIMULUS_GROUPS})",
     "block of neuroids": "blocks of neuroids",
 }
 
@@ -70,13 +71,16 @@ class Incomparable(UserError):
 class Predicted:
     """Out-of-fold predictions of neuroids' responses.
 
-    `stimuli` are the units that were left out, `clusters` the subjects of the neuroids, if known.
+    `stimuli` are the units that were left out, `grouped_by` the coordinate that they are values of, if they are groups;
+    `regrouped`, if it was not stored what groups the stimuli, returns the same with groups by another coordinate.
+    `clusters` are the subjects of the neuroids, if known.
     """
 
     predictivity: Predictivity
     rows: NDArray[Any]
     stimuli: NDArray[Any]
-    grouped: bool
+    grouped_by: str | None
+    regrouped: "Callable[[str | None], Predicted] | None"
     neuroids: NDArray[Any]
     clusters: NDArray[Any] | None
     targets: NDArray[Any]
@@ -85,7 +89,7 @@ class Predicted:
     @property
     def stimulus_kind(self) -> str:
         """What is left out of the stimuli."""
-        return f"groups of stimuli ({STIMULUS_GROUPS})" if self.grouped else "stimuli"
+        return f"groups of stimuli ({self.grouped_by})" if self.grouped_by else "stimuli"
 
     @property
     def n_neuroid_units(self) -> int:
@@ -315,6 +319,14 @@ def _test_predicted(first: Side, second: Side, a: Predicted, b: Predicted, *, le
         raise Incomparable("the two were tested on different stimuli or splits")
     if a.paired != b.paired:
         raise Incomparable("one predicts the model's own neuroids, the other recorded ones")
+    if a.regrouped is not None and b.regrouped is None:
+        a = a.regrouped(b.grouped_by)
+    elif b.regrouped is not None and a.regrouped is None:
+        b = b.regrouped(a.grouped_by)
+    if a.grouped_by != b.grouped_by or not np.array_equal(a.stimuli, b.stimuli):
+        raise Incomparable(
+            f"{a.stimulus_kind} vary for one, {b.stimulus_kind} for the other", remedy="score both with the same groups"
+        )
     if a.paired:
         if not np.array_equal(a.neuroids, b.neuroids):
             raise Incomparable(f"the two predict different neuroids: {len(a.neuroids)} and {len(b.neuroids)}")
@@ -342,9 +354,16 @@ def _test_predicted(first: Side, second: Side, a: Predicted, b: Predicted, *, le
     if not a.paired:
         units_text += f" and {b.predictivity.n_neuroids:,} of the other model"
     power = 0 if link is None else link.power
-    return Compared(_with_ceiling(test, first, power, level, notes), scale, units_text, notes, (0.0, 0.0))
+    test = _with_ceiling(test, first, power, level, notes)
+    if a.regrouped is not None and b.regrouped is not None:
+        notes.append(_UNKNOWN_GROUPS.format(a.stimulus_kind))
+    return Compared(test, scale, units_text, notes, (0.0, 0.0))
 
 
+_UNKNOWN_GROUPS = (
+    "an earlier version scored both and did not store which stimuli belong together: {} are taken as independent; "
+    "score both again to know"
+)
 _NO_LINK = "raw scores are compared: the score cannot be computed from raw score and ceiling alone"
 
 
@@ -390,12 +409,18 @@ def _influence(array: Any, further: Any = None) -> Influence:
     return Influence(
         values,
         tuple(ids),
-        tuple(_KINDS_OF_UNITS.get(name, name) for name in names),
+        tuple(_kind(name, array) for name in names),
         float(array.attrs.get("estimate", math.nan)),
         float(array.attrs.get("bias", 0.0)),
         bool(array.attrs.get("paired", 1)),
         None if further is None else _influence(further),
     )
+
+
+def _kind(name: str, array: Any) -> str:
+    if name == array.attrs.get(ATTRIBUTE):
+        return f"groups of stimuli ({name})"
+    return _KINDS_OF_UNITS.get(name, name)
 
 
 def _coordinate(array: Any, dim: str) -> str:
@@ -407,7 +432,10 @@ def _coordinate(array: Any, dim: str) -> str:
 
 def _matched(a: Influence, b: Influence) -> tuple[list[NDArray[np.float64]], str]:
     if a.kinds != b.kinds or a.paired != b.paired:
-        raise Incomparable(f"{' and '.join(a.kinds)} were resampled for one, {' and '.join(b.kinds)} for the other")
+        raise Incomparable(
+            f"{' and '.join(a.kinds)} were resampled for one, {' and '.join(b.kinds)} for the other",
+            remedy="score both again, with the same groups of stimuli",
+        )
     if not a.paired:
         return [a.values, b.values], f"{a.values.size:,} and {b.values.size:,} {a.kinds[0]} of the models"
     for kind, ours, theirs in zip(a.kinds, a.ids, b.ids, strict=True):
@@ -425,7 +453,8 @@ def _matched(a: Influence, b: Influence) -> tuple[list[NDArray[np.float64]], str
     return [a.values, b.values], sizes
 
 
-def _predicted(predictions: Any, targets: Any, receipt: Receipt) -> Predicted:
+def _predicted(predictions: Any, targets: Any, receipt: Receipt, grouped_by: str | None = None) -> Predicted:
+    """Read predictions; `grouped_by` takes the place of groups that were not stored."""
     dims = [dim for dim in ("presentation", "neuroid", "time_bin") if dim in predictions.dims]
     if len(dims) < 2 or set(predictions.dims) != set(dims):
         raise Incomparable(
@@ -440,7 +469,9 @@ def _predicted(predictions: Any, targets: Any, receipt: Receipt) -> Predicted:
     neuroids = np.arange(x.shape[1]).astype(str)
     if "neuroid_id" in predictions.coords:
         neuroids = predictions["neuroid_id"].values.astype(str)
-    groups_of_stimuli = _groups_along(predictions, STIMULUS_GROUPS, stimuli)
+    declared = predictions.attrs.get(ATTRIBUTE)
+    name_of_groups = str(declared or grouped_by or STIMULUS_GROUPS)
+    groups_of_stimuli = None if name_of_groups == INDEPENDENT else _groups_along(predictions, name_of_groups, stimuli)
     rows = np.lexsort((stimuli, splits))
     paired = predictions.attrs.get("units") != "model neuroids"
     columns = np.argsort(neuroids, kind="stable") if paired else np.arange(len(neuroids))
@@ -458,7 +489,8 @@ def _predicted(predictions: Any, targets: Any, receipt: Receipt) -> Predicted:
         computed,
         labels,
         np.unique(units),
-        groups_of_stimuli is not None,
+        None if groups_of_stimuli is None else name_of_groups,
+        None if declared else lambda name: _predicted(predictions, targets, receipt, name or INDEPENDENT),
         neuroids[columns],
         None if clusters is None else clusters[columns],
         y,

@@ -19,6 +19,7 @@ from brainscore_vision.assessment.overlaps import (
     Overlap,
     Parts,
     find_overlaps,
+    grouping_of_parts,
     groups_of,
     parts_of,
     percent,
@@ -166,8 +167,10 @@ def audit(benchmark: Any, *, model: BrainModel | None = None, seed: int = 0) -> 
     Notes
     -----
     Equal files have the same SHA-256. For near-duplicates see
-    :func:`~brainscore_vision.assessment.duplicates.find_duplicates`. Coordinates in `GROUPS` (of the recordings or of
-    the stimulus set) count from five values on, of which one has several stimuli; fewer are kinds, not groups.
+    :func:`~brainscore_vision.assessment.duplicates.find_duplicates`. Coordinates in
+    :data:`~brainscore_core.supported_data_standards.brainio.stimulus_groups.ORIGINS` (of the recordings or of the
+    stimulus set) count from five values on, of which one has several stimuli; fewer are kinds, not groups. Groups of
+    stimuli that the benchmark does not declare are noted.
 
     Equal responses are reported if fewer than 0.0001 equal pairs are expected by chance.
 
@@ -199,6 +202,8 @@ def audit(benchmark: Any, *, model: BrainModel | None = None, seed: int = 0) -> 
         notes = list(parts.notes)
         if duplicates.reason is not None:
             notes.append(f"pictures were not compared: {duplicates.reason}")
+        if undeclared := grouping_of_parts(parts).question:
+            notes.append(undeclared)
         codes = groups_of(table, duplicates)
         splits, reason = splits_of(parts, table)
         overlaps = tuple(find_overlaps(codes, duplicates, splits, reason))

@@ -14,6 +14,7 @@ from brainscore_core.errors import UserError
 from brainscore_core.metrics import STIMULUS_GROUPS
 from brainscore_core.supported_data_standards.brainio.images import naming_stimuli
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
+from brainscore_core.supported_data_standards.brainio.stimulus_groups import CLASSES
 from brainscore_vision.model_helpers.gabor_bank import GaborBank, GaborFilters
 from brainscore_vision.model_helpers.images import load_rgb
 
@@ -32,17 +33,7 @@ __all__ = [
     "time_features",
 ]
 
-LABELS: Final = (
-    STIMULUS_GROUPS,
-    "category_name",
-    "category",
-    "object_class",
-    "image_label",
-    "label",
-    "texture_family",
-    "texture_type",
-    "animacy",
-)
+LABELS: Final = (STIMULUS_GROUPS, *CLASSES)
 """Columns of stimuli, or coordinates of recordings, that name categories or groups."""
 
 _TIMES: Final = ("presentation_time", "trial")

@@ -15,6 +15,7 @@ from brainscore_core.numerics.predictions import FEWEST_GROUPS
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_core.supported_data_standards.brainio.findings import Finding
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
+from brainscore_core.supported_data_standards.brainio.stimulus_groups import DECLARED, ORIGINS, Grouping, grouping_of
 from brainscore_vision.assessment.duplicates import Duplicates, find_duplicates
 from brainscore_vision.benchmark_helpers.measurements import without_single_time_bin
 from brainscore_vision.benchmark_helpers.multi_subject import KFoldNeuralBenchmark, MultiSubjectNeuralBenchmark
@@ -30,11 +31,11 @@ from brainscore_vision.registries import load_stimulus_set, stimulus_set_registr
 from brainscore_vision.utils import LazyLoad
 
 __all__ = [
-    "GROUPS",
     "Overlap",
     "Parts",
     "find_overlaps",
     "fitted_metric",
+    "grouping_of_parts",
     "groups_of",
     "parts_of",
     "percent",
@@ -43,13 +44,6 @@ __all__ = [
     "splits_of",
     "stimulus_table",
 ]
-
-GROUPS = (
-    "object_name", "object_id", "object", "identity", "scene", "scene_id", "scene_name", "video", "video_id",
-    "video_name", "clip", "session", "session_id", "run", "background", "background_id", "background_name",
-    "source_image", "original_image",
-)  # fmt: skip
-"""Coordinates whose values group stimuli that are not independent."""
 
 _NOT_FITTED = "the metric fits nothing, so there are no training stimuli"
 
@@ -191,20 +185,20 @@ def stimulus_table(parts: Parts) -> tuple[pd.DataFrame, Duplicates]:
         ids = coord_values(recordings, "stimulus_id", role="recordings")
         columns = {
             name: np.asarray(recordings[name].values)
-            for name in GROUPS
+            for name in ORIGINS
             if name in recordings.coords and recordings[name].dims == ("presentation",)
         }
         table = pd.DataFrame({"stimulus_id": ids, "part": number, **columns})
         stimuli = recordings.attrs.get("stimulus_set")
         if stimuli is not None:
             known = stimuli.drop_duplicates("stimulus_id").set_index("stimulus_id")
-            for name in GROUPS:
+            for name in ORIGINS:
                 if name in known.columns and name not in table:
                     table[name] = known[name].reindex(ids).to_numpy()
             paths.update(_with_files(stimuli).stimulus_paths)
         tables.append(table)
     if parts.stimuli is not None:
-        names = ["stimulus_id", *(name for name in GROUPS if name in parts.stimuli.columns)]
+        names = ["stimulus_id", *(name for name in ORIGINS if name in parts.stimuli.columns)]
         tables.append(pd.DataFrame(parts.stimuli[names]).assign(part=0))
         paths.update(parts.stimuli.stimulus_paths)
     table = pd.concat(tables, ignore_index=True).drop_duplicates(["stimulus_id", "part"], ignore_index=True)
@@ -224,7 +218,7 @@ def groups_of(table: pd.DataFrame, duplicates: Duplicates) -> dict[str, Codes]:
         found.pop("equal files")
     if not duplicates.n_near:
         found.pop("near-duplicates")
-    for name in GROUPS:
+    for name in ORIGINS:
         if name in table:
             codes, values = pd.factorize(table[name], use_na_sentinel=True)
             single = codes < 0
@@ -232,6 +226,15 @@ def groups_of(table: pd.DataFrame, duplicates: Duplicates) -> dict[str, Codes]:
             if FEWEST_GROUPS <= len(values) < (~single).sum():
                 found[name] = np.asarray(codes, dtype=np.intp)
     return found
+
+
+def grouping_of_parts(parts: Parts) -> Grouping:
+    """Groups of the test stimuli of a benchmark, as its metric finds them."""
+    groups = getattr(fitted_metric(parts.benchmark), "stimulus_groups", DECLARED)
+    try:
+        return grouping_of(parts.recordings[0], groups) if parts.recordings else Grouping()
+    except KeyError:
+        return Grouping()
 
 
 def fitted_metric(benchmark: Any) -> Any:

@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from brainscore_core.numerics.significance import corrected
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
-from brainscore_vision.assessment.overlaps import GROUPS, Parts, repetitions_of
+from brainscore_core.supported_data_standards.brainio.stimulus_groups import GROUPS
+from brainscore_vision.assessment.overlaps import Parts, repetitions_of
 from brainscore_vision.metric_helpers.alignment import coord_values
 
 __all__ = [
@@ -27,7 +28,7 @@ __all__ = [
     "serial_tests",
 ]
 
-CATEGORIES = (*GROUPS, "category_name", "category", "image_label", "condition", "texture_type")
+CATEGORIES = (*GROUPS, "condition")
 """Coordinates within which the order of presentations is tested."""
 
 ORDERS = (

@@ -10,6 +10,7 @@ from brainscore_core.benchmarks import BenchmarkBase, bound_score, ceil_score, e
 from brainscore_core.errors import UserError
 from brainscore_core.metrics import Metric, Score
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
+from brainscore_core.supported_data_standards.brainio.stimulus_groups import ATTRIBUTE
 from brainscore_vision.benchmark_helpers.aggregation import (
     ceiling_of_neuroids,
     concatenate_neuroids,
@@ -460,6 +461,7 @@ class TrainTestNeuralBenchmark(BenchmarkBase):
                 raw.attrs[key] = joined
                 if key == "predictions":
                     joined.attrs["groups"] = str(self.alpha_coord)
+                    joined.attrs |= {name: part for name, part in raws[0].attrs[key].attrs.items() if name == ATTRIBUTE}
         score = mean_of_fixed(list(scores.values()), units=units)
         score.attrs.update(raw=raw, ceiling=self.ceiling, scale="ceiled")
         score.attrs[f"raw_{units}"] = values_along(list(scores.values()), list(scores), str(self.alpha_coord))

@@ -24,6 +24,7 @@ from brainscore_core.supported_data_standards.brainio.assemblies import (
     NeuroidAssembly,
 )
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
+from brainscore_core.supported_data_standards.brainio.stimulus_groups import ATTRIBUTE
 from brainscore_vision.benchmark_helpers.measurements import (
     average_repetition,
     filter_reliable_neuroids,
@@ -445,7 +446,7 @@ class ChoiceBenchmark(BenchmarkBase):
             stimuli[self._truth].to_numpy().astype(str),
             coords={"stimulus_id": ("presentation", stimuli["stimulus_id"].to_numpy())},
             dims=["presentation"],
-            attrs={"choices": imagenet_synsets()} if self._choices == "imagenet" else None,
+            attrs={ATTRIBUTE: "truth"} | ({"choices": imagenet_synsets()} if self._choices == "imagenet" else {}),
         )
 
     def _estimate_ceiling(self) -> Score:

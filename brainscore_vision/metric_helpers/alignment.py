@@ -33,6 +33,7 @@ _SHOWN = 3
 
 P = ParamSpec("P")
 R = TypeVar("R")
+A = TypeVar("A", bound=xr.DataArray)
 
 
 class MetricInputError(UserError, ValueError):
@@ -69,7 +70,7 @@ def also_named(**names: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     return decorate
 
 
-def coord_values(assembly: DataAssembly, coord: str, *, role: str, dim: str = "presentation") -> NDArray[Any]:
+def coord_values(assembly: xr.DataArray, coord: str, *, role: str, dim: str = "presentation") -> NDArray[Any]:
     """Values of a coordinate along `dim`.
 
     Raises
@@ -220,7 +221,7 @@ def canonical_rows(assembly: DataAssembly) -> NDArray[np.intp]:
     return np.asarray(np.argsort(codes, kind="stable"), dtype=np.intp)
 
 
-def as_table(assembly: DataAssembly, dims: tuple[str, ...], *, role: str) -> DataAssembly:
+def as_table(assembly: A, dims: tuple[str, ...], *, role: str) -> A:
     """`assembly` with exactly `dims`, in this order; other dimensions of length 1 are dropped.
 
     Raises
@@ -283,5 +284,5 @@ def _name(assembly: DataAssembly, coord: str, position: int) -> str:
     return listed([assembly[coord].values[position]]) if coord in assembly.coords else f"number {position}"
 
 
-def _sizes(assembly: DataAssembly) -> str:
+def _sizes(assembly: xr.DataArray) -> str:
     return ", ".join(f"{dim}: {size}" for dim, size in assembly.sizes.items()) or "none"

@@ -5,14 +5,15 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 import pandas as pd
+import xarray as xr
 from numpy.typing import ArrayLike, NDArray
 
 from brainscore_core.errors import respelled, spelling_hint
 from brainscore_core.metrics import Score
 from brainscore_core.provenance import remark
-from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
+from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, coords_for_dim
 from brainscore_vision.metric_helpers.alignment import MetricInputError, as_table, coord_values, listed
-from brainscore_vision.metric_helpers.uncertainty import Units, unit_ids, units_along
+from brainscore_vision.metric_helpers.uncertainty import DECLARED, Units, unit_ids, units_of_stimuli
 
 __all__ = [
     "Choices",
@@ -280,22 +281,35 @@ class Images(NamedTuple):
     ids: NDArray[Any]
 
 
-def images_of(assembly: DataAssembly, group: str | None, *, default: str = "object_name") -> Images:
+def images_of(assembly: xr.DataArray, groups: str | None = DECLARED) -> Images:
     """Find which units of images vary, from trials with ``stimulus_id``; several may show the same image.
+
+    Parameters
+    ----------
+    assembly : BehavioralAssembly, presentation
+        Trials. Without `groups`, only coordinates that are the same in all trials of an image can group images.
+    groups : str or None
+        As for :func:`~brainscore_vision.metric_helpers.uncertainty.units_of_stimuli`.
 
     Raises
     ------
     MetricInputError
-        If the coordinate `group` is missing and not the default.
+        If the named coordinate is missing.
     """
     assembly = as_table(assembly, ("presentation",), role="target")
     stimulus, names = pd.factorize(coord_values(assembly, "stimulus_id", role="target"), sort=True)
     first = np.empty(len(names), dtype=np.intp)
     first[stimulus[::-1]] = np.arange(len(stimulus))[::-1]
-    images = assembly.isel(presentation=first)
-    units = units_along(images, "presentation", group, default=default)
+    coords = {}
+    for name, coord in coords_for_dim(assembly, "presentation").items():
+        values = np.asarray(coord.values)
+        if name == groups or len(first) == len(values) or np.array_equal(values, values[first][stimulus]):
+            coords[str(name)] = ("presentation", values[first])
+    images = xr.DataArray(names, coords=coords, dims=["presentation"], attrs=assembly.attrs)
+    units = units_of_stimuli(images, groups)
     units = units._replace(
         plural=units.plural.replace("stimuli", "images"), details=units.details.replace("stimuli", "images")
     )
-    ids = unit_ids(units, names, images[group].values if units.grouped else None)
-    return Images(units, units.codes[stimulus], str(group) if units.grouped else "stimuli", ids)
+    return Images(
+        units, units.codes[stimulus], str(units.group) if units.grouped else "stimuli", unit_ids(units, names)
+    )

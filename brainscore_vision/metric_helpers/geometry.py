@@ -23,11 +23,13 @@ from brainscore_vision.metric_helpers.alignment import (
 )
 from brainscore_vision.metric_helpers.transformations import TestOnlyCrossValidation, merge_splits
 from brainscore_vision.metric_helpers.uncertainty import (
+    DECLARED,
     Units,
     attach_influence,
     attach_varied,
     unit_ids,
     units_along,
+    units_of_stimuli,
 )
 
 __all__ = ["CrossValidatedGeometry", "GeometryMetric", "Matched", "Varied", "geometry_score", "matched", "numbered"]
@@ -168,7 +170,13 @@ def _attach(
     for part in varied:
         further = part is not varied[0]
         attach_influence(
-            score, part.influence, units=part.name, ids=part.ids, bias=0.0 if further else bias, further=further
+            score,
+            part.influence,
+            units=part.name,
+            ids=part.ids,
+            bias=0.0 if further else bias,
+            further=further,
+            stimuli=None if further else part.units,
         )
     if interval is None:
         centre = _clip_correlation(float(score) - bias)
@@ -202,7 +210,8 @@ class GeometryMetric(Metric):
         What the parts of a reason are called for users.
     stimulus_groups, neuroid_groups : str or None
         Coordinates of the target in whose groups stimuli and neuroids were drawn
-        (:func:`~brainscore_vision.metric_helpers.uncertainty.units_along`).
+        (:func:`~brainscore_core.supported_data_standards.brainio.stimulus_groups.grouping_of`,
+        :func:`~brainscore_vision.metric_helpers.uncertainty.units_along`).
     blocks : bool
         Whether more than 20 single neuroids are left out in 20 blocks, as leaving out each would take too long.
     """
@@ -212,7 +221,7 @@ class GeometryMetric(Metric):
     what: str
     estimates: str
     names: Mapping[str, str]
-    stimulus_groups: str | None = "object_name"
+    stimulus_groups: str | None = DECLARED
     neuroid_groups: str | None = "subject"
     blocks = True
 
@@ -240,11 +249,11 @@ class GeometryMetric(Metric):
     def varied(self, pair: Matched, first: Array, second: Array, similarity: Similarity) -> list[Varied]:
         """Influence of the target's stimuli and neuroids, or of their groups, on the similarity of two matrices."""
         target = pair.target
-        stimuli = units_along(target, "presentation", self.stimulus_groups, default="object_name")
+        stimuli = units_of_stimuli(target, self.stimulus_groups)
         influence, name, ids = similarity.influence[pair.order], "stimuli", target["stimulus_id"].values
         if stimuli.grouped:
-            name = str(self.stimulus_groups)
-            ids = unit_ids(stimuli, ids, target[name].values)
+            name = str(stimuli.group)
+            ids = unit_ids(stimuli, ids)
             influence = np.full(stimuli.number, np.nan)
             if similarity.reason is None:
                 codes = np.empty_like(stimuli.codes)
@@ -263,7 +272,7 @@ class GeometryMetric(Metric):
             name, ids = "block of neuroids", np.arange(_BLOCKS)
         elif neuroids.grouped:
             name = str(self.neuroid_groups)
-            ids = unit_ids(neuroids, ids, target[name].values)
+            ids = unit_ids(neuroids, ids)
         elif "neuroid_id" in target.coords and len(set(target["neuroid_id"].values.tolist())) == neuroids.number:
             ids = target["neuroid_id"].values
         influence = np.full(neuroids.number, np.nan)

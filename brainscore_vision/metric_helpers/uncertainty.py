@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+import xarray as xr
 from numpy.typing import NDArray
 
 from brainscore_core.metrics import NEUROID_GROUPS, STIMULUS_GROUPS, Score, attach_uncertainty
@@ -17,10 +18,18 @@ from brainscore_core.numerics.predictions import (
     PredictivityOfUnits,
     predictivity_interval,
 )
+from brainscore_core.provenance import remark
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
+from brainscore_core.supported_data_standards.brainio.stimulus_groups import (
+    ATTRIBUTE,
+    DECLARED,
+    INDEPENDENT,
+    grouping_of,
+)
 from brainscore_vision.metric_helpers.alignment import MetricInputError, coord_values
 
 __all__ = [
+    "DECLARED",
     "NEUROID_GROUPS",
     "STIMULUS_GROUPS",
     "Units",
@@ -36,12 +45,17 @@ __all__ = [
     "over_splits",
     "unit_ids",
     "units_along",
+    "units_of_stimuli",
+    "with_groups",
 ]
 
 _MANY_GROUPS = 10
 """Number of groups from which the interval is not labelled as one of few groups."""
 
 _NAMES = {"presentation": "stimuli", "neuroid": "neuroids"}
+
+_NOUNS = {"truth": "right answer"}
+"""Names of groups in texts, where these are not their coordinate's."""
 
 _UNITS = {
     "stimuli": ("presentation", "stimulus_id"),
@@ -69,6 +83,10 @@ class Units(NamedTuple):
         Group of each entry, if groups were declared, also if they are too few to be the units.
     names : array or None
         Name of each entry, where known.
+    group : str or None
+        Coordinate of the groups, also if they are too few to be the units.
+    labels : array or None
+        Its value for each entry.
     """
 
     codes: NDArray[np.intp]
@@ -77,6 +95,8 @@ class Units(NamedTuple):
     details: str
     clusters: NDArray[np.intp] | None = None
     names: NDArray[Any] | None = None
+    group: str | None = None
+    labels: NDArray[Any] | None = None
 
     @property
     def grouped(self) -> bool:
@@ -116,34 +136,112 @@ def units_along(assembly: DataAssembly, dim: str, group: str | None, *, default:
     >>> units_along(assembly, "presentation", "object_name", default="object_name").plural
     'new stimuli of these 3 object names'
     """
+    if group == default and group not in assembly.coords:
+        return _units(assembly, dim, None, None)
+    return _units(assembly, dim, group, None if group is None else _labels(assembly, dim, group))
+
+
+def units_of_stimuli(assembly: xr.DataArray, groups: str | None = DECLARED) -> Units:
+    """Find the units of the stimuli of an assembly, and ask for groups that may exist and are not declared.
+
+    Parameters
+    ----------
+    assembly : DataAssembly
+        The measurements, one presentation of each stimulus.
+    groups : str or None
+        As for :func:`~brainscore_core.supported_data_standards.brainio.stimulus_groups.grouping_of`.
+
+    Returns
+    -------
+    Units
+        As of :func:`units_along`. Undeclared groups are used as if they were declared, and a warning says how to
+        declare them.
+
+    Raises
+    ------
+    MetricInputError
+        If the named coordinate is missing.
+    """
+    try:
+        grouping = grouping_of(assembly, groups)
+    except KeyError:
+        _labels(assembly, "presentation", str(groups))
+        raise
+    units = _units(assembly, "presentation", grouping.name, grouping.values)
+    if grouping.question:
+        remark(grouping.question)
+        units = units._replace(details=f"{units.details}, not declared")
+    return units
+
+
+def _labels(assembly: xr.DataArray, dim: str, group: str) -> NDArray[Any]:
+    if group not in assembly.coords:
+        raise MetricInputError(
+            f"the target has no coordinate {group!r} to group its {_NAMES.get(dim, f'{dim}s')} by",
+            remedy="name a coordinate of the target, or pass None if each varies on its own",
+        )
+    return coord_values(assembly, group, role="target", dim=dim)
+
+
+def _units(assembly: xr.DataArray, dim: str, group: str | None, labels: NDArray[Any] | None) -> Units:
+    """Units along a dimension whose entries have these group labels."""
     n, name = assembly.sizes[dim], _NAMES.get(dim, f"{dim}s")
     coord = _UNITS[name][1] if name in _UNITS else None
     names = np.asarray(assembly[coord].values) if coord is not None and coord in assembly.coords else None
     single = Units(np.arange(n, dtype=np.intp), n, f"new {name}", f"{n:,} {name}", names=names)
-    if group is None or (group == default and group not in assembly.coords):
+    if group is None or labels is None:
         return single
-    if group not in assembly.coords:
-        raise MetricInputError(
-            f"the target has no coordinate {group!r} to group its {name} by",
-            remedy="name a coordinate of the target, or pass None if each varies on its own",
-        )
-    values = pd.Series(coord_values(assembly, group, role="target", dim=dim))
-    codes, labels = pd.factorize(values, sort=True, use_na_sentinel=False)
-    codes, number = np.asarray(codes, dtype=np.intp), len(labels)
+    values = pd.Series(labels)
+    codes, found = pd.factorize(values, sort=True, use_na_sentinel=False)
+    codes, number = np.asarray(codes, dtype=np.intp), len(found)
     if number == n or values.isna().all():
         return single
+    single = single._replace(clusters=codes, group=group, labels=labels)
     if number < FEWEST_GROUPS:
-        these = f"this {group}" if number == 1 else f"these {number} {group}s"
-        return single._replace(plural=f"new {name} of {these.replace('_', ' ')}", clusters=codes)
+        noun = _NOUNS.get(group, group)
+        these = f"this {noun}" if number == 1 else f"these {number} {_plural(noun)}"
+        return single._replace(plural=f"new {name} of {these.replace('_', ' ')}")
     few = ", few groups" if number < _MANY_GROUPS else ""
-    return Units(codes, number, f"new groups of {name} ({group})", f"{number:,} groups{few}", codes, names)
+    return single._replace(
+        codes=codes, number=number, plural=f"new groups of {name} ({group})", details=f"{number:,} groups{few}"
+    )
 
 
-def unit_ids(units: Units, entries: Any, groups: Any = None) -> NDArray[Any]:
+def _plural(noun: str) -> str:
+    if noun.endswith("y") and not noun.endswith(("ay", "ey", "oy")):
+        return f"{noun[:-1]}ies"
+    return f"{noun}es" if noun.endswith(("s", "x", "ch", "sh")) else f"{noun}s"
+
+
+def unit_ids(units: Units, entries: Any) -> NDArray[Any]:
     """Label of each unit: that of its entry, or of its group."""
     if not units.grouped:
         return np.asarray(entries)
-    return np.asarray(pd.Series(np.asarray(groups)).groupby(units.codes).first())
+    return np.asarray(pd.Series(units.labels).groupby(units.codes).first())
+
+
+def with_groups(responses: DataAssembly, units: Units, rows: NDArray[np.intp]) -> DataAssembly:
+    """Responses with the groups of their stimuli, so that comparisons resample what the score's interval did.
+
+    Parameters
+    ----------
+    responses : DataAssembly
+        Predictions or targets.
+    units : Units
+        Units of the stimuli.
+    rows : array of int
+        Entry of `units` that each presentation of `responses` belongs to.
+
+    Returns
+    -------
+    DataAssembly
+        With the coordinate of the groups, whose name is in ``attrs['stimulus_groups']``; without other attributes.
+    """
+    responses = responses.copy(deep=False)
+    if units.group is not None and units.labels is not None and units.group not in responses.coords:
+        responses = responses.assign_coords({units.group: ("presentation", units.labels[rows])})
+    responses.attrs = {ATTRIBUTE: units.group or INDEPENDENT}
+    return responses
 
 
 def attach_varied(score: Score, interval: Interval, units: Sequence[Units], *, estimates: str) -> Score:
@@ -225,6 +323,7 @@ def attach_influence(
     bias: float = 0.0,
     paired: bool = True,
     further: bool = False,
+    stimuli: Units | None = None,
 ) -> Score:
     """Store the influence of each resampled unit on a score, for tests of the difference between two models.
 
@@ -246,6 +345,8 @@ def attach_influence(
     further : bool
         Whether these units vary as well as those of ``attrs['influence']``: ``attrs['further_influence']``, whose
         variance is added.
+    stimuli : Units, optional
+        Those of the stimuli, if `units` contains these: by what they are grouped is stored.
 
     Returns
     -------
@@ -266,6 +367,8 @@ def attach_influence(
         dims.append(dim)
     kept = DataAssembly(np.asarray(influence, dtype=np.float64), coords=coords, dims=dims)
     kept.attrs = {"bias": float(bias), "paired": int(paired)}
+    if stimuli is not None:
+        kept.attrs[ATTRIBUTE] = stimuli.group or INDEPENDENT
     score.attrs["further_influence" if further else "influence"] = kept
     return score
 
@@ -309,7 +412,7 @@ def attach_interval(score: Score, interval: Interval, *, estimates: str, error: 
     )
 
 
-def attach_neuroid_interval(score: Score, raw: Score) -> Score:
+def attach_neuroid_interval(score: Score, raw: Score, *, reason: str = "") -> Score:
     """Attach the interval of a median over neuroids (averaged over splits), neuroids resampled.
 
     Parameters
@@ -318,14 +421,17 @@ def attach_neuroid_interval(score: Score, raw: Score) -> Score:
         Changed in place.
     raw : Score
         Values a neuroid, or split × neuroid.
+    reason : str
+        Why the interval is not about new stimuli as well, if it usually is.
     """
     values = np.asarray(raw.transpose(..., "neuroid").values, dtype=np.float64)
     of_splits = " (mean over splits)" if values.ndim > 1 else ""
+    only = f", these stimuli only ({reason})" if reason else ""
     interval = bootstrap_interval(values, "median", units="neuroids")
     return attach_interval(
         score,
         interval,
-        estimates=f"new neuroids; median over neuroids{of_splits}, stimuli and splits are kept",
+        estimates=f"new neuroids{only}; median over neuroids{of_splits}, stimuli and splits are kept",
     )
 
 

@@ -29,7 +29,7 @@ def _two_people():
     return 0.7 * np.random.default_rng(1).standard_normal((2, 1))
 
 
-def _images(rng, images, groups):
+def _images(rng, images, groups, named="object_name"):
     """How easy images are for people and for the model; images of a group resemble each other."""
     ease = rng.standard_normal((2, images))
     of_group = np.arange(images) % groups if groups else None
@@ -38,7 +38,7 @@ def _images(rng, images, groups):
     shared, own = ease
     columns = {"stimulus_id": np.arange(images), "truth": np.resize(CATEGORIES, images)}
     if groups:
-        columns["object_name"] = np.array([f"o{i:03}" for i in of_group])
+        columns[named] = np.array([f"o{i:03}" for i in of_group])
     return 0.6 + 1.2 * shared, 0.8 + 0.9 * shared + 0.8 * own, columns
 
 
@@ -60,12 +60,12 @@ def _error_consistency(regime, subjects, sizes, *, groups=None, seen=1.0):
     return Case([f"error_consistency: {regime}"], "images", "mean of the scores", draw, average, sizes, 1000)
 
 
-def _accuracy(regime, groups, sizes):
+def _accuracy(regime, groups, sizes, named="object_name"):
     metric = load_metric("accuracy")
 
     def draw(rng, n) -> Score:
-        _, of_model, columns = _images(rng, n, groups)
-        wrong = np.where(columns["truth"] == "cat", "dog", "cat")
+        _, of_model, columns = _images(rng, n, groups, named)
+        wrong = np.where(columns["truth"] == columns["truth"][0], columns["truth"][1], columns["truth"][0])
         model = _assembly(np.where(of_model > 0, columns["truth"], wrong), stimulus_id=columns["stimulus_id"])
         where = {name: column for name, column in columns.items() if name != "truth"}
         return metric(model, _assembly(columns["truth"], **where))
@@ -128,6 +128,8 @@ CASES = [
     _accuracy("images", None, (100,)),
     _accuracy("8 groups of images", 8, (160,)),
     _accuracy("20 groups of images", 20, (100,)),
+    _accuracy("20 classes, undeclared", 20, (100, 400), "category"),
+    _accuracy("20 right answers, undeclared", 20, (100, 400), "truth"),
     *(_consistency(name, 10, (96,)) for name in ("i1n", "i2n")),
     *(_consistency(name, 80, (96,)) for name in ("i2", "i2n")),
 ]

@@ -25,17 +25,20 @@ def _two_animals():
     return np.random.default_rng(2).standard_normal((2, FEATURES))
 
 
-def experiment(rng, stimuli, neuroids, *, groups=None, animals=None, shared=0.0, noise=0.7, unequal=False):
+def experiment(
+    rng, stimuli, neuroids, *, groups=None, named="object_name", animals=None, shared=0.0, noise=0.7, unequal=False
+):
     """Model and recording; stimuli of a group, and neuroids of an animal, resemble each other.
 
-    With `unequal`, responses are averaged over 1 to 8 presentations of a stimulus.
+    `named` is the coordinate of the groups. With `unequal`, responses are averaged over 1 to 8 presentations of a
+    stimulus.
     """
     features = rng.standard_normal((stimuli, FEATURES))
     columns = {"stimulus_id": [f"s{i:05}" for i in range(stimuli)]}
     if groups:
         of_group = np.arange(stimuli) % groups
         features = np.sqrt(0.7) * rng.standard_normal((groups, FEATURES))[of_group] + np.sqrt(0.3) * features
-        columns["object_name"] = [f"o{i:03}" for i in of_group]
+        columns[named] = [f"o{i:03}" for i in of_group]
     weights = rng.standard_normal((neuroids, FEATURES))
     of_animal = None
     if animals:
@@ -75,6 +78,7 @@ def _cases(name, sizes):
         _case(name, "168 neuroids", 168, (100,)),
         _case(name, "8 groups of stimuli", 50, (96,), groups=8),
         _case(name, "30 groups of stimuli", 50, (90,), groups=30),
+        _case(name, "20 groups of stimuli, undeclared", 50, (100,), groups=20, named="category"),
         _case(name, "2 animals, kept", 50, (100,), animals=2),
         _case(name, "5 animals", 50, (100,), animals=5),
         _case(name, "10 animals", 50, (100,), animals=10),

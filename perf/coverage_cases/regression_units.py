@@ -9,10 +9,10 @@ from .geometry_units import experiment
 __all__ = ["CASES"]
 
 
-def _case(name, regime, neuroids, sizes, **options):
+def _case(name, regime, neuroids, sizes, *, splits=None, **options):
     regression = {"n_components": 5} if name == "pls" else None
-    # so many objects cannot all be in a tenth of the stimuli
-    splits = {"stratification_coord": None} if options.get("groups") else None
+    if options.get("groups"):  # so many objects cannot all be in a tenth of the stimuli
+        splits = {"stratification_coord": None}
     metric = load_metric(name, regression_kwargs=regression, crossvalidation_kwargs=splits)
 
     def draw(rng, n) -> Score:
@@ -30,6 +30,7 @@ def _cases(name, sizes):
         _case(name, "reliability .9", 50, (100,), noise=0.33),
         _case(name, "8 groups of stimuli", 50, (96,), groups=8),
         _case(name, "30 groups of stimuli", 50, (90,), groups=30),
+        _case(name, "20 groups of stimuli, undeclared", 50, (100,), groups=20, named="category"),
         _case(name, "2 animals, kept", 50, (100,), animals=2),
         _case(name, "5 animals", 50, (100,), animals=5),
         _case(name, "10 animals", 50, (100,), animals=10),
@@ -38,8 +39,26 @@ def _cases(name, sizes):
     ]
 
 
+def _kept(name, regime, neuroids, sizes):
+    """Splits test so few stimuli that only neuroids vary: the truth is the score of more of them."""
+    metric = load_metric(name)
+
+    def draw(rng, n) -> Score:
+        source, recorded = experiment(rng, n, 20 * neuroids)
+        score, truth = metric(source, recorded.isel(neuroid=slice(neuroids))), float(metric(source, recorded))
+        error = Score(float(score) - truth)
+        error.attrs["ci"] = tuple(limit - truth for limit in score.attrs["ci"])
+        return error
+
+    text = "score of 20 times as many neuroids for the same stimuli"
+    return Case([f"{name}: {regime}"], "neuroids", text, draw, lambda scores, n: 0.0, sizes=sizes, simulations=200)
+
+
 CASES = [
     *_cases("ridge", (60, 100, 640)),
+    _case("ridge", "5 folds, as advised", 50, (20,), splits={"kfold": True, "splits": 5}),
+    _case("ridge", "7 folds, as advised", 50, (30,), splits={"kfold": True, "splits": 7}),
+    _kept("ridge", "these stimuli only", 50, (30,)),
     # much like it, so that some regimes are left out
     *(
         case

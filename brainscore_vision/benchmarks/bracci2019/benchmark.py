@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from brainscore_core.benchmarks import BenchmarkBase, bound_score, ceil_score
 from brainscore_core.errors import UserError
 from brainscore_core.metrics import Score
-from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, NeuroidAssembly
+from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, NeuroidAssembly, coords_for_dim
 from brainscore_vision import load_dataset, load_metric, load_stimulus_set
 from brainscore_vision.benchmark_helpers.measurements import describe, require_coords
 from brainscore_vision.benchmark_helpers.screen import place_on_screen
@@ -159,7 +159,9 @@ def _centred(assembly: DataAssembly, roi: int) -> DataAssembly:
             remedy=f"there are {', '.join(map(str, np.unique(assembly['roi'].values)))}",
         )
     selected = assembly.isel(neuroid=of_roi).transpose("presentation", "neuroid")
-    return selected - selected.mean(dim="presentation")
+    centred = selected - selected.mean(dim="presentation")
+    centred.attrs = dict(assembly.attrs)
+    return centred
 
 
 def _average_subject(assembly: DataAssembly) -> NeuroidAssembly:
@@ -167,11 +169,11 @@ def _average_subject(assembly: DataAssembly) -> NeuroidAssembly:
     numbers, voxel_of = np.unique(assembly["voxels"].values, return_inverse=True)
     values = np.asarray(assembly.values, dtype=np.float64)
     averaged = np.stack([values[:, voxel_of == voxel].mean(axis=1) for voxel in range(len(numbers))], axis=1)
+    of_stimuli = coords_for_dim(assembly, "presentation")
+    coords = {str(name): ("presentation", coord.values) for name, coord in of_stimuli.items()}
     return NeuroidAssembly(
         averaged,
-        coords={
-            "stimulus_id": ("presentation", assembly["stimulus_id"].values),
-            "voxels": ("neuroid", numbers),
-        },
+        coords={**coords, "voxels": ("neuroid", numbers)},
         dims=["presentation", "neuroid"],
+        attrs=assembly.attrs,
     )

@@ -7,6 +7,7 @@ import numpy as np
 from brainscore_core.benchmarks import BenchmarkBase, bound_score, normalise
 from brainscore_core.metrics import Score
 from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly, DataAssembly
+from brainscore_core.supported_data_standards.brainio.stimulus_groups import ATTRIBUTE
 from brainscore_vision import load_dataset, load_metric, load_stimulus_set
 from brainscore_vision.benchmarks.geirhos2021.conditions import EXCLUDED, cast_coordinate_type, scored
 from brainscore_vision.benchmarks.geirhos2021.task import label, only_shown, say_coverage
@@ -164,7 +165,7 @@ class Geirhos2021Accuracy(BenchmarkBase):
             shown["truth"].to_numpy().astype(str),
             coords={"stimulus_id": ("presentation", shown["stimulus_id"].to_numpy().astype(str))},
             dims=["presentation"],
-            attrs={"choices": np.unique(assembly["truth"].values.astype(str))},
+            attrs={ATTRIBUTE: "truth", "choices": np.unique(assembly["truth"].values.astype(str))},
         )
         score = bound_score(normalise(self._metric(labels, truth), self.ceiling))
         return say_coverage(score, shown, assembly)

@@ -8,6 +8,7 @@ from brainscore_core.benchmarks import Benchmark, BenchmarkBase, bound_score, no
 from brainscore_core.metrics import Score, declare_no_error
 from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
+from brainscore_core.supported_data_standards.brainio.stimulus_groups import ATTRIBUTE
 from brainscore_vision import load_dataset, load_metric, load_stimulus_set
 from brainscore_vision.benchmark_helpers.table_benchmarks import make_benchmark
 from brainscore_vision.benchmark_helpers.tables import BenchmarkRow
@@ -96,7 +97,7 @@ class CueConflict(BenchmarkBase):
                 return attach_remarks(score, remark)
             conflicts, chosen = conflicts[decided], chosen[decided]
         target = _assembly(conflicts, conflicts[shape].to_numpy())
-        target.attrs["choices"] = categories
+        target.attrs |= {"choices": categories, ATTRIBUTE: "truth"}
         raw = attach_remarks(self._metric(_assembly(conflicts, chosen), target), remark)
         return say_coverage(bound_score(normalise(raw, self.ceiling)), shown, experiment)
 

@@ -6,6 +6,7 @@ from brainscore_core.benchmarks import BenchmarkBase, bound_score, normalise
 from brainscore_core.metrics import Score
 from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
+from brainscore_core.supported_data_standards.brainio.stimulus_groups import ATTRIBUTE
 from brainscore_vision import load_metric
 from brainscore_vision.benchmarks.imagenet.images import load_images, read_table
 from brainscore_vision.data.imagenetslim15000 import BIBTEX
@@ -66,7 +67,7 @@ class Imagenet2012(BenchmarkBase):
             stimuli["synset"].to_numpy(dtype=object),
             coords={"stimulus_id": ("presentation", stimuli["stimulus_id"].to_numpy(dtype=object))},
             dims=["presentation"],
-            attrs={"choices": imagenet_synsets()},
+            attrs={ATTRIBUTE: "truth", "choices": imagenet_synsets()},
         )
         shown = stimuli.drop(columns="synset")
         shown.stimulus_paths, shown.identifier = stimuli.stimulus_paths, stimuli.identifier

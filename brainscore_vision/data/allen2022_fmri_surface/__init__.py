@@ -19,5 +19,7 @@ BIBTEX = """@article{allen_massive_2022,
   pages = {116--126}
 }"""
 
+STIMULUS_GROUPS = {"Allen2022_fmri_surface*": "none"}  # each picture shows another scene
+
 for _key in table_keys(__file__, "assemblies.csv"):
     data_registry[_key] = partial(load_assembly, __file__, _key)

@@ -23,6 +23,8 @@ BIBTEX = """@article{BAKER2022104913,
   author = {Nicholas Baker and James H. Elder}
 }"""
 
+STIMULUS_GROUPS = {"Baker2022_*": "truth"}
+
 _BUCKET = "brainscore-storage/brainio-brainscore"
 
 

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
     from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 
+STIMULUS_GROUPS = {"BMD2024.*": "truth"}
+
 _BUCKET = "brainscore-storage/brainio-brainscore"
 
 

@@ -23,6 +23,8 @@ BIBTEX = """@article{bracci2019ventral,
   doi = {10.1523/JNEUROSCI.1714-18.2019}
 }"""
 
+STIMULUS_GROUPS = {"Bracci2019": "image_group"}
+
 _IDENTIFIER = "Bracci2019"
 _BUCKET = "brainscore-storage/brainio-brainscore"
 _LATEST = "null"  # the version of objects from before the bucket kept versions

@@ -17,6 +17,8 @@ BIBTEX = """@article{Tong.Coggan2024.behavior,
   journal = {in prep}
 }"""
 
+STIMULUS_GROUPS = {"Coggan2024_behavior": "object_class"}
+
 _BUCKET = "brainscore-storage/brainio-brainscore"
 _LATEST = "null"  # the version of objects from before the bucket kept versions
 

@@ -17,6 +17,8 @@ BIBTEX = """@article{Tong.Coggan2024.fMRI,
   journal = {under review}
 }"""
 
+STIMULUS_GROUPS = {"Coggan2024_fMRI": "object_name"}
+
 _STORED = "tong.Coggan2024_fMRI"
 _BUCKET = "brainscore-storage/brainio-brainscore"
 

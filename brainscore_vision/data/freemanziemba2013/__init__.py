@@ -22,6 +22,8 @@ BIBTEX = """@article{freeman2013functional,
   doi = {10.1038/nn.3402}
 }"""
 
+STIMULUS_GROUPS = {"FreemanZiemba2013*": "texture_family"}
+
 _BUCKET = "brainscore-storage/brainio-brainscore"
 _LATEST = "null"  # the version of objects from before the bucket kept versions
 

@@ -22,6 +22,8 @@ BIBTEX = """@article{geirhos2021partial,
   doi = {10.48550/arXiv.2106.07411}
 }"""
 
+STIMULUS_GROUPS = {"Geirhos2021_*": "truth"}
+
 
 _OF_GEIRHOS2019 = ("cue-conflict", "edge", "silhouette")
 """Pictures and observers are those of an earlier study."""

@@ -17,6 +17,8 @@ BIBTEX = """@article{gifford_large_2022,
   year = {2022}
 }"""
 
+STIMULUS_GROUPS = {"Gifford2022_test": "none"}  # one picture of each thing
+
 for _key in table_keys(__file__, "assemblies.csv"):
     data_registry[_key] = partial(load_assembly, __file__, _key)
 for _key in table_keys(__file__, "stimulus_sets.csv"):

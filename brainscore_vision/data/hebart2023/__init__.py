@@ -24,6 +24,8 @@ BIBTEX = """@article{10.7554/eLife.82580,
   doi = {10.7554/eLife.82580}
 }"""
 
+STIMULUS_GROUPS = {"Hebart2023": "none"}  # one picture of each thing
+
 _BUCKET = "brainscore-storage/brainio-brainscore"
 _LATEST = "null"  # the version of objects from before the bucket kept versions
 

@@ -19,6 +19,8 @@ BIBTEX = """@article{hebart_things-data_2023,
   pmid = {36847339}
 }"""
 
+STIMULUS_GROUPS = {"Hebart2023_fmri_test": "none"}  # one picture of each thing
+
 for _key in table_keys(__file__, "assemblies.csv"):
     data_registry[_key] = partial(load_assembly, __file__, _key)
 for _key in table_keys(__file__, "stimulus_sets.csv"):

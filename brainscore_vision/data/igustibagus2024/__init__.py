@@ -6,6 +6,8 @@ from brainscore_core.plugins.tables import table_keys
 from brainscore_vision import data_registry, stimulus_set_registry
 from brainscore_vision.data._tables import load_assembly, load_stimuli
 
+STIMULUS_GROUPS = {"Igustibagus2024": "object_label"}
+
 for _key in table_keys(__file__, "assemblies.csv"):
     data_registry[_key] = partial(load_assembly, __file__, _key)
 for _key in table_keys(__file__, "stimulus_sets.csv"):

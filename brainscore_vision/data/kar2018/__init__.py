@@ -18,6 +18,8 @@ BIBTEX = """@article{19,
   author = {Kar, Kohitij and Kubilius, Jonas and Schmidt, Kailyn and Issa, Elias B and DiCarlo, James J.}
 }"""
 
+STIMULUS_GROUPS = {"Kar2018hvm": "object_name"}
+
 for _key in table_keys(__file__, "assemblies.csv"):
     data_registry[_key] = partial(load_assembly, __file__, _key)
 for _key in table_keys(__file__, "stimulus_sets.csv"):

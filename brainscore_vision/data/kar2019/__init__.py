@@ -26,6 +26,8 @@ BIBTEX = """@article{Kar2019,
   url = {https://doi.org/10.1038/s41593-019-0392-5}
 }"""
 
+STIMULUS_GROUPS = {"Kar2019*": "image_label"}
+
 _BUCKET = "brainscore-storage/brainio-brainscore"
 _LATEST = "null"  # the version of objects from before the bucket kept versions
 

@@ -17,6 +17,8 @@ BIBTEX = """@article{li2026triplen,
   url = {https://doi.org/10.1038/s41593-026-02322-z}
 }"""
 
+STIMULUS_GROUPS = {"Li2026*": "none"}  # each picture shows another scene
+
 for _key in table_keys(__file__, "assemblies.csv"):
     data_registry[_key] = partial(load_assembly, __file__, _key)
 for _key in table_keys(__file__, "stimulus_sets.csv"):

@@ -23,6 +23,8 @@ BIBTEX = """@article{majajhong2015simple,
   doi = {10.1523/JNEUROSCI.5181-14.2015}
 }"""
 
+STIMULUS_GROUPS = {"MajajHong2015*": "object_name"}
+
 _BUCKET = "brainscore-storage/brainio-brainscore"
 _LATEST = "null"  # the version of objects from before the bucket kept versions
 

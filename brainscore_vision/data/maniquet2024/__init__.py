@@ -18,6 +18,8 @@ BIBTEX = """@article{Maniquet2024.04.02.587669,
   journal = {bioRxiv}
 }"""
 
+STIMULUS_GROUPS = {"Maniquet2024": "image_label"}
+
 for _key in table_keys(__file__, "assemblies.csv"):
     data_registry[_key] = partial(load_assembly, __file__, _key)
 for _key in table_keys(__file__, "stimulus_sets.csv"):

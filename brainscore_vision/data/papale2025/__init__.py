@@ -22,6 +22,8 @@ BIBTEX = """@article{papale_extensive_2025,
   year = {2025}
 }"""
 
+STIMULUS_GROUPS = {"Papale2025_*": "object_name"}
+
 _BUCKET = "brainscore-storage/brainscore-vision/benchmarks/Papale2025"
 
 

@@ -24,6 +24,8 @@ BIBTEX = """@article{rajalingham2018large,
   doi = {10.1523/JNEUROSCI.0388-18.2018}
 }"""
 
+STIMULUS_GROUPS = {"Rajalingham2018.*": "sample_obj"}
+
 _BUCKET = "brainscore-storage/brainio-brainscore"
 _LATEST = "null"  # the version of objects from before the bucket kept versions
 

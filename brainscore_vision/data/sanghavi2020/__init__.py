@@ -36,6 +36,8 @@ BIBTEX = """@misc{Sanghavi2020,
   month = {Nov}
 }"""
 
+STIMULUS_GROUPS = {"Sanghavi2020": "object_name"}  # those of hvm; the others' are not known
+
 for _key in table_keys(__file__, "assemblies.csv"):
     data_registry[_key] = partial(load_assembly, __file__, _key)
 for _key in table_keys(__file__, "stimulus_sets.csv"):

@@ -12,6 +12,8 @@ from brainscore_vision.data._tables import load_assembly, load_stimuli
 if TYPE_CHECKING:
     from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 
+STIMULUS_GROUPS = {"Scialom2024_*": "truth"}
+
 
 def _load_stimuli(identifier: str) -> StimulusSet:
     """Conditions are text, also where they look like numbers."""

@@ -17,5 +17,7 @@ BIBTEX = """@article{lee2019sensitivity,
   publisher = {The Association for Research in Vision and Ophthalmology}
 }"""
 
+STIMULUS_GROUPS = {"Seibert2019": "object_name"}
+
 for _key in table_keys(__file__, "assemblies.csv"):
     data_registry[_key] = partial(load_assembly, __file__, _key)

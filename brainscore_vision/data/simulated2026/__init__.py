@@ -8,6 +8,8 @@ if TYPE_CHECKING:
     from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
     from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 
+STIMULUS_GROUPS = {"Simulated2026": "object_name"}
+
 
 def _stimulus_set() -> "StimulusSet":
     from brainscore_vision.data.simulated2026.packages import stimulus_set

@@ -20,6 +20,8 @@ BIBTEX = """@article{zhang2018finding,
   publisher = {Nature Publishing Group UK London}
 }"""
 
+STIMULUS_GROUPS = {"Zhang2018search_obj_array": "truth"}
+
 for _key in table_keys(__file__, "assemblies.csv"):
     data_registry[_key] = partial(load_assembly, __file__, _key)
 for _key in table_keys(__file__, "stimulus_sets.csv"):

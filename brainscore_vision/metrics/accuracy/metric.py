@@ -5,15 +5,16 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import xarray as xr
 from numpy.typing import NDArray
 
 from brainscore_core.metrics import Metric, Score, declare_no_error
 from brainscore_core.numerics import Interval, bootstrap_interval, combined_interval, mean_influence
 from brainscore_core.numerics.deletion import deletion_influence
-from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
+from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, coords_for_dim
 from brainscore_vision.metric_helpers.alignment import MetricInputError, as_table, coord_values, listed, require_same
 from brainscore_vision.metric_helpers.behaviour import Images, attach_remarks, images_of, right_choices
-from brainscore_vision.metric_helpers.uncertainty import Units, attach_influence, attach_varied, clipped
+from brainscore_vision.metric_helpers.uncertainty import DECLARED, attach_influence, attach_varied, clipped
 
 __all__ = ["Accuracy"]
 
@@ -25,7 +26,8 @@ class Accuracy(Metric):
     ----------
     stimulus_groups : str or None
         Coordinate of the target in whose groups images were drawn
-        (:func:`~brainscore_vision.metric_helpers.uncertainty.units_along`).
+        (:func:`~brainscore_core.supported_data_standards.brainio.stimulus_groups.grouping_of`); ``'truth'``: the
+        right choices.
 
     Notes
     -----
@@ -50,8 +52,8 @@ class Accuracy(Metric):
 
     scale = "accuracy"
 
-    def __init__(self, *, stimulus_groups: str | None = "object_name") -> None:
-        self._stimulus_groups = stimulus_groups
+    def __init__(self, *, stimulus_groups: str | None = DECLARED) -> None:
+        self.stimulus_groups = stimulus_groups
 
     def __call__(self, source: DataAssembly | Sequence[Any], target: DataAssembly | Sequence[Any]) -> Score:
         """Compare choices.
@@ -105,25 +107,34 @@ class Accuracy(Metric):
             "std": float(correct.std()),
         }
         attach_remarks(score, remark)
-        images = None
-        if stimuli is not None and isinstance(target, DataAssembly):
-            images = images_of(target, self._stimulus_groups)
-        if images is not None and images.units.grouped:
-            without = _without(correct, images)
-            attach_influence(score, deletion_influence(without), units=images.name, ids=images.ids)
-            interval = clipped(combined_interval(float(score), [deletion_influence(without)]), low=0.0)
+        images = images_of(_trials(target, right, stimuli), self.stimulus_groups)
+        if images.units.grouped:
+            influence = deletion_influence(_without(correct, images))
+            attach_influence(score, influence, units=images.name, ids=images.ids, stimuli=images.units)
+            interval = clipped(combined_interval(float(score), [influence]), low=0.0)
         else:
-            attach_influence(score, mean_influence(correct), units="stimuli", ids=stimuli)
+            attach_influence(score, mean_influence(correct), units="stimuli", ids=stimuli, stimuli=images.units)
             interval = _interval(correct, stimuli)
-        n = interval.n
-        units = Units(np.arange(n), n, "new images", f"{n:,} images") if images is None else images.units
-        return attach_varied(score, interval, [units], estimates="share of right choices")
+        return attach_varied(score, interval, [images.units], estimates="share of right choices")
 
     def ceiling(self, assembly: DataAssembly | None = None) -> Score:
         """The largest accuracy there is, 1, whatever the measurements."""
         score = declare_no_error(Score(1.0), "the largest accuracy there is, by definition")
         score.attrs["meaning"] = "upper bound"
         return score
+
+
+def _trials(target: Any, right: NDArray[Any], stimuli: NDArray[Any] | None) -> xr.DataArray:
+    """The right choices as a coordinate beside those of the target; each trial an image if these are not known."""
+    coords: dict[str, Any] = {}
+    if isinstance(target, DataAssembly):
+        names = coords_for_dim(target, "presentation")
+        coords = {str(name): ("presentation", coord.values) for name, coord in names.items()}
+    coords |= {
+        "truth": ("presentation", right),
+        "stimulus_id": ("presentation", np.arange(len(right)) if stimuli is None else stimuli),
+    }
+    return xr.DataArray(right, coords=coords, dims=["presentation"], attrs=getattr(target, "attrs", None))
 
 
 def _rows(source: NDArray[Any], target: NDArray[Any]) -> NDArray[np.intp]:

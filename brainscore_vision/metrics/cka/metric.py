@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from brainscore_core.numerics import Similarity, compare_kernels, linear_kernel, rbf_kernel
 from brainscore_core.numerics.deletion import cka_without_neuroids, cka_without_stimuli, deletion_influence
 from brainscore_vision.metric_helpers.geometry import Array, GeometryMetric
-from brainscore_vision.metric_helpers.uncertainty import Units
+from brainscore_vision.metric_helpers.uncertainty import DECLARED, Units
 
 __all__ = ["CKAMetric"]
 
@@ -31,7 +31,8 @@ class CKAMetric(GeometryMetric):
         there is one.
     stimulus_groups, neuroid_groups : str or None
         Coordinates of the target in whose groups stimuli and neuroids were drawn: whole groups are left out
-        (:func:`~brainscore_vision.metric_helpers.uncertainty.units_along`). The defaults may be missing.
+        (:func:`~brainscore_core.supported_data_standards.brainio.stimulus_groups.grouping_of`,
+        :func:`~brainscore_vision.metric_helpers.uncertainty.units_along`). The defaults may be missing.
 
     Notes
     -----
@@ -72,7 +73,7 @@ class CKAMetric(GeometryMetric):
         kernel: Literal["linear", "rbf"] = "linear",
         bandwidth: float = 0.8,
         device: Any = None,
-        stimulus_groups: str | None = "object_name",
+        stimulus_groups: str | None = DECLARED,
         neuroid_groups: str | None = "subject",
     ) -> None:
         if kernel not in ("linear", "rbf"):

@@ -26,6 +26,7 @@ from brainscore_vision.metric_helpers.behaviour import (
     right_choices,
 )
 from brainscore_vision.metric_helpers.uncertainty import (
+    DECLARED,
     Units,
     attach_influence,
     attach_interval,
@@ -67,7 +68,7 @@ class ErrorConsistency(Metric):
         Coordinate of the target with the right answers.
     stimulus_groups : str or None
         Coordinate of the target in whose groups images were drawn
-        (:func:`~brainscore_vision.metric_helpers.uncertainty.units_along`).
+        (:func:`~brainscore_core.supported_data_standards.brainio.stimulus_groups.grouping_of`).
 
     Notes
     -----
@@ -104,9 +105,9 @@ class ErrorConsistency(Metric):
 
     scale = "similarity"
 
-    def __init__(self, truth_coord: str = "truth", *, stimulus_groups: str | None = "object_name") -> None:
+    def __init__(self, truth_coord: str = "truth", *, stimulus_groups: str | None = DECLARED) -> None:
         self._truth_coord = truth_coord
-        self._stimulus_groups = stimulus_groups
+        self.stimulus_groups = stimulus_groups
 
     def __call__(self, source: DataAssembly, target: DataAssembly) -> Score:
         """Compare a model's choices with the subjects'.
@@ -132,7 +133,7 @@ class ErrorConsistency(Metric):
         """
         trials = self._trials(target)
         correct, _, remark = right_choices(matched_choices(source, trials.stimuli), trials.truth, others=trials.others)
-        images = images_of(target, self._stimulus_groups)
+        images = images_of(target, self.stimulus_groups)
         found = crossed_kappa(
             correct,
             trials.correct,
@@ -161,10 +162,11 @@ class ErrorConsistency(Metric):
         if subjects < _FEWEST:
             these = "this subject" if subjects == 1 else f"these {subjects} subjects"
             varied = [influence.mean(axis=0)]
-            attach_influence(score, varied[0], units=images.name, ids=images.ids)
+            attach_influence(score, varied[0], units=images.name, ids=images.ids, stimuli=images.units)
             units = [images.units._replace(plural=f"{images.units.plural} for {these}")]
         else:
-            attach_influence(score, influence, units=("subjects", images.name), ids=(trials.subjects, images.ids))
+            names, ids = ("subjects", images.name), (trials.subjects, images.ids)
+            attach_influence(score, influence, units=names, ids=ids, stimuli=images.units)
             varied = [influence[known] * (subjects / len(known))]
             units = [Units(np.arange(subjects), subjects, "new subjects", f"{subjects:,} subjects"), images.units]
         interval = combined_interval(signed, varied)

@@ -61,7 +61,9 @@ def test_equals_the_definition():
     error = np.sqrt(influence_variance(influence.values)[0])
     assert score.attrs["error"] == pytest.approx(error, abs=1e-12)
     assert error > per_subject.std(ddof=1) / np.sqrt(5)
-    assert score.attrs["ci_estimates"].startswith("new subjects and new images; 5 subjects, 120 images")
+    assert score.attrs["ci_estimates"].startswith(
+        "new subjects and new images of these 3 right answers; 5 subjects, 120 images"
+    )
     assert score.attrs["std"] == pytest.approx(kappas.std(ddof=0), abs=1e-12)
     assert score.attrs["ci_method"] == "influence"
     assert score.attrs["scale"] == "similarity"
@@ -134,7 +136,7 @@ def test_few_subjects(subjects):
     metric = load_metric("error_consistency")
     score = metric(model, _trials(frame))
     these = "this subject" if subjects == 1 else "these 2 subjects"
-    assert score.attrs["ci_estimates"].startswith(f"new images for {these}; ")
+    assert score.attrs["ci_estimates"].startswith(f"new images of these 3 right answers for {these}; ")
     assert score.attrs["influence"].dims == ("presentation",)
     if subjects == 1:
         with pytest.raises(MetricInputError, match="needs a second one"):

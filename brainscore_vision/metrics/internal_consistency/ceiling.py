@@ -17,13 +17,14 @@ from brainscore_vision.metric_helpers._draws import shuffle_splits
 from brainscore_vision.metric_helpers.alignment import MetricInputError, as_table, coord_values
 from brainscore_vision.metric_helpers.copies import require_own_responses
 from brainscore_vision.metric_helpers.uncertainty import (
+    DECLARED,
     NEUROID_GROUPS,
-    STIMULUS_GROUPS,
     attach_neuroid_interval,
     attach_predictivity_interval,
     note_undefined,
     over_splits,
     units_along,
+    units_of_stimuli,
 )
 from brainscore_vision.metric_helpers.xarray_utils import XarrayCorrelation
 
@@ -59,8 +60,9 @@ class InternalConsistency(Ceiling):
     random_state : int
         Seed; halves are those of scikit-learn's ``ShuffleSplit(train_size=.5)`` over the sorted repetition labels.
     stimulus_groups, neuroid_groups : str, optional
-        Coordinates whose values group stimuli and neuroids that do not vary independently; the defaults apply if the
-        assembly has them. None: no groups.
+        Coordinates whose values group stimuli and neuroids that do not vary independently; by default those that the
+        assembly declares (:func:`~brainscore_core.supported_data_standards.brainio.stimulus_groups.grouping_of`), and
+        ``subject`` if it has that. None: no groups.
 
     Notes
     -----
@@ -105,13 +107,14 @@ class InternalConsistency(Ceiling):
         *,
         splits: int = 10,
         random_state: int = 1,
-        stimulus_groups: str | None = STIMULUS_GROUPS,
+        stimulus_groups: str | None = DECLARED,
         neuroid_groups: str | None = NEUROID_GROUPS,
     ) -> None:
         self._split_coord = split_coord
         self._splits = splits
         self._random_state = random_state
-        self._groups = (stimulus_groups, neuroid_groups)
+        self.stimulus_groups = stimulus_groups
+        self.neuroid_groups = neuroid_groups
 
     def __call__(self, assembly: DataAssembly) -> Score:
         """Estimate the reliability of `assembly`.
@@ -150,18 +153,15 @@ class InternalConsistency(Ceiling):
         self, score: Score, table: _Table, halves: list[tuple[NDArray[np.intp], NDArray[np.intp]]]
     ) -> None:
         """Attach the interval over stimuli and neuroids, or over neuroids alone if each was shown other stimuli."""
-        stimuli, neuroids = (
-            units_along(table.of_stimuli, dim, group, default=default)
-            for dim, group, default in zip(
-                ("presentation", "neuroid"), self._groups, (STIMULUS_GROUPS, NEUROID_GROUPS), strict=True
-            )
-        )
+        stimuli = units_of_stimuli(table.of_stimuli, self.stimulus_groups)
+        neuroids = units_along(table.of_stimuli, "neuroid", self.neuroid_groups, default=NEUROID_GROUPS)
         collected = PredictivityOfSplits(stimuli.codes, change=spearman_brown)
         for first, second in half_means(table.values, table.stimuli, table.repetitions, halves):
             measured = ~(np.isnan(first) | np.isnan(second))
             rows = np.flatnonzero(measured.all(axis=1))
             if len(rows) < FEWEST or measured.any(axis=1).sum() > len(rows):
-                attach_neuroid_interval(score, score.attrs[Score.RAW_VALUES_KEY])
+                few = f"{len(rows)} stimuli with responses of all neuroids"
+                attach_neuroid_interval(score, score.attrs[Score.RAW_VALUES_KEY], reason=few)
                 return
             collected.add(first[rows], second[rows], test=rows)
         attach_predictivity_interval(score, collected.result(), stimuli=stimuli, neuroids=neuroids)

@@ -80,7 +80,7 @@ class OddOneOutMatch(Metric):
             source = source.isel(presentation=_matching(shown, triplets))
         chosen = _chosen(np.asarray(source.values), triplets)
         of_people = DataAssembly(triplets[:, 2], dims=["presentation"], attrs={"choices": np.unique(triplets)})
-        score = Accuracy()(DataAssembly(chosen, dims=["presentation"]), of_people)
+        score = Accuracy(stimulus_groups=None)(DataAssembly(chosen, dims=["presentation"]), of_people)
         score.attrs["ci_estimates"] = "share of matching choices; triplets vary"
         attach_influence(score, score.attrs["influence"].values, units="triplets")
         return score

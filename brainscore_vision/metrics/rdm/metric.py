@@ -19,7 +19,7 @@ from brainscore_core.numerics.dissimilarity import Dissimilarity, condensed
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, coords_for_dim
 from brainscore_vision.metric_helpers.alignment import as_table, finite_values
 from brainscore_vision.metric_helpers.geometry import Array, GeometryMetric
-from brainscore_vision.metric_helpers.uncertainty import Units, attach_interval
+from brainscore_vision.metric_helpers.uncertainty import DECLARED, Units, attach_interval
 
 __all__ = ["NAMES", "RDM", "Comparison", "RDMMetric", "RDMSimilarity", "compare", "known_comparison"]
 
@@ -120,7 +120,8 @@ class RDMMetric(GeometryMetric):
         there is one.
     stimulus_groups, neuroid_groups : str or None
         Coordinates of the target in whose groups stimuli and neuroids were drawn: whole groups are left out
-        (:func:`~brainscore_vision.metric_helpers.uncertainty.units_along`). The defaults may be missing.
+        (:func:`~brainscore_core.supported_data_standards.brainio.stimulus_groups.grouping_of`,
+        :func:`~brainscore_vision.metric_helpers.uncertainty.units_along`). The defaults may be missing.
 
     Notes
     -----
@@ -165,7 +166,7 @@ class RDMMetric(GeometryMetric):
         dissimilarity: Dissimilarity = "correlation",
         comparison: Comparison = "spearman",
         device: Any = None,
-        stimulus_groups: str | None = "object_name",
+        stimulus_groups: str | None = DECLARED,
         neuroid_groups: str | None = "subject",
     ) -> None:
         self.stimulus_groups = stimulus_groups

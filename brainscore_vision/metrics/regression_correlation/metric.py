@@ -14,13 +14,15 @@ from brainscore_core.supported_data_standards.brainio.assemblies import DataAsse
 from brainscore_vision.metric_helpers.alignment import as_table, listed, match_rows
 from brainscore_vision.metric_helpers.transformations import CrossValidation, merge_splits
 from brainscore_vision.metric_helpers.uncertainty import (
+    DECLARED,
     NEUROID_GROUPS,
-    STIMULUS_GROUPS,
     Units,
     attach_neuroid_interval,
     attach_predictivity_interval,
     note_undefined,
     units_along,
+    units_of_stimuli,
+    with_groups,
 )
 from brainscore_vision.metric_helpers.xarray_utils import Defaults, XarrayCorrelation, XarrayRegression
 
@@ -57,6 +59,8 @@ __all__ = [
 
 _WHAT = "the correlation of predicted and measured responses"
 
+_OTHER_MEASURE = "the measure is not Pearson's correlation"
+"""Why an interval is about these stimuli only."""
 
 _OFTEN = 0.5
 """Share of fits with a penalty at the end of its grid, above which this is remarked."""
@@ -81,8 +85,9 @@ class CrossRegressedCorrelation(Metric):
         For :class:`~brainscore_vision.metric_helpers.transformations.CrossValidation`; by default 10 splits with 90 %
         of the stimuli to fit on, stratified by ``object_name`` where the target has that coordinate.
     stimulus_groups, neuroid_groups : str, optional
-        Coordinates of the target whose values group stimuli and neuroids that do not vary independently; the defaults
-        apply if the target has them. None: no groups.
+        Coordinates of the target whose values group stimuli and neuroids that do not vary independently; by default
+        ``subject`` if the target has that, and what it declares
+        (:func:`~brainscore_core.supported_data_standards.brainio.stimulus_groups.grouping_of`). None: no groups.
 
     Notes
     -----
@@ -129,13 +134,14 @@ class CrossRegressedCorrelation(Metric):
         correlation: Any,
         crossvalidation_kwargs: Mapping[str, Any] | None = None,
         *,
-        stimulus_groups: str | None = STIMULUS_GROUPS,
+        stimulus_groups: str | None = DECLARED,
         neuroid_groups: str | None = NEUROID_GROUPS,
     ) -> None:
         self.regression = regression
         self.correlation = correlation
         self.cross_validation = CrossValidation(**(crossvalidation_kwargs or {}))
-        self._groups = (stimulus_groups, neuroid_groups)
+        self.stimulus_groups = stimulus_groups
+        self.neuroid_groups = neuroid_groups
         self._pearson = isinstance(correlation, XarrayCorrelation) and correlation.is_pearson
 
     def __call__(self, source: DataAssembly, target: DataAssembly) -> Score:
@@ -160,13 +166,14 @@ class CrossRegressedCorrelation(Metric):
         target = as_table(target, self._dims, role="target")
         if type(self).apply is not CrossRegressedCorrelation.apply or not isinstance(self.regression, XarrayRegression):
             score = self.cross_validation(source, target, apply=self.apply, aggregate=self.aggregate)
-            return self._finish(score, [], self._units(target))
+            return self._finish(score, [], self._units(target), _OTHER_MEASURE)
         rows = self.cross_validation.split_rows(source, target)
-        _remark_on_few_stimuli([len(split.test) for split in rows], len(target))
+        tested_at_once = [len(split.test) for split in rows]
+        _remark_on_few_stimuli(tested_at_once, len(target))
         units = self._units(target)
         measured = np.asarray(target.values)
         collected: list[PredictivityOfSplits] = []
-        if self._pearson and min(len(split.test) for split in rows) >= FEWEST:
+        if self._pearson and min(tested_at_once) >= FEWEST:
             bins = measured.shape[2] if measured.ndim > 2 else 1
             collected = [PredictivityOfSplits(units[0].codes) for _ in range(bins)]
         tested = 0
@@ -197,15 +204,15 @@ class CrossRegressedCorrelation(Metric):
             raw.attrs["alpha"] = [np.asarray(alpha, dtype=np.float64).tolist() for alpha in alphas]
             _remark_on_penalties(self.regression, alphas, raw)
         score = self.cross_validation.aggregate(raw, self.aggregate)
-        score = self._finish(score, [part.result() for part in collected], units)
+        reason = _too_few(tested_at_once, len(target)) if self._pearson else _OTHER_MEASURE
+        score = self._finish(score, [part.result() for part in collected], units, reason)
 
         held_out = target.isel(presentation=np.concatenate([split.test for split in rows]))
         split_of = np.repeat(np.arange(len(rows)), [len(split.test) for split in rows])
         held_out = held_out.assign_coords(split=("presentation", split_of))
+        held_out = with_groups(held_out, units[0], np.concatenate([split.test for split in rows]))
         score.attrs["predictions"] = held_out.copy(deep=False, data=np.concatenate(predictions))
         score.attrs["targets"] = held_out
-        for key in ("predictions", "targets"):
-            score.attrs[key].attrs = {}
         return score
 
     def apply(
@@ -225,14 +232,14 @@ class CrossRegressedCorrelation(Metric):
         return _median_neuroid(scores)
 
     def _units(self, target: DataAssembly) -> tuple[Units, Units]:
-        return units_of(target, self._groups)
+        return units_of(target, self.stimulus_groups, self.neuroid_groups)
 
-    def _finish(self, score: Score, found: Sequence[Predictivity], units: tuple[Units, Units]) -> Score:
-        """Attach scale, error and interval; `found` has one result for each time bin, none without Pearson's r."""
+    def _finish(self, score: Score, found: Sequence[Predictivity], units: tuple[Units, Units], reason: str) -> Score:
+        """Attach scale, error and interval; `found` has one result for each time bin, or `reason` says why none."""
         raw = score.attrs[Score.RAW_VALUES_KEY]
         score.attrs["scale"] = self.scale
         if score.ndim == 0 and "neuroid" in raw.dims and type(self).aggregate is CrossRegressedCorrelation.aggregate:
-            attach_interval_over_units(score, raw, found, units)
+            attach_interval_over_units(score, raw, found, units, reason)
         return note_undefined(score, raw.values, what=_WHAT)
 
 
@@ -262,12 +269,13 @@ class SplitRegressedCorrelation(Metric):
         regression: XarrayRegression,
         correlation: Any,
         *,
-        stimulus_groups: str | None = STIMULUS_GROUPS,
+        stimulus_groups: str | None = DECLARED,
         neuroid_groups: str | None = NEUROID_GROUPS,
     ) -> None:
         self.regression = regression
         self.correlation = correlation
-        self._groups = (stimulus_groups, neuroid_groups)
+        self.stimulus_groups = stimulus_groups
+        self.neuroid_groups = neuroid_groups
 
     def __call__(
         self,
@@ -302,18 +310,24 @@ class SplitRegressedCorrelation(Metric):
             _remark_on_penalties(self.regression, [raw.attrs["alpha"]], raw)
         score = Score(_median_neuroid(raw))
         tested = as_table(target_test, Defaults.expected_dims, role="target_test").copy()
-        tested.attrs = {}
-        score.attrs = {Score.RAW_VALUES_KEY: raw, "scale": self.scale, "predictions": prediction, "targets": tested}
+        order = match_rows(prediction, tested, roles=("prediction", "target"))
+        units = units_of(tested, self.stimulus_groups, self.neuroid_groups)
+        score.attrs = {
+            Score.RAW_VALUES_KEY: raw,
+            "scale": self.scale,
+            "predictions": with_groups(prediction, units[0], np.argsort(order)),
+            "targets": with_groups(tested, units[0], np.arange(len(tested))),
+        }
         pearson_of_rows = isinstance(self.correlation, XarrayCorrelation) and self.correlation.is_pearson
         if pearson_of_rows and len(tested) >= FEWEST:
-            order = match_rows(prediction, tested, roles=("prediction", "target"))
-            units = units_of(tested, self._groups)
             found = predictivity(prediction.values[order], tested.values, stimuli=units[0].codes)
             attach_predictivity_interval(
                 score, found, stimuli=units[0], neuroids=units[1], fixed=" and so is the fitted map"
             )
         else:
-            attach_neuroid_interval(score, raw)
+            _remark_on_few_stimuli([len(tested)], len(tested))
+            reason = _too_few([len(tested)], len(tested)) if pearson_of_rows else _OTHER_MEASURE
+            attach_neuroid_interval(score, raw, reason=reason)
         return note_undefined(score, raw.values, what=_WHAT)
 
 
@@ -344,9 +358,15 @@ def _remark_on_few_stimuli(tested: Sequence[int], stimuli: int) -> None:
         folds = min(len(tested), stimuli // FEWEST)
         advice += f", or test more of them in each split: crossvalidation_kwargs=dict(kfold=True, splits={folds})"
     remark(
-        f"splits test only {min(tested)} of {stimuli} stimuli: the correlation of two is 1 or −1, that of few mostly "
-        f"chance, and scores come out too high or too low; {advice}"
+        f"{_too_few(tested, stimuli)}: the correlation of two is 1 or −1, that of few mostly chance, scores come out "
+        f"too high or too low, and the interval is about new neuroids for these stimuli only; {advice}"
     )
+
+
+def _too_few(tested: Sequence[int], stimuli: int) -> str:
+    if min(tested) == stimuli:
+        return f"only {stimuli} stimuli are tested"
+    return f"splits test only {min(tested)} of {stimuli} stimuli"
 
 
 def _remark_on_penalties(regression: Any, chosen: Sequence[Any], raw: Score) -> None:
@@ -383,19 +403,18 @@ def _remark_on_penalties(regression: Any, chosen: Sequence[Any], raw: Score) -> 
         remark(text)
 
 
-def units_of(target: DataAssembly, groups: tuple[str | None, str | None]) -> tuple[Units, Units]:
+def units_of(target: DataAssembly, stimulus_groups: str | None, neuroid_groups: str | None) -> tuple[Units, Units]:
     """Units of the target along stimuli and neuroids."""
-    stimulus_groups, neuroid_groups = groups
     return (
-        units_along(target, "presentation", stimulus_groups, default=STIMULUS_GROUPS),
+        units_of_stimuli(target, stimulus_groups),
         units_along(target, "neuroid", neuroid_groups, default=NEUROID_GROUPS),
     )
 
 
 def attach_interval_over_units(
-    score: Score, raw: Score, found: Sequence[Predictivity], units: tuple[Units, Units]
+    score: Score, raw: Score, found: Sequence[Predictivity], units: tuple[Units, Units], reason: str
 ) -> Score:
-    """Attach the interval over stimuli and neuroids, or over neuroids alone if effects of stimuli are not known."""
+    """Attach the interval over stimuli and neuroids, or for a `reason` over neuroids alone."""
     if not found:
-        return attach_neuroid_interval(score, raw)
+        return attach_neuroid_interval(score, raw, reason=reason)
     return attach_predictivity_interval(score, found[0], stimuli=units[0], neuroids=units[1])

@@ -8,6 +8,7 @@ import numpy as np
 from brainscore_core.metrics import Score
 from brainscore_core.numerics import Predictivity
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
+from brainscore_core.supported_data_standards.brainio.stimulus_groups import ATTRIBUTE
 from brainscore_vision.metric_helpers.alignment import as_table, finite_values, match_rows
 from brainscore_vision.metric_helpers.temporal import TIME_DIM, PerTime, SpanTimeRegression
 from brainscore_vision.metric_helpers.uncertainty import (
@@ -44,7 +45,7 @@ class ReverseCrossRegressedCorrelation(CrossRegressedCorrelation):
     def __call__(self, source: DataAssembly, target: DataAssembly) -> Score:
         """Predict `source` from `target`; arguments, result and errors as for :class:`CrossRegressedCorrelation`."""
         _check(source, target)
-        return _of_the_model(super().__call__(target, source))
+        return _of_the_model(super().__call__(target, _declared(source, target)))
 
 
 class ReverseSplitRegressedCorrelation(SplitRegressedCorrelation):
@@ -63,7 +64,9 @@ class ReverseSplitRegressedCorrelation(SplitRegressedCorrelation):
         """Fit the source's training part from the target's, correlate predictions with the source's test part."""
         _check(source_train, target_train)
         _check(source_test, target_test)
-        return _of_the_model(super().__call__(target_train, target_test, source_train, source_test))
+        return _of_the_model(
+            super().__call__(target_train, target_test, source_train, _declared(source_test, target_test))
+        )
 
 
 class SpanTimeCrossRegressedCorrelation(CrossRegressedCorrelation):
@@ -95,19 +98,26 @@ class SpanTimeCrossRegressedCorrelation(CrossRegressedCorrelation):
         super().__init__(SpanTimeRegression(regression), PerTime(correlation), **kwargs)
         self._pearson = isinstance(correlation, XarrayCorrelation) and correlation.is_pearson
 
-    def _finish(self, score: Score, found: Sequence[Predictivity], units: tuple[Units, Units]) -> Score:
-        score = super()._finish(score, found, units)
+    def _finish(self, score: Score, found: Sequence[Predictivity], units: tuple[Units, Units], reason: str) -> Score:
+        score = super()._finish(score, found, units, reason)
         raw = score.attrs[Score.RAW_VALUES_KEY]
         bins, split_errors = [], []
         for i, value in enumerate(np.asarray(score.values, dtype=np.float64)):
             values = raw.isel({TIME_DIM: i}, drop=True)
             split_errors.append(over_splits(np.asarray(self.aggregate(values).values, dtype=np.float64))[1])
-            bin_ = attach_interval_over_units(Score(value), values, found[i : i + 1], units)
+            bin_ = attach_interval_over_units(Score(value), values, found[i : i + 1], units, reason)
             bins.append(note_undefined(bin_, values, what=_WHAT))
         attach_each(score, bins, what="time bin")
         score.attrs["split_error"] = Score(np.array(split_errors), coords=score.coords, dims=score.dims)
         score.attrs["time_bin_error"] = score.attrs["split_error"]
         return score
+
+
+def _declared(source: DataAssembly, target: DataAssembly) -> DataAssembly:
+    """The model's responses with the groups of stimuli that the recordings declare."""
+    source = source.copy(deep=False)
+    source.attrs = source.attrs | {key: target.attrs[key] for key in (ATTRIBUTE, "stimulus_set") if key in target.attrs}
+    return source
 
 
 def _of_the_model(score: Score) -> Score:
