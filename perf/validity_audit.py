@@ -154,6 +154,124 @@ def pictures(simulations):
     return counts
 
 
+def moved(picture, rng, *, mirrored=False, cut=0.0, centred=False, shift=0.0, degrees=0.0):
+    """The picture mirrored, without a share of its width, shifted or rotated; what is unknown is black or repeated."""
+    from scipy.ndimage import map_coordinates
+
+    height, width = picture.shape
+    y, x = np.mgrid[:height, :width].astype(float)
+    x, y = (x + 0.5) / width - 0.5, (y + 0.5) / height - 0.5
+    angle = np.deg2rad(degrees) * rng.choice([-1, 1])
+    free = cut / 2 if cut else shift
+    right, down = (0, 0) if centred else free * rng.choice([-1, 1], 2)
+    across = (np.cos(angle) * x * (-1 if mirrored else 1) - np.sin(angle) * y) * (1 - cut) + right
+    along = (np.sin(angle) * x * (-1 if mirrored else 1) + np.cos(angle) * y) * (1 - cut) + down
+    places = [(along + 0.5) * height - 0.5, (across + 0.5) * width - 0.5]
+    mode = "nearest" if cut else rng.choice(["nearest", "constant"])
+    return map_coordinates(picture.astype(float), places, order=1, mode=mode).clip(0, 255).astype(np.uint8)
+
+
+MOVES = {
+    "mirrored": {"mirrored": True},
+    "10 % cut off, centred": {"cut": 0.1, "centred": True},
+    "10 % cut off, a corner": {"cut": 0.1},
+    "15 % cut off, a corner": {"cut": 0.15},
+    "20 % cut off, a corner": {"cut": 0.2},
+    "shifted by 4 %, both ways": {"shift": 0.04},
+    "shifted by 8 %, both ways": {"shift": 0.08},
+    "rotated by 5°": {"degrees": 5, "centred": True},
+    "rotated by 8°": {"degrees": 8, "centred": True},
+    "mirrored, 10 % cut off, a corner": {"mirrored": True, "cut": 0.1},
+}
+
+
+def windows(size=160):
+    """Windows that do not overlap, of photographs that come with scikit-learn and scikit-image."""
+    import skimage
+    import sklearn.datasets
+    from PIL import Image
+
+    names = (
+        "astronaut.png coffee.png chelsea.png rocket.jpg camera.png coins.png motorcycle_left.png ihc.png gravel.png"
+    )
+    folders = (Path(sklearn.datasets.__file__).parent / "images", Path(skimage.__file__).parent / "data")
+    files = [folders[0] / name for name in ("china.jpg", "flower.jpg")] + [folders[1] / name for name in names.split()]
+    for file in files:
+        photo = np.asarray(Image.open(file).convert("L"))
+        for y in range(0, photo.shape[0] - size + 1, size):
+            for x in range(0, photo.shape[1] - size + 1, size):
+                if photo[y : y + size, x : x + size].std() > 15:
+                    yield photo[y : y + size, x : x + size]
+
+
+def characters(number):
+    """Drawings of Lake et al. (2015), evenly spaced, from the folder BRAINSCORE_MIRROR."""
+    import os
+    from zipfile import ZipFile
+
+    from PIL import Image
+
+    (archive,) = Path(os.environ["BRAINSCORE_MIRROR"]).rglob("images_background_small1.zip")
+    with ZipFile(archive) as content:
+        names = sorted(name for name in content.namelist() if name.endswith(".png") and "MACOSX" not in name)
+        for name in names[:: len(names) // number][:number]:
+            with content.open(name) as file:
+                yield np.asarray(Image.open(file).convert("L"))
+
+
+def published(name):
+    """Grey pictures of a registered stimulus set."""
+    from brainscore_vision import load_stimulus_set
+    from brainscore_vision.model_helpers.images import load_grey
+
+    paths = sorted(load_stimulus_set(name).stimulus_paths.values())
+    return [load_grey(path) for path in paths]
+
+
+SETS = {
+    "natural statistics": lambda: drawn(np.random.default_rng(7), 200, False),
+    "photographs": lambda: list(windows()),
+    "cue conflicts": lambda: published("Geirhos2021_cue-conflict"),
+    "line drawings": lambda: published("Geirhos2021_edge"),
+    "objects on grey": lambda: published("Kriegeskorte2008"),
+    "silhouettes": lambda: published("Geirhos2021_silhouette"),
+    "characters": lambda: list(characters(200)),
+}
+
+
+def moves(simulations):
+    """Sets of published pictures, clean, and with a moved copy of each picture; with and without alignment."""
+    from unittest.mock import patch
+
+    from brainscore_vision.assessment import duplicates
+
+    counts = {}
+    for title, load in SETS.items():
+        originals = load()
+        n, rounds = len(originals), simulations
+        result = {"pictures": n, "copies": n * rounds}
+
+        def pairs(changed=(), originals=originals):
+            with tempfile.TemporaryDirectory() as folder:
+                names, paths = write(folder, [*originals, *changed])
+                found = duplicates.find_duplicates(names, paths)
+            return found.n_near, found.alike
+
+        for key, aligned in (("aligned", True), ("in place", False)):
+            nothing = patch.object(duplicates, "find_moved_copies", lambda grey, groups: [])
+            with nothing if not aligned else tempfile.TemporaryFile():
+                result[key] = {"pairs of different pictures": pairs()[0]}
+                for name, options in MOVES.items():
+                    result[key][name] = 0
+                    for seed in range(rounds):
+                        rng = np.random.default_rng(seed)
+                        groups = pairs([moved(picture, rng, **options) for picture in originals])[1]
+                        result[key][name] += int((groups[:n] == groups[n:]).sum())
+        counts[title] = result
+        print(title, result, flush=True)
+    return counts
+
+
 def order(simulations):
     """Responses of 200 presentations: independent or autoregressive, in random order or sorted by category."""
     from brainscore_vision.assessment.serial import serial_tests
@@ -276,17 +394,34 @@ def cost(simulations):
                 name = f"s{start + number}"
                 paths[name] = Path(folder) / f"{name}.png"
                 Image.fromarray(picture).convert("RGB").save(paths[name], compress_level=1)
-        started = time.perf_counter()
+        started, busy = time.perf_counter(), time.process_time()
         found = find_duplicates(list(paths), paths)
         seconds = time.perf_counter() - started
+        busy = time.process_time() - busy
         tracemalloc.start()
         find_duplicates(list(paths), paths)
         more = tracemalloc.get_traced_memory()[1] / 2**20
         tracemalloc.stop()
-    return {"5,000 pictures": {"seconds": round(seconds, 1), "MiB": round(more), "pairs": found.n_near}}
+    numbers = {"seconds": round(seconds, 1), "busy": round(busy, 1), "MiB": round(more), "pairs": found.n_near}
+    return {"5,000 pictures": numbers}
 
 
-PARTS = {"pictures": (pictures, 200), "order": (order, 500), "severity": (severity, 200), "cost": (cost, 1)}
+PARTS = {
+    "pictures": (pictures, 200),
+    "moves": (moves, 1),
+    "order": (order, 500),
+    "severity": (severity, 200),
+    "cost": (cost, 1),
+}
+
+
+DIFFERENT = "pairs of different pictures"
+
+
+def share(number, of):
+    """Percent with its standard error."""
+    part = number / of
+    return f"{100 * part:.1f} ± {100 * math.sqrt(part * (1 - part) / of):.1f}"
 
 
 def tables(store):
@@ -302,6 +437,25 @@ def tables(store):
             for what in ("clean", "equal files", *CHANGES)
         ]
         parts.append("Sets of 60 pictures, and sets with one copy of each kind:\n\n" + table(["found", *kinds], rows))
+    if "moves" in store:
+        kinds = store["moves"]
+        rows = [[name, *(share(kind["aligned"][name], kind["copies"]) for kind in kinds.values())] for name in MOVES]
+        totals = [sum(kind["in place"][name] for kind in kinds.values()) for name in MOVES]
+        copies = sum(kind["copies"] for kind in kinds.values())
+        for row, total in zip(rows, totals, strict=True):
+            row.append(share(total, copies))
+        clean = [
+            f"{kind['in place'][DIFFERENT]} + {kind['aligned'][DIFFERENT] - kind['in place'][DIFFERENT]}"
+            for kind in kinds.values()
+        ]
+        rows.append(["**pairs of different pictures**", *clean, ""])
+        numbers = ["copies", *(f"{kind['copies']}" for kind in kinds.values()), f"{copies}"]
+        parts.append(
+            "Moved copies of published pictures that are found, in % ± standard error; the last column: all of them "
+            "without alignment. The last row counts pairs that are found among the different pictures of a set, "
+            "without alignment + by alignment:\n\n"
+            + table(["copies of", *kinds, "all, without alignment"], [numbers, *rows])
+        )
     if "order" in store:
         rows = [
             [
@@ -333,7 +487,8 @@ def tables(store):
         parts.append("Unrelated features: mean scores, and what their 95 % intervals say:\n\n" + table(head, rows))
     if "cost" in store:
         each = store["cost"]["5,000 pictures"]
-        parts.append(f"5,000 pictures of 256 × 256 pixels on 2 cores: {each['seconds']} s, {each['MiB']} MiB.")
+        seconds = f"{each['seconds']} s on 2 cores, {each['busy']} s of processor time"
+        parts.append(f"5,000 pictures of 256 × 256 pixels: {seconds}, {each['MiB']} MiB.")
     return "\n\n".join(parts)
 
 

@@ -618,8 +618,9 @@ def _as_row(receipt: Receipt) -> dict[str, object]:
 @click.argument("receipt_id", metavar="RECEIPT")
 @results_option
 @click.option("--log", is_flag=True, help="Print the output of the scoring process.")
+@click.option("--methods", is_flag=True, help="Print a paragraph for a paper, with references.")
 @json_option
-def show(receipt_id: str, results: str | None, log: bool, json_: bool) -> None:
+def show(receipt_id: str, results: str | None, log: bool, methods: bool, json_: bool) -> None:
     """Show a receipt, named by its id or the beginning of it."""
     from brainscore_core.receipts.output import read_log
     from brainscore_core.receipts.receipt import summary
@@ -627,7 +628,14 @@ def show(receipt_id: str, results: str | None, log: bool, json_: bool) -> None:
 
     store = ResultsStore(results)
     receipt = store.load(receipt_id)
-    if log:
+    if methods and (log or json_):
+        raise click.UsageError("--methods prints text; leave out --log and --json")
+    if methods:
+        from brainscore_core.runner.verification import Stored
+        from brainscore_vision.methods import methods_of
+
+        echo(methods_of(Stored(receipt, lambda kind: store.open_attachment(receipt, kind))))
+    elif log:
         echo(read_log(store.attachment_path(receipt, "log")), nl=False)
     elif json_:
         echo_json(receipt.to_dict())

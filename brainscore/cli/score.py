@@ -6,7 +6,7 @@ import os
 
 import click
 
-from brainscore.cli._output import echo_json, echo_pairs
+from brainscore.cli._output import echo, echo_json, echo_pairs
 from brainscore_core.progress import stage
 
 __all__ = ["command"]
@@ -43,6 +43,7 @@ __all__ = ["command"]
     type=click.Path(exists=True),
     help="A file or folder that is visible in the sandbox, such as weights; may be repeated.",
 )
+@click.option("--methods", is_flag=True, help="Also print a paragraph for a paper, with references.")
 @click.option("--json", "json_", is_flag=True, help="Print the receipt as JSON.")
 def command(
     model: str,
@@ -55,6 +56,7 @@ def command(
     isolated: bool,
     sandbox: bool,
     sandbox_shows: tuple[str, ...],
+    methods: bool,
     json_: bool,
 ) -> None:
     """Score a model on a benchmark, print the result, keep a receipt.
@@ -64,6 +66,8 @@ def command(
 
     If the model does not support the benchmark's task, the state is 'not applicable'; that is a result, not an error.
     """
+    if methods and json_:
+        raise click.UsageError("--methods prints text; leave out --json")
     with stage("starting"):  # imports take a second or more
         import brainscore_vision
         from brainscore_core.memory import parse_size
@@ -88,3 +92,9 @@ def command(
         echo_json(receipt.to_dict())
     else:
         echo_pairs(summary(receipt, stored=store.address_of(receipt)))
+    if methods:
+        from brainscore_core.runner.verification import Stored
+        from brainscore_vision.methods import methods_of
+
+        echo()
+        echo(methods_of(Stored(receipt, lambda kind: store.open_attachment(receipt, kind))))

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from brainscore_core.errors import UserError
 from brainscore_core.files import file_digest
 from brainscore_core.supported_data_standards.brainio.images import naming_stimuli
+from brainscore_vision.assessment.moved_copies import find_moved_copies, orientation_energy, pooled
 from brainscore_vision.model_helpers.images import load_grey
 
 __all__ = ["THRESHOLD", "Duplicates", "Pair", "contours", "find_duplicates", "merge_groups", "small_pixels"]
@@ -26,8 +27,6 @@ LISTED = 50
 
 _SIZE = 64
 _PIXELS = 16
-_CELLS = 8
-_ORIENTATIONS = 8
 _READ = 256
 _BLOCK = 512
 _THREADS = 4
@@ -74,7 +73,7 @@ class Duplicates:
     alike : array (stimuli,) of int
         Group of each stimulus; stimuli of a group are connected by equal files or near-duplicates.
     n_equal, n_near : int
-        Number of pairs of equal files and of (other) near-duplicates.
+        Number of pairs of equal files and of (other) near-duplicates; of moved copies, those that were aligned.
     pairs : tuple of Pair
         The most similar ones, at most 50 of each kind.
     pixels : array (stimuli, 256) or None
@@ -120,11 +119,13 @@ def find_duplicates(
     -----
     Grey levels alone would confuse pictures of the same layout, such as sky above ground; contours alone, textures of
     the same kind. Both survive noise, compression, another size, brightness or contrast, inversion and shifts of about
-    1 % of the width (less, where texture is finer than 8 cycles per picture); neither survives larger shifts, rotations
-    above a few degrees, another view or another background. Pairs slightly below the threshold, at most 5,000, are also
-    compared after one of both was enlarged by 1, 2 or 3 % around its centre, which finds crops of fine textures.
-    Pictures of one level have no correlation. Work grows with the square of the number of pictures; memory with the
-    number of pictures, since correlations are computed in blocks.
+    1 % of the width (less, where texture is finer than 8 cycles per picture). Pairs slightly below the threshold, at
+    most 5,000, are also compared after one of both was enlarged by 1, 2 or 3 % around its centre. Copies that were
+    mirrored, cropped, shifted or rotated are found by
+    :func:`~brainscore_vision.assessment.moved_copies.find_moved_copies`, which aligns each picture with the most
+    similar ones of other groups. Another view or another background is not found. Pictures of one level have no
+    correlation. Work grows with the square of the number of pictures; memory with the number of
+    pictures, since correlations are computed in blocks.
 
     Examples
     --------
@@ -170,7 +171,7 @@ def find_duplicates(
     of_distinct_groups[equal[shown]] = groups
     alike = _numbered(of_distinct_groups[equal].tolist())
     pixels = np.full((len(first), _PIXELS**2), np.nan, dtype=np.float32)
-    pixels[equal[shown]] = _pooled(grey, _PIXELS)
+    pixels[equal[shown]] = pooled(grey, _PIXELS)
     return Duplicates(equal, alike, len(of_equal), number, tuple(pairs), pixels[equal], None) if n else _nothing()
 
 
@@ -187,7 +188,7 @@ def small_pixels(grey: ArrayLike) -> Array:
     array, pictures × 256
         The product of two rows is the correlation of the two pictures.
     """
-    return _normalised(_pooled(np.asarray(grey, dtype=np.float32), _PIXELS))
+    return _normalised(pooled(np.asarray(grey, dtype=np.float32), _PIXELS))
 
 
 def contours(grey: ArrayLike) -> Array:
@@ -210,24 +211,8 @@ def contours(grey: ArrayLike) -> Array:
            https://doi.org/10.1109/CVPR.2005.177
     """
     pictures = np.asarray(grey, dtype=np.float32)
-    features = np.empty((len(pictures), _CELLS**2 * _ORIENTATIONS), dtype=np.float32)
-    width = _SIZE // _CELLS
-    place = np.arange(_SIZE) // width
-    cells = (place[:, None] * _CELLS + place) * _ORIENTATIONS
-    for start in range(0, len(pictures), _READ):
-        part = _smoothed(pictures[start : start + _READ])
-        down, right = np.gradient(part, axis=(1, 2))
-        length = np.hypot(down, right)
-        angle = np.mod(np.arctan2(down, right), np.pi) * (_ORIENTATIONS / np.pi)
-        lower = np.floor(angle)
-        upper_share = angle - lower
-        offset = cells + np.arange(len(part))[:, None, None] * features.shape[1]
-        total = np.zeros(len(part) * features.shape[1])
-        for shift, share in ((0, 1 - upper_share), (1, upper_share)):
-            bins = offset + (lower.astype(np.intp) + shift) % _ORIENTATIONS
-            total += np.bincount(bins.ravel(), (length * share).ravel(), minlength=len(total))
-        features[start : start + len(part)] = total.reshape(len(part), -1)
-    return _normalised(features)
+    parts = [orientation_energy(pictures[start : start + _READ]) for start in range(0, len(pictures), _READ)]
+    return _normalised(np.concatenate(parts))
 
 
 def merge_groups(first: ArrayLike, second: ArrayLike) -> Codes:
@@ -301,21 +286,6 @@ def _grey(path: Path) -> NDArray[np.uint8]:
     return load_grey(path, size=_SIZE)
 
 
-def _pooled(grey: Array, size: int) -> Array:
-    width = _SIZE // size
-    return np.asarray(grey.reshape(len(grey), size, width, size, width).mean((2, 4)).reshape(len(grey), -1))
-
-
-def _smoothed(pictures: Array) -> Array:
-    weights = np.array([1, 4, 6, 4, 1], dtype=np.float32) / 16
-    for axis in (1, 2):
-        padded = np.pad(pictures, [(2, 2) if dim == axis else (0, 0) for dim in range(3)], mode="edge")
-        pictures = sum(  # type: ignore[assignment] # of arrays
-            weight * np.take(padded, np.arange(_SIZE) + shift, axis=axis) for shift, weight in enumerate(weights)
-        )
-    return pictures
-
-
 def _normalised(features: Array) -> Array:
     centred = features - features.mean(axis=1, keepdims=True)
     length = np.linalg.norm(centred, axis=1, keepdims=True)
@@ -340,12 +310,19 @@ def _near(grey: Array, features: Sequence[Array], threshold: float) -> tuple[int
         best = _most_similar(best, a[near] + start, b[near] + start, values[near], LISTED)
         nearly = _most_similar(nearly, a[~near] + start, b[~near] + start, values[~near], _MOST_CANDIDATES)
         groups = _connected(groups, a[near] + start, b[near] + start)
-    found = _near_at_other_zooms(grey, nearly, threshold)
-    a, b, values = (np.array([pair[entry] for pair in found]) for entry in range(3))
-    if found:
-        best = _most_similar(best, a, b, values, LISTED)
-        groups = _connected(groups, a.astype(np.intp), b.astype(np.intp))
-    return number + len(found), best, groups
+    zoomed = _near_at_other_zooms(grey, nearly, threshold)
+    groups = _connected(groups, *_numbers(zoomed))
+    moved = find_moved_copies(grey, groups)
+    groups = _connected(groups, *_numbers(moved))
+    for found in (zoomed, moved):
+        best = _most_similar(best, *_numbers(found), [similarity for _, _, similarity in found], LISTED)
+    return number + len(zoomed) + len(moved), best, groups
+
+
+def _numbers(pairs: Sequence[tuple[int, int, float]]) -> tuple[Codes, Codes]:
+    """First and second pictures of pairs."""
+    first, second = (np.array([pair[side] for pair in pairs], dtype=np.intp) for side in (0, 1))
+    return first, second
 
 
 def _most_similar(

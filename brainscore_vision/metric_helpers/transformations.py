@@ -138,6 +138,30 @@ class Splits:
         """Coordinate whose groups are kept together on one side of each split; None if stimuli are split singly."""
         return self._group_coord
 
+    @property
+    def description(self) -> str:
+        """How stimuli are divided, in words.
+
+        Examples
+        --------
+        >>> Splits(splits=5, kfold=True, group_coord="scene", stratification_coord=None).description
+        '5 folds over stimulus_id, values of scene on one side'
+        >>> Splits().description
+        '10 random splits over stimulus_id, 90 % to fit, seed 1, stratified by object_name where it is known'
+        """
+        sizes = {"fit": self._sizes["train_size"], "test": self._sizes["test_size"]}
+        shares = [
+            f"{100 * size:g} % to {purpose}" if isinstance(size, float) else f"{size} stimuli to {purpose}"
+            for purpose, size in sizes.items()
+            if size is not None
+        ]
+        kinds = [f"{self._splits} {'folds' if self._kfold else 'random splits'} over {self._split_coord}"]
+        kinds += [] if self._kfold else [*shares, f"seed {self._random_state}"]
+        kinds += [f"values of {self._group_coord} on one side"] if self._group_coord else []
+        if self._stratification_coord:
+            kinds.append(f"stratified by {self._stratification_coord} where it is known")
+        return ", ".join(kinds)
+
     def by_groups(
         self,
         group_coord: str,
@@ -343,7 +367,11 @@ class CrossValidation(Splits):
         return self.aggregate(merge_splits(scores), aggregate)
 
     def aggregate(self, raw: Score, aggregate: Aggregate | None = None) -> Score:
-        """Mean over splits, its spread, and the values of the splits: :func:`aggregate_splits`."""
+        """Mean over splits, its spread, and the values of the splits: :func:`aggregate_splits`.
+
+        The raw values say in ``attrs['splits']`` how stimuli were divided.
+        """
+        raw.attrs["splits"] = self.description
         return aggregate_splits(raw, aggregate)
 
     def _corresponding(

@@ -213,3 +213,19 @@ def test_mistakes_in_naming_a_model_are_explained(cli, arguments, message):
     result = cli("score", *arguments[:1], "Lab2026.IT-full", *arguments[1:])
     assert result.exit_code == 2
     assert message in result.stderr
+
+
+def test_methods_are_printed_for_scores_and_for_other_states(cli, tmp_path):
+    output = cli("score", "lab-able", "Lab2026.IT-full", "--results", str(tmp_path), "--methods").output
+    assert output.startswith("model ")
+    paragraph = output.split("\n\n", 1)[1]
+    assert "benchmark Lab2026.IT-full (version 2)." in paragraph
+    assert "The score was 0.500 (95 % interval 0.460–0.540)." in paragraph
+    assert "The score is the score before the ceiling divided by the ceiling." in paragraph  # 0.4 / 0.8
+    (receipt,) = tmp_path.rglob("*.json")
+    shown = cli("results", "show", receipt.stem, "--results", str(tmp_path), "--methods").output
+    assert shown == paragraph
+    output = cli("score", "lab-unable", "Lab2026.IT-full", "--results", str(tmp_path), "--methods").output
+    assert "It has no score; not applicable: it has no IT." in output
+    result = cli("score", "lab-able", "Lab2026.IT-full", "--methods", "--json")
+    assert (result.exit_code, "leave out --json" in result.output) == (2, True)

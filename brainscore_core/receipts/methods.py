@@ -1,0 +1,307 @@
+"""A paragraph for the methods of a paper, written from a receipt."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from brainscore_core.formatting import number_text, range_text
+from brainscore_core.plugins.bibtex import BibtexError, Entry, parse_bibtex
+from brainscore_core.receipts.receipt import CeilingEstimate, Estimate, PluginCode, Receipt
+
+__all__ = ["Facts", "Source", "methods_text"]
+
+_PACKAGES = ("numpy", "scipy", "scikit-learn", "torch", "torchvision", "timm", "transformers")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """A plugin that a receipt names, and its citations.
+
+    Attributes
+    ----------
+    kind, identifier : str
+        ``'model'``, ``'benchmark'``, ``'data'``, ``'stimulus_set'`` or ``'metric'``, and the identifier.
+    bibtex : tuple of str or None
+        BibTeX entries; None if the plugin is not installed, or its code is not the code of the receipt.
+    """
+
+    kind: str
+    identifier: str
+    bibtex: tuple[str, ...] | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Facts:
+    """What attachments and plugins of the same code add to a receipt.
+
+    Attributes
+    ----------
+    splits : str or None
+        How stimuli were divided, in words.
+    sizes : dict
+        Dimension of the values before they were averaged → length.
+    predicted : dict
+        Dimension of the stored out-of-fold predictions → length.
+    metadata : dict
+        Metadata of the benchmark, with the parts ``stimuli``, ``data`` and ``metric``.
+    image_size : int or None
+        Height and width of the model's input, in pixels.
+    sources : tuple of Source
+        The plugins.
+    """
+
+    splits: str | None = None
+    sizes: Mapping[str, int]
+    predicted: Mapping[str, int]
+    metadata: Mapping[str, Any]
+    image_size: int | None = None
+    sources: Sequence[Source] = ()
+
+
+def methods_text(receipt: Receipt, facts: Facts) -> str:
+    """Describe how a score was computed, with references.
+
+    Parameters
+    ----------
+    receipt : Receipt
+        The receipt, in any state.
+    facts : Facts
+        What its attachments and plugins say.
+
+    Returns
+    -------
+    str
+        Paragraphs: methods, software, what is not known, references. A fact that neither the receipt nor `facts` holds
+        is listed as unknown.
+
+    Examples
+    --------
+    >>> from brainscore_core.receipts.receipt import BenchmarkInfo, ModelInfo
+    >>> receipt = Receipt(model=ModelInfo(identifier="pixels"), benchmark=BenchmarkInfo(identifier="Some2026-pls"),
+    ...                   state="failed", reason="no memory", id="x")
+    >>> print(methods_text(receipt, Facts(sizes={}, predicted={}, metadata={})).splitlines()[0])
+    The model pixels was run on the benchmark Some2026-pls. It has no score; failed: no memory.
+    """
+    references, unread = _references(facts.sources)
+    paragraphs = [
+        " ".join([*_subject(receipt, facts), *_values(receipt, facts)]),
+        " ".join(_software(receipt)),
+        _unknown(receipt, facts, unread),
+        "\n".join(references and ["References:", *references]),
+    ]
+    return "\n\n".join(paragraph for paragraph in paragraphs if paragraph)
+
+
+def _subject(receipt: Receipt, facts: Facts) -> Iterator[str]:
+    """Model, benchmark, stimuli, recordings, features, metric."""
+    benchmark = receipt.benchmark
+    version = "" if benchmark.version is None else f" (version {benchmark.version})"
+    yield f"The model {receipt.model.identifier} was run on the benchmark {benchmark.identifier}{version}."
+    if benchmark.control:
+        yield "The benchmark tests the method and counts in no average."
+    stimuli, data, metric = (facts.metadata.get(name) or {} for name in ("stimuli", "data", "metric"))
+    shown = _joined(
+        stimuli.get("n") and f"{stimuli['n']:,} stimuli",
+        stimuli.get("kind"),
+        stimuli.get("visual_degrees") and f"{number_text(stimuli['visual_degrees'], 1)}° of visual angle",
+    )
+    if shown:
+        yield f"Stimuli (metadata of the benchmark): {shown}."
+    measured = _joined(
+        data.get("method"),
+        data.get("species"),
+        ", ".join(data.get("regions") or ()),
+        data.get("n_subjects") and f"{data['n_subjects']:,} subjects",
+        data.get("n_neuroids") and f"{data['n_neuroids']:,} neuroids",
+        data.get("preprocessing"),
+        data.get("task") and f"task: {data['task']}",
+    )
+    if measured:
+        yield f"Measurements (metadata of the benchmark): {measured}."
+    sets = [item.identifier for item in receipt.data if item.kind != "metric"]
+    if sets:
+        yield f"Data sets that were loaded: {', '.join(sets)}."
+    for item in receipt.features:
+        yield f"Features of the model for {item.text()}."
+        if len(item.layers) > 3:
+            yield f"Layers of {item.region}: {', '.join(item.layers)}."
+    if facts.image_size:
+        yield f"Input of the model: {facts.image_size} × {facts.image_size} pixels."
+    name = metric.get("name") or ", ".join(item.identifier for item in receipt.data if item.kind == "metric")
+    if name:
+        yield f"Metric: {name}{': ' + metric['mapping'] if metric.get('mapping') else ''}."
+
+
+def _values(receipt: Receipt, facts: Facts) -> Iterator[str]:
+    """Splits, numbers, ceiling, normalisation, score."""
+    if receipt.state != "scored" or receipt.score is None:
+        yield f"It has no score; {receipt.state}{': ' + receipt.reason if receipt.reason else ''}."
+        return
+    if facts.splits:
+        yield f"Stimuli were divided into training and test stimuli: {facts.splits}."
+    elif "split" in facts.sizes:
+        yield f"Values come from {facts.sizes['split']} splits of the stimuli."
+    if facts.predicted:
+        yield f"Out-of-fold predictions are stored for {_product(facts.predicted)}."
+    if facts.sizes:
+        yield f"Values before aggregation: {_product(facts.sizes)}."
+    score, raw, ceiling = receipt.score, receipt.raw, receipt.ceiling
+    if raw is not None and raw.value is not None:
+        yield f"The score before the ceiling was {_estimate(raw)}{f' (scale: {raw.scale})' if raw.scale else ''}."
+    if ceiling is None or ceiling.value is None:
+        yield "No ceiling was applied."
+    else:
+        rule = (facts.metadata.get("metric") or {}).get("ceiling") or ceiling.meaning
+        lower = "" if ceiling.lower_bound is None else f"; lower bound {number_text(ceiling.lower_bound)}"
+        yield f"The ceiling was {_estimate(ceiling)}{lower}{f' ({rule})' if rule else ''}."
+        if formula := _formula(score, raw, ceiling):
+            yield f"The score is {formula}."
+    if receipt.undetermined:
+        yield f"The score is undetermined: {receipt.undetermined.rstrip('.')}."
+        return
+    yield f"The score was {_estimate(score)}."
+    if score.unclamped is not None and score.unclamped != score.value:
+        yield f"It is limited to [0, 1]; before, it was {number_text(score.unclamped)}."
+    if score.ci is not None:
+        how = f" (method: {score.ci_method})" if score.ci_method else ""
+        yield f"What the interval covers: {score.ci_estimates or 'unknown'}{how}."
+    else:
+        yield f"It has no interval: {score.ci_reason or 'no reason is given'}."
+
+
+def _software(receipt: Receipt) -> Iterator[str]:
+    environment = receipt.environment
+    versions = environment.packages | (receipt.run.packages if receipt.run else {})
+    names = [f"{name} {versions[name]}" for name in _PACKAGES if name in versions]
+    platform = versions.get("brainscore")
+    parts = [f"Brain-Score {platform}" if platform else "", environment.python, *names]
+    listed = ", ".join(part for part in parts if part)
+    if listed:
+        yield f"Software: {listed}, on {receipt.device}."
+    if receipt.notes:
+        yield f"Notes of the receipt: {'; '.join(note.rstrip('.') for note in receipt.notes)}."
+    if receipt.seeds:
+        yield f"Seeds: {', '.join(f'{name} {value}' for name, value in receipt.seeds.items())}."
+    hashes = [
+        ("platform", environment.code),
+        *((f"{kind} {name}", plugin.sha256) for kind, name, plugin in _plugins(receipt) if plugin is not None),
+        *((f"weights {item.identifier}", item.sha256) for item in receipt.weights),
+    ]
+    known = [f"{name} {digest[:12]}" for name, digest in hashes if digest]
+    if known:
+        yield f"SHA-256 of the code and weights (first 12 digits): {', '.join(known)}."
+    if receipt.id:
+        yield f"Receipt {receipt.id}."
+
+
+def _plugins(receipt: Receipt) -> Iterator[tuple[str, str, PluginCode | None]]:
+    yield "model", receipt.model.identifier, receipt.model.plugin
+    yield "benchmark", receipt.benchmark.identifier, receipt.benchmark.plugin
+    for item in receipt.data:
+        yield item.kind, item.identifier, item.plugin
+
+
+def _unknown(receipt: Receipt, facts: Facts, unread: Sequence[str]) -> str:
+    """One sentence on what a paper needs and the receipt does not hold."""
+    stimuli, data = (facts.metadata.get(name) or {} for name in ("stimuli", "data"))
+    scored = receipt.state == "scored"
+    missing = {
+        "how stimuli were divided for fitting and testing, if they were": scored and not facts.splits,
+        "the number of stimuli": not stimuli.get("n") and not receipt.features,
+        "the visual angle of the stimuli": not stimuli.get("visual_degrees"),
+        "the number of subjects": not data.get("n_subjects"),
+        "the number of repetitions": not re.search("repetition|session|trial", data.get("preprocessing") or ""),
+        "layers": not any(item.layers for item in receipt.features),
+        "the visual angle of the model": True,
+        "the preprocessing of its images": True,
+    }
+    items = [name for name, absent in missing.items() if absent] + [f"references of {name}" for name in unread]
+    return f"Not stated by the receipt: {', '.join(items)}."
+
+
+def _formula(score: Estimate, raw: Estimate | None, ceiling: CeilingEstimate) -> str | None:
+    """The rule that gives the score from the score before the ceiling; None if no known rule does."""
+    if raw is None or raw.value is None or not ceiling.value:
+        return None
+    value = score.value if score.unclamped is None else score.unclamped
+    rules = {
+        "the score before the ceiling divided by the ceiling": raw.value / ceiling.value,
+        "sign(r) · r² divided by the ceiling, with r the score before the ceiling": raw.value
+        * abs(raw.value)
+        / ceiling.value,
+        "sign(r) · (r divided by the ceiling)², with r the score before the ceiling": raw.value
+        * abs(raw.value)
+        / ceiling.value**2,
+        "not divided by the ceiling": raw.value,
+    }
+    found = [
+        text for text, result in rules.items() if value is not None and abs(result - value) <= 1e-6 * max(abs(value), 1)
+    ]
+    return found[0] if len(found) == 1 else None
+
+
+def _references(sources: Sequence[Source]) -> tuple[list[str], list[str]]:
+    """References, each once, with the plugins that give them; and plugins without any."""
+    found: dict[str, tuple[str, list[str]]] = {}
+    unread = []
+    for source in sources:
+        texts = [text for entry in source.bibtex or () for text in _cited(entry)]
+        name = f"{source.kind} {source.identifier}"
+        if not texts:
+            unread.append(name)
+        for text in texts:
+            found.setdefault(text.casefold(), (text, []))[1].append(name)
+    return [f"- {text} ({', '.join(dict.fromkeys(names))})" for text, names in found.values()], unread
+
+
+def _cited(bibtex: str) -> Iterator[str]:
+    try:
+        entries = parse_bibtex(bibtex)
+    except BibtexError:
+        return
+    for entry in entries:
+        yield _reference(entry)
+
+
+def _reference(entry: Entry) -> str:
+    """Write one reference: authors (year). Title. Journal. DOI or address.
+
+    Examples
+    --------
+    >>> _reference(Entry("article", "a", {"author": "Ada, B. and Cox, D.", "year": "2020", "title": "A {T}itle",
+    ...                                   "doi": "10.1/x"}))
+    'Ada & Cox (2020). A Title. https://doi.org/10.1/x'
+    """
+    plain = {name: re.sub(r"\s+", " ", re.sub(r"[{}]", "", value)).strip() for name, value in entry.fields.items()}
+    names = [
+        name.split(",")[0].strip() if "," in name else name.rpartition(" ")[2]
+        for name in plain.get("author", "").split(" and ")
+        if name.strip()
+    ]
+    authors = f"{names[0]} et al." if len(names) > 2 else " & ".join(names) or entry.key
+    year = plain.get("year") or plain.get("date", "n.d.")[:4]
+    journal = plain.get("journal") or plain.get("booktitle")
+    doi = re.sub(r"^https?://(dx\.)?doi\.org/", "", plain.get("doi", ""))
+    address = f"https://doi.org/{doi}" if doi else plain.get("url")
+    title = plain.get("title", entry.key).rstrip(".")
+    title += "" if title.endswith(("?", "!")) else "."
+    return " ".join(part for part in (f"{authors} ({year}).", title, journal and f"{journal}.", address) if part)
+
+
+def _estimate(estimate: Estimate) -> str:
+    if estimate.value is None:
+        return "undefined"
+    level = f"{100 * (estimate.ci_level or 0.95):g} %"
+    return number_text(estimate.value) + (f" ({level} interval {range_text(*estimate.ci)})" if estimate.ci else "")
+
+
+def _joined(*parts: str | None) -> str:
+    return "; ".join(part for part in parts if part)
+
+
+def _product(sizes: Mapping[str, int]) -> str:
+    """Dimensions and their lengths, such as ``10 splits × 96 neuroids``."""
+    return " × ".join(f"{number:,} {dim}{'' if number == 1 else 's'}" for dim, number in sizes.items())

@@ -1,0 +1,377 @@
+"""Pictures that show the same after one of them was mirrored, cropped, shifted or rotated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.fft import dctn, idctn
+
+__all__ = ["EVIDENCE", "SIMILARITY", "find_moved_copies", "orientation_energy", "pooled"]
+
+SIMILARITY = 0.93
+"""Correlation of grey levels and of contours from which an aligned picture is a moved copy."""
+
+EVIDENCE = 75.0
+"""Details that must agree: −½ ln(1 − r²) of the contours, times the effective number of contours."""
+
+_SIZE = 64
+_CELLS = 8
+_ORIENTATIONS = 8
+_BLOCK = 512
+_NEAREST = 5
+_LEAST = 0.35  # correlation of descriptors below which pictures are not aligned
+_AGREEMENT = 0.4  # correlation of band-passed pictures below which an alignment is given up
+_OVERLAP = 0.7  # share of a shifted or rotated picture that the other one shows, too
+_SAME_SIZE = 0.03
+_LARGEST_TURN = 0.25
+_EVERYWHERE = 0.88  # mean agreement of all places with contours
+_FAINT = 1.0  # levels a pixel below which a place has no contours
+_BORDER = 3 / _SIZE  # width of the margin that filters blur, and that is not compared
+_ONE_ORIENTATION = 0.05  # ratio of eigenvalues of the structure tensor
+_BAND = 4.0  # cycles per picture
+_WINDOW = 0.7
+_POINTS = 10
+
+Array = NDArray[np.float32]
+Rows = NDArray[np.intp]
+
+
+class _Version(NamedTuple):
+    """Where in another picture the middle of a picture is looked for."""
+
+    mirrored: bool
+    zoom: float
+    degrees: float
+    right: float
+    down: float
+
+    def matrix(self) -> Array:
+        """Positions in the other picture from positions in the picture; the centre is (0, 0), the width 1."""
+        angle = np.deg2rad(self.degrees)
+        cosine, sine = np.cos(angle) / self.zoom, np.sin(angle) / self.zoom
+        side = -1 if self.mirrored else 1
+        return np.array([[cosine * side, -sine, self.right], [sine * side, cosine, self.down]], dtype=np.float32)
+
+
+def _versions() -> tuple[_Version, ...]:
+    """Pairs are compared in both orders, so that the inverse of a version needs no version."""
+    step = 0.07
+    moves = [(1.0, 0.0, x * step, y * step) for x, y in ((0, 0), (1, 0), (0, 1), (1, 1), (1, -1))]
+    moves += [(1.18, 0.0, x * step, y * step) for x in (-1, 0, 1) for y in (-1, 0, 1)]
+    moves += [(1.36, 0.0, x * step, y * step) for x in range(-2, 3) for y in range(-2, 3) if abs(x) + abs(y) < 3]
+    moves += [(1.0, 7.0, 0.0, 0.0), (1.18, 7.0, 0.0, 0.0), (1.18, -7.0, 0.0, 0.0)]
+    return tuple(_Version(mirrored, *move) for mirrored in (False, True) for move in moves)
+
+
+_VERSIONS = _versions()
+
+
+def find_moved_copies(grey: Array, groups: Rows) -> list[tuple[int, int, float]]:
+    """Find pairs of pictures that are equal after one of both was moved.
+
+    Parameters
+    ----------
+    grey : array, pictures × 64 × 64
+        Grey levels.
+    groups : array of int
+        Group of each picture; pictures of one group are not compared.
+
+    Returns
+    -------
+    list of (int, int, float)
+        Two pictures, the first with the smaller number, and their similarity: the smaller of the correlations of their
+        grey levels and contours where they overlap.
+
+    Notes
+    -----
+    The middle of each picture, without its lowest and highest frequencies, is compared with the middle of each other
+    one, with parts shifted by up to 10 % of the width, enlarged by up to 1.5, and rotated by up to 10°, also mirrored.
+    The 5 most similar pictures of each are aligned: the similarity transform that minimises the squared difference of
+    band-passed pictures is found by the Gauss-Newton method [1]_. An aligned pair counts if both correlations are above
+    `SIMILARITY`, and if enough details agree (`EVIDENCE`): simple shapes, such as strokes or discs, can be moved onto
+    each other without being copies. Weak contours must agree as well, so that the same shape elsewhere, on another
+    ground, is not a copy. A copy has the size of the other picture, or is a part of it. Pictures with contours of one
+    orientation, such as gratings, are not aligned, since a shift along the contours changes nothing.
+
+    References
+    ----------
+    .. [1] Baker & Matthews (2004). Lucas-Kanade 20 years on: a unifying framework. International Journal of Computer
+           Vision 56, 221–255. https://doi.org/10.1023/B:VISI.0000011205.11775.fd
+
+    Examples
+    --------
+    >>> levels = np.random.default_rng(0).uniform(0, 255, (32, 32))
+    >>> picture = levels.repeat(2, 0).repeat(2, 1).astype(np.float32)
+    >>> find_moved_copies(np.stack([picture, picture[::-1].T, picture[:, ::-1]]), np.arange(3))
+    [(0, 2, 1.0)]
+    """
+    first, second, versions = _candidates(grey, groups)
+    detailed = _detailed(grey)
+    both = detailed[first] & detailed[second]
+    first, second, versions = first[both], second[both], versions[both]
+    fine = np.concatenate([_halved(_smoothed(grey[start : start + _BLOCK])) for start in range(0, len(grey), _BLOCK)])
+    coarse = _halved(_band_passed(grey, _BAND))
+    copies: dict[tuple[int, int], float] = {}
+    matrices = np.stack([version.matrix() for version in _VERSIONS])
+    for start in range(0, len(first), _BLOCK):
+        one, other, version = (rows[start : start + _BLOCK] for rows in (first, second, versions))
+        matrix = _aligned(coarse, one, other, matrices[version], steps=3)
+        close = _agreement(coarse, one, other, matrix) > _AGREEMENT
+        one, other = one[close], other[close]
+        if not len(one):
+            continue
+        matrix = _aligned(fine, one, other, matrix[close], steps=5)
+        close = _agreement(fine, one, other, matrix) > SIMILARITY - 0.1
+        one, other, matrix = one[close], other[close], matrix[close]
+        if not len(one):
+            continue
+        similarity, evidence = _compared(grey, one, other, matrix)
+        found = (similarity > SIMILARITY) & (evidence > EVIDENCE)
+        for a, b, value in zip(one[found], other[found], similarity[found], strict=True):
+            pair = (int(min(a, b)), int(max(a, b)))
+            copies[pair] = max(copies.get(pair, 0), round(float(value), 4))
+    return [(*pair, similarity) for pair, similarity in sorted(copies.items())]
+
+
+def orientation_energy(pictures: Array, weights: Array | None = None) -> Array:
+    """Lengths of gradients in each of 8 × 8 places, by orientation modulo 180° in 8 bins with linear interpolation.
+
+    Parameters
+    ----------
+    pictures : array, pictures × 64 × 64
+        Grey levels; they are smoothed before (binomial filter of 5 pixels).
+    weights : array, pictures × 64 × 64, optional
+        Of the pixels.
+
+    Returns
+    -------
+    array, pictures × 512
+    """
+    width = _SIZE // _CELLS
+    place = np.arange(_SIZE) // width
+    cells = (place[:, None] * _CELLS + place) * _ORIENTATIONS
+    number = _CELLS**2 * _ORIENTATIONS
+    down, right = np.gradient(_smoothed(pictures), axis=(1, 2))
+    length = np.hypot(down, right)
+    if weights is not None:
+        length *= weights
+    angle = np.mod(np.arctan2(down, right), np.pi) * (_ORIENTATIONS / np.pi)
+    lower = np.floor(angle)
+    upper_share = angle - lower
+    offset = cells + np.arange(len(pictures))[:, None, None] * number
+    total = np.zeros(len(pictures) * number)
+    for shift, share in ((0, 1 - upper_share), (1, upper_share)):
+        bins = offset + (lower.astype(np.intp) + shift) % _ORIENTATIONS
+        total += np.bincount(bins.ravel(), (length * share).ravel(), minlength=len(total))
+    return total.reshape(len(pictures), -1).astype(np.float32)
+
+
+def pooled(pictures: Array, size: int) -> Array:
+    """Mean levels of size × size cells, a row for each picture."""
+    width = pictures.shape[1] // size
+    return np.asarray(pictures.reshape(len(pictures), size, width, size, width).mean((2, 4)).reshape(len(pictures), -1))
+
+
+def _smoothed(pictures: Array) -> Array:
+    weights = np.array([1, 4, 6, 4, 1], dtype=np.float32) / 16
+    for axis in (1, 2):
+        padded = np.pad(pictures, [(2, 2) if dim == axis else (0, 0) for dim in range(3)], mode="edge")
+        pictures = sum(  # type: ignore[assignment] # of arrays
+            weight * np.take(padded, np.arange(_SIZE) + shift, axis=axis) for shift, weight in enumerate(weights)
+        )
+    return pictures
+
+
+def _halved(pictures: Array) -> Array:
+    size = pictures.shape[1] // 2
+    return pooled(pictures, size).reshape(-1, size, size)
+
+
+def _band_passed(grey: Array, centre: float) -> Array:
+    """Pictures of half the size without low and high frequencies; borders are mirrored."""
+    cycles = np.hypot(*np.meshgrid(np.arange(_SIZE) / 2, np.arange(_SIZE) / 2))
+    transfer = (cycles * np.exp(-((cycles / centre) ** 2))).astype(np.float32)
+    result = np.empty((len(grey), _SIZE // 2, _SIZE // 2), dtype=np.float32)
+    for start in range(0, len(grey), _BLOCK):
+        spectrum = dctn(grey[start : start + _BLOCK], axes=(1, 2), norm="ortho")
+        result[start : start + _BLOCK] = _halved(idctn(spectrum * transfer, axes=(1, 2), norm="ortho"))
+    return result
+
+
+def _grid(points: int, width: float = 1.0) -> Array:
+    """Positions (x, y) in the middle of cells of a square around (0, 0)."""
+    line = ((np.arange(points) + 0.5) / points - 0.5) * width
+    return np.stack([axis.ravel() for axis in np.meshgrid(line, line)]).astype(np.float32)
+
+
+def _moved(matrices: Array, grid: Array) -> tuple[Array, Array]:
+    x, y = np.moveaxis(matrices[:, :, :2] @ grid + matrices[:, :, 2:], 1, 0)
+    return x, y
+
+
+def _sampled(pictures: Array, rows: Rows, x: Array, y: Array) -> Array:
+    """Levels at positions of each picture, with linear interpolation; beyond its border those of the border."""
+    size = pictures.shape[1]
+    x, y = (np.clip((axis + 0.5) * size - 0.5, 0, size - 1.001) for axis in (x, y))
+    left, above = x.astype(np.intp), y.astype(np.intp)
+    x, y = (x - left).astype(np.float32), (y - above).astype(np.float32)
+    corner = rows[:, None] * size**2 + above * size + left
+    levels = pictures.reshape(-1)
+    upper = (1 - x) * levels[corner] + x * levels[corner + 1]
+    lower = (1 - x) * levels[corner + size] + x * levels[corner + size + 1]
+    return np.asarray((1 - y) * upper + y * lower)
+
+
+def _descriptors(grey: Array) -> Iterator[Array]:
+    """Parts of all pictures, with mean 0 and length 1, for each version."""
+    grid, everything, zoom = _grid(_POINTS, _WINDOW), np.arange(len(grey)), 0.0
+    for version in sorted(_VERSIONS, key=lambda version: version.zoom):
+        if version.zoom != zoom:
+            zoom = version.zoom
+            band = _band_passed(grey, _BAND * zoom)
+        parts = _sampled(band, everything, *_moved(version.matrix()[None], grid))
+        parts -= parts.mean(axis=1, keepdims=True)
+        yield parts / np.maximum(np.linalg.norm(parts, axis=1, keepdims=True), 1e-3)
+
+
+def _candidates(grey: Array, groups: Rows) -> tuple[Rows, Rows, Rows]:
+    """Pictures, pictures whose middle they may contain, and versions: the most similar ones of each picture."""
+    n = len(grey)
+    value = np.full((n, _NEAREST), _LEAST, dtype=np.float32)
+    partner = np.full((n, _NEAREST), -1)
+    version = np.zeros((n, _NEAREST), dtype=np.intp)
+    order = sorted(range(len(_VERSIONS)), key=lambda number: _VERSIONS[number].zoom)
+    for number, parts in zip(order, _descriptors(grey), strict=True):
+        if number == 0:
+            middle = parts
+        for start in range(0, n, _BLOCK):
+            block = slice(start, start + _BLOCK)
+            similarity = middle[block] @ parts.T
+            np.abs(similarity, out=similarity)
+            row, column = np.divmod(np.flatnonzero(similarity > value[block, -1:]), n)
+            other = groups[row + start] != groups[column]
+            row, column = row[other], column[other]
+            if not len(row):
+                continue
+            rows = np.concatenate([np.repeat(np.arange(len(similarity)), _NEAREST), row])
+            values = np.concatenate([value[block].ravel(), similarity[row, column]])
+            partners = np.concatenate([partner[block].ravel(), column])
+            numbers = np.concatenate([version[block].ravel(), np.full(len(row), number)])
+            best = np.lexsort((-values, rows))
+            pair = rows[best] * (n + 1) + partners[best]
+            known = (partners[best] >= 0) & ~_first_of(pair)
+            best = best[~known]
+            rank = np.arange(len(best)) - np.searchsorted(rows[best], rows[best])
+            best = best[rank < _NEAREST]
+            value[block], partner[block], version[block] = (
+                array[best].reshape(-1, _NEAREST) for array in (values, partners, numbers)
+            )
+    picture, place = np.nonzero(partner >= 0)
+    return partner[picture, place], picture, version[picture, place]
+
+
+def _first_of(values: Rows) -> NDArray[np.bool_]:
+    """Whether each value occurs for the first time."""
+    first = np.zeros(len(values), dtype=bool)
+    first[np.unique(values, return_index=True)[1]] = True
+    return first
+
+
+def _detailed(grey: Array) -> NDArray[np.bool_]:
+    """Whether contours of a picture have more than one orientation, so that a shift in each direction changes it."""
+    result = np.empty(len(grey), dtype=bool)
+    for start in range(0, len(grey), _BLOCK):
+        down, right = np.gradient(_smoothed(grey[start : start + _BLOCK]), axis=(1, 2))
+        both = np.stack([slope.reshape(len(result[start : start + _BLOCK]), -1) for slope in (down, right)], axis=1)
+        least, most = np.linalg.eigvalsh(both @ both.transpose(0, 2, 1)).T
+        result[start : start + _BLOCK] = least > _ONE_ORIENTATION * most
+    return result
+
+
+def _aligned(pictures: Array, one: Rows, other: Rows, matrices: Array, *, steps: int) -> Array:
+    """Improve positions in one picture for the positions in the other."""
+    grid = _grid(pictures.shape[1])
+    target = pictures.reshape(len(pictures), -1)[other]
+    for _ in range(steps):
+        x, y = _moved(matrices, grid)
+        inside = (np.maximum(np.abs(x), np.abs(y)) < 0.5 - _BORDER).astype(np.float32)
+        levels = _sampled(pictures, one, x, y)
+        down, right = (
+            slope.reshape(levels.shape) * pictures.shape[1]
+            for slope in np.gradient(levels.reshape(-1, *pictures.shape[1:]), axis=(1, 2))
+        )
+        turned = down * grid[0] - right * grid[1]
+        slopes = [right * grid[0] + down * grid[1], turned, right, down, levels, np.ones_like(levels)]
+        design = np.stack(slopes, axis=1) * inside[:, None]
+        gram = design @ design.transpose(0, 2, 1)
+        product = design @ target[:, :, None]
+        diagonal = np.einsum("nii->ni", gram)
+        gram += 1e-4 * (diagonal[:, :, None] + 1e-3) * np.eye(len(slopes), dtype=np.float32)
+        solution = np.linalg.solve(gram, product)[:, :, 0]
+        gain = solution[:, -2]
+        gain = np.where(np.abs(gain) < 0.2, np.where(gain < 0, -0.2, 0.2), gain)
+        scale, turn, across, along = np.clip(solution[:, :-2] / gain[:, None], -0.08, 0.08).T
+        step = np.stack([1 + scale, -turn, across, turn, 1 + scale, along], axis=1).reshape(-1, 2, 3)
+        moved = matrices[:, :, :2] @ step
+        moved[:, :, 2] += matrices[:, :, 2]
+        matrices = moved
+    return matrices
+
+
+def _agreement(pictures: Array, one: Rows, other: Rows, matrices: Array) -> Array:
+    """Magnitude of the correlation of aligned pictures where they overlap."""
+    x, y = _moved(matrices, _grid(pictures.shape[1]))
+    inside = np.maximum(np.abs(x), np.abs(y)) < 0.5 - _BORDER
+    target = pictures.reshape(len(pictures), -1)[other]
+    return np.abs(_correlation(_sampled(pictures, one, x, y), target, inside))
+
+
+def _compared(grey: Array, one: Rows, other: Rows, matrices: Array) -> tuple[Array, Array]:
+    """Similarity of aligned pictures where they overlap, 0 if that is too little, and the details that agree."""
+    grid = _grid(_SIZE)
+    x, y = _moved(matrices, grid)
+    inside = np.maximum(np.maximum(np.abs(x), np.abs(y)), np.abs(grid).max(axis=0)) < 0.5 - _BORDER
+    weights = inside.astype(np.float32).reshape(-1, _SIZE, _SIZE)
+    moved, still = _sampled(grey, one, x, y).reshape(weights.shape), grey[other]
+    whole = pooled(weights, 2 * _CELLS) > 0.99
+    pixels = _correlation(pooled(moved, 2 * _CELLS), pooled(still, 2 * _CELLS), whole)
+    energy = orientation_energy(moved, weights), orientation_energy(still, weights)
+    area = pooled(weights, _CELLS)
+    cells = np.repeat(area > 0.3, _ORIENTATIONS, axis=1)
+    outlines = _correlation(energy[0], energy[1], cells)
+    everywhere = _mean_agreement(energy[0], energy[1], area)
+    details = np.min([each.sum(axis=1) ** 2 / np.maximum((each**2).sum(axis=1), 1e-6) for each in energy], axis=0)
+    possible = _is_plausible(matrices, x, y) & (everywhere > _EVERYWHERE)
+    similarity = np.where(possible, np.minimum(np.abs(pixels), outlines), 0)
+    return similarity, -0.5 * np.log(1 - np.clip(outlines, 0, 0.999) ** 2) * details
+
+
+def _mean_agreement(first: Array, second: Array, area: Array) -> Array:
+    """Mean correlation of the orientations in a place, over all places with any contours, weak ones included."""
+    sides = [side.reshape(len(side), -1, _ORIENTATIONS) for side in (first, second)]
+    strength = np.maximum(*(side.sum(axis=2) for side in sides)) / np.maximum(area * (_SIZE // _CELLS) ** 2, 1)
+    used = (strength > _FAINT) & (area > 0.3)
+    sides = [side - side.mean(axis=2, keepdims=True) for side in sides]
+    lengths = np.linalg.norm(sides[0], axis=2) * np.linalg.norm(sides[1], axis=2)
+    correlation = (sides[0] * sides[1]).sum(axis=2) / np.maximum(lengths, 1e-6)
+    return np.asarray((correlation * used).sum(axis=1) / np.maximum(used.sum(axis=1), 1))
+
+
+def _is_plausible(matrices: Array, x: Array, y: Array) -> NDArray[np.bool_]:
+    """Whether a picture may be a copy of the other one: of equal size, or a part of it."""
+    zoom = np.abs(np.linalg.det(matrices[:, :, :2])) ** -0.5
+    shared = (np.maximum(np.abs(x), np.abs(y)) <= 0.5).mean(axis=1)
+    turn = np.abs(matrices[:, 1, 0]) * zoom  # sine of the angle
+    same_size = (np.abs(zoom - 1) < _SAME_SIZE) & (shared >= _OVERLAP)
+    return np.asarray((turn < _LARGEST_TURN) & (same_size | ((zoom > 1) & (shared > 0.97))))
+
+
+def _correlation(first: Array, second: Array, used: NDArray[np.bool_]) -> Array:
+    """Correlation of rows over the entries that are used; 0 if there are none."""
+    number = np.maximum(used.sum(axis=1, keepdims=True), 1)
+    first, second = ((side - (side * used).sum(axis=1, keepdims=True) / number) * used for side in (first, second))
+    lengths = np.linalg.norm(first, axis=1) * np.linalg.norm(second, axis=1)
+    return np.asarray((first * second).sum(axis=1) / np.maximum(lengths, 1e-6))

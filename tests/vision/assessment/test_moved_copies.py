@@ -1,0 +1,98 @@
+"""Pictures that were mirrored, cropped, shifted or rotated."""
+
+import numpy as np
+import pytest
+from scipy.ndimage import map_coordinates
+
+from brainscore_vision.assessment import moved_copies
+from brainscore_vision.assessment.moved_copies import find_moved_copies
+
+SIZE = 64
+
+
+def clouds(n, seed=0, size=160):
+    frequency = np.hypot(np.fft.fftfreq(size)[:, None], np.fft.rfftfreq(size))
+    frequency[0, 0] = np.inf
+    rng = np.random.default_rng(seed)
+    noise = rng.standard_normal((n, *frequency.shape)) + 1j * rng.standard_normal((n, *frequency.shape))
+    values = np.fft.irfft2(noise / frequency**1.2, s=(size, size))
+    return 128 + 45 * values / values.std((1, 2), keepdims=True)
+
+
+def seen(picture, matrix=None, outside=None):
+    """64 × 64 levels of a large picture at moved positions."""
+    matrix = np.eye(2, 3) if matrix is None else matrix
+    large = len(picture)
+    line = (np.arange(SIZE) + 0.5) / SIZE - 0.5
+    grid = np.stack([axis.ravel() for axis in np.meshgrid(line, line)])
+    x, y = matrix[:, :2] @ grid + matrix[:, 2:]
+    options = {"mode": "nearest"} if outside is None else {"mode": "constant", "cval": outside}
+    places = [(axis + 0.5) * large - 0.5 for axis in (y, x)]
+    return map_coordinates(picture, places, order=1, **options).reshape(SIZE, SIZE).astype(np.float32)
+
+
+def move(*, mirrored=False, zoom=1.0, degrees=0.0, shift=(0.0, 0.0)):
+    angle = np.deg2rad(degrees)
+    turned = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]]) / zoom
+    return np.column_stack([turned @ np.diag([-1 if mirrored else 1, 1]), shift])
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"mirrored": True},
+        {"zoom": 1 / 0.9, "shift": (0.05, -0.05)},
+        {"zoom": 1 / 0.8, "shift": (-0.1, -0.1)},
+        {"shift": (0.04, 0.04)},
+        {"degrees": 5},
+        {"degrees": -8},
+        {"mirrored": True, "zoom": 1 / 0.9, "shift": (0.05, 0.05)},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("outside", [None, 0])
+def test_a_moved_copy_is_found_and_nothing_else(options, outside):
+    pictures = clouds(12)
+    shown = [*(seen(picture) for picture in pictures), 255 - seen(pictures[5], move(**options), outside)]
+    ((first, second, similarity),) = find_moved_copies(np.stack(shown), np.arange(13))
+    assert (first, second) == (5, 12)
+    assert 0.93 < similarity <= 1
+
+
+def test_the_alignment_is_the_true_one():
+    picture = clouds(1)[0]
+    true = move(zoom=1.15, degrees=4, shift=(0.03, -0.05))
+    shown = np.stack([seen(picture), seen(picture, true)])
+    band = moved_copies._halved(moved_copies._smoothed(shown))
+    start = move(zoom=1.1, shift=(0.05, -0.03)).astype(np.float32)[None]
+    found = moved_copies._aligned(band, np.array([0]), np.array([1]), start, steps=8)
+    np.testing.assert_allclose(found[0], true, atol=0.005)
+
+
+def test_a_group_is_not_compared():
+    picture = clouds(1)[0]
+    shown = np.stack([seen(picture), seen(picture, move(mirrored=True))])
+    assert len(find_moved_copies(shown, np.arange(2))) == 1
+    assert find_moved_copies(shown, np.zeros(2, dtype=int)) == []
+
+
+def test_simple_shapes_are_no_evidence():
+    """Discs of two sizes, strokes at two places, and gratings of two phases fit if they are moved."""
+    y, x = np.mgrid[:SIZE, :SIZE] / SIZE - 0.5
+    discs = [255 * (np.hypot(x, y) > radius) for radius in (0.3, 0.34)]
+    strokes = [255 * ((abs(x - shift) > 0.03) | (abs(y) > 0.25)) for shift in (0, 0.05)]
+    gratings = [127 + 100 * np.sin(30 * x + 12 * y + phase) for phase in (0, 1.5)]
+    for shown in (discs, strokes, gratings):
+        assert find_moved_copies(np.stack(shown).astype(np.float32), np.arange(2)) == []
+
+
+def test_candidates_are_those_of_a_search_over_all_pairs():
+    grey = np.stack([seen(picture) for picture in clouds(20)])
+    one, other, version = moved_copies._candidates(grey, np.arange(20))
+    parts = np.stack(list(moved_copies._descriptors(grey)))
+    similarity = np.abs(np.einsum("id,vjd->vij", parts[0], parts)).max(axis=0)
+    np.fill_diagonal(similarity, 0)
+    for picture in range(20):
+        best = [partner for partner in np.argsort(-similarity[picture])[:5] if similarity[picture, partner] > 0.35]
+        assert one[other == picture].tolist() == best
+    assert version.max() < len(moved_copies._VERSIONS)

@@ -1,0 +1,31 @@
+"""Facts about a stored score from attachments and installed plugins."""
+
+from dataclasses import replace
+
+import pytest
+
+from brainscore_core.runner.verification import Stored
+from brainscore_core.scoring import ResultsStore
+from brainscore_vision import run_pair
+from brainscore_vision.methods import methods_of
+
+
+@pytest.mark.slow(reason="scores a regression on 800 stimuli")
+def test_a_regression_says_how_stimuli_were_divided_and_other_code_says_nothing(tmp_path):
+    store = ResultsStore(tmp_path)
+    receipt = run_pair("pixels", "Simulated2026.V1-pls", results=store).receipt
+
+    def text(receipt):
+        return methods_of(Stored(receipt, lambda kind: store.open_attachment(receipt, kind)))
+
+    complete = text(receipt)
+    for expected in (
+        "10 random splits over stimulus_id, 90 % to fit, seed 1, stratified by object_name",
+        "Values before aggregation: 10 splits × 96 neuroids.",
+        "8.0° of visual angle",
+        "sign(r) · r² divided by the ceiling",
+        "https://doi.org/10.1073/pnas.1403112111 (metric pls)",
+    ):
+        assert expected in complete
+    other = replace(receipt.benchmark, plugin=replace(receipt.benchmark.plugin, sha256="0" * 64))
+    assert "8.0° of visual angle" not in text(replace(receipt, benchmark=other))
