@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from datetime import UTC, datetime
 
+from brainscore_core.populations import population
+
 __all__ = [
     "FORMULA",
     "count_text",
@@ -12,7 +14,6 @@ __all__ = [
     "harmless",
     "number_text",
     "p_text",
-    "population",
     "range_text",
     "size_text",
     "time_text",
@@ -145,20 +146,6 @@ def range_text(low: float, high: float) -> str:
     return number_text(low) + between + number_text(high)
 
 
-def population(estimates: str | None) -> str:
-    """Read from ``ci_estimates`` over what an interval generalises; empty if it does not begin with that.
-
-    Examples
-    --------
-    >>> population("new stimuli and new neuroids; 120 stimuli, 60 neuroids; the ceiling is taken as exact")
-    'new stimuli and new neuroids'
-    >>> population("correlation of the RDMs; stimuli vary, neuroids are kept")
-    ''
-    """
-    first = (estimates or "").split(";")[0].strip()
-    return first if first.startswith("new ") else ""
-
-
 def estimate_text(
     value: float | None,
     *,
@@ -166,6 +153,7 @@ def estimate_text(
     ci: tuple[float | None, float | None] | None = None,
     level: float | None = None,
     estimates: str | None = None,
+    finding: str | None = None,
     brief: bool = False,
 ) -> str:
     """Write a number with its interval; with its standard error if there is only that.
@@ -182,6 +170,8 @@ def estimate_text(
         Confidence level of the interval; default .95.
     estimates : str or None
         What the interval estimates, as ``attrs['ci_estimates']`` says it.
+    finding : str or None
+        What is written in place of an interval and of the standard error, if there is no interval.
     brief : bool
         For tables whose heading says what the limits are: without the population, and without a level of 95 %.
 
@@ -191,6 +181,8 @@ def estimate_text(
     '0.490 (95 %: 0.430–0.560; new stimuli and new neuroids)'
     >>> estimate_text(0.49, ci=(0.43, 0.56), brief=True)
     '0.490 (0.430–0.560)'
+    >>> estimate_text(1.0, error=0.03, finding="above the ceiling: 1.940 (1.770–2.140)")
+    '1.000 (above the ceiling: 1.940 (1.770–2.140))'
     >>> estimate_text(0.49, error=0.03), estimate_text(0.49), estimate_text(None)
     ('0.490 (standard error 0.030)', '0.490', '–')
     """
@@ -200,6 +192,8 @@ def estimate_text(
     low, high = (None, None) if ci is None else ci
     if low is None or high is None or math.isnan(low) or math.isnan(high):
         known = error is not None and math.isfinite(error)
+        if finding:
+            return f"{text} ({finding})"
         return f"{text} (standard error {number_text(error)})" if known else text
     over = "" if brief else population(estimates)
     before = "" if brief and level in {None, 0.95} else f"{100 * (level or 0.95):g} %: "

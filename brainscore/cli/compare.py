@@ -73,7 +73,7 @@ def _print_rows(rows: Sequence[Compared]) -> None:
             number_text(row.first),
             number_text(row.second),
             estimate_text(row.difference, error=row.error, ci=(row.low, row.high), brief=True),
-            printable(row.outcome),
+            printable(f"{row.outcome} ({row.condition})" if row.condition else row.outcome),
         )
         for row in rows
     ]
@@ -282,6 +282,8 @@ def _print_ranks(rankings: Sequence[Ranking]) -> None:
     for ranking in rankings:
         for model, reason in ranking.left_out.items():
             echo(f"{ranking.benchmark}, {model} is not ranked: {reason}", err=True)
+        if ranking.condition:
+            echo(f"{ranking.benchmark}: ranks hold for {ranking.condition}", err=True)
         for note in ranking.notes:
             echo(f"{ranking.benchmark}, not compared: {note}", err=True)
 

@@ -357,6 +357,7 @@ def tree(
     by their score of the first node. Benchmarks of other plugins are shown below their parents, and are not averaged
     unless --own is given.
     """
+    from brainscore_core.populations import condition, condition_of_all
     from brainscore_core.results.aggregates import aggregate, results_of
     from brainscore_core.scoring import ResultsStore
     from brainscore_core.statistics.units import read_influences
@@ -388,6 +389,12 @@ def tree(
         for receipt in sorted(receipts, key=lambda receipt: receipt.id)
         if receipt.benchmark.identifier in shown and receipt.benchmark.identifier not in nodes
     }
+    conditions = {
+        receipt.benchmark.identifier: condition(receipt.score.ci_estimates)
+        for receipt in receipts
+        if receipt.score is not None and receipt.benchmark.identifier in nodes
+    }
+    holds_for = condition_of_all(conditions.values())
     if json_:
         models_values = [_tree_values(nodes, made, exposure) for made in found]
         for values in models_values:
@@ -396,7 +403,7 @@ def tree(
                 for (model, benchmark), receipt in own_receipts.items()
                 if model == values["model"]
             ]
-        echo_json({"over": over, "models": models_values})
+        echo_json({"over": over, "condition": holds_for, "models": models_values})
         return
     if not found:
         echo("No receipts.", err=True)
@@ -412,6 +419,8 @@ def tree(
     if benchmarks:
         for sign in explained_signs(finding.state for finding in exposure.values()):
             echo(sign, err=True)
+    if holds_for:
+        echo(f"Intervals hold for {holds_for}", err=True)
     if own_receipts:
         names = sorted({benchmark for _, benchmark in own_receipts})
         echo(f"Shown below their parents, but not averaged: {', '.join(names)}. --own averages them.", err=True)

@@ -35,6 +35,7 @@ __all__ = [
 
 _PAGE = "/vision/compare/compare.csv"
 _COLUMNS = ["benchmark", "version", "group", "difference", "error", "low", "high", "outcome"]
+_CONDITION = "condition"  # a column of newer sites
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,6 +57,8 @@ class Compared:
     outcome : str
         Of the first model: ``'win'``, ``'tie'``, ``'loss'`` or ``'untested'`` (the data needed to compare the
         models are not stored); otherwise why there is no difference.
+    condition : str
+        For which few subjects or groups alone the outcome holds; empty if it holds for new ones.
     """
 
     benchmark: str
@@ -72,6 +75,7 @@ class Compared:
     low: float | None
     high: float | None
     outcome: str
+    condition: str = ""
 
 
 def compare_public_models(connection: Connection, first: str, second: str) -> list[Compared]:
@@ -101,6 +105,7 @@ def compare_public_models(connection: Connection, first: str, second: str) -> li
             low=_cell_number(row[9]),
             high=_cell_number(row[10]),
             outcome=_cell_text(row[11]),
+            condition="".join(map(_cell_text, row[12:])),
         )
         for row in rows
     ]
@@ -171,6 +176,7 @@ def _compared(board: Leaderboard, first: int, second: int, regions: Mapping[str,
             low=None,
             high=None,
             outcome="untested" if both else f"first {board.state[first, place]}, second {board.state[second, place]}",
+            condition=node.condition if both else "",
         )
         if not both:
             absent += [] if is_mean else [one]
@@ -197,7 +203,8 @@ def _table(connection: Connection, first: str, second: str) -> tuple[tuple[str, 
     """Identifiers of the two models, and the rows of the page's CSV file."""
     text = connection.table(_PAGE, [("mode", "models"), ("first", first), ("second", second)])
     head, *rows = csv.reader(io.StringIO(text, newline=""))
-    if [*head[:3], *head[7:]] != _COLUMNS or any(len(row) != len(head) for row in rows):
+    columns = [*head[:3], *head[7:]]
+    if columns not in (_COLUMNS, [*_COLUMNS, _CONDITION]) or any(len(row) != len(head) for row in rows):
         raise UserError(
             "the site's table has other columns", remedy="the site and this package differ: update the older one"
         )
@@ -300,6 +307,8 @@ class Node:
         Over the models that pass the filters; the ceiling is on the scale of raw scores.
     taken_from : tuple of str or None
         Of a benchmark: data sets that hold the stimuli; None if it is not known.
+    condition : str
+        For which few subjects or groups alone values, differences and ranks hold; empty if they hold for new ones.
     """
 
     identifier: str
@@ -314,6 +323,7 @@ class Node:
     median: float | None
     ceiling: float | None
     taken_from: tuple[str, ...] | None = None
+    condition: str = ""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from markupsafe import Markup
 
 from brainscore_core.formatting import number_text
+from brainscore_core.populations import condition, condition_of_all
 from brainscore_core.scoring import CeilingEstimate, Problem, Receipt
 
 __all__ = [
@@ -58,10 +59,15 @@ class Row:
     ceiled: bool
     receipt: Receipt
 
+    @property
+    def condition(self) -> str:
+        """For which few subjects or groups alone the interval holds; empty if it holds for new ones."""
+        return condition(self.estimates)
+
 
 @dataclass(frozen=True)
 class Group:
-    """One benchmark and its models, the best first."""
+    """One benchmark and its models, the best first; `condition` is that of their scores and ranks."""
 
     benchmark: str
     version: str
@@ -69,6 +75,7 @@ class Group:
     ceiled: bool
     ceiling: str
     estimates: str | None
+    condition: str
     rows: tuple[Row, ...]
 
 
@@ -88,6 +95,11 @@ class View:
     def groups(self) -> tuple[Group, ...]:
         """All benchmarks, controls last."""
         return self.ceiled + self.unceiled + self.controls
+
+    @property
+    def condition(self) -> str:
+        """For which few subjects or groups alone means and ranks hold; empty if they hold for new ones."""
+        return condition_of_all(group.condition for group in self.ceiled + self.unceiled)
 
     @property
     def scored(self) -> tuple[str, ...]:
@@ -142,6 +154,7 @@ def _group(receipts: list[Receipt], outdated: Collection[tuple[str, str]]) -> Gr
     made = (_outdated_row(receipt, ceiled) if receipt.id in old else _row(receipt, ceiled) for receipt in receipts)
     rows = sorted(made, key=_best_first)
     estimates = {row.estimates for row in rows if row.estimates}
+    conditions = [text for row in rows if (text := row.condition)]
     return Group(
         benchmark=newest.benchmark.identifier,
         version="" if newest.benchmark.version is None else str(newest.benchmark.version),
@@ -149,6 +162,7 @@ def _group(receipts: list[Receipt], outdated: Collection[tuple[str, str]]) -> Gr
         ceiled=ceiled,
         ceiling=_ceiling(ceiling),
         estimates=estimates.pop() if len(estimates) == 1 else None,
+        condition=conditions[0] if conditions else "",
         rows=tuple(rows),
     )
 
@@ -196,7 +210,7 @@ def _row_as_computed(receipt: Receipt, ceiled: bool) -> Row:
         raw=receipt.raw.text(brief=True) if receipt.raw else "–",
         seconds=_seconds(receipt.timings.total),
         reason=receipt.reason,
-        no_interval=score.ci_reason if score and score.ci is None else None,
+        no_interval=score.ci_reason if score and score.ci is None and not score.finding else None,
         estimates=score.ci_estimates if score and score.ci else None,
         ceiled=ceiled,
         receipt=receipt,

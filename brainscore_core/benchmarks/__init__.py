@@ -28,6 +28,9 @@ _AVERAGED_DATA = (
     "pass the assembly with its repetitions to the ceiling"
 )
 
+ABOVE_CEILING = "above the ceiling"
+"""How the reason begins why a score has no interval that is higher than the best possible model would have."""
+
 _STEP = 1e-4
 """For slopes."""
 
@@ -202,13 +205,14 @@ def bound_score(score: Score) -> Score:
     if "ci" in score.attrs:
         low, high = score.attrs["ci"]
         score.attrs.setdefault("unclamped_ci", (low, high))
-        if "undetermined" in score.attrs or not (low > 1 or high < 0):
+        point = _clamped(low) == _clamped(high) and low != high
+        if "undetermined" in score.attrs or not (point or low > 1 or high < 0):
             score.attrs["ci"] = (_clamped(low), _clamped(high))
             return score
         score.attrs["ci"] = (math.nan, math.nan)
         before = estimate_text(value, ci=(low, high), brief=True)
-        if low > 1:
-            reason = f"above the ceiling: {before} before it was limited to 1; does it predict noise?"
+        if low >= 1:
+            reason = f"{ABOVE_CEILING}: {before} before it was limited to 1; does it predict noise?"
             note("remark", text=reason)
         else:
             reason = f"below 0: {before} before it was limited to 0"

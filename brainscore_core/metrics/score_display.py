@@ -11,6 +11,7 @@ import numpy as np
 
 from brainscore_core.figures import Dots, DotsRow, Lines, Panel, Plot, Series, Svg, lines, panels
 from brainscore_core.formatting import estimate_text, number_text, range_text
+from brainscore_core.populations import condition, details
 
 if TYPE_CHECKING:
     from brainscore_core.metrics import Score
@@ -51,9 +52,17 @@ def score_rows(score: Score) -> list[tuple[str, str]]:
     attrs = score.attrs
     rows = []
     if score.size == 1 and not math.isnan(_float(score)):
-        rows.append(("interval", _interval(attrs)))
+        if holds_for := condition(_text(attrs, "ci_estimates")):
+            rows.append(("holds for", holds_for))
+        if not _finding(attrs):
+            rows.append(("interval", _interval(attrs)))
         unclamped = _float(attrs.get("unclamped"))
-        if not math.isnan(unclamped) and unclamped != _float(score) and not _text(attrs, "undetermined"):
+        if (
+            not math.isnan(unclamped)
+            and not _finding(attrs)
+            and unclamped != _float(score)
+            and not _text(attrs, "undetermined")
+        ):
             rows.append(("unclamped", number_text(unclamped)))
     for name, kind in (("raw", "scale"), ("ceiling", "meaning")):
         if attrs.get(name) is not None:
@@ -101,6 +110,7 @@ def value_text(value: Any) -> str:
         ci=_limits(attrs),
         level=_level(attrs),
         estimates=_text(attrs, "ci_estimates"),
+        finding=_finding(attrs),
     )
 
 
@@ -205,9 +215,17 @@ def _interval(attrs: Mapping[str, Any]) -> str:
     low, high = _limits(attrs)
     if math.isnan(low) or math.isnan(high):
         return f"none: {_text(attrs, 'ci_reason') or _text(attrs, 'error_reason') or 'no reason is given'}"
-    limits = f"{range_text(low, high)}; " if _text(attrs, "undetermined") else ""
     method = f" ({text})" if (text := _text(attrs, "ci_method")) else ""
-    return limits + (_text(attrs, "ci_estimates") or "of the score") + method
+    estimates = _text(attrs, "ci_estimates")
+    if _text(attrs, "undetermined"):  # the title has no interval, and no population
+        return f"{range_text(low, high)}; {estimates or 'of the score'}{method}"
+    return (details(estimates) or "of the score") + method
+
+
+def _finding(attrs: Mapping[str, Any]) -> str:
+    """Why there is no interval any more, if the interval before the limits of 0 and 1 was beyond them."""
+    low, high = _limits(attrs)
+    return _text(attrs, "ci_reason") if "unclamped_ci" in attrs and math.isnan(low) and math.isnan(high) else ""
 
 
 def _with_kind(value: Any, kind: str) -> str:

@@ -203,11 +203,6 @@ class ScoreInfluence:
     ceiling: float = 0.0
     ceiling_id: str = ""
 
-    @property
-    def fewest(self) -> int:
-        """Smallest number of units of a kind."""
-        return min([len(part.codes) for part in self.parts], default=0)
-
     def compact(self) -> "ScoreInfluence":
         """Sum units of which there are more than :data:`BLOCKS` in blocks."""
         parts = (part.in_blocks() if len(part.codes) > BLOCKS else part for part in self.parts)
@@ -283,7 +278,7 @@ def _spaces(keys: tuple[tuple[str, tuple[str, ...]], ...]) -> dict[tuple[str, tu
     return {key: (key[0], number) for key, number in numbers.items()}
 
 
-def comparable(scores: Iterable[ScoreInfluence | None], *, fewest: int = 1) -> list[ScoreInfluence | None]:
+def comparable(scores: Iterable[ScoreInfluence | None]) -> list[ScoreInfluence | None]:
     """Keep the scores that were measured on the units that most of them were measured on; None for the others.
 
     Where they name the data of these units differently, as receipts of earlier versions do, those of most count; and
@@ -293,10 +288,8 @@ def comparable(scores: Iterable[ScoreInfluence | None], *, fewest: int = 1) -> l
     ----------
     scores : iterable of ScoreInfluence or None
         Of different models on one benchmark.
-    fewest : int
-        Scores with fewer units of a kind are not kept.
     """
-    listed = [score if score is not None and score.fewest >= fewest else None for score in scores]
+    listed = list(scores)
     known: dict[tuple[object, ...], tuple[object, ...]] = {}  # scores of a benchmark usually share the arrays of codes
 
     def signature(score: ScoreInfluence) -> tuple[object, ...]:

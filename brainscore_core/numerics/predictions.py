@@ -12,6 +12,7 @@ from brainscore_core.numerics._arrays import CHUNK_BYTES, Array, chunk_columns
 from brainscore_core.numerics.linear_regression import LeftOut, sums_of_groups
 from brainscore_core.numerics.resampling import Interval, ResampledMedians, mean, median
 from brainscore_core.numerics.significance import PairedTest, student_test
+from brainscore_core.populations import FEWEST_GROUPS
 
 __all__ = [
     "Predictivity",
@@ -28,9 +29,6 @@ __all__ = [
 
 FEWEST = 4
 """Minimum number of stimuli of a split, so that a correlation is defined when one is left out."""
-
-FEWEST_GROUPS = 5
-"""Number of groups from which they are the units that vary; the members of fewer groups vary instead."""
 
 _TEMPORARY = 12
 """Number of arrays of the size of the test part that are used at a time."""
@@ -518,7 +516,10 @@ def compare_predictivity(
     of_neuroids = float(np.nanvar(replicates[0] - replicates[1], ddof=1))
     cells = [effects[0] - effects[1]] if paired_neuroids else [effects[0], -effects[1]]
     concentration = float(np.mean([np.sum(side.weights**2) for side in sides]))
-    variance, df = _variance(cells, [of_neuroids], known=_known(sides, fewest), concentration=concentration)
+    of_median = _known(sides, fewest)
+    variance, df = _variance(cells, [of_neuroids], known=of_median, concentration=concentration)
+    # at most those of a kind that contributes more than half of the variance, such as few groups of stimuli
+    df = min(df, of_median if of_neuroids > variance / 2 else n - 1)
     return student_test(difference, variance, df, level=level)
 
 

@@ -145,8 +145,8 @@ def paired_test(
     -----
     One kind: error² = Σ (influence − mean)² / (n (n − 1)); for two means this is the paired t test. Two kinds:
     variance of the row means + that of the column means − that of the interaction, which is part of both; resampling
-    rows and columns at once would count it three times [1]_ [2]_. Degrees of freedom are those of Satterthwaite.
-    Unpaired: Welch's test.
+    rows and columns at once would count it three times [1]_ [2]_. Degrees of freedom are those of Satterthwaite, and at
+    most those of a kind that contributes more than half of the variance, such as few animals. Unpaired: Welch's test.
 
     References
     ----------
@@ -174,6 +174,9 @@ def paired_test(
         return _undefined(difference, f"{fewest} units: at least 3 are needed to tell how much they vary")
     each = [influence_variance(part) for part in (*parts, *others)]
     variance, df = sum(one for one, _ in each), satterthwaite(each)
+    largest, of_largest = max(each)
+    if unpaired is None and largest > variance / 2:
+        df = min(df, of_largest)
     return student_test(difference, variance, df, level=level)
 
 

@@ -13,6 +13,7 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from brainscore_core.formatting import estimate_text, number_text, range_text
+from brainscore_core.populations import condition, details, population
 from brainscore_core.receipts.schema import SCHEMA_VERSION, migrated, parse, validate
 from brainscore_core.strict_json import dumps, plain
 
@@ -156,8 +157,19 @@ class Estimate:
         '0.490 (95 %: 0.430–0.560; new stimuli)'
         """
         return estimate_text(
-            self.value, error=self.error, ci=self.ci, level=self.ci_level, estimates=self.ci_estimates, brief=brief
+            self.value,
+            error=self.error,
+            ci=self.ci,
+            level=self.ci_level,
+            estimates=self.ci_estimates,
+            finding=self.finding,
+            brief=brief,
         )
+
+    @property
+    def finding(self) -> str | None:
+        """Why there is no interval any more, if the interval before the limits of 0 and 1 was beyond them."""
+        return self.ci_reason if self.ci is None and self.unclamped_ci is not None else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -595,29 +607,43 @@ def summary(receipt: Receipt, *, stored: str | None = None) -> list[tuple[str, s
             lines.append(("score", f"undetermined{raw}: {receipt.undetermined}"))
         else:
             lines.append(("score", receipt.score.text() if receipt.score.value is not None else "undefined"))
-        limits = f"{range_text(*receipt.score.ci)}; " if receipt.undetermined and receipt.score.ci else ""
-        lines.append(("interval", limits + _interval_text(receipt.score)))
-        clamped = receipt.score.unclamped is not None and receipt.score.unclamped != receipt.score.value
-        if receipt.score.unclamped is not None and clamped and not receipt.undetermined:
-            lines.append(("unclamped", number_text(receipt.score.unclamped)))
+        if not receipt.score.finding:
+            lines += _about_interval(receipt.score, undetermined=receipt.undetermined is not None)
     if receipt.raw is not None:
         scale = f" ({receipt.raw.scale})" if receipt.raw.scale else ""
-        lines.append(("raw", receipt.raw.text() + scale))
+        lines.append(("raw", _beside(receipt.raw, receipt.score) + scale))
     if receipt.ceiling is not None:
         meaning = f" ({receipt.ceiling.meaning})" if receipt.ceiling.meaning else ""
-        lines.append(("ceiling", receipt.ceiling.text() + meaning))
+        lines.append(("ceiling", _beside(receipt.ceiling, receipt.score) + meaning))
     elif receipt.score is not None:
         lines.append(("ceiling", "none"))
     lines += [("features", item.text()) for item in receipt.features]
-    lines += [("note", note) for note in receipt.notes]
+    shown = receipt.score.finding if receipt.score is not None else None
+    lines += [("note", note) for note in receipt.notes if note != shown]
     if stored is not None:
         lines.append(("receipt", stored))
     return lines
 
 
-def _interval_text(estimate: Estimate) -> str:
-    """Say what the interval estimates and how, or why there is none."""
-    if estimate.ci is None:
-        return f"none: {estimate.ci_reason or 'no reason is given'}"
-    method = f" ({estimate.ci_method})" if estimate.ci_method else ""
-    return (estimate.ci_estimates or "of the score") + method
+def _beside(estimate: Estimate, score: Estimate | None) -> str:
+    """Write a number below the score, with the population that its interval is about only if it is another one."""
+    above = "" if score is None else population(score.ci_estimates)
+    return (
+        replace(estimate, ci_estimates=None).text() if population(estimate.ci_estimates) == above else estimate.text()
+    )
+
+
+def _about_interval(score: Estimate, *, undetermined: bool) -> list[tuple[str, str]]:
+    """Say for what the score holds and what its interval estimates; the line of a score has named the population."""
+    lines = []
+    if holds_for := condition(score.ci_estimates):
+        lines.append(("holds for", holds_for))
+    if score.ci is None:
+        lines.append(("interval", f"none: {score.ci_reason or 'no reason is given'}"))
+    else:
+        method = f" ({score.ci_method})" if score.ci_method else ""
+        estimates = f"{range_text(*score.ci)}; {score.ci_estimates}" if undetermined else details(score.ci_estimates)
+        lines.append(("interval", (estimates or "of the score") + method))
+    if score.unclamped is not None and score.unclamped != score.value and not undetermined:
+        lines.append(("unclamped", number_text(score.unclamped)))
+    return lines

@@ -13,7 +13,7 @@ import pandas as pd
 from brainscore_core.errors import UserError
 from brainscore_core.metrics import Score
 from brainscore_core.numerics.influence import ScoreInfluence, comparable, joint_influence
-from brainscore_core.numerics.ranks import FEWEST_UNITS, ranks_from_influence, ranks_from_tests
+from brainscore_core.numerics.ranks import ranks_from_influence, ranks_from_tests
 from brainscore_core.numerics.significance import Correction, PairedTest, corrected
 from brainscore_core.progress import stage
 from brainscore_core.receipts.receipt import BenchmarkInfo, CeilingEstimate, Estimate, ModelInfo, Receipt
@@ -52,6 +52,9 @@ class Comparison:
         What was resampled, and how many.
     receipts : (str, str)
         Ids of the receipts; None if there is no receipt.
+    condition : str
+        For which few subjects or groups alone the outcome holds, such as ``'these 2 subjects only; other subjects:
+        unknown'``; empty if it holds for new ones.
     reason : str or None
         Why there is no difference, or no interval.
     notes : tuple of str
@@ -72,6 +75,7 @@ class Comparison:
     level: float = 0.95
     scale: str | None = None
     units: str | None = None
+    condition: str = ""
     receipts: tuple[str | None, str | None] = (None, None)
     reason: str | None = None
     notes: tuple[str, ...] = ()
@@ -86,10 +90,11 @@ class Comparison:
 
     @property
     def verdict(self) -> str:
-        """The outcome as text."""
+        """The outcome as text, with the condition under which it holds."""
         if self.p is None:
             return "not compared"
-        return "no difference found" if self.better is None else f"{self.better} is better"
+        outcome = "no difference found" if self.better is None else f"{self.better} is better"
+        return f"{outcome} ({self.condition})" if self.condition else outcome
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,6 +138,8 @@ class Ranking:
         Confidence level of all intervals together, or of each if not `simultaneous`.
     simultaneous : bool
         Whether the intervals hold simultaneously.
+    condition : str
+        For which few subjects or groups alone the ranks hold; empty if they hold for new ones.
     notes : tuple of str
         Pairs without a test, which count as not significantly different.
     """
@@ -142,6 +149,7 @@ class Ranking:
     left_out: dict[str, str]
     level: float
     simultaneous: bool
+    condition: str = ""
     notes: tuple[str, ...] = ()
 
     def to_pandas(self) -> pd.DataFrame:
@@ -185,9 +193,10 @@ class Comparisons(Sequence[Comparison]):
             row: dict[str, object] = {"benchmark": item.benchmark, "first": item.first, "second": item.second}
             row |= {"first_score": item.scores[0], "second_score": item.scores[1], "difference": item.difference}
             row |= {"ci_low": low, "ci_high": high, "p": item.p, "p_corrected": item.p_corrected}
-            rows.append(row | {"verdict": item.verdict, "units": item.units, "reason": item.reason})
+            rows.append(row | {"verdict": item.verdict, "condition": item.condition})
+            rows[-1] |= {"units": item.units, "reason": item.reason}
         numbers = ("first_score", "second_score", "difference", "ci_low", "ci_high", "p", "p_corrected")
-        columns = ("benchmark", "first", "second", *numbers, "verdict", "units", "reason")
+        columns = ("benchmark", "first", "second", *numbers, "verdict", "condition", "units", "reason")
         return pd.DataFrame(rows, columns=list(columns)).astype(dict.fromkeys(numbers, "float64"))
 
     def ranks(self, benchmark: str, *, simultaneous: bool = True) -> Ranking:
@@ -213,7 +222,7 @@ class Comparisons(Sequence[Comparison]):
         -----
         See :func:`~brainscore_core.numerics.ranks_from_influence`. If the influences of units are not known of all
         models that were compared, or raw scores were compared, the tests of pairs are corrected by Holm's method
-        instead. Models with fewer than 10 units of a kind are not tested.
+        instead.
         """
         pairs = [comparison for comparison in self.items if comparison.benchmark == benchmark]
         if not pairs:
@@ -241,13 +250,8 @@ class Comparisons(Sequence[Comparison]):
                     p[i, j] = p[j, i] = pair.p
         values = [scores[model] for model in models]
         influences = [self.influences.get((benchmark, model)) for model in models]
-        for model, influence in zip(models, influences, strict=True):
-            if influence is not None and influence.fewest < FEWEST_UNITS:
-                notes.append(f"{model}: ranks need at least {FEWEST_UNITS} units of each kind, not {influence.fewest}")
-                place = models.index(model)
-                p[place] = p[:, place] = np.nan
         tested = np.isfinite(p).any(axis=1)
-        kept = comparable(influences, fewest=FEWEST_UNITS)
+        kept = comparable(influences)
         if not raw and all(influence is not None for influence, each in zip(kept, tested, strict=True) if each):
             joint = joint_influence([[influence] for influence in kept], [1.0], ceilings=False)
             found = ranks_from_influence(
@@ -279,6 +283,7 @@ class Comparisons(Sequence[Comparison]):
             left_out=left_out,
             level=self.level,
             simultaneous=simultaneous,
+            condition=next((pair.condition for pair in pairs if pair.condition), ""),
             notes=tuple(notes),
         )
 
@@ -485,6 +490,7 @@ def _with_test(
         p=_number(test.p),
         scale=scale,
         units=units,
+        condition=next((side.condition for side in sides if side.condition), ""),
         reason=test.reason,
         notes=tuple(notes),
     )

@@ -23,7 +23,7 @@ from brainscore_core.numerics.influence import (
     linked,
 )
 from brainscore_core.numerics.mean_differences import MeanDifferences, mean_differences
-from brainscore_core.numerics.ranks import FEWEST_UNITS, Ranks, ranks_from_influence, ranks_from_tests
+from brainscore_core.numerics.ranks import Ranks, ranks_from_influence, ranks_from_tests
 from brainscore_core.numerics.significance import PairedTest, student_test
 from brainscore_core.results.tree import data_set_of
 
@@ -114,9 +114,7 @@ def rank_means(
     Ranks
         Known biases of metrics are subtracted. Two models are tested on the benchmarks on which both have a score with
         influences, measured on the units that most models were measured on. A pair counts as not different if it is not
-        comparable (see above), if its difference rests on fewer than 10 units, or if the model with the higher value is
-        not the better one on these benchmarks. With only one benchmark, scores that were measured on fewer than 10
-        units of a kind are not tested.
+        comparable (see above), or if the model with the higher value is not the better one on these benchmarks.
 
     Notes
     -----
@@ -137,8 +135,7 @@ def rank_means(
     """
     shares = np.asarray(weights, dtype=np.float64)
     used = np.flatnonzero(shares).tolist()
-    fewest = FEWEST_UNITS if len(used) == 1 else 1
-    columns = [comparable([row[index] for row in influences], fewest=fewest) for index in used]
+    columns = [comparable(row[index] for row in influences) for index in used]
     table = [[column[model] for column in columns] for model in range(len(influences))]
     biases = [
         sum(share * score.bias for share, score in zip(shares[used].tolist(), row, strict=True) if score is not None)
@@ -168,12 +165,11 @@ def rank_means(
 
 def _p_values(estimates: NDArray[np.float64], pairs: _Pairs) -> NDArray[np.float64]:
     """Two-sided p of all pairs; 1 if the higher estimate is not that of the better model, NaN without a test."""
-    difference, variance, df, _, units = pairs.differences
+    difference, variance, df, *_ = pairs.differences
     with np.errstate(divide="ignore", invalid="ignore"):
         p = 2 * stdtr(df, -np.abs(difference) / np.sqrt(variance))
-        tested = pairs.comparable & (units >= FEWEST_UNITS - 1e-9)
     p[np.sign(difference) != np.sign(estimates[:, None] - estimates)] = 1.0
-    return np.asarray(np.where(tested & np.isfinite(variance), p, np.nan), dtype=np.float64)
+    return np.asarray(np.where(pairs.comparable & np.isfinite(variance), p, np.nan), dtype=np.float64)
 
 
 def compare_means(

@@ -20,7 +20,6 @@ from brainscore_core.numerics.influence import (
     unit_influence,
 )
 from brainscore_core.numerics.predictions import (
-    FEWEST_GROUPS,
     Predictivity,
     compare_predictivity,
     influence_of_neuroids,
@@ -29,6 +28,7 @@ from brainscore_core.numerics.predictions import (
     predictivity,
 )
 from brainscore_core.numerics.significance import PairedTest, paired_test, with_ceiling
+from brainscore_core.populations import FEWEST_GROUPS, condition, these
 from brainscore_core.receipts.receipt import Receipt
 from brainscore_core.receipts.schema import ReceiptError
 from brainscore_core.results.store import Arrays, ResultsStore
@@ -130,6 +130,17 @@ class Side:
     def score(self) -> float:
         """The score before it was clamped."""
         return _unclamped(self.receipt)
+
+    @property
+    def condition(self) -> str:
+        """For which few units alone the score holds, and comparisons with it; empty if there is no such condition."""
+        estimates = [part.ci_estimates for part in (self.receipt.score, self.receipt.raw) if part is not None]
+        if stated := next(filter(None, map(condition, estimates)), ""):
+            return stated
+        clusters = self.units.clusters if isinstance(self.units, Predicted) else None
+        if clusters is None or self.units.neuroid_kind != "neuroids":  # type: ignore[union-attr] # see above
+            return ""
+        return condition(f"new neuroids of {these(len(np.unique(clusters)), NEUROID_GROUPS)}")
 
 
 @dataclass(frozen=True)

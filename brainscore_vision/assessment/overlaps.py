@@ -11,7 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from brainscore_core.errors import UserError
-from brainscore_core.numerics.predictions import FEWEST_GROUPS
+from brainscore_core.populations import FEWEST_GROUPS
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_core.supported_data_standards.brainio.findings import Finding
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from brainscore_core.benchmarks import undetermined
 from brainscore_core.metrics import Score, attach_uncertainty
 from brainscore_core.numerics import bootstrap_interval, mean_influence
+from brainscore_core.populations import population, these
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, coords_for_dim
 from brainscore_vision.metric_helpers.alignment import MetricInputError, listed
 from brainscore_vision.metric_helpers.uncertainty import (
@@ -82,10 +83,19 @@ def mean_of_fixed(scores: Sequence[Score], *, units: str) -> Score:
         error=float(np.linalg.norm(errors) / k),
         ci=None if math.isnan(down) or math.isnan(up) else (float(result) - down, float(result) + up),
         level=known.get("ci_level", 0.95),
-        estimates=f"mean over {k} {units}, which are kept; of each: {known.get('ci_estimates', 'its own interval')}",
+        estimates=_of_fixed(known.get("ci_estimates", ""), k, units),
         method=f"{known.get('ci_method', '')}, recovered variance",
         reason=(reasons[0] if reasons else f"one of the {units} has none") if missing else None,
     )
+
+
+def _of_fixed(estimates: str, k: int, units: str) -> str:
+    """Say over what the mean of fixed units generalises, from what the score of the first one says."""
+    mean, unit = f"mean over {k} {units}, each with its own interval", units.removesuffix("s")
+    if not (varied := population(estimates)):
+        return f"{mean}; {estimates}" if estimates else mean
+    rest = estimates.partition(";")[2].strip()
+    return f"{varied.replace(f' of {these(1, unit)}', '')} for {these(k, unit)}; {mean}; of the first: {rest}"
 
 
 def mean_of_sampled(values: Score, *, units: str, error: float | None = None, note: str = "") -> Score:
@@ -108,7 +118,7 @@ def mean_of_sampled(values: Score, *, units: str, error: float | None = None, no
     if numbers.ndim == 1 and not np.isnan(numbers).any():
         (dim,) = values.dims
         attach_influence(mean, mean_influence(numbers), units=str(dim), ids=values[dim].values)
-    return attach_interval(mean, interval, estimates=f"mean over {units}, which vary{note}", error=error)
+    return attach_interval(mean, interval, units=units, estimates=f"mean over {units}{note}", error=error)
 
 
 def concatenate_neuroids(arrays: Sequence[Any]) -> DataAssembly | None:
@@ -177,7 +187,7 @@ def neuroid_wise_explained_var(score: Score, ceiling: Score, aggregate_func: Cal
         result.attrs["undetermined"] = reason
     interval = bootstrap_interval(defined, _statistic(aggregate_func), units="neuroids")
     return attach_interval(
-        result, interval, estimates="explained variance over neuroids; neuroids were resampled, stimuli kept"
+        result, interval, units="neuroids for these stimuli", estimates="explained variance over neuroids"
     )
 
 

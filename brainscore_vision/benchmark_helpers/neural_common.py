@@ -9,6 +9,7 @@ import xarray as xr
 from brainscore_core.benchmarks import BenchmarkBase, bound_score, ceil_score, explained_variance, normalise
 from brainscore_core.errors import UserError
 from brainscore_core.metrics import Metric, Score
+from brainscore_core.provenance import remark
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_core.supported_data_standards.brainio.stimulus_groups import ATTRIBUTE
 from brainscore_vision.benchmark_helpers.aggregation import (
@@ -288,9 +289,21 @@ class NeuralBenchmark(BenchmarkBase):
 
 
 def relate_to_ceiling(raw: Score, ceiling: Score) -> Score:
-    """Normalise a score by its ceiling as both declare, else as a correlation by a reliability."""
-    if "meaning" in ceiling.attrs and "scale" in raw.attrs:
+    """Normalise a score by its ceiling as both declare; without a declaration, as a correlation by a reliability.
+
+    The latter is said in a remark, since it squares the score.
+    """
+    undeclared = [
+        f"the {role} does not declare its {name}"
+        for role, name, attrs in (("metric", "scale", raw.attrs), ("ceiling", "meaning", ceiling.attrs))
+        if name not in attrs
+    ]
+    if not undeclared:
         return normalise(raw, ceiling)
+    remark(
+        f"{' and '.join(undeclared)}: the score is taken as a correlation and the ceiling as a reliability, so that "
+        "the result is sign(r) · r² / reliability; declare attrs['scale'] of scores and attrs['meaning'] of ceilings"
+    )
     return explained_variance(raw, ceiling)
 
 

@@ -302,7 +302,7 @@ def _median_reliability(recordings: DataAssembly, coord: str) -> Score:
             "meaning": "reliability",
             "error": float(np.std(medians)),
             "ci": (float(low), float(high)),
-            "ci_estimates": "median over neuroids, which vary",
+            "ci_estimates": f"new neuroids; {known.size:,} neuroids; median over neuroids",
         }
     )
     return score

@@ -12,6 +12,7 @@ from brainscore_core.metrics import Metric, Score, attach_uncertainty
 from brainscore_core.numerics import Interval, Similarity, combined_interval
 from brainscore_core.numerics.deletion import deletion_influence
 from brainscore_core.numerics.resampling import SMALL
+from brainscore_core.populations import these
 from brainscore_core.progress import track
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision.metric_helpers.alignment import (
@@ -150,7 +151,7 @@ def geometry_score(
 
 def _single_stimuli(similarity: Similarity, pair: Matched) -> Varied:
     n = len(pair.order)
-    units = Units(np.arange(n), n, "new stimuli of these neuroids", f"{n:,} stimuli")
+    units = Units(np.arange(n), n, "new stimuli for these neuroids", f"{n:,} stimuli")
     return Varied(units, similarity.influence[pair.order], "stimuli", pair.target["stimulus_id"].values)
 
 
@@ -262,8 +263,8 @@ class GeometryMetric(Metric):
         parts = [Varied(stimuli, influence, name, ids)]
         neuroids = units_along(target, "neuroid", self.neuroid_groups, default="subject")
         if neuroids.number < _FEWEST_NEUROIDS:
-            these = "this neuroid" if neuroids.number == 1 else f"these {neuroids.number} neuroids"
-            parts[0] = parts[0]._replace(units=stimuli._replace(plural=f"{stimuli.plural}, of {these}"))
+            plural = f"{stimuli.plural} for {these(neuroids.number, 'neuroid')}"
+            parts[0] = parts[0]._replace(units=stimuli._replace(plural=plural))
             return parts
         name, ids = "neuroids", np.arange(neuroids.number)
         if self.blocks and not neuroids.grouped and neuroids.number > _BLOCKS:

@@ -1,6 +1,7 @@
 """Errors and intervals of scores."""
 
 import math
+import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -13,11 +14,11 @@ from brainscore_core.metrics import NEUROID_GROUPS, STIMULUS_GROUPS, Score, atta
 from brainscore_core.numerics import Interval, bootstrap_interval
 from brainscore_core.numerics.deletion import deletion_influence
 from brainscore_core.numerics.predictions import (
-    FEWEST_GROUPS,
     Predictivity,
     PredictivityOfUnits,
     predictivity_interval,
 )
+from brainscore_core.populations import FEWEST_GROUPS, these
 from brainscore_core.provenance import remark
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_core.supported_data_standards.brainio.stimulus_groups import (
@@ -47,10 +48,8 @@ __all__ = [
     "units_along",
     "units_of_stimuli",
     "with_groups",
+    "with_tested",
 ]
-
-_MANY_GROUPS = 10
-"""Number of groups from which the interval is not labelled as one of few groups."""
 
 _NAMES = {"presentation": "stimuli", "neuroid": "neuroids"}
 
@@ -121,8 +120,9 @@ def units_along(assembly: DataAssembly, dim: str, group: str | None, *, default:
     Returns
     -------
     Units
-        Groups are the units if there are at least five, and fewer than entries. The entries of fewer groups vary
-        within their groups. A coordinate without a value is not used.
+        Groups are the units if there are at least :data:`~brainscore_core.populations.FEWEST_GROUPS`, and fewer than
+        entries. The entries of fewer groups vary within their groups. A coordinate without a value is not used, nor is
+        a single group of stimuli: it is the kind of stimuli that the experiment is about.
 
     Raises
     ------
@@ -134,7 +134,7 @@ def units_along(assembly: DataAssembly, dim: str, group: str | None, *, default:
     >>> assembly = DataAssembly(np.zeros((6, 2)), dims=["presentation", "neuroid"], coords={
     ...     "object_name": ("presentation", list("aabbcc")), "subject": ("neuroid", ["x", "y"])})
     >>> units_along(assembly, "presentation", "object_name", default="object_name").plural
-    'new stimuli of these 3 object names'
+    'new stimuli of these 3 objects'
     """
     if group == default and group not in assembly.coords:
         return _units(assembly, dim, None, None)
@@ -194,23 +194,26 @@ def _units(assembly: xr.DataArray, dim: str, group: str | None, labels: NDArray[
     values = pd.Series(labels)
     codes, found = pd.factorize(values, sort=True, use_na_sentinel=False)
     codes, number = np.asarray(codes, dtype=np.intp), len(found)
-    if number == n or values.isna().all():
+    if number == n or values.isna().all() or (number == 1 and dim == "presentation"):
         return single
     single = single._replace(clusters=codes, group=group, labels=labels)
     if number < FEWEST_GROUPS:
         noun = _NOUNS.get(group, group)
-        these = f"this {noun}" if number == 1 else f"these {number} {_plural(noun)}"
-        return single._replace(plural=f"new {name} of {these.replace('_', ' ')}")
-    few = ", few groups" if number < _MANY_GROUPS else ""
-    return single._replace(
-        codes=codes, number=number, plural=f"new groups of {name} ({group})", details=f"{number:,} groups{few}"
-    )
+        return single._replace(plural=f"new {name} of {these(number, noun)}")
+    details = f"{number:,} groups of {n:,} {name}"
+    return single._replace(codes=codes, number=number, plural=f"new groups of {name} ({group})", details=details)
 
 
-def _plural(noun: str) -> str:
-    if noun.endswith("y") and not noun.endswith(("ay", "ey", "oy")):
-        return f"{noun[:-1]}ies"
-    return f"{noun}es" if noun.endswith(("s", "x", "ch", "sh")) else f"{noun}s"
+def with_tested(units: Units, rows: NDArray[np.intp]) -> Units:
+    """Say how many of the entries are tested in any split, if not all of them are.
+
+    Examples
+    --------
+    >>> with_tested(Units(np.arange(4), 4, "new stimuli", "4 stimuli"), np.array([0, 2, 0])).details
+    '4 stimuli, 2 of them tested'
+    """
+    tested = len(np.unique(rows))
+    return units._replace(details=f"{units.details}, {tested:,} of them tested") if tested < len(units.codes) else units
 
 
 def unit_ids(units: Units, entries: Any) -> NDArray[Any]:
@@ -395,8 +398,24 @@ def attach_left_out(score: Score, left_out: Sequence[float], *, subjects: Any) -
     return score
 
 
-def attach_interval(score: Score, interval: Interval, *, estimates: str, error: float | None = None) -> Score:
-    """Write an interval into a score's attributes; `error`, if given, replaces that of the interval."""
+def attach_interval(
+    score: Score, interval: Interval, *, units: str, estimates: str, error: float | None = None
+) -> Score:
+    """Write an interval into a score's attributes, and over what it generalises.
+
+    Parameters
+    ----------
+    score : Score
+        Changed in place.
+    interval : Interval
+        Error and limits.
+    units : str
+        What varies, in the plural, perhaps with what is kept: ``'subjects'``, ``'stimuli of these 2 monkeys'``.
+    estimates : str
+        What the value is.
+    error : float, optional
+        Replaces that of the interval.
+    """
     own = interval.error if error is None else error
     missing = math.isnan(interval.low) or math.isnan(interval.high)
     reason = interval.reason
@@ -406,7 +425,7 @@ def attach_interval(score: Score, interval: Interval, *, estimates: str, error: 
         score,
         error=own,
         ci=None if missing else (interval.low, interval.high),
-        estimates=f"{estimates}, {interval.n} of them",
+        estimates=f"new {units}; {interval.n:,} {re.split(' (?:of|for) th', units)[0]}; {estimates}",
         method=interval.method,
         reason=reason,
     )
@@ -431,7 +450,8 @@ def attach_neuroid_interval(score: Score, raw: Score, *, reason: str = "") -> Sc
     return attach_interval(
         score,
         interval,
-        estimates=f"new neuroids{only}; median over neuroids{of_splits}, stimuli and splits are kept",
+        units=f"neuroids for these stimuli{only}",
+        estimates=f"median over neuroids{of_splits}; splits are kept",
     )
 
 
@@ -460,7 +480,7 @@ def attach_each(score: Score, parts: Sequence[Score], *, what: str) -> Score:
     for key in reasons:
         known = [part.attrs[key] for part in parts if key in part.attrs]
         if known:
-            score.attrs[key] = f"in each {what}: {known[0]}" if key == "ci_estimates" else known[0]
+            score.attrs[key] = f"{known[0]}; in each {what}" if key == "ci_estimates" else known[0]
     return score
 
 

@@ -199,6 +199,7 @@ def _node(board: Board, place: int) -> dict[str, Any]:
         "best": finite(board.node_best[place]),
         "median": finite(board.node_median[place]),
         "ceiling": finite(board.node_ceiling[place]),
+        "condition": board.condition(place),
     }
 
 

@@ -332,6 +332,9 @@ class BoardColumn(Strict):
     best: Finite = Field(description="The highest value of the models that pass the filters.")
     median: Finite = Field(description="Their median.")
     ceiling: Finite = Field(description="On the scale of raw scores.")
+    condition: str = Field(
+        description="For which few subjects or groups alone values, differences and ranks hold; empty: for new ones."
+    )
 
 
 class BoardAnswer(Strict):

@@ -88,6 +88,9 @@ class ScoresAsked(Schema):
     )
     version: str | None = Field(None, max_length=50, description="Version of the benchmarks.")
     history: bool = Field(False, description="All receipts, not only those that count.")
+    above_ceiling: bool = Field(
+        False, description="Only scores whose interval was above the ceiling: do their models predict noise?"
+    )
     since: Moment = Field(
         None,
         description="Only receipts made since this date or time (ISO 8601; UTC without a time zone).",
@@ -116,6 +119,9 @@ def scores(visitor: Visitor, query: ScoresAsked, after: str = "") -> tuple[NDArr
         selected &= stored.version == query.version
     if query.since is not None:
         selected &= stored.created >= np.datetime64(query.since.replace(tzinfo=None), "us")
+    if query.above_ceiling:
+        above = Score.objects.above_ceiling().order_by().values_list("pk", flat=True)
+        selected &= np.isin(stored.pk, list(above))
     if not query.history:
         selected &= stored.counts
     if after:

@@ -74,7 +74,7 @@ def _benchmarks(comparison: TwoBenchmarks) -> tuple[list[str], Iterable[Sequence
 def _models(comparison: TwoModels) -> tuple[list[str], Iterable[Sequence[object]]]:
     first, second = comparison.first.identifier, comparison.second.identifier
     names = ["benchmark", "version", "group", first, f"{first}:error", second, f"{second}:error"]
-    names += ["difference", "error", "low", "high", "outcome"]
+    names += ["difference", "error", "low", "high", "outcome", "condition"]
 
     def rows() -> Iterable[Sequence[object]]:
         groups = [("mean", comparison.means), *((group.title, group.differences) for group in comparison.groups)]
@@ -83,10 +83,10 @@ def _models(comparison: TwoModels) -> tuple[list[str], Iterable[Sequence[object]
                 version = row.benchmark.version if row.benchmark else ""
                 scores = row.first, row.first_error, row.second, row.second_error
                 test = row.difference, row.error, row.low, row.high, row.outcome
-                yield row.identifier, version, title, *scores, *test
+                yield row.identifier, version, title, *scores, *test, row.condition
         for absent in comparison.absent:
             scores = absent.first_value, math.nan, absent.second_value, math.nan
-            yield absent.identifier, absent.version, absent.group, *scores, *[math.nan] * 4, absent.why
+            yield absent.identifier, absent.version, absent.group, *scores, *[math.nan] * 4, absent.why, ""
 
     return names, rows()
 

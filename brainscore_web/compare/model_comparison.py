@@ -14,6 +14,7 @@ from brainscore_core.errors import UserError
 from brainscore_core.figures import Dots, DotsRow, Svg, dots_with_intervals
 from brainscore_core.formatting import number_text, range_text
 from brainscore_core.numerics.significance import Outcome, PairedTest
+from brainscore_core.populations import condition_of_all
 from brainscore_core.statistics.means import ASSUMPTION, NOT_TESTED, compare_means
 from brainscore_web.compare.question import Note, Question, benchmark_href, group_of, model_row
 from brainscore_web.leaderboard.board import Board, counted, influences_on, mean_parts
@@ -54,6 +55,8 @@ class Difference:
         ``'win'``, ``'tie'``, ``'loss'`` or ``'untested'``.
     reason : str
         Why it is not tested.
+    condition : str
+        For which few subjects or groups alone the outcome holds; empty if it holds for new ones.
     """
 
     identifier: str
@@ -69,6 +72,7 @@ class Difference:
     high: float
     outcome: Outcome
     reason: str = ""
+    condition: str = ""
 
 
 class Summary(NamedTuple):
@@ -183,6 +187,11 @@ class TwoModels:
         return f"{self.first.title} − {self.second.title}"
 
     @property
+    def condition(self) -> str:
+        """For which few subjects or groups alone the outcomes hold; empty if they hold for new ones."""
+        return condition_of_all(row.condition for group in self.groups for row in group.differences)
+
+    @property
     def mean_over(self) -> str:
         """What the mean difference is over."""
         n, untested = self.summary.n, self.summary.untested
@@ -202,8 +211,8 @@ class TwoModels:
         name = max(rows, key=lambda row: abs(row.difference)).identifier if rows else "BENCHMARK"
         return shlex.join(["brainscore", "compare", self.first.identifier, self.second.identifier, "-b", name])
 
-    def rows(self) -> list[tuple[str, str, str, str, str]]:
-        """Return all differences as text."""
+    def rows(self) -> list[tuple[str, str, str, str, str, str]]:
+        """Return all differences as text, with the conditions under which the outcomes hold."""
         return [
             (
                 row.title,
@@ -211,6 +220,7 @@ class TwoModels:
                 number_text(row.second),
                 number_text(row.difference, plus=True),
                 row.outcome,
+                row.condition,
             )
             for differences in (self.means, *(group.differences for group in self.groups))
             for row in differences
@@ -254,7 +264,7 @@ class TwoModels:
             high=row.high,
             href=benchmark_href(row.identifier) if row.benchmark else None,
             text=text,
-            hint=f"{row.title}: {row.outcome}\n{text}{interval}\n"
+            hint=f"{row.title}: {row.outcome}{f' ({row.condition})' if row.condition else ''}\n{text}{interval}\n"
             f"{self.first.title}: {number_text(row.first)}\n{self.second.title}: {number_text(row.second)}",
             kind=_KIND[row.outcome],
         )
@@ -355,6 +365,7 @@ def _difference(
         high=test.high,
         outcome=outcome,
         reason=test.reason or "",
+        condition=board.condition(place),
     )
 
 

@@ -9,6 +9,7 @@ from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 
+from brainscore_core.benchmarks import ABOVE_CEILING
 from brainscore_web.leaderboard import revision
 from brainscore_web.leaderboard.models import (
     Benchmark,
@@ -116,7 +117,7 @@ class VisionModelAdmin(_ExclusiveAdmin):
 class _Versions(admin.TabularInline):
     model = BenchmarkVersion
     extra = 0
-    fields = ("version", "since", "ceiling", "ceiling_error", "ceiling_meaning", "changes")
+    fields = ("version", "since", "ceiling", "ceiling_error", "ceiling_meaning", "condition", "changes")
 
 
 class _Samples(admin.TabularInline):
@@ -137,12 +138,25 @@ class BenchmarkAdmin(_ExclusiveAdmin):
     inlines = (_Versions, _Samples)
 
 
+class _Findings(admin.SimpleListFilter):
+    title = "finding"
+    parameter_name = "finding"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        """Return the kinds of findings."""
+        return [("above", ABOVE_CEILING)]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Score]) -> QuerySet[Score]:
+        """Select the scores with the chosen finding."""
+        return queryset & Score.objects.above_ceiling() if self.value() == "above" else queryset
+
+
 @admin.register(Score)
 class ScoreAdmin(_ReadOnly):
     """Scores: what the receipts say."""
 
     list_display = ("receipt", "model", "benchmark", "version", "state", "value", "error", "created")
-    list_filter = ("state",)
+    list_filter = ("state", _Findings)
     list_select_related = ("model", "benchmark")
     search_fields = ("receipt", "model__identifier", "benchmark__identifier")
     show_full_result_count = False

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from brainscore_core.errors import UserError
 from brainscore_core.numerics.influence import ScoreInfluence
 from brainscore_core.numerics.ranks import Ranks, group_letters
+from brainscore_core.populations import condition_of_all
 from brainscore_core.results.aggregates import Tree
 from brainscore_core.statistics.means import ASSUMPTION, NOT_TESTED, rank_means
 from brainscore_web.leaderboard import search
@@ -241,6 +242,12 @@ class Board:
     def place(self, identifier: str) -> int:
         """Return the index of a node; -1 if it is not on this board."""
         return self._places.get(identifier, -1)
+
+    def condition(self, place: int) -> str:
+        """Return for which few subjects or groups alone values, differences and ranks at a node hold; empty if none."""
+        node, benchmarks = self.nodes[place], self.snapshot.benchmarks
+        columns = [node.column] if node.kind == "benchmark" else mean_parts(self.nodes, place)[0].tolist()
+        return condition_of_all(benchmarks[column].condition for column in columns)
 
     def rank_of(self, place: int) -> tuple[Counts, int]:
         """Return the ranks by a node, in the order of `models`, and the number of ranked models of the board.
@@ -998,6 +1005,8 @@ def _on_ranks(board: Board, state: BoardState) -> Iterator[str]:
     n_ranked, n_tested = int((board.rank > 0).sum()), int(board.tested.sum())
     if board.root < 0 and board.nodes and len(board.rows):
         yield "These benchmarks are outside of the averages: models are not ranked by them."
+    if board.root >= 0 and (condition := board.condition(board.root)):
+        yield f"Intervals, differences and ranks hold for {condition}."
     if not n_ranked:
         return
     title = board.nodes[board.root].title

@@ -160,7 +160,8 @@ def table(board: Board, *, form: Form = "wide") -> pyarrow.Table:
     ----------
     form : str
         ``'wide'``: one row per model; each node has the columns ``NODE``, ``NODE:error``, ``NODE:low``, ``NODE:high``,
-        ``NODE:state``, ``NODE:exposure``, ``NODE:verification``, and means also ``NODE:n_scored`` and ``NODE:n_all``.
+        ``NODE:state``, ``NODE:exposure``, ``NODE:verification``, ``NODE:condition`` (for which few subjects or groups
+        alone the values hold), and means also ``NODE:n_scored`` and ``NODE:n_all``.
         ``'long'``: one row per model and node.
     """
     import pyarrow
@@ -228,6 +229,9 @@ def _wide(board: Board) -> dict[str, Any]:
         columns[f"{name}:state"] = names[board.states[:, place]]
         columns[f"{name}:exposure"] = _EXPOSURES[board.exposure[:, place]]
         columns[f"{name}:verification"] = _VERIFICATIONS[board.verification[:, place]]
+        columns[f"{name}:condition"] = np.repeat(
+            np.array([board.condition(place) or None], dtype=object), len(board.models)
+        )
         if node.kind == "mean":
             columns[f"{name}:n_scored"] = board.n_scored[:, place]
             columns[f"{name}:n_all"] = board.n_all[:, place]
@@ -239,6 +243,7 @@ def _long(board: Board) -> dict[str, Any]:
     nodes, n_models = [board.nodes[place] for place in places], len(board.models)
     versions = [board.snapshot.benchmarks[node.column].version if node.column >= 0 else "" for node in nodes]
     names = np.array(STATES, dtype=object)
+    conditions = [board.condition(place) or None for place in places]
     columns: dict[str, Any] = {
         "model": np.repeat(np.array([model.identifier for model in board.models], dtype=object), len(nodes)),
         "node": np.tile(np.array([node.identifier for node in nodes], dtype=object), n_models),
@@ -251,6 +256,7 @@ def _long(board: Board) -> dict[str, Any]:
         "state": names[board.states[:, places]].ravel(),
         "exposure": _EXPOSURES[board.exposure[:, places]].ravel(),
         "verification": _VERIFICATIONS[board.verification[:, places]].ravel(),
+        "condition": np.tile(np.array(conditions, dtype=object), n_models),
         "n_scored": board.n_scored[:, places].ravel(),
         "n_all": board.n_all[:, places].ravel(),
     }

@@ -16,6 +16,7 @@ from django.db.models.signals import pre_delete
 from django.dispatch import receiver
 from django.utils import timezone
 
+from brainscore_core.benchmarks import ABOVE_CEILING
 from brainscore_core.formatting import time_text
 from brainscore_web.accounts.models import User
 from brainscore_web.leaderboard.clean import check_identifier
@@ -266,6 +267,11 @@ class BenchmarkVersion(models.Model):
     ceiling_estimates = models.CharField(max_length=500, blank=True)
     ceiling_reason = models.CharField(max_length=500, blank=True, help_text="Why there is no error or interval.")
     lower_bound = models.FloatField(null=True, blank=True)
+    condition = models.CharField(
+        max_length=200,
+        blank=True,
+        help_text="For which few subjects or groups alone scores hold, by the newest receipt; empty: for new ones.",
+    )
     changes = models.TextField(blank=True, help_text="What changed since the version before.")
     synced = models.JSONField(
         default=dict,
@@ -290,6 +296,10 @@ class ScoreQuerySet(models.QuerySet["Score"]):
     def visible_to(self, visitor: Visitor) -> ScoreQuerySet:
         """Return scores of models that the visitor may see."""
         return self.filter(_visible(visitor, "model__"))
+
+    def above_ceiling(self) -> ScoreQuerySet:
+        """Return scores whose interval was above the ceiling, as that of a model that predicts noise."""
+        return self.filter(error_reason__startswith=ABOVE_CEILING)
 
     def with_shows_data(self, visitor: Visitor) -> ScoreQuerySet:
         """Annotate scores with `shows_data`, the value of `Benchmark.shows_data_to`."""

@@ -12,7 +12,8 @@ from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
-from brainscore_core.formatting import count_text, estimate_text, number_text, population
+from brainscore_core.formatting import count_text, estimate_text, number_text
+from brainscore_core.populations import population
 from brainscore_vision.training_data import MARKS, compare
 from brainscore_web.leaderboard.assessments import BADGES
 from brainscore_web.leaderboard.board import STATES, Board, BoardNode, mean_parts
@@ -145,6 +146,7 @@ def _mean_facts(board: Board, row: int, place: int) -> list[str]:
         *error,
         scored,
         *without,
+        *_condition(board, place),
         *_exposure_of_mean(board, row, place),
         *_verification_of_mean(board, row, place),
         *_rank_sentences(board, row, place),
@@ -184,7 +186,10 @@ def _benchmark_facts(board: Board, row: int, place: int, score: dict[str, Any]) 
         facts = [_value(board, row, place, score.get("level"), score.get("estimates"))]
         if math.isnan(board.errors[row, place]):
             facts.append(f"no standard error: {score.get('error_reason') or 'not given'}")
+        elif math.isnan(board.low[row, place]) and score.get("error_reason"):
+            facts.append(f"no interval: {score['error_reason']}")
         estimates = score.get("estimates") or ""
+        facts += _condition(board, place)
         if estimates and not population(estimates):  # of a receipt of an earlier version, or of another program
             facts.append(f"the interval is about: {estimates}")
         raw, ceiled = snapshot.raw[at], snapshot.value[at]
@@ -211,6 +216,12 @@ def _benchmark_facts(board: Board, row: int, place: int, score: dict[str, Any]) 
         return [f"outdated: only {when or 'another version'}{what}; version {benchmark.version} counts{counts}"]
     reason = (score.get("reason") or "").strip().splitlines()
     return [f"{state}{counts}", *(line[:300] for line in reason[:1]), *filter(None, [when])]
+
+
+def _condition(board: Board, place: int) -> list[str]:
+    """For which few subjects or groups alone the value and its rank hold."""
+    condition = board.condition(place)
+    return [f"holds for {condition}"] if condition else []
 
 
 def _exposure(board: Board, row: int, place: int) -> str:

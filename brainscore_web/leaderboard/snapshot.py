@@ -130,6 +130,8 @@ class BenchmarkRow(NamedTuple):
         Data sets that hold the stimuli, as of today; None if it is not known.
     n_stimuli : int or None
         Number of stimuli.
+    condition : str
+        For which few subjects or groups alone scores hold; empty if they hold for new ones.
     """
 
     pk: int
@@ -154,6 +156,7 @@ class BenchmarkRow(NamedTuple):
     recovery: str = ""
     taken_from: tuple[str, ...] | None = None
     n_stimuli: int | None = None
+    condition: str = ""
 
 
 NUMBERS = ("value", "error", "low", "high", "raw", "raw_error", "raw_low", "raw_high")
@@ -401,7 +404,7 @@ def _versions(rows: Sequence[dict[str, Any]], until: datetime | None) -> dict[in
     If `until` is given, these are the versions at that time, and benchmarks that did not exist are omitted.
     """
     known = _known_versions()
-    no_ceiling: dict[str, Any] = dict.fromkeys(_CEILING, math.nan) | {"ceiling_meaning": ""}
+    no_ceiling: dict[str, Any] = dict.fromkeys(_CEILING, math.nan) | {"ceiling_meaning": "", "condition": ""}
     current = {}
     for pk, (counts, versions) in _counting(rows, known, until).items():
         matching = (version for version in reversed(versions) if version["version"] == counts or not counts)
@@ -424,7 +427,7 @@ def _known_versions() -> dict[int, list[dict[str, Any]]]:
     """Return the versions of each benchmark in their order, by primary key of the benchmark."""
     known: dict[int, list[dict[str, Any]]] = {}
     query = BenchmarkVersion.objects.order_by("since", "version")
-    for version in query.values("benchmark_id", "version", "since", "ceiling_meaning", *_CEILING):
+    for version in query.values("benchmark_id", "version", "since", "ceiling_meaning", "condition", *_CEILING):
         version.update({name: or_nan(version[name]) for name in _CEILING})
         known.setdefault(version["benchmark_id"], []).append(version)
     for versions in known.values():

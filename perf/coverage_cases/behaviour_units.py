@@ -5,6 +5,7 @@ from functools import cache
 import numpy as np
 
 from brainscore_core.metrics import Score
+from brainscore_core.populations import FEWEST_GROUPS
 from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly
 from brainscore_vision import load_metric
 
@@ -25,8 +26,8 @@ def _assembly(values, **columns):
 
 
 @cache
-def _two_people():
-    return 0.7 * np.random.default_rng(1).standard_normal((2, 1))
+def _few_people(number):
+    return 0.7 * np.random.default_rng(1).standard_normal((number, 1))
 
 
 def _images(rng, images, groups, named="object_name"):
@@ -47,7 +48,7 @@ def _error_consistency(regime, subjects, sizes, *, groups=None, seen=1.0):
 
     def draw(rng, n) -> Score:
         ease, of_model, columns = _images(rng, n, groups)
-        ability = _two_people() if subjects == 2 else 0.7 * rng.standard_normal((subjects, 1))
+        ability = _few_people(subjects) if subjects < FEWEST_GROUPS else 0.7 * rng.standard_normal((subjects, 1))
         right = rng.random((subjects, n)) < _chance(ease + ability)
         shown = rng.random((subjects, n)) < seen
         wrong = np.where(columns["truth"] == "cat", "dog", "cat")
@@ -120,7 +121,7 @@ def _consistency(name, subjects, sizes, *, trials=60, differ=0.6):
 
 CASES = [
     _error_consistency("10 subjects", 10, (60, 160)),
-    _error_consistency("4 subjects", 4, (160,)),
+    _error_consistency("4 subjects, kept", 4, (160,)),
     _error_consistency("2 subjects, kept", 2, (160,)),
     _error_consistency("10 subjects, half of the images each", 10, (160,), seen=0.5),
     _error_consistency("10 subjects, 8 groups of images", 10, (160,), groups=8),

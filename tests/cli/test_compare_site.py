@@ -54,7 +54,7 @@ def test_as_on_the_page(cli, site, client):
     means = [row[0] for row in expected if row[2] == "mean"]
     assert means
     assert [row[0] for row in rows[: len(means)]] == means
-    for row, (*_, x, _, y, _, difference, _, low, high, _) in zip(rows, expected, strict=True):
+    for row, (*_, x, _, y, _, difference, _, low, high, _, _) in zip(rows, expected, strict=True):
         assert row[1:3] == [number_text(float(value) if value else None) for value in (x, y)]
         limits = (float(low), float(high)) if low and high else None
         assert row[3] == estimate_text(float(difference) if difference else None, ci=limits, brief=True)

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -212,7 +213,7 @@ def test_own_benchmarks_are_averaged_on_request(store, write, mine):
 def test_nothing(store):
     result = run(store)
     assert (result.exit_code, result.stdout, result.stderr) == (0, "", "No receipts.\n")
-    assert json.loads(run(store, "--json").stdout) == {"over": "all", "models": []}
+    assert json.loads(run(store, "--json").stdout) == {"over": "all", "condition": "", "models": []}
 
 
 def test_an_unknown_model_is_named(store, few):
@@ -266,3 +267,17 @@ def test_the_output_in_the_documentation(store, write):
     page = (Path(__file__).parents[2] / "docs" / "aggregates.md").read_text(encoding="utf-8")
     shown = page.split("```\npixels\n")[1].split("```")[0].splitlines()
     assert set(shown) - set(output) == {"…"}
+
+
+def test_for_whom_intervals_hold(store, few):
+    assert "hold for" not in run(store).stderr
+    benchmark = leaderboard_tree().children("Malania2007")[0]
+    receipt = store.latest("strong", benchmark)
+    estimates = "new subjects for these 2 screens; 12 subjects"
+    score = Estimate(value=0.5, error=0.1, ci=(0.3, 0.7), ci_level=0.95, ci_estimates=estimates)
+    store.write(
+        replace(receipt, id="", created="2030-01-01T00:00:00.000000Z", score=score, attachments=()).identified()
+    )
+    found = json.loads(run(store, "--json").stdout)["condition"]
+    assert found.startswith("these 2 screens only, on 1 of ")
+    assert f"Intervals hold for {found}" in run(store).stderr

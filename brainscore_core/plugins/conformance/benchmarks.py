@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from brainscore_core.benchmarks import undetermined
+from brainscore_core.benchmarks import ABOVE_CEILING, undetermined
 from brainscore_core.errors import NotApplicable
 from brainscore_core.metrics import Score
 from brainscore_core.plugins.bibtex import BibtexError, missing_fields, parse_bibtex
@@ -175,6 +175,12 @@ def _runs(benchmark: Any, given: BenchmarkContext) -> None:
     if math.isnan(float(score)) and not score.attrs.get("error_reason"):
         raise Failed(f"the score of {name!r} is NaN and says no reason", "set attrs['error_reason']")
     _require_error(score, "score")
+    if str(score.attrs.get("ci_reason", "")).startswith(ABOVE_CEILING):
+        raise Unusual(
+            f"the score of {name!r} is {score.attrs['ci_reason']}",
+            "look for noise that the ceiling leaves out and the model can know: copied or averaged repetitions, other "
+            "measurements of the same trials, drift in a constant order",
+        )
 
 
 def require_tests(folder: Path | None) -> TestsRead:

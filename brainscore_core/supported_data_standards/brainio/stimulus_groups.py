@@ -8,7 +8,7 @@ import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
-from brainscore_core.numerics.predictions import FEWEST_GROUPS
+from brainscore_core.populations import FEWEST_GROUPS
 from brainscore_core.supported_data_standards.brainio.levels import coords_for_dim
 
 __all__ = [

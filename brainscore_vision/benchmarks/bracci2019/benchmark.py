@@ -137,7 +137,8 @@ def between_subjects(assembly: DataAssembly) -> Score:
     left_out = [_with_others(np.delete(rdms, one, axis=0)).mean() for one in range(len(rdms))] if len(rdms) > 2 else []
     attach_left_out(score, left_out, subjects=subjects)
     interval = jackknife_interval(float(score), left_out, units="subjects")
-    return attach_interval(score, interval, estimates="correlation of a subject with the others; subjects vary")
+    units = "subjects for these stimuli"
+    return attach_interval(score, interval, units=units, estimates="correlation of a subject with the others")
 
 
 def _with_others(rdms: _Array) -> _Array:

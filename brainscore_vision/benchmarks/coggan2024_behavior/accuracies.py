@@ -78,7 +78,7 @@ def similarity(people: Table, model: Table, *, subjects: NDArray[Any]) -> Score:
     interval = bootstrap_interval(defined, "mean", units="subjects")
     if not defined.size:
         interval = interval._replace(reason="the model is right equally often in all conditions")
-    return attach_interval(score, interval, estimates="mean over subjects, who vary; the model is kept")
+    return attach_interval(score, interval, units="subjects for these images", estimates="mean over subjects")
 
 
 def consistency(people: Table, *, subjects: NDArray[Any]) -> Score:
@@ -108,7 +108,8 @@ def consistency(people: Table, *, subjects: NDArray[Any]) -> Score:
     left_out = [_mean(_with_others(np.delete(people, one, axis=0))) for one in range(n)] if n > 2 else []
     attach_left_out(score, left_out, subjects=subjects)
     interval = jackknife_interval(float(score), left_out, units="subjects")
-    return attach_interval(score, interval, estimates="mean correlation of a subject with the others; subjects vary")
+    units = "subjects for these images"
+    return attach_interval(score, interval, units=units, estimates="mean correlation of a subject with the others")
 
 
 def _with_others(people: Table) -> Table:

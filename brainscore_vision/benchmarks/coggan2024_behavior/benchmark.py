@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from brainscore_core.benchmarks import BenchmarkBase, bound_score, explained_variance, undetermined
 from brainscore_core.errors import UserError
 from brainscore_core.metrics import INFLUENCE_KEYS, Score, attach_uncertainty, scale_influence
+from brainscore_core.provenance import note
 from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly, DataAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
 from brainscore_vision import load_dataset, load_stimulus_set
@@ -23,6 +24,8 @@ __all__ = ["ConditionWiseAccuracySimilarity"]
 
 VISUAL_DEGREES: Final = 10
 NUMBER_OF_TRIALS: Final = 1
+SQUARED: Final = "as published, the score is the square of raw / ceiling, with the sign of raw"
+"""A remark for receipts: the rules of other benchmarks do not square the ceiling."""
 
 
 class _Trials(NamedTuple):
@@ -95,6 +98,7 @@ class ConditionWiseAccuracySimilarity(BenchmarkBase):
             np.stack([trials.human_accuracy, correct]), trials.subject, *trials.occluder
         )
         raw = attach_remarks(similarity(*means, subjects=subjects), remark)
+        note("remark", text=SQUARED)
         return bound_score(_relate(raw, self.ceiling))
 
 

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from brainscore_core.benchmarks import BenchmarkBase, bound_score, ceil_score
 from brainscore_core.errors import NotApplicable, UserError
 from brainscore_core.metrics import Score, attach_uncertainty
+from brainscore_core.provenance import note
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision import load_dataset
 from brainscore_vision.benchmark_helpers.measurements import describe, require_coords
@@ -31,6 +32,8 @@ __all__ = [
 VISUAL_DEGREES: Final = 9
 NUMBER_OF_TRIALS: Final = 1
 TIME_BIN: Final = (0, 250)
+SQUARED: Final = "as published, the score is the square of raw / ceiling, with the sign of raw"
+"""A remark for receipts: the rules of other benchmarks do not square the ceiling."""
 LEAST_MEAN: Final = 3.1
 """Units are used whose mean response exceeds this many standard deviations of all units' means."""
 
@@ -97,6 +100,7 @@ class Coggan2024_fMRI_Benchmark(BenchmarkBase):  # noqa: N801 -- the published n
         recordings = candidate.look_at(stimuli, number_of_trials=NUMBER_OF_TRIALS)
         of_model = similarities(_patterns(recordings, [str(one) for one in assembly["stimulus_id"].values]))
         raw = _mean_correlation(of_model, *self._of_subjects())
+        note("remark", text=SQUARED)
         return bound_score(_squared(ceil_score(raw, self.ceiling)))
 
     def _of_subjects(self) -> tuple[_Array, list[str]]:
@@ -210,7 +214,8 @@ def between_subjects(matrices: _Array, subjects: list[str]) -> Score:
     )
     attach_left_out(score, left_out, subjects=subjects)
     interval = jackknife_interval(float(score), left_out, units="subjects")
-    return attach_interval(score, interval, estimates="correlation of a subject with the others; subjects vary")
+    units = "subjects for these stimuli"
+    return attach_interval(score, interval, units=units, estimates="correlation of a subject with the others")
 
 
 def _with_others(pairs: _Array) -> _Array:
@@ -228,7 +233,7 @@ def _mean_correlation(of_model: _Array, matrices: _Array, subjects: list[str]) -
     score.attrs.update({Score.RAW_VALUES_KEY: each, "scale": "similarity"})
     attach_influence(score, mean_influence(values), units="subjects", ids=subjects)
     interval = bootstrap_interval(values, "mean", method="t", units="subjects")
-    return attach_interval(score, interval, estimates="mean correlation, the 24 stimuli kept; subjects vary")
+    return attach_interval(score, interval, units="subjects for these 24 stimuli", estimates="mean correlation")
 
 
 def _off_diagonal(matrices: _Array) -> _Array:

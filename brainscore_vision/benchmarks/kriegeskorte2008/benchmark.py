@@ -207,7 +207,7 @@ def _mean_correlation(dissimilarities: np.ndarray, rdms: np.ndarray, subjects: l
     interval = bootstrap_interval(values, "mean", method="t", units="subjects")
     if compared[0].reason is not None:
         interval = interval._replace(reason=_of_the_model(compared[0].reason))
-    return attach_interval(score, interval, estimates="mean correlation, the 92 objects kept; subjects vary")
+    return attach_interval(score, interval, units="subjects for these 92 objects", estimates="mean correlation")
 
 
 def _correlation(dissimilarities: np.ndarray, measured: np.ndarray, stimulus_ids: list[str]) -> Score:
@@ -220,7 +220,7 @@ def _correlation(dissimilarities: np.ndarray, measured: np.ndarray, stimulus_ids
     interval = influence_interval(similarity.value, similarity.influence, correlation=True, units="objects")
     if similarity.reason is not None:
         interval = interval._replace(reason=_of_the_model(similarity.reason))
-    return attach_interval(score, interval, estimates="correlation, the two monkeys kept; objects vary")
+    return attach_interval(score, interval, units="objects for these 2 monkeys", estimates="correlation of the RDMs")
 
 
 def _of_the_model(reason: str) -> str:

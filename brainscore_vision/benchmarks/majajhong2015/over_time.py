@@ -87,7 +87,8 @@ def _over_time(per_bin: Score, transform: _Transform, what: str) -> Score:
     return attach_interval(
         score,
         bootstrap_interval(raw, pooled, units="neuroids"),
-        estimates=f"mean {what} over time bins; neuroids were resampled, stimuli and splits kept",
+        units="neuroids for these stimuli",
+        estimates=f"mean {what} over time bins; splits are kept",
         error=float(np.std(each) / np.sqrt(len(each))),
     )
 

@@ -100,7 +100,7 @@ def _mean_ceiling(ceilings: list[Score]) -> Score:
         mean,
         error=float(np.mean([ceiling.attrs["error"] for ceiling in ceilings])),
         ci=(float(limits[0]), float(limits[1])),
-        estimates=f"mean over {len(ceilings)} conditions, the subjects being the same in all",
+        estimates=f"new subjects; mean over {len(ceilings)} conditions, the subjects being the same in all",
         method=ceilings[0].attrs.get("ci_method"),
         reason=reasons[0] if reasons else None,
     )
@@ -131,7 +131,7 @@ def _mean_score(scores: list[Score], ceiling: Score) -> Score:
     if not closeness[~np.isnan(closeness)].any():
         return bound_score(declare_no_error(score, score.attrs.get("reason", "the closeness is 0 to every subject")))
     interval = clipped(bootstrap_interval(closeness, mean, method="t", units="subjects"), 0.0)
-    return bound_score(attach_interval(score, interval, estimates="mean over conditions; subjects vary"))
+    return bound_score(attach_interval(score, interval, units="subjects", estimates="mean over conditions"))
 
 
 def _by_subject(score: Score) -> "pd.Series[float]":

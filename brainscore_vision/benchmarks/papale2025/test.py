@@ -123,7 +123,7 @@ def test_the_score_says_what_it_is_made_of(stand_ins):
     assert score.attrs["error"] == pytest.approx(np.hypot(*(one.attrs["error"] for one in own)) / 2)
     down = np.hypot(*(float(one) - one.attrs["ci"][0] for one in own)) / 2
     assert score.attrs["unclamped_ci"][0] == pytest.approx(score.attrs["unclamped"] - down)
-    assert "2 subjects, which are kept" in score.attrs["ci_estimates"]
+    assert "for these 2 subjects; mean over 2 subjects" in score.attrs["ci_estimates"]
 
 
 def test_ceiling_is_of_all_reliable_neuroids(stand_ins):

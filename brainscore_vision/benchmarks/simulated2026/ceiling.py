@@ -5,10 +5,11 @@ from typing import Any
 import numpy as np
 
 from brainscore_core.errors import UserError
-from brainscore_core.metrics import Ceiling, Score, attach_uncertainty
+from brainscore_core.metrics import Ceiling, Score
 from brainscore_core.numerics import compare_rdms, influence_interval, rdm, spearman_brown
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision.benchmark_helpers.neural_common import average_repetition
+from brainscore_vision.metric_helpers.uncertainty import attach_interval
 
 __all__ = ["SplitHalfRDM"]
 
@@ -94,14 +95,8 @@ class SplitHalfRDM(Ceiling):
         score.attrs["scale"] = "similarity"
         score.attrs["meaning"] = self.meaning
         interval = influence_interval(float(score), np.mean(influences, axis=0), correlation=True)
-        return attach_uncertainty(
-            score,
-            error=interval.error,
-            ci=(interval.low, interval.high),
-            estimates="expected correlation of a noise-free RDM with the measured one, over stimuli",
-            method=interval.method,
-            reason=interval.reason,
-        )
+        estimates = "expected correlation of a noise-free RDM with the measured one"
+        return attach_interval(score, interval, units="stimuli for these neuroids", estimates=estimates)
 
 
 def _responses(assembly: DataAssembly, repetitions: np.ndarray) -> np.ndarray:

@@ -53,7 +53,7 @@ def test_groups_of_images_are_left_out_as_a_whole():
     score = load_metric("accuracy")(_choices(np.where(right, "a", "b")), target)
     without = np.array([right[group != i].mean() for i in range(12)])
     assert score.attrs["error"] == pytest.approx(np.sqrt(11 / 12 * np.sum((without - without.mean()) ** 2)))
-    assert score.attrs["ci_estimates"].startswith("new groups of images (object_name); 12 groups; ")
+    assert score.attrs["ci_estimates"].startswith("new groups of images (object_name); 12 groups of 62 images; ")
     assert score.attrs["influence"]["object_name"].values.tolist() == [f"o{i:02}" for i in range(12)]
     single = load_metric("accuracy", stimulus_groups=None)(_choices(np.where(right, "a", "b")), target)
     assert single.attrs["ci_method"] == "wilson"

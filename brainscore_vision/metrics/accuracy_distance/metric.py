@@ -105,7 +105,7 @@ class AccuracyDistance(Metric):
         attach_remarks(score, model.remark, people.remark)
         attach_influence(score, mean_influence(per_subject), units="subjects", ids=subjects)
         interval = clipped(bootstrap_interval(per_subject, "mean", units="subjects"), 0.0)
-        return attach_interval(score, interval, estimates="mean over subjects, which vary")
+        return attach_interval(score, interval, units="subjects for these images", estimates="mean over subjects")
 
     def ceiling(self, assembly: DataAssembly) -> Score:
         """Compare each pair of subjects, mean over pairs.
@@ -149,7 +149,8 @@ class AccuracyDistance(Metric):
         if not left_out:
             interval = interval._replace(n=m, reason=f"{m} subjects: at least 3 are needed to tell how much they vary")
         attach_left_out(score, left_out, subjects=subjects)
-        return attach_interval(score, clipped(interval, 0.0), estimates="mean over pairs of subjects, who vary")
+        units = "subjects for these images"
+        return attach_interval(score, clipped(interval, 0.0), units=units, estimates="mean over pairs of subjects")
 
 
 def closeness(source: NDArray[np.float64], target: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -134,8 +134,8 @@ class BakerAccuracyDelta(Metric):
         interval = bootstrap_interval(deltas, statistic, units="subjects")
         if interval.method == "bca":  # too few subjects for resampling: limits of the mean loss, carried over
             interval = _carried_over(interval, bootstrap_interval(deltas, "mean", units="subjects"), delta)
-        estimates = "closeness to the loss of accuracy of all subjects, which vary; the model is kept"
-        return attach_interval(score, interval, estimates=estimates)
+        estimates = "closeness to the loss of accuracy of all subjects"
+        return attach_interval(score, interval, units="subjects for these images", estimates=estimates)
 
     def ceiling(self, assembly: DataAssembly) -> Score:
         """Closeness of half of the subjects to the other half, corrected for their number by Spearman and Brown.

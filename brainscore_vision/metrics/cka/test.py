@@ -189,4 +189,4 @@ def test_rbf_leaves_out_blocks_of_neuroids(data):
 def test_one_or_two_neuroids_are_fixed(data):
     score = load_metric("cka")(_assembly(data[0]), _assembly(data[1][:, :2]))
     assert "further_influence" not in score.attrs
-    assert "of these 2 neuroids; 40 stimuli" in score.attrs["ci_estimates"]
+    assert "for these 2 neuroids; 40 stimuli" in score.attrs["ci_estimates"]

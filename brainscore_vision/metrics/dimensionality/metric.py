@@ -148,5 +148,6 @@ class Dimensionality(Metric):
         return attach_interval(
             score,
             interval,
-            estimates="share of dimensions before it is rounded down; pairs vary within factors, neuroids kept",
+            units="pairs for these neuroids",
+            estimates="share of dimensions before it is rounded down; pairs vary within factors",
         )

@@ -167,8 +167,8 @@ class BootstrapDistributionSimilarity(Metric):
             attach_interval(
                 score,
                 clipped(interval, 0.0),
-                estimates=f"mean similarity of samples of {len(data)} model neuroids; model neuroids vary, recordings "
-                "are kept",
+                units="model neuroids for these recordings",
+                estimates=f"mean similarity of samples of {len(data)} model neuroids",
                 error=float(np.nanstd(values)),
             )
         score.attrs |= {Score.RAW_VALUES_KEY: raw, "scale": self.scale, "undefined": undefined}
@@ -282,8 +282,8 @@ class NeuronalPropertyCeiling(Ceiling):
         attach_interval(
             score,
             clipped(Interval(float(score) - half, float(score) + half, spread, "bootstrap", n), 0.0),
-            estimates=f"mean similarity of recordings of {n} neuroids with samples of themselves; "
-            "recorded neuroids vary",
+            units="recorded neuroids",
+            estimates="mean similarity of the recordings with samples of themselves",
             error=score.attrs["error"],
         )
 

@@ -92,7 +92,7 @@ def test_equals_the_definition_sample_by_sample(case):
     assert score.attrs["error"] == pytest.approx(np.std(expected), abs=1e-12)
     low, high = score.attrs["ci"]
     assert low < float(score) < high
-    assert "model neuroids vary" in score.attrs["ci_estimates"]
+    assert "new model neuroids for these recordings; " in score.attrs["ci_estimates"]
     assert score.attrs["scale"] == "similarity"
 
 
@@ -118,7 +118,7 @@ def test_interval_is_that_of_other_model_neuroids():
         widths = [np.diff(score.attrs["ci"])[0] / 2 for score in scores]
         assert np.mean(widths) / 1.98 == pytest.approx(np.std([float(score) for score in scores]), rel=0.3)
     assert np.mean(widths) < scores[0].attrs["error"]
-    assert "recorded neuroids vary" in scores[0].attrs["ci_estimates"]
+    assert "new recorded neuroids; " in scores[0].attrs["ci_estimates"]
 
 
 def test_seed_and_order_of_properties():

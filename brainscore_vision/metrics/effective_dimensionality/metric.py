@@ -91,5 +91,5 @@ class EffectiveDimensionality(Metric):
         high = 1.0 if interval.low <= 0 <= interval.high else float(ends.max())
         interval = interval._replace(low=float(ends.min()), high=high, error=interval.error * float(score))
         return attach_interval(
-            score, interval, estimates="ratio of the dimensionalities; stimuli vary, neuroids are kept"
+            score, interval, units="stimuli for these neuroids", estimates="ratio of the dimensionalities"
         )

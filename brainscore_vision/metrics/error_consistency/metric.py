@@ -16,6 +16,7 @@ from brainscore_core.numerics import (
     pairwise_kappa,
 )
 from brainscore_core.numerics.resampling import mean
+from brainscore_core.populations import FEWEST_GROUPS, these
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision.metric_helpers.alignment import MetricInputError, listed
 from brainscore_vision.metric_helpers.behaviour import (
@@ -37,8 +38,6 @@ from brainscore_vision.metric_helpers.uncertainty import (
 
 __all__ = ["ErrorConsistency"]
 
-_FEWEST = 3
-"""With fewer subjects, these subjects are taken as fixed."""
 _RIGHT_THROUGHOUT = "undefined for every subject: there kappa is 0/0, as both are always right or always wrong"
 
 
@@ -77,10 +76,10 @@ class ErrorConsistency(Metric):
 
     ``attrs``: ``raw`` (condition × subject); ``error`` and ``ci`` over new subjects and new images, the model's choices
     being fixed: the variance due to subjects + that due to images − that of their interaction, which is part of both
-    [2]_, with Student's t. Images are left out of each subject's counts exactly. With one or two subjects only images
-    vary. ``influence`` (subject × presentation) keeps both parts; ``std``, the standard deviation over conditions and
-    subjects, which the existing platform publishes as the error; ``signed``, the mean before its sign was dropped;
-    ``predictions`` and ``targets``, whether model and subject were right, trial by trial.
+    [2]_, with Student's t. Images are left out of each subject's counts exactly. With fewer than five subjects only
+    images vary. ``influence`` (subject × presentation) keeps both parts; ``std``, the standard deviation over
+    conditions and subjects, which the existing platform publishes as the error; ``signed``, the mean before its sign
+    was dropped; ``predictions`` and ``targets``, whether model and subject were right, trial by trial.
 
     References
     ----------
@@ -159,11 +158,10 @@ class ErrorConsistency(Metric):
         influence = sign * found.influence
         known = np.isfinite(per_subject)
         subjects = int(known.sum())
-        if subjects < _FEWEST:
-            these = "this subject" if subjects == 1 else f"these {subjects} subjects"
+        if subjects < FEWEST_GROUPS:
             varied = [influence.mean(axis=0)]
             attach_influence(score, varied[0], units=images.name, ids=images.ids, stimuli=images.units)
-            units = [images.units._replace(plural=f"{images.units.plural} for {these}")]
+            units = [images.units._replace(plural=f"{images.units.plural} for {these(subjects, 'subject')}")]
         else:
             names, ids = ("subjects", images.name), (trials.subjects, images.ids)
             attach_influence(score, influence, units=names, ids=ids, stimuli=images.units)
@@ -230,7 +228,8 @@ class ErrorConsistency(Metric):
         if math.isnan(signed):
             interval = interval._replace(reason=_RIGHT_THROUGHOUT)
         attach_left_out(score, [math.copysign(1.0, signed) * value for value in left_out], subjects=trials.subjects)
-        return attach_interval(score, _unsigned(interval, signed), estimates="mean over pairs of subjects, who vary")
+        units = "subjects for these images"
+        return attach_interval(score, _unsigned(interval, signed), units=units, estimates="mean over pairs of subjects")
 
     def _pairs(self, trials: _Trials, chosen: NDArray[np.bool_]) -> NDArray[np.float64]:
         images, names = pd.factorize(trials.stimuli[chosen])

@@ -30,6 +30,7 @@ from brainscore_core.numerics.discrimination import (
     through_inverses,
 )
 from brainscore_core.numerics.resampling import combined_interval, influence_variance
+from brainscore_core.populations import FEWEST_GROUPS, these
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision.metric_helpers.alignment import MetricInputError
 from brainscore_vision.metric_helpers.uncertainty import Units, attach_influence, attach_varied
@@ -41,8 +42,6 @@ __all__ = ["I1", "I2", "O1", "O2", "I1n", "I2n"]
 
 _BLOCKS = 40
 """More subjects are left out in as many blocks; and trials."""
-_FEWEST = 3
-"""With fewer subjects, these subjects are taken as fixed."""
 
 
 class _Side(NamedTuple):
@@ -256,9 +255,9 @@ class _Consistency(Metric):
         described = [Units(np.arange(n), n, f"new {units}{kept}", f"{n:,} {units}")]
         if trials.subject is not None and trials.subjects is not None and np.isfinite(influence).all():
             subjects = len(trials.subjects)
-            if subjects < _FEWEST:
-                these = "this subject" if subjects == 1 else f"these {subjects} subjects"
-                described[0] = described[0]._replace(plural=f"{described[0].plural} for {these}")
+            if subjects < FEWEST_GROUPS:
+                kept = these(subjects, "subject")
+                described[0] = described[0]._replace(plural=f"{described[0].plural} for {kept}")
             else:
                 varied.append(self._subject_influence(trials, trials.subject, subjects, ours=ours))
                 in_blocks = f" in {_BLOCKS} blocks" if subjects > _BLOCKS else ""
@@ -357,7 +356,7 @@ class I2n(_Consistency):
     ``attrs``: ``raw`` (split), one correlation a half; ``std``, their standard deviation (ddof 0), which the existing
     platform publishes as the error; ``error`` and ``ci`` from each image's influence on the correlation, images being
     the independent units (widened by √(images / (images − objects)), as the objects' means come from the same images;
-    without normalisation an image acts through the mean rates in other images' d′, too); with three or more subjects
+    without normalisation an image acts through the mean rates in other images' d′, too); with five or more subjects
     also from leaving out each of them (of more than 40, in 40 blocks), less what leaving out any trials does, which is
     part of both [2]_, in ``further_influence``;
     ``influence`` (presentation); ``predictions`` and ``targets``, the d′.

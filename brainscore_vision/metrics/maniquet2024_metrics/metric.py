@@ -328,7 +328,7 @@ def _compared(model: _Float, counts: _Float, subjects: NDArray[Any] | None, patt
     interval = clipped(influence_interval(float(score), influence, units="subjects")._replace(method="t"))
     if np.isnan(float(score)):
         interval = interval._replace(reason=_FLAT)
-    return attach_interval(score, interval, estimates="correlation of the patterns; subjects vary, the model is kept")
+    return attach_interval(score, interval, units="subjects for these images", estimates="correlation of the patterns")
 
 
 def _ceiling(counts: _Float, subjects: NDArray[Any] | None, pattern: _Pattern) -> Score:
@@ -359,7 +359,8 @@ def _ceiling(counts: _Float, subjects: NDArray[Any] | None, pattern: _Pattern) -
     if np.isnan(float(score)):
         interval = interval._replace(reason=_FLAT)
     attach_left_out(score, left_out, subjects=subjects)
-    return attach_interval(score, interval, estimates="mean correlation of a subject with the others, who vary")
+    units = "subjects for these images"
+    return attach_interval(score, interval, units=units, estimates="mean correlation of a subject with the others")
 
 
 def _rowwise(first: _Float, second: _Float) -> _Float:

@@ -219,7 +219,8 @@ class InterSubjectConsistency(Ceiling):
         attach_interval(
             score,
             interval,
-            estimates="mean over subjects of the median over neuroids; subjects vary, stimuli and neuroids kept",
+            units="subjects for these stimuli",
+            estimates="mean over subjects of the median over neuroids",
         )
         score.attrs["undefined"] = int(np.isnan(values).sum())
         return score

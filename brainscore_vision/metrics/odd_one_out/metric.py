@@ -81,7 +81,7 @@ class OddOneOutMatch(Metric):
         chosen = _chosen(np.asarray(source.values), triplets)
         of_people = DataAssembly(triplets[:, 2], dims=["presentation"], attrs={"choices": np.unique(triplets)})
         score = Accuracy(stimulus_groups=None)(DataAssembly(chosen, dims=["presentation"]), of_people)
-        score.attrs["ci_estimates"] = "share of matching choices; triplets vary"
+        score.attrs["ci_estimates"] = f"new triplets; {len(triplets):,} triplets; share of matching choices"
         attach_influence(score, score.attrs["influence"].values, units="triplets")
         return score
 

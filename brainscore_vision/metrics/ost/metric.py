@@ -200,7 +200,8 @@ class OSTCorrelation(Metric):
         attach_interval(
             score,
             interval,
-            estimates="Spearman correlation over images (mean over splits); images vary, readouts are kept",
+            units="images",
+            estimates="Spearman correlation over images (mean over splits); readouts are kept",
         )
         return note_undefined(score, raw, what="the correlation of solution times")
 

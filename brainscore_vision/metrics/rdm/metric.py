@@ -100,7 +100,7 @@ class RDMSimilarity:
         interval = influence_interval(similarity.value, similarity.influence, correlation=True)
         if similarity.reason is not None:
             interval = interval._replace(reason=similarity.reason)
-        return attach_interval(score, interval, estimates="correlation of the RDMs; stimuli vary, neuroids are kept")
+        return attach_interval(score, interval, units="stimuli for these neuroids", estimates="correlation of the RDMs")
 
 
 class RDMMetric(GeometryMetric):

@@ -23,6 +23,7 @@ from brainscore_vision.metric_helpers.uncertainty import (
     units_along,
     units_of_stimuli,
     with_groups,
+    with_tested,
 )
 from brainscore_vision.metric_helpers.xarray_utils import Defaults, XarrayCorrelation, XarrayRegression
 
@@ -170,7 +171,8 @@ class CrossRegressedCorrelation(Metric):
         rows = self.cross_validation.split_rows(source, target)
         tested_at_once = [len(split.test) for split in rows]
         _remark_on_few_stimuli(tested_at_once, len(target))
-        units = self._units(target)
+        stimuli, neuroids = self._units(target)
+        units = with_tested(stimuli, np.concatenate([split.test for split in rows])), neuroids
         measured = np.asarray(target.values)
         collected: list[PredictivityOfSplits] = []
         if self._pearson and min(tested_at_once) >= FEWEST:

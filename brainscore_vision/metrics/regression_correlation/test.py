@@ -164,7 +164,9 @@ def test_interval_holds_the_score_and_says_what_it_estimates():
     low, high = attrs["ci"]
     centers = np.median(attrs["raw"].values, axis=1)
     assert low < centers.mean() < high
-    assert attrs["ci_estimates"].startswith("new stimuli and new neuroids; 120 stimuli, 60 neuroids; ")
+    assert attrs["ci_estimates"].startswith(
+        "new stimuli and new neuroids; 120 stimuli, 77 of them tested, 60 neuroids; "
+    )
     assert attrs["ci_method"] == "crossed"
     assert (high - low) / 2 == pytest.approx(2 * attrs["error"], rel=0.05)
     assert attrs["error"] > attrs["split_error"]
@@ -200,7 +202,7 @@ def test_few_animals_and_objects_are_said():
     )
     estimates = load_metric("ridge")(_assembly(X), target).attrs["ci_estimates"]
     assert estimates.startswith("new groups of stimuli (object_name) and new neuroids of these 2 subjects; 8 groups")
-    assert "few groups" in estimates
+    assert "8 groups of 120 stimuli, 77 of them tested" in estimates
     alone = load_metric("ridge", stimulus_groups=None, neuroid_groups=None)(_assembly(X), target).attrs
     assert alone["ci_estimates"].startswith("new stimuli and new neuroids;")
     with pytest.raises(MetricInputError, match="no coordinate 'session'"):

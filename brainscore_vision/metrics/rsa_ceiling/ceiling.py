@@ -144,7 +144,7 @@ def ceiling_of_rdms(rdms: NDArray[np.float64], *, subjects: NDArray[Any] | None 
     if math.isnan(bounds.upper):
         interval = interval._replace(reason="a subject's RDM does not vary, or has a stimulus without a pattern")
     attach_left_out(score, left_out, subjects=coords["subject"][1])
-    return attach_interval(score, interval, estimates="upper bound of the noise ceiling; subjects vary")
+    return attach_interval(score, interval, units="subjects", estimates="upper bound of the noise ceiling")
 
 
 def _without_one(rdms: NDArray[np.float64], *, rank: bool) -> NDArray[np.float64]:

@@ -98,8 +98,12 @@ class ShapeBias(Metric):
         else:
             similarities, biases = bootstrap_similarity(model, people, bootstraps=self._bootstraps, seed=self._seed)
             n_observers, n_stimuli = people.shape.shape
-            varying = f"{n_observers} observers vary and the stimuli"
-            attach_interval(score, _interval(similarities, n_stimuli), estimates=f"1 − difference of biases; {varying}")
+            attach_interval(
+                score,
+                _interval(similarities, n_stimuli),
+                units="stimuli and new observers",
+                estimates=f"{n_observers:,} observers; 1 − difference of biases",
+            )
             influence = bias_influence(model) - bias_influence(people)
             attach_influence(
                 score,
@@ -107,7 +111,7 @@ class ShapeBias(Metric):
                 units=("subjects", "stimuli"),
                 ids=(observers, np.array(sorted(cues))),
             )
-            attach_interval(bias, _interval(biases, n_stimuli), estimates="shape bias of the model; the stimuli vary")
+            attach_interval(bias, _interval(biases, n_stimuli), units="stimuli", estimates="shape bias of the model")
         attach_remarks(score, *remarks)
         score.attrs.update(scale=self.scale, raw=bias, shape_bias=of_model, human_shape_bias=of_people)
         score.attrs.update(predictions=_followed(source, cues), targets=_followed(target, cues))
@@ -142,7 +146,7 @@ class ShapeBias(Metric):
         )
         score = Score(values.mean())
         interval = bootstrap_interval(values, "mean", method="t", units="observers")
-        attach_interval(score, interval, estimates="mean over observers, the stimuli kept; observers vary")
+        attach_interval(score, interval, units="observers for these stimuli", estimates="mean over observers")
         each = Score(values, coords={"subject": ("subject", observers)}, dims=["subject"])
         score.attrs.update(scale=self.scale, meaning="human-human", raw=each)
         return score

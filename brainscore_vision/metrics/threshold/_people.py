@@ -94,8 +94,8 @@ def ceiling_of(people: People) -> Score:
     interval = jackknife_interval(float(each.mean()), left_out, units="subjects")
     if not rest:
         interval = interval._replace(n=m, reason=f"{m} subjects: at least 3 are needed to tell how much they vary")
-    estimates = "mean over pairs of subjects, who vary (attrs['each_once']; the value is that of random draws)"
-    return attach_interval(score, clipped(interval, 0.0), estimates=estimates)
+    estimates = "mean over pairs of subjects (attrs['each_once']; the value is that of random draws)"
+    return attach_interval(score, clipped(interval, 0.0), units="subjects for these images", estimates=estimates)
 
 
 def _drawn(values: NDArray[np.float64]) -> list[int]:

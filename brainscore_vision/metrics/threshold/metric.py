@@ -327,4 +327,4 @@ def _score(threshold: ModelThreshold, people: People) -> Score:
         score.attrs["reason"] = threshold.reason
         return declare_no_error(score, threshold.reason)
     interval = clipped(bootstrap_interval(defined, "mean", units="subjects"), 0.0)
-    return attach_interval(score, interval, estimates="mean over subjects, which vary; the model is kept")
+    return attach_interval(score, interval, units="subjects for these images", estimates="mean over subjects")

@@ -5,10 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from brainscore_core.metrics import Metric, Score, declare_no_error
-from brainscore_core.numerics import Interval
+from brainscore_core.metrics import Metric, Score, attach_uncertainty, declare_no_error
 from brainscore_vision.metric_helpers.alignment import MetricInputError
-from brainscore_vision.metric_helpers.uncertainty import attach_interval
 
 __all__ = ["ValueDelta"]
 
@@ -84,8 +82,13 @@ class ValueDelta(Metric):
             return
         near, far = max(distance - 1.959963984540054 * spread, 0.0), distance + 1.959963984540054 * spread
         low, high = (math.exp(-self._rate * limit) for limit in (far, near))
-        interval = Interval(low, high, self._rate * spread * float(score), "delta", 2)
-        attach_interval(score, interval, estimates="closeness of the two values, whose own errors were carried over")
+        attach_uncertainty(
+            score,
+            error=self._rate * spread * float(score),
+            ci=(low, high),
+            estimates="closeness of the two values, whose own errors were carried over",
+            method="delta",
+        )
 
 
 def _number(value: Any, role: str) -> float:

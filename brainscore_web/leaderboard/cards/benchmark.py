@@ -47,6 +47,7 @@ from brainscore_web.leaderboard.cards.scores import (
     has_ceiling,
     node_ranks,
     reason_of,
+    score_text,
 )
 from brainscore_web.leaderboard.cards.validity import AssessmentKey, assessment_keys
 from brainscore_web.leaderboard.clean import finite, or_nan
@@ -226,6 +227,8 @@ class BenchmarkCard:
         Nodes below a mean.
     models : tuple of ModelLine
         All models with a score, highest first.
+    condition : str
+        For which few subjects or groups alone scores and ranks hold; empty if they hold for new ones.
     untested : str
         Why no two of them were tested against each other; empty if some were.
     unscored : tuple of UnscoredModels
@@ -268,6 +271,7 @@ class BenchmarkCard:
     no_ceiling: bool
     children: tuple[ChildLine, ...]
     models: tuple[ModelLine, ...]
+    condition: str
     untested: str
     unscored: tuple[UnscoredModels, ...]
     doubtful: bool
@@ -356,6 +360,7 @@ def benchmark_card(benchmark: Benchmark, board: Board, data: BenchmarkData) -> B
         no_ceiling=any(version.ceiling_meaning == "none" for version in _counting(benchmark, data.versions)),
         children=tuple(_children(board, place)),
         models=tuple(_models(board, place, data, axis)) if place >= 0 else (),
+        condition=board.condition(place) if place >= 0 else "",
         untested="" if place < 0 or node_ranks(board, place).ranks.tested.any() else why_untested(board, place),
         unscored=tuple(_unscored(board, place, data)) if place >= 0 else (),
         doubtful=place >= 0 and bool(board.verification[:, place].any()),
@@ -490,14 +495,14 @@ def _models(board: Board, place: int, data: BenchmarkData, axis: Axis) -> Iterab
             group=groups[row],
             exposure=exposure_mark(board, row, place)
             + verification_mark(board.verification[row, place], of_mean=node.kind == "mean"),
-            score=estimate(value, error, start, end),
+            score=score_text(line, value, error, start, end),
             raw=raw,
             coverage="" if node.column >= 0 else f"{board.n_scored[row, place]} of {board.n_all[row, place]}",
             bar=bar(axis, value, start, end, median=median, ceiling=ceiling),
             version=line.version if line else "",
             created=f"{line.created:%Y-%m-%d}" if line else "",
             receipt=line.receipt if line else "",
-            reason=line.error_reason if line and error is None else "",
+            reason=line.error_reason if line and (error is None or start is None) else "",
             value=value,
             low=start,
             high=end,

@@ -14,6 +14,7 @@ from django.db.models import Q
 from django.utils.safestring import SafeString
 from numpy.typing import NDArray
 
+from brainscore_core.benchmarks import ABOVE_CEILING
 from brainscore_core.numerics.ranks import Ranks
 from brainscore_core.provenance import NOT_REPEATABLE
 from brainscore_vision.training_data import compare
@@ -45,6 +46,7 @@ __all__ = [
     "reason_of",
     "score_axis",
     "score_rows",
+    "score_text",
     "standings",
     "upper",
 ]
@@ -200,6 +202,8 @@ class ScoreRow:
         Limits of the interval of the rank; only for upper nodes.
     group : str
         Letters of the groups of models that do not differ significantly; only for upper nodes.
+    condition : str
+        For which few subjects or groups alone the score and its rank hold; empty if they hold for new ones.
     upper : bool
         Whether it is one of the upper nodes (see `upper`), which are shown in the headline.
     coverage : str
@@ -233,6 +237,7 @@ class ScoreRow:
     standing: Standing
     places: str
     group: str
+    condition: str
     upper: bool
     coverage: str
     bar: SafeString
@@ -314,7 +319,7 @@ def score_rows(
                 depth=node.depth,
                 state=STATES[name],
                 state_name=name,
-                score=estimate(values[at], errors[at], low[at], high[at]) if drawn else "",
+                score=score_text(line, values[at], errors[at], low[at], high[at]) if drawn else "",
                 exposure=exposure_mark(board, place, at)
                 + verification_mark(board.verification[place, at], of_mean=node.kind == "mean"),
                 raw=estimate(*(part[node.column] for part in measured), none="") if leaf else "",
@@ -324,6 +329,7 @@ def score_rows(
                 standing=standing[at],
                 places=tested[at].places(place) if at in tested else "",
                 group=tested[at].groups[place] if at in tested else "",
+                condition=board.condition(at) if leaf or at in tested else "",
                 upper=at in tested,
                 coverage="" if leaf else f"{n_scored[at]} of {n_all[at]}",
                 bar=bar(
@@ -369,8 +375,16 @@ def _toggled(opened: Collection[str], identifier: str) -> str:
     return urlencode([("open", name) for name in names or [""]], quote_via=quote, safe="")
 
 
+def score_text(
+    line: ScoreLine | None, value: float | None, error: float | None, low: float | None, high: float | None
+) -> str:
+    """Write a score with its interval; alone if it is above the ceiling, which `reason_of` says in place of both."""
+    above = low is None and line is not None and line.error_reason.startswith(ABOVE_CEILING)
+    return estimate(value, None if above else error, low, high)
+
+
 def reason_of(name: str, line: ScoreLine | None, value: float | None, error: float | None) -> str:
-    """Return why there is no score, or no error, or how the score is limited; otherwise empty."""
+    """Return why there is no score, error or interval, or how the score is limited; otherwise empty."""
     if line is None:
         return ""
     if name == "outdated":
@@ -382,4 +396,5 @@ def reason_of(name: str, line: ScoreLine | None, value: float | None, error: flo
         return line.reason
     if line.unrepeatable:
         return f"responses are {NOT_REPEATABLE}"
-    return "" if error is not None or value is None else line.error_reason
+    interval = line.low is not None and line.high is not None
+    return "" if value is None or (error is not None and interval) else line.error_reason

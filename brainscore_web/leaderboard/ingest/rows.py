@@ -16,6 +16,7 @@ from django.db import DataError, IntegrityError, connection, transaction
 from django.db.models import Model
 from django.utils import timezone
 
+from brainscore_core.populations import condition
 from brainscore_core.scoring import CeilingEstimate, Problem, Receipt
 from brainscore_vision.leaderboard import listed_benchmark
 from brainscore_web.leaderboard import revision
@@ -216,14 +217,15 @@ def keep_versions(benchmarks: Mapping[str, Benchmark], rows: Iterable[Row]) -> N
         earlier = first < stored.since
         if earlier:
             stored.since = first
-        if _update_ceiling(stored, version_rows) or earlier or known is None:
+        updated = [_update_ceiling(stored, version_rows), _update_condition(stored, version_rows)]
+        if any(updated) or earlier or known is None:
             changed.append(stored)
             kept[pk, version] = stored
     BenchmarkVersion.objects.bulk_create(
         changed,
         update_conflicts=True,
         unique_fields=["benchmark", "version"],
-        update_fields=["since", "synced", *_CEILING],
+        update_fields=["since", "synced", "condition", *_CEILING],
     )
     _choose_versions(benchmarks, seen, kept)
 
@@ -256,7 +258,20 @@ def _update_ceiling(version: BenchmarkVersion, rows: Iterable[Row]) -> bool:
         return False
     for name in _CEILING:
         setattr(version, name, getattr(newest, name))
-    version.synced = {**{name: getattr(newest, name) for name in _CEILING}, "created": moment}
+    version.synced |= {**{name: getattr(newest, name) for name in _CEILING}, "created": moment}
+    return True
+
+
+def _update_condition(version: BenchmarkVersion, rows: Iterable[Row]) -> bool:
+    """Read from the newest score for which few subjects or groups alone it holds; return whether that is new."""
+    newest = max((row for row in rows if row.estimates), key=lambda row: row.created, default=None)
+    if newest is None:
+        return False
+    moment = newest.created.isoformat(timespec="microseconds")
+    if moment <= version.synced.get("condition_read", ""):
+        return False
+    version.condition = text(condition(newest.estimates), version._meta.get_field("condition").max_length)
+    version.synced |= {"condition_read": moment}
     return True
 
 

@@ -268,5 +268,23 @@ def test_an_interval_outside_of_the_limits_does_not_become_a_point(value, bounde
     assert bound_score(score).attrs["unclamped_ci"] == pytest.approx((value - 0.2, value + 0.2))
 
 
+@pytest.mark.parametrize(
+    ("value", "ci", "kept"),
+    [
+        (1.2, (1.0, 1.4), False),
+        (-0.2, (-0.4, 0.0), False),
+        (0.95, (0.9, 1.1), True),
+        (1.0, (1.0, 1.0), True),  # nothing varies
+        (0.0, (0.0, 0.0), True),
+    ],
+)
+def test_an_interval_is_a_point_only_where_nothing_varies(value, ci, kept):
+    score = Score(value)
+    score.attrs["ci"] = ci
+    low, high = bound_score(score).attrs["ci"]
+    assert (not math.isnan(low)) == kept
+    assert (low == high) == (kept and ci[0] == ci[1])
+
+
 def test_bound_score_keeps_nan():
     assert math.isnan(float(bound_score(Score(math.nan))))

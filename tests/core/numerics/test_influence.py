@@ -68,7 +68,7 @@ def test_many_units_are_summed_in_blocks_that_benchmarks_share():
     whole, half = score(values), score(values[:2500])
     few = score(values[:100])
     compact = whole.compact()
-    assert len(compact.parts[0].codes) == BLOCKS == compact.fewest
+    assert len(compact.parts[0].codes) == BLOCKS
     assert few.compact().parts[0] is few.parts[0]
     for scores in ([whole, half], [whole, few]):
         exact = variance_of_mean(shared_variances(scores), [0.5, 0.5])[0][0]
@@ -110,7 +110,6 @@ def test_models_without_influence_are_nan_where_it_counts():
 def test_only_scores_on_the_same_units_are_comparable():
     usual, other, few = score([0.1, -0.1, 0.2]), score([0.1, -0.1, 0.2], list("abc")), score([0.1, -0.1])
     assert comparable([usual, None, usual, other, few]) == [usual, None, usual, None, None]
-    assert comparable([usual, usual, other], fewest=4) == [None] * 3
     ceiled = score([0.1, -0.1, 0.2], ceiling_id="another ceiling")
     assert comparable([usual, usual, ceiled]) == [usual, usual, None]
     assert comparable([None, None]) == [None, None]

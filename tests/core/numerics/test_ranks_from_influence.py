@@ -27,6 +27,8 @@ def directly(values, parts, level, n_draws=400, seed=0):
             if i == j or sum(each) == 0:
                 continue
             df = sum(each) ** 2 / sum(one**2 / (part.shape[1] - 1) for one, part in zip(each, parts, strict=True))
+            largest, n = max((one, part.shape[1]) for one, part in zip(each, parts, strict=True))
+            df = min(df, n - 1) if largest > sum(each) / 2 else df
             p = t.sf((values[i] - values[j]) / np.sqrt(sum(each)), df)
             pairs.append((i, j))
             deviate[i, j] = norm.isf(p)
@@ -49,8 +51,8 @@ def directly(values, parts, level, n_draws=400, seed=0):
 def test_it_is_the_step_down_over_all_pairs(k, level):
     steps = []
     for seed in range(4):
-        values, stimuli = drawn(seed, k, 30, spread=0.4)
-        more, neuroids = drawn(seed + 100, k, 12, spread=0.3)
+        values, stimuli = drawn(seed, k, 80, spread=0.6)
+        more, neuroids = drawn(seed + 100, k, 60, spread=0.5)
         values = values + more + 0.4 * np.arange(k)
         expected = directly(values, [stimuli, neuroids], level)
         found = ranks_from_influence(values, [stimuli, neuroids], level=level, n_draws=400)
@@ -67,9 +69,9 @@ def test_two_values_are_the_paired_t_test():
     """With one pair there is nothing to correct for, except that the smallest significant t is drawn."""
     rng = np.random.default_rng(1)
     for _ in range(20):
-        values, influence = drawn(rng.integers(1000), 2, 15)
+        values, influence = drawn(rng.integers(1000), 2, 60)
         difference = influence[0] - influence[1]
-        p = 2 * t.sf(abs(values[0] - values[1]) / np.sqrt(np.sum(difference**2)), 14)
+        p = 2 * t.sf(abs(values[0] - values[1]) / np.sqrt(np.sum(difference**2)), 59)
         if abs(p - 0.05) > 0.01:
             found = ranks_from_influence(values, [influence], n_draws=20_000)
             assert (found.groups[0] != (0, 1) and found.groups[0] != (1, 0)) == (p < 0.05)
@@ -162,14 +164,26 @@ def test_without_values(values):
     assert not found.tested.any()
 
 
-def test_few_units_claim_no_rank():
-    for units, claims in ((9, False), (10, True)):
-        values, influence = drawn(10, 2, units, spread=0.01)
-        found = ranks_from_influence(np.add(values, [1.0, 0.0]), [influence])
-        assert found.tested.any() == claims
-        assert found.worst[0] == (1 if claims else 2)
-    few, rest = drawn(11, 2, 4, spread=0.0001)[1], drawn(11, 2, 100)[1]
-    assert ranks_from_influence([9.0, 0.0], [few, rest]).worst.tolist() == [1, 2]  # the four hardly contribute
+@pytest.mark.parametrize(("units", "models"), [(3, 5), (5, 12), (10, 40)])
+def test_few_units_do_not_cause_false_findings(units, models):
+    """The quantile of draws, whose correlations are estimated from so few units, finds some in 10 to 25 %."""
+    draws = (drawn(seed, models, units) for seed in range(150))
+    wrong = [(ranks_from_influence(values, [influence], n_draws=200).best > 1).any() for values, influence in draws]
+    assert np.mean(wrong) < 0.05 + 2 * np.sqrt(0.05 * 0.95 / 150)
+
+
+@pytest.mark.parametrize("simultaneous", [True, False])
+def test_few_units_are_corrected_by_holm(simultaneous):
+    values, influence = drawn(10, 6, 8, spread=0.3)
+    values = np.add(values, np.arange(6) / 3)
+    gram = influence @ influence.T
+    error = np.sqrt(np.diag(gram)[:, None] + np.diag(gram) - 2 * gram)
+    with np.errstate(invalid="ignore"):
+        p = 2 * t.sf(np.abs(values[:, None] - values) / error, 7)
+    found = ranks_from_influence(values, [influence], simultaneous=simultaneous)
+    better = significantly_better(values, p, simultaneous=simultaneous)
+    assert (found.best == 1 + better.sum(axis=0)).all()
+    assert 0 < better.sum() < 15
 
 
 def test_known_variances_widen_intervals():
@@ -201,8 +215,8 @@ def test_more_groups_than_asked_for():
 
 
 def test_false_positives():
-    """Equal values, of few units that they share: any difference found is wrong."""
-    wrong = [(ranks_from_influence(*_pair(drawn(seed, 5, 12)), n_draws=400).best > 1).any() for seed in range(300)]
+    """Equal values, of units that they share: any difference found is wrong."""
+    wrong = [(ranks_from_influence(*_pair(drawn(seed, 5, 60)), n_draws=400).best > 1).any() for seed in range(300)]
     assert np.mean(wrong) < 0.05 + 2 * np.sqrt(0.05 * 0.95 / 300)
 
 

@@ -5,7 +5,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from brainscore_core.benchmarks import BenchmarkBase
+from brainscore_core.benchmarks import BenchmarkBase, bound_score
 from brainscore_core.errors import DataUnavailable, NotApplicable
 from brainscore_core.metrics import Score, declare_no_error
 from brainscore_core.plugins import ConformanceError, check_benchmark
@@ -109,6 +109,10 @@ RUNS = "it scores a model"
         (with_score(lambda: 0.4), RUNS, "failed", "it returned a float for 'made-up'"),
         (with_score(lambda: number(0.4)), RUNS, "failed", "neither attrs['raw'] nor attrs['ceiling']"),
         (with_score(lambda: Score(np.nan, attrs={"raw": 0})), RUNS, "failed", "is NaN and says no reason"),
+        (
+            with_score(lambda: bound_score(Score(1.9, attrs={"raw": 0.9, "error": 0.1, "ci": (1.7, 2.1)}))),
+            RUNS, "warning", "the score of 'made-up' is above the ceiling: 1.900 (1.700–2.100) before",
+        ),
         (with_score(lambda: Score([0.4], dims=["a"])), RUNS, "failed", "the dimensions ('a',)"),
         (with_score(lambda: Score(0.4, attrs={"raw": 0.3, "error": np.nan})), RUNS, "failed", "NaN and no reason"),
     ],

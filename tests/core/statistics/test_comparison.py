@@ -414,14 +414,49 @@ def test_ranks_are_those_of_the_joint_influences(store, scored):
             assert made[name] == (*limits, "".join(expected.letters[place]))
 
 
-def test_few_units_claim_no_rank(store, scored):
-    each = np.random.default_rng(6).random(9) * 0.1
+@pytest.mark.parametrize("n", [4, 9])
+def test_ranks_claim_what_comparisons_find(store, scored, n):
+    each = np.random.default_rng(6).random(n) * 0.1
     scored({"good": lambda: mean_of(each + 0.5), "bad": lambda: mean_of(each[::-1])})
     found = compare(["good", "bad"], ["Fake2026-metric"], results=store)
     assert found[0].better == "good"
     ranking = found.ranks("Fake2026-metric")
-    assert [(one.best, one.worst, one.groups) for one in ranking.models] == [(1, 2, ""), (1, 2, "")]
-    assert "at least 10 units of each kind, not 9" in ranking.notes[0]
+    assert [(one.best, one.worst, one.groups) for one in ranking.models] == [(1, 1, "a"), (2, 2, "b")]
+    assert (found[0].condition, ranking.condition) == ("", "")
+
+
+FEW = "these 2 subjects only; other subjects: unknown"
+
+
+def of_subjects(number, noise, *, estimates=None):
+    """A predicted score whose neuroids belong to subjects; `estimates` replaces what its interval says."""
+    score = predicted(noise, seed=int(10 * noise))
+    subject = [f"subject {place % number}" for place in range(NEUROIDS)]
+    for key in ("predictions", "targets"):
+        score.attrs[key] = score.attrs[key].assign_coords(subject=("neuroid", subject))
+    if estimates:
+        attach_uncertainty(score, error=0.1, ci=(0.1, 0.9), estimates=estimates, method="crossed")
+    return score
+
+
+@pytest.mark.parametrize(
+    ("number", "estimates", "condition"),
+    [
+        (2, "new stimuli and new neuroids of these 2 subjects; 60 stimuli", FEW),
+        (2, None, FEW),  # by the stored predictions
+        (6, None, ""),
+        (6, "new stimuli of this subject; of an earlier version", "this subject only; other subjects: unknown"),
+    ],
+)
+def test_the_condition_of_scores_travels(store, scored, number, estimates, condition):
+    models = {name: of_subjects(number, noise, estimates=estimates) for name, noise in (("good", 0.5), ("bad", 3.0))}
+    scored({name: lambda score=score: score for name, score in models.items()})
+    found = compare(list(models), ["Fake2026-metric"], results=store)
+    suffix = f" ({condition})" if condition else ""
+    assert (found[0].condition, found[0].verdict) == (condition, f"good is better{suffix}")
+    assert found.to_pandas()["condition"].tolist() == [condition]
+    assert found.ranks("Fake2026-metric").condition == condition
+    assert compare_scores(*models.values(), names=("good", "bad")).verdict == f"good is better{suffix}"
 
 
 def test_corrections(store, scored, values):

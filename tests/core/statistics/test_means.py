@@ -153,12 +153,6 @@ def test_a_better_model_with_the_lower_mean_is_not_distinguished():
     assert (found.best.tolist(), found.worst.tolist(), found.letters) == ([1, 1], [2, 2], (("a",), ("a",)))
 
 
-def test_few_units_claim_no_rank_on_a_benchmark():
-    for n, tested in ((9, False), (10, True)):
-        values, influences = models(3, n=n, spread=0.02, shifts=[0.0, 0.5, 1.0])
-        assert rank_means(values[:, 0], influences, [1, 0, 0, 0], NAMES).tested.any() == tested
-
-
 def test_models_scored_on_other_units_are_not_tested():
     values, influences = models(4)
     influences[2][0] = measured(np.arange(12.0), NAMES[0])[1]

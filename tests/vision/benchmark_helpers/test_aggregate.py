@@ -3,6 +3,7 @@ import pytest
 
 from brainscore_core.benchmarks import bound_score, ceil_score
 from brainscore_core.metrics import Score, attach_uncertainty, declare_no_error
+from brainscore_core.populations import condition
 from brainscore_vision.benchmark_helpers.aggregation import (
     concatenate_neuroids,
     mean_of_fixed,
@@ -21,8 +22,19 @@ def test_independent_errors_add_up_in_squares():
     assert float(mean) == pytest.approx(0.5)
     assert mean.attrs["error"] == pytest.approx(0.025)
     assert mean.attrs["ci"] == pytest.approx((0.5 - np.hypot(0.1, 0.1) / 2, 0.5 + np.hypot(0.05, 0.2) / 2))
-    assert mean.attrs["ci_estimates"] == "mean over 2 animals, which are kept; of each: neuroids vary"
+    assert mean.attrs["ci_estimates"] == "mean over 2 animals, each with its own interval; neuroids vary"
     assert mean.attrs["ci_level"] == 0.95
+
+
+def test_the_population_names_the_fixed_units():
+    scores = [
+        attach_uncertainty(Score(value), error=0.1, ci=(0.3, 0.7), estimates=estimates, method="crossed")
+        for value in (0.4, 0.6)
+        for estimates in ["new stimuli and new neuroids of this subject; 60 stimuli, 20 neuroids"]
+    ]
+    estimates = mean_of_fixed(scores, units="subjects").attrs["ci_estimates"]
+    assert estimates.startswith("new stimuli and new neuroids for these 2 subjects; mean over 2 subjects, ")
+    assert condition(estimates) == "these 2 subjects only; other subjects: unknown"
 
 
 def test_coverage_of_the_interval():

@@ -66,7 +66,7 @@ def test_mean_over_subjects():
     assert score.attrs["s3"].attrs["unclamped"] == pytest.approx(1.4)
     low, high = score.attrs["unclamped_ci"]
     assert low < float(score) < high
-    assert "subjects, which vary" in score.attrs["ci_estimates"]
+    assert score.attrs["ci_estimates"].startswith("new subjects; 4 subjects; mean over subjects")
 
 
 def test_score_is_undetermined_if_the_mean_ceiling_may_be_0(monkeypatch):

@@ -70,7 +70,7 @@ class Model:
         return recordings(np.ones((3, 2, len(self.bins))), time_bins=list(self.bins))
 
 
-def metric(value, scale=None):
+def metric(value, scale="correlation"):
     def call(source, target):
         call.source, call.target = source, target
         score = attach_uncertainty(
@@ -83,7 +83,7 @@ def metric(value, scale=None):
     return call
 
 
-def ceiling(value, meaning=None):
+def ceiling(value, meaning="reliability"):
     score = Score(value)
     if meaning:
         score.attrs["meaning"] = meaning
@@ -128,10 +128,20 @@ def test_several_time_bins_stay(stimuli):
     assert compare.source.sizes["time_bin"] == compare.target.sizes["time_bin"] == 2
 
 
+def test_undeclared_scales_and_meanings_are_said(measured):
+    for scale, meaning, undeclared in (
+        (None, None, "the metric does not declare its scale and the ceiling does not declare its meaning"),
+        (None, "upper bound", "the metric does not declare its scale"),
+        ("accuracy", None, "the ceiling does not declare its meaning"),
+    ):
+        with pytest.warns(UserWarning, match=rf"^{undeclared}: the score is taken as a correlation"):
+            score = benchmark(measured, metric(0.6, scale), ceiling(0.8, meaning))(Model())
+        assert float(score) == pytest.approx(0.6**2 / 0.8)
+
+
 @pytest.mark.parametrize(
     ("scale", "meaning", "expected"),
     [
-        (None, None, 0.6**2 / 0.8),
         ("correlation", "reliability", 0.6**2 / 0.8),
         ("similarity", "upper bound", 0.6 / 0.8),
         ("similarity", "none", 0.6),

@@ -234,7 +234,7 @@ class TestNeuroidWiseExplainedVariance:
         result = neuroid_wise_explained_var(self.of([0.5, -0.4, 0.3]), self.of([[0.4, 0.7, 0.8], [0.6, 0.9, 1.0]]))
         np.testing.assert_allclose(result.attrs["ceiled_scores"].values, [0.25 / 0.5, -0.16 / 0.8, 0.09 / 0.9])
         assert float(result) == pytest.approx(np.mean([0.5, -0.2, 0.1]))
-        assert "neuroids were resampled" in result.attrs["ci_estimates"]
+        assert "new neuroids for these stimuli; " in result.attrs["ci_estimates"]
         assert "undetermined" not in result.attrs
 
     def test_a_ceiling_that_may_be_0(self):

@@ -9,7 +9,9 @@ import pytest
 
 from brainscore_core.metrics import Score
 from brainscore_core.statistics.comparison import compare_scores
+from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision import metric_registry
+from brainscore_vision.metric_helpers.uncertainty import units_along
 
 CEILINGS = [
     *(f"{name}.ceiling" for name in ("i1", "i1n", "i2", "i2n", "o1", "o2", "error_consistency", "accuracy_distance")),
@@ -224,3 +226,22 @@ def test_coverage(simulated, name, simulations):
     _, cases = simulated
     result = cases.simulate(_case(cases, name), 50, simulations)
     assert result.held / result.intervals > 0.9
+
+
+@pytest.mark.parametrize(
+    ("number", "stimuli", "neuroids"),
+    [
+        (1, "new stimuli", "new neuroids of this subject"),
+        (4, "new stimuli of these 4 objects", "new neuroids of these 4 subjects"),
+        (5, "new groups of stimuli (object_name)", "new groups of neuroids (subject)"),
+    ],
+)
+def test_few_groups_are_kept_and_one_group_of_stimuli_is_none(number, stimuli, neuroids):
+    groups = [f"group {place % number}" for place in range(20)]
+    coords = {"object_name": ("presentation", groups), "subject": ("neuroid", groups)}
+    assembly = DataAssembly(np.zeros((20, 20)), coords=coords, dims=["presentation", "neuroid"])
+    for dim, group, plural in (("presentation", "object_name", stimuli), ("neuroid", "subject", neuroids)):
+        units = units_along(assembly, dim, group, default=group)
+        assert units.plural == plural
+        kind = "stimuli" if dim == "presentation" else "neuroids"
+        assert units.details == (f"5 groups of 20 {kind}" if number == 5 else f"20 {kind}")

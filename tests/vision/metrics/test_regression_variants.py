@@ -253,7 +253,7 @@ def test_spantime_fits_all_bins_together_and_tests_each(name, reference, p):
             alone = predictivity_interval(found)
             assert (float(low), float(high)) == pytest.approx((alone.low, alone.high), abs=0.001)
             assert float(score.attrs["error"][i]) == pytest.approx(alone.error, rel=0.01)
-        assert score.attrs["ci_estimates"].startswith("in each time bin: new stimuli and new neuroids")
+        assert score.attrs["ci_estimates"].startswith("new stimuli and new neuroids; ")
         assert score.attrs["predictions"].dims == ("presentation", "neuroid", "time_bin")
 
 

@@ -16,7 +16,7 @@ from brainscore_web.leaderboard import export, revision
 from brainscore_web.leaderboard.board import STATES, board_of
 from brainscore_web.leaderboard.export import CitedItem, merge_bibtex
 from brainscore_web.leaderboard.exposure import EXPOSURES
-from brainscore_web.leaderboard.models import Benchmark, VisionModel
+from brainscore_web.leaderboard.models import Benchmark, BenchmarkVersion, VisionModel
 from brainscore_web.leaderboard.snapshot import snapshot_for
 from brainscore_web.leaderboard.state import BoardState
 
@@ -44,7 +44,21 @@ def test_wide_csv_has_what_the_board_has(board):
         if node.kind == "mean":
             assert frame[f"{node.identifier}:n_scored"].tolist() == shown.n_scored[:, place].tolist()
             assert frame[f"{node.identifier}:n_all"].tolist() == shown.n_all[:, place].tolist()
-    assert len(frame.columns) == 16 + sum(9 if node.kind == "mean" else 7 for node in shown.nodes)
+        assert frame[f"{node.identifier}:condition"].isna().all()
+    assert len(frame.columns) == 16 + sum(10 if node.kind == "mean" else 8 for node in shown.nodes)
+
+
+def test_conditions_are_exported(db, board):
+    version = BenchmarkVersion.objects.filter(benchmark__identifier="Simulated015.IT-rdm")
+    version.update(condition="these 2 subjects only; other subjects: unknown")
+    revision.bump()
+    shown = made()
+    long = pd.read_csv(io.BytesIO(export.csv(shown, form="long"))).set_index("node")["condition"].fillna("")
+    n = shown.nodes[shown.root].n_benchmarks
+    expected = f"these 2 subjects only, on 1 of {n} benchmarks; others: unknown"
+    assert set(long["Simulated015.IT-rdm"]) == {"these 2 subjects only; other subjects: unknown"}
+    assert set(long[shown.nodes[shown.root].identifier]) == {expected}
+    assert f"Intervals, differences and ranks hold for {expected}." in shown.notes
 
 
 def test_long_forms_are_the_wide_one_melted(board):

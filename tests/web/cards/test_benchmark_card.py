@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from django.utils import timezone
 
+from brainscore_core.benchmarks import ABOVE_CEILING
 from brainscore_core.numerics.ranks import ranks_from_influence
 from brainscore_core.statistics.means import NOT_TESTED
 from brainscore_web.leaderboard import revision
@@ -116,6 +117,32 @@ def test_ceiling_in_words(board, get, read, meaning, words):
     assert "0.800 (0.780–0.820) , lower bound 0.700" in said
     assert words in said
     assert "The interval estimates: median over neuroids" in said
+
+
+def test_for_whom_results_hold(board, get, read):
+    few = "these 2 subjects only; other subjects: unknown"
+    BenchmarkVersion.objects.filter(benchmark__identifier=FIRST, version="2").update(condition=few)
+    revision.bump()
+    assert f"Intervals and ranks hold for {few}." in read(get(f"/vision/benchmark/{FIRST}/"))
+    scored = Score.objects.filter(benchmark__identifier=FIRST, version="2", state="scored", model__visibility="public")
+    first, second = scored.values_list("model__identifier", flat=True).distinct().order_by("model__identifier")[:2]
+    card = read(get(f"/vision/model/{first}/"))
+    assert few in card  # beside the score
+    assert "holds for these 2 subjects only, on 1 of " in card  # beside the means
+    compared = read(get(f"/vision/compare/?mode=models&first={first}&second={second}"))
+    assert "Outcomes hold for these 2 subjects only, on 1 of " in compared
+
+
+def test_a_score_above_the_ceiling_is_shown_with_the_finding(board, get, read):
+    finding = f"{ABOVE_CEILING}: 1.940 (1.770–2.140) before it was limited to 1"
+    score = Score.objects.filter(benchmark__identifier=FIRST, version="2", state="scored").first()
+    Score.objects.filter(pk=score.pk).update(value=1.0, error=0.1, low=None, high=None, error_reason=finding)
+    revision.bump()
+    for page in (f"/vision/benchmark/{FIRST}/", f"/vision/model/{score.model.identifier}/"):
+        assert f"1.000 {finding}"[:60] in read(get(page))
+    assert list(Score.objects.above_ceiling()) == [Score.objects.get(pk=score.pk)]
+    found = get("/api/v1/scores?above_ceiling=true").json()
+    assert [row["error_reason"] for row in found["items"]] == [finding]
 
 
 def test_no_ceiling(board, get, read):

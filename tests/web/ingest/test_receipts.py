@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from importlib import import_module
 from pathlib import Path
@@ -322,6 +323,18 @@ class TestVersions:
         ingest(*(receipt(day=day, ceiling=ceiling) for day, ceiling in ((5, 0.5), (2, 0.2), (8, None))))
         version = BenchmarkVersion.objects.get()
         assert (version.ceiling, version.since) == (0.5, datetime(2026, 1, 3, tzinfo=UTC))
+
+    def test_the_condition_is_that_of_the_newest_score(self, db, receipt):
+        def scored(day, estimates, **options):
+            made = receipt(day=day, **options)
+            return replace(made, score=replace(made.score, ci_estimates=estimates)).identified()
+
+        ingest(scored(5, "new stimuli and new neuroids of these 2 subjects; 60 stimuli", ceiling=None))
+        assert BenchmarkVersion.objects.get().condition == "these 2 subjects only; other subjects: unknown"
+        ingest(scored(2, "new stimuli and new neuroids of this subject; 60 stimuli"))
+        assert BenchmarkVersion.objects.get().condition.startswith("these 2 subjects")
+        ingest(scored(8, "new stimuli and new neuroids; 60 stimuli"), receipt(day=9, state="failed"))
+        assert BenchmarkVersion.objects.get().condition == ""
 
     def test_an_edited_ceiling_stays(self, db, receipt):
         ingest(receipt(day=1, ceiling=0.5))
