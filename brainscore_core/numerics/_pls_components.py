@@ -8,7 +8,9 @@ from typing import Any, Protocol
 import numpy as np
 from scipy.linalg import eigh_tridiagonal
 
-from brainscore_core.numerics._arrays import WorkerThreads, as_array_like, times_few, to_numpy
+from brainscore_core.numerics._devices import to_numpy
+from brainscore_core.numerics._matrices import as_array_like
+from brainscore_core.numerics._threads import WorkerThreads
 
 __all__ = ["FORMED", "Components", "dominant_vectors", "dominant_vectors_of_map", "dot", "extract"]
 
@@ -328,7 +330,7 @@ def _products(form: Form, vectors: list[Any], threads: WorkerThreads) -> list[An
     if not vectors or xp is not np:
         return [V @ A for V in vectors]
     V = np.concatenate(vectors)
-    parts = threads.run([partial(times_few, A[rows], V) for rows in threads.parts(len(A))])
+    parts = threads.run([partial(np.matmul, V, A[rows].T) for rows in threads.parts(len(A))])
     return np.split(np.concatenate(parts, axis=1), np.cumsum([len(part) for part in vectors])[:-1])
 
 

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from brainscore_core.numerics._arrays import Array, as_matrix
+from brainscore_core.numerics._matrices import Array, as_matrix
 
 __all__ = [
     "BLOCK",

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtri  # imported here, as only the metrics that use it import this module
 
-from brainscore_core.numerics._arrays import Array
+from brainscore_core.numerics._matrices import Array
 
 __all__ = [
     "MaskedCorrelation",

@@ -5,17 +5,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from brainscore_core.numerics._arrays import (
-    FLAT,
-    Array,
-    as_matrix,
-    centred_gram,
-    chunk_columns,
-    chunk_rows,
-    column_means,
-    kept_gram,
-    moments,
-)
+from brainscore_core.numerics._matrices import Array, as_matrix, chunk_columns, chunk_rows, column_means
+from brainscore_core.numerics._products import FLAT, centred_gram, kept_gram, moments
 
 __all__ = ["Dimensionality", "effective_dimensionality", "participation_ratio"]
 

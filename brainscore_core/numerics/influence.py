@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from brainscore_core.numerics._arrays import CHUNK_BYTES, Array
+from brainscore_core.numerics._matrices import CHUNK_BYTES, Array
 
 __all__ = [
     "BLOCKS",

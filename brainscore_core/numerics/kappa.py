@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from brainscore_core.numerics._arrays import Array
+from brainscore_core.numerics._matrices import Array
 
 __all__ = ["CrossedKappa", "KappaCounts", "crossed_kappa", "kappa", "pairwise_kappa"]
 

@@ -12,19 +12,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, lapack, lstsq, qr, solve_triangular
 
-from brainscore_core.numerics._arrays import (
+from brainscore_core.numerics._decomposition import above_rounding, eigh
+from brainscore_core.numerics._matrices import (
     Array,
     as_matrix,
-    centred_gram,
     check_inputs,
     chunks,
     column_means,
-    gram,
-    moments,
     product,
     require_finite,
 )
-from brainscore_core.numerics._decomposition import above_rounding, eigh
+from brainscore_core.numerics._products import centred_gram, gram, moments
 
 __all__ = [
     "LeastSquares",

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from brainscore_core.numerics._arrays import Array
+from brainscore_core.numerics._matrices import Array
 from brainscore_core.numerics.influence import BLOCKS, SUMS, ScoreInfluence, UnitInfluence, unit_spaces
 
 __all__ = ["FOLDED_BLOCKS", "MANY_BENCHMARKS", "MeanDifferences", "mean_differences"]

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from brainscore_core.numerics._arrays import Array, as_matrix, chunks
+from brainscore_core.numerics._matrices import Array, as_matrix, chunks
 
 __all__ = [
     "ResponseMoments",

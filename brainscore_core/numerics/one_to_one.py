@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from brainscore_core.numerics._arrays import Array, as_matrix, chunks, require_same_rows
+from brainscore_core.numerics._matrices import Array, as_matrix, chunks, require_same_rows
 from brainscore_core.numerics.correlation import cross_pearson, standardised
 from brainscore_core.numerics.linear_regression import left_out_rows
 

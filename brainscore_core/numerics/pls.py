@@ -10,26 +10,11 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from brainscore_core.numerics._arrays import (
-    FLAT,
-    Array,
-    WorkerThreads,
-    as_array_like,
-    check_inputs,
-    column_means,
-    fast_gram,
-    gram_on,
-    import_torch,
-    moments_on,
-    on_device,
-    require_finite,
-    resolve_device,
-    scaled_features,
-    times_few,
-    to_numpy,
-    worker_threads,
-)
+from brainscore_core.numerics._devices import import_torch, on_device, resolve_device, to_numpy
+from brainscore_core.numerics._matrices import Array, as_array_like, check_inputs, column_means, require_finite
 from brainscore_core.numerics._pls_components import FORMED, Components, dot, extract
+from brainscore_core.numerics._products import FLAT, fast_gram, gram_on, moments_on, scaled_features
+from brainscore_core.numerics._threads import WorkerThreads, worker_threads
 from brainscore_core.numerics.linear_regression import LinearFit
 
 __all__ = ["PLS"]
@@ -98,7 +83,7 @@ class DualForm:
         self._n = self._W.sum(1)[:, None]
         self.y_mean = self._W @ Y / self._n
         # products of the training sets' sums with each stimulus
-        self._KW = times_few(K, self._W) if xp is np else self._W @ K
+        self._KW = self._W @ K
         squares = self._W @ K.diagonal(), self._W @ (Y * Y).sum(1)
         x_size = squares[0] - dot(self._W, self._KW) / self._n[:, 0]
         y_size = squares[1] - self._n[:, 0] * dot(self.y_mean, self.y_mean)

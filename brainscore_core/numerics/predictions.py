@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import betainc, stdtrit
 
-from brainscore_core.numerics._arrays import CHUNK_BYTES, Array, chunk_columns
+from brainscore_core.numerics._matrices import CHUNK_BYTES, Array, chunk_columns
 from brainscore_core.numerics.linear_regression import LeftOut, sums_of_groups
 from brainscore_core.numerics.resampling import Interval, ResampledMedians, mean, median
 from brainscore_core.numerics.significance import PairedTest, student_test

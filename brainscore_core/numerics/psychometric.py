@@ -11,7 +11,7 @@ from scipy.special import (
     ndtri,
 )  # imported here, as only the metrics that use it import this module
 
-from brainscore_core.numerics._arrays import Array
+from brainscore_core.numerics._matrices import Array
 
 __all__ = ["LAPSES", "PsychometricFit", "before_asymptote", "fit_psychometric"]
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, ndtri, stdtr
 
-from brainscore_core.numerics._arrays import Array
+from brainscore_core.numerics._matrices import Array
 from brainscore_core.numerics.significance import corrected
 
 __all__ = [

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from brainscore_core.numerics._arrays import CHUNK_BYTES, Array, as_matrix
+from brainscore_core.numerics._matrices import CHUNK_BYTES, Array, as_matrix
 from brainscore_core.numerics.correlation import pearson
 
 __all__ = ["half_means", "spearman_brown", "split_half_reliability"]

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, ndtri, stdtrit
 
-from brainscore_core.numerics._arrays import CHUNK_BYTES, Array
+from brainscore_core.numerics._matrices import CHUNK_BYTES, Array
 
 __all__ = [
     "Interval",

@@ -11,22 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh, lapack
 from scipy.linalg.blas import dgemm, dsyrk, dtrsm
 
-from brainscore_core.numerics import _arrays, linear_regression
-from brainscore_core.numerics._arrays import (
-    Array,
-    centred_gram,
-    check_inputs,
-    chunks,
-    column_means,
-    gram_on,
-    import_torch,
-    moments_on,
-    product,
-    require_finite,
-    resolve_device,
-    to_device,
-    to_numpy,
-)
+from brainscore_core.numerics import _matrices, linear_regression
+from brainscore_core.numerics._devices import import_torch, resolve_device, to_device, to_numpy
+from brainscore_core.numerics._matrices import Array, check_inputs, chunks, column_means, product, require_finite
+from brainscore_core.numerics._products import centred_gram, gram_on, moments_on
 from brainscore_core.numerics.linear_regression import (
     LeftOut,
     LinearFit,
@@ -161,7 +149,7 @@ class PrimalHeldOut:
             self._weights = lapack.dpotrs(self._factor, B, lower=1)[0]
             self._y_mean = Y.mean(axis=0)
             # all rows at once if they fit into memory: a few wide products are faster than many narrow ones
-            self._parts = self._of(slice(None)) if X.size * 8 <= 4 * _arrays.CHUNK_BYTES else None
+            self._parts = self._of(slice(None)) if X.size * 8 <= 4 * _matrices.CHUNK_BYTES else None
 
     def predict(self, rows: NDArray[np.intp]) -> Array | None:
         """Predictions of `rows` by a fit to all other rows; None if they are not precise."""

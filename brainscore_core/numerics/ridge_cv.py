@@ -13,30 +13,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from brainscore_core.numerics._arrays import (
-    Array,
-    as_array_like,
-    check_inputs,
-    chunk_columns,
-    column_means,
-    gram_on,
-    import_torch,
-    in_parallel,
-    product,
-    resolve_device,
-    to_device,
-    to_numpy,
-    worker_threads,
-)
 from brainscore_core.numerics._decomposition import (
     CONDITION_LIMIT,
     Decomposition,
     above_rounding,
     centred_eigh,
-    eigendecomposition,
     eigh,
-    torn,
 )
+from brainscore_core.numerics._devices import import_torch, resolve_device, to_device, to_numpy
+from brainscore_core.numerics._matrices import Array, as_array_like, check_inputs, chunk_columns, column_means, product
+from brainscore_core.numerics._products import gram_on
+from brainscore_core.numerics._threads import in_parallel, worker_threads
 from brainscore_core.numerics.linear_regression import (
     LeftOut,
     LinearFit,
@@ -131,12 +118,11 @@ def errors_dual(K: Any, Y: Any, whole: Decomposition, Q: Any, folds: Folds, alph
         Penalties.
     """
     n, vectors, eigenvalues = len(K), whole.vectors, to_numpy(whole.values)
-    condition = (whole.high + alphas.min()) / (whole.low + alphas.min())
+    low, high = whole.limits
+    condition = (high + alphas.min()) / (low + alphas.min())
     with worker_threads(n * n):
-        few, mixing = _support_penalties(alphas, whole.low, whole.high)
+        few, mixing = _support_penalties(alphas, low, high)
         pieces, smallest = _placed(_pieces(eigenvalues, few, _WELL_CONDITIONED[0]), vectors, xp), _WELL_CONDITIONED[1]
-        rights = xp.concatenate([Q, whole.links], 1)
-        joints = _joints(whole, rights, few)
 
     errors = np.zeros((len(alphas), Y.shape[1]))
     systems = None  # of one fold; the next one uses the same memory
@@ -148,13 +134,13 @@ def errors_dual(K: Any, Y: Any, whole: Decomposition, Q: Any, folds: Folds, alph
         cheaper = len(few) * len(test) ** 2 * n < _EIGH * rest**3
         complete = rest + len(test) == n == len(np.union1d(train, test))
         if cheaper and complete and condition * n / rest < CONDITION_LIMIT:
-            basis, shape = vectors.T[:, _run(test)], (len(few), len(test) + rights.shape[1], len(test))
+            basis, shape = vectors.T[:, _run(test)], (len(few), len(test) + Q.shape[1], len(test))
             if systems is None or systems.shape != shape:
                 systems = np.zeros(shape) if xp is np else vectors.new_zeros(shape)  # as not all of it is written
-            part = _left_out(basis, rights, targets, pieces, smallest, joints, systems, xp)
+            part = _left_out(basis, Q, targets, pieces, smallest, systems, xp)
             if part is None and smallest:
                 pieces, smallest = _placed(_pieces(eigenvalues, few, _ROUNDING), vectors, xp), 0.0
-                part = _left_out(basis, rights, targets, pieces, smallest, joints, systems, xp)
+                part = _left_out(basis, Q, targets, pieces, smallest, systems, xp)
         if part is None:
             inner, outer = centred_blocks(K, train, test)
             own, basis = eigh(inner, xp)
@@ -269,52 +255,28 @@ def _predicted(outer: Any, values: Any, Q: Any, alphas: Array, xp: Any) -> Any:
     return xp.stack([(Q.T / (values + float(alpha))) @ outer.T for alpha in alphas])
 
 
-def _joints(whole: Decomposition, rights: Any, alphas: Array) -> list[tuple[Any, Any]]:
-    """For each penalty Lᵀ D Q and C⁻¹ + Lᵀ D L, on the scale of the weights of pieces; nothing without links."""
-    if not whole.links.shape[1]:
-        return []
-    q, found = rights.shape[1] - whole.links.shape[1], []
-    for alpha in alphas:
-        size = float(whole.values[0]) + float(alpha)
-        weighted = (whole.links * (size / (whole.values + float(alpha)))[:, None]).T @ rights
-        found.append((weighted[:, :q], weighted[:, q:] + size * whole.inverse))
-    return found
-
-
-def _left_out(
-    basis: Any,
-    rights: Any,
-    targets: Any,
-    pieces: list[_Piece],
-    smallest: float,
-    joints: list[tuple[Any, Any]],
-    systems: Any,
-    xp: Any,
-) -> Any:
+def _left_out(basis: Any, Q: Any, targets: Any, pieces: list[_Piece], smallest: float, systems: Any, xp: Any) -> Any:
     """Predictions (penalties × q × n_test) for rows by fits to all others; None if a pivot is below `smallest`, or 0.
 
     With M = (K + alpha · I)⁻¹ on the space orthogonal to the constant, the residuals are M_RR⁻¹ (M Y)_R. Eigenvalues of
-    similar size contribute combinations of what they contribute with a few penalties. If K is torn, M is that without
-    its links until systems are solved, then residuals are corrected.
+    similar size contribute combinations of what they contribute with a few penalties.
 
     Parameters
     ----------
     basis : array or tensor, m × n_test
         These rows of the vectors, transposed.
-    rights : array or tensor, m × (q + r)
-        Products of all vectors with Y, and links.
+    Q : array or tensor, m × q
+        Products of all vectors with Y.
     targets : array or tensor, q × n_test
         Responses of the rows.
     pieces : list of pieces
         Of the eigenvalues.
     smallest : float
-    joints : list of (array or tensor, array or tensor)
-        As :func:`_joints` returns them.
-    systems : array or tensor, penalties × (n_test + q + r) × n_test
+    systems : array or tensor, penalties × (n_test + q) × n_test
         Finite values that are overwritten: M_RR of each penalty (only its lower triangle is used) and, below it,
-        (M Y)_Rᵀ, which the residuals and then the predictions replace, and the same for links in place of responses.
+        (M Y)_Rᵀ, which the residuals and then the predictions replace.
     """
-    (m, n), q = basis.shape, len(targets)
+    m, n = basis.shape
     mixing = xp.concatenate([piece.mixing for piece in pieces], axis=1)
     few, total = mixing.shape
 
@@ -334,25 +296,20 @@ def _left_out(
     def slices(length: int) -> Iterator[slice]:
         return _columns((_SMALLER if xp is np else 1) * total * n, length, basis, xp)
 
-    tasks = [partial(fill, systems[:, n:], rights, rows, n) for rows in slices(rights.shape[1])]
+    tasks = [partial(fill, systems[:, n:], Q, rows, n) for rows in slices(Q.shape[1])]
     tasks += [partial(fill, systems, basis, rows, rows.stop) for rows in reversed(list(slices(n)))]
     together = partial(in_parallel, numbers=m * n) if xp is np else _in_turn
     together(tasks)
 
     def solved(some: slice) -> bool:
-        own, residuals = systems[some], systems[some, n : n + q]
-        links = own[:, n + q :] + 0.0
-        result = (_solve if xp is np else _solve_on)(own, smallest)
-        if links.shape[1]:
-            for system, link, left, (weighted, joined) in zip(own, links, residuals, joints[some], strict=True):
-                through = system[n + q :]
-                left += np.linalg.solve(link @ through.T - joined, weighted - link @ left.T).T @ through
+        residuals = systems[some, n:]
+        result = (_solve if xp is np else _solve_on)(systems[some], smallest)
         xp.subtract(targets, residuals, out=residuals)
         return result
 
     chunks = _columns((2 * _SMALLER if xp is np else 1) * n * n, few, basis, xp)
     results = together([partial(solved, some) for some in chunks])
-    return systems[:, n : n + q] if all(results) else None
+    return systems[:, n:] if all(results) else None
 
 
 def _in_turn(functions: Sequence[Callable[[], Any]]) -> list[Any]:
@@ -656,7 +613,7 @@ class RidgeCV:
         x_mean, y_mean = column_means(X), Y.mean(axis=0)
         responses = Y - y_mean if device is None else to_device(Y - y_mean, device)
         if p >= (n if folds is None else min(len(train) for train, _ in folds)):
-            found = self._dual(gram_on(X, device=device), responses, folds, may_tear=True)
+            found = self._dual(gram_on(X, device=device), responses, folds)
             return LinearFit(x_mean, y_mean, to_numpy(found.weights), X, alpha=found.alpha), found
         centred = centred_features(X, mean=x_mean)
         features = centred if device is None else to_device(centred, device)
@@ -675,16 +632,14 @@ class RidgeCV:
             errors = _leave_one_out(X @ vectors / shift, Q / shift[:, None], shrinkage, Y, 1 - 1 / n, xp)
         else:
             errors = errors_primal(X, Y, folds, alphas, xp)
-        return self._chosen(eigendecomposition(values, vectors), Q, errors, unit, xp)
+        return self._chosen(Decomposition(values, vectors), Q, errors, unit, xp)
 
-    def _dual(self, K: Any, Y: Any, folds: Folds | None, *, may_tear: bool = False) -> _Solution:
+    def _dual(self, K: Any, Y: Any, folds: Folds | None) -> _Solution:
         n, xp = len(K), _array_module(K)
         unit = self._unit(float(K.diagonal().sum()), n)
         alphas = unit * np.asarray(self.alphas, dtype=np.float64)
-        whole = torn(K, float(alphas.min())) if may_tear and folds is not None and xp is np else None
-        if whole is None:
-            whole = centred_eigh(K if folds is None else K + 0.0, xp)  # without folds, K is not needed any more
-        values, vectors, *_ = whole
+        whole = centred_eigh(K if folds is None else K + 0.0, xp)  # without folds, K is not needed any more
+        values, vectors = whole
         Q = product(vectors.T, Y) if xp is np else vectors.T @ Y
         if folds is None:
             shrinkage = (float(values.min()) + alphas) / (to_numpy(values)[:, None] + alphas)
@@ -702,7 +657,7 @@ class RidgeCV:
         errors = errors if self.alpha_per_target else errors.mean(axis=1, keepdims=True)
         best = np.asarray(self.alphas, dtype=np.float64)[errors.argmin(axis=0)]
         penalties = np.broadcast_to(unit * best, Q.shape[1])
-        weights = whole.vectors @ whole.solve(Q, as_array_like(penalties, whole.values, xp))
+        weights = whole.vectors @ (Q / (whole.values[:, None] + as_array_like(penalties, whole.values, xp)))
         alpha = best if self.alpha_per_target else float(best[0])
         return _Solution(weights, alpha, unit * alpha, whole.values, whole.vectors)
 

@@ -6,7 +6,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from brainscore_core.numerics._arrays import FLAT, Array, as_matrix, chunks, column_means, require_same_rows
+from brainscore_core.numerics._matrices import Array, as_matrix, chunks, column_means, require_same_rows
+from brainscore_core.numerics._products import FLAT
 from brainscore_core.numerics.similarity import Similarity
 
 __all__ = ["Shape", "shape_similarity"]

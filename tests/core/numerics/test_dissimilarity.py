@@ -2,8 +2,15 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import pdist, squareform
 
-from brainscore_core.numerics import _arrays as arrays
-from brainscore_core.numerics import crossnobis_rdm, dissimilarity, mahalanobis_rdm, noise_precision, rdm, square_rdm
+from brainscore_core.numerics import (
+    _matrices,
+    crossnobis_rdm,
+    dissimilarity,
+    mahalanobis_rdm,
+    noise_precision,
+    rdm,
+    square_rdm,
+)
 
 KINDS = ("correlation", "cosine", "euclidean", "sqeuclidean")
 
@@ -11,7 +18,7 @@ KINDS = ("correlation", "cosine", "euclidean", "sqeuclidean")
 @pytest.mark.parametrize("shape", [(30, 90), (90, 7), (300, 40), (3, 1000)])
 @pytest.mark.parametrize("kind", KINDS)
 def test_equals_scipy(shape, kind, monkeypatch):
-    monkeypatch.setattr(arrays, "CHUNK_BYTES", 2**14)
+    monkeypatch.setattr(_matrices, "CHUNK_BYTES", 2**14)
     x = np.random.default_rng(0).standard_normal(shape) + 3
     for values in (x, x.astype(np.float32), np.asfortranarray(x), x[:, ::-1]):
         expected = pdist(values.astype(np.float64), kind)

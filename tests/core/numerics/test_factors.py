@@ -9,7 +9,7 @@ def test_chunks_of_columns_do_not_matter(monkeypatch):
     a, b = rng.standard_normal((2, 30, 100)) + 50
     factors = np.repeat(["x", "y"], 15)
     whole = factor_dimensions(a, b, factors)
-    monkeypatch.setattr("brainscore_core.numerics._arrays.CHUNK_BYTES", 8 * 30 * 7)
+    monkeypatch.setattr("brainscore_core.numerics._matrices.CHUNK_BYTES", 8 * 30 * 7)
     parts = factor_dimensions(a, b, factors)
     np.testing.assert_allclose(parts.shares, whole.shares, atol=1e-12)
     np.testing.assert_allclose(parts.left_out, whole.left_out, atol=1e-12)

@@ -9,7 +9,8 @@ from threadpoolctl import threadpool_limits
 from brainscore_core.numerics import (
     PLS,
     Ridge,
-    _arrays,
+    _matrices,
+    _products,
     cka,
     effective_dimensionality,
     linear_kernel,
@@ -17,12 +18,12 @@ from brainscore_core.numerics import (
     pls,
     rdm,
 )
-from brainscore_core.numerics._arrays import centred_gram, fast_gram, row_gram
+from brainscore_core.numerics._products import centred_gram, fast_gram, row_gram
 
 
 @pytest.fixture(autouse=True)
 def _always(monkeypatch):
-    monkeypatch.setattr(_arrays, "_WORTH_FLOAT32", 0)
+    monkeypatch.setattr(_products, "_WORTH_FLOAT32", 0)
 
 
 def _features(n=60, p=2500):
@@ -131,7 +132,7 @@ def test_values_that_are_not_finite(value, tmp_path):
 
 
 def test_a_memory_map_is_read_in_blocks(tmp_path, monkeypatch):
-    monkeypatch.setattr(_arrays, "CHUNK_BYTES", 2**20)
+    monkeypatch.setattr(_matrices, "CHUNK_BYTES", 2**20)
     np.save(tmp_path / "X.npy", _features(p=30_000))
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
     tracemalloc.start()
@@ -164,7 +165,7 @@ def test_results_do_not_depend_on_a_file_nor_on_earlier_metrics(tmp_path):
         mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
         for name in order:
             np.testing.assert_allclose(calls[name](mapped), expected[name], rtol=1e-9, atol=1e-9, err_msg=name)
-        _arrays._kept = None
+        _products._kept = None
     for name in ("pls", "cka", "rdm"):
         np.testing.assert_array_equal(calls[name](mapped), expected[name])
 
@@ -173,9 +174,11 @@ def test_metrics_of_one_file_read_its_features_once(tmp_path, monkeypatch):
     values = _features() + 100 * np.random.default_rng(1).standard_normal((60, 1)).astype(np.float32)
     calls = []
     for name in ("_products_in_float32", "_row_gram_of_features"):
-        compute = getattr(_arrays, name)
+        compute = getattr(_products, name)
         monkeypatch.setattr(
-            _arrays, name, lambda *args, name=name, compute=compute, **how: calls.append(name) or compute(*args, **how)
+            _products,
+            name,
+            lambda *args, name=name, compute=compute, **how: calls.append(name) or compute(*args, **how),
         )
     np.save(tmp_path / "X.npy", values)
     X = np.load(tmp_path / "X.npy", mmap_mode="r")
@@ -193,7 +196,7 @@ def test_metrics_of_one_file_read_its_features_once(tmp_path, monkeypatch):
     np.testing.assert_allclose(np.triu(expected), np.triu(centred @ centred.T), rtol=1e-9, atol=1e-6)
     np.testing.assert_allclose(means, values.mean(axis=1, dtype=np.float64))
     assert dimensionality == pytest.approx(participation_ratio(values).value, rel=1e-4)
-    monkeypatch.setattr(_arrays, "_KEPT_SHARE", 0.0)  # nothing is kept
+    monkeypatch.setattr(_products, "_KEPT_SHARE", 0.0)  # nothing is kept
     assert effective_dimensionality(X) == pytest.approx(dimensionality, rel=1e-4)
     assert calls.count("_products_in_float32") == 2  # also for the row means of features in memory
 
@@ -215,7 +218,7 @@ def _both(monkeypatch, call):
     exact = pls.gram_on
     monkeypatch.setattr(pls, "gram_on", lambda *args: count.append(args) or exact(*args))
     found = call()
-    monkeypatch.setattr(_arrays, "_WORTH_FLOAT32", np.inf)
+    monkeypatch.setattr(_products, "_WORTH_FLOAT32", np.inf)
     return found, call(), len(count)
 
 

@@ -8,8 +8,7 @@ from sklearn.cross_decomposition import PLSRegression
 from sklearn.linear_model import LinearRegression
 from sklearn.linear_model import Ridge as SklearnRidge
 
-from brainscore_core.numerics import PLS, Ridge, _pls_components
-from brainscore_core.numerics import _arrays as arrays
+from brainscore_core.numerics import PLS, Ridge, _matrices, _pls_components
 
 
 def _data(n, p, q, *, offset=0.0, seed=0):
@@ -205,7 +204,7 @@ def test_inputs_are_not_changed():
 
 
 def test_memory_of_wide_features_is_bounded(monkeypatch):
-    monkeypatch.setattr(arrays, "CHUNK_BYTES", 2**20)
+    monkeypatch.setattr(_matrices, "CHUNK_BYTES", 2**20)
     X = np.random.default_rng(0).standard_normal((100, 100_000), dtype=np.float32)
     Y = X[:, :4].astype(np.float64)
     tracemalloc.start()

@@ -12,9 +12,20 @@ from sklearn.cross_decomposition import PLSRegression
 from threadpoolctl import threadpool_limits
 
 from brainscore_core.errors import UserError
-from brainscore_core.numerics import PLS, Ridge, RidgeCV, _arrays, _pls_components, linear_kernel, pls, rdm
-from brainscore_core.numerics import _arrays as arrays
-from brainscore_core.numerics._arrays import centred_gram
+from brainscore_core.numerics import (
+    PLS,
+    Ridge,
+    RidgeCV,
+    _devices,
+    _matrices,
+    _pls_components,
+    _products,
+    _threads,
+    linear_kernel,
+    pls,
+    rdm,
+)
+from brainscore_core.numerics._products import centred_gram
 
 
 def _data(n, p, q, *, seed=0):
@@ -149,7 +160,7 @@ def test_a_split_with_fewer_components_does_not_stop_the_others(p):
 @pytest.mark.parametrize("q", [1, 10, 40])
 def test_torch_equals_numpy(p, q, monkeypatch):
     pytest.importorskip("torch")
-    monkeypatch.setattr(arrays, "CHUNK_BYTES", 8 * 90 * 20)
+    monkeypatch.setattr(_matrices, "CHUNK_BYTES", 8 * 90 * 20)
     X, Y = _data(90, p, q)
     X = X.astype(np.float32)
     X.setflags(write=False)
@@ -181,9 +192,9 @@ def test_cuda_equals_numpy():
 
 def test_devices():
     torch = pytest.importorskip("torch")
-    assert _arrays.resolve_device(None) is None
-    assert _arrays.resolve_device("cpu") == _arrays.resolve_device(torch.device("cpu")) == torch.device("cpu")
-    assert _arrays.resolve_device("auto") == (torch.device("cuda") if torch.cuda.is_available() else None)
+    assert _devices.resolve_device(None) is None
+    assert _devices.resolve_device("cpu") == _devices.resolve_device(torch.device("cpu")) == torch.device("cpu")
+    assert _devices.resolve_device("auto") == (torch.device("cuda") if torch.cuda.is_available() else None)
     for device, message in (
         ("mps", "does not support float64"),
         ("cuda:99", "not available"),
@@ -193,14 +204,14 @@ def test_devices():
         with pytest.raises(UserError, match=message):
             PLS(device=device).fit(*_data(40, 30, 2))
     values = np.arange(6.0).reshape(2, 3).T
-    tensor = _arrays.to_device(values.astype(np.float32), torch.device("cpu"))
+    tensor = _devices.to_device(values.astype(np.float32), torch.device("cpu"))
     assert tensor.dtype == torch.float64
-    np.testing.assert_array_equal(_arrays.to_numpy(tensor), values)
+    np.testing.assert_array_equal(_devices.to_numpy(tensor), values)
 
 
 def test_without_torch(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
-    assert _arrays.resolve_device("auto") is None
+    assert _devices.resolve_device("auto") is None
     with pytest.raises(UserError, match=r"pip install 'brainscore\[torch\]'"):
         PLS(device="cpu").fit(*_data(40, 30, 2))
 
@@ -287,21 +298,8 @@ def test_dominant_eigenvectors_that_cannot_be_followed(monkeypatch):
     np.testing.assert_allclose(np.abs((found[1] * Q[1, :, 0]).sum()), 1.0, atol=1e-12)
 
 
-@pytest.mark.parametrize("m", [5, 64, 77])
-@pytest.mark.parametrize("s", [1, 5, 10, 37])
-def test_products_of_a_large_matrix_with_few_vectors(m, s, monkeypatch):
-    rng = np.random.default_rng(0)
-    A, V = rng.standard_normal((m, 120)), rng.standard_normal((s, 120))
-    monkeypatch.setattr(arrays, "_LARGE_MATRIX", 0)
-    monkeypatch.setattr(arrays, "_has_small_kernels", lambda: True)
-    for largest in (10**6, 8 * 16 * 120, 1):  # blocks of 16 rows, of 8, and none
-        monkeypatch.setattr(arrays, "_SMALL_PRODUCT", largest)
-        for matrix in (A, np.asfortranarray(A)):
-            np.testing.assert_allclose(arrays.times_few(matrix, V), V @ A.T, atol=1e-12)
-
-
 def test_gram_of_a_memory_map_is_read_in_chunks(tmp_path, monkeypatch):
-    monkeypatch.setattr(arrays, "CHUNK_BYTES", 2**20)
+    monkeypatch.setattr(_matrices, "CHUNK_BYTES", 2**20)
     X = np.random.default_rng(0).standard_normal((60, 40_000), dtype=np.float32) + 5
     np.save(tmp_path / "X.npy", X)
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
@@ -326,8 +324,8 @@ def test_metrics_of_one_file_read_it_once(tmp_path, monkeypatch, offset):
     X += offset
     file = _saved(tmp_path, X)
     read = []
-    products = arrays._lower_products
-    monkeypatch.setattr(arrays, "_lower_products", lambda X, *other: read.append(X.shape) or products(X, *other))
+    products = _products._lower_products
+    monkeypatch.setattr(_products, "_lower_products", lambda X, *other: read.append(X.shape) or products(X, *other))
     splits = _splits(60)[:3]
 
     def results(features):
@@ -351,7 +349,7 @@ def test_metrics_of_one_file_read_it_once(tmp_path, monkeypatch, offset):
     np.save(file, 2 * X)
     again = np.load(file, mmap_mode="r")
     np.testing.assert_allclose(linear_kernel(again), linear_kernel(2 * X), atol=1e-11)
-    monkeypatch.setattr(arrays, "memory_limit", lambda: 60**2)  # too little to keep the products
+    monkeypatch.setattr(_products, "memory_limit", lambda: 60**2)  # too little to keep the products
     del read[:]
     for _ in range(2):
         linear_kernel(np.load(file, mmap_mode="r")[:50])
@@ -368,9 +366,9 @@ def test_products_of_features_with_a_mean(tmp_path, kind, offset):
     columns, rows = exact - exact.mean(axis=0), exact - exact.mean(axis=1, keepdims=True)
     mapped = np.load(_saved(tmp_path, X), mmap_mode="r")
     for features in (X, mapped):
-        products = np.triu(arrays.row_gram(features, centred=True)[0])
+        products = np.triu(_products.row_gram(features, centred=True)[0])
         np.testing.assert_allclose(products, np.triu(rows @ rows.T).astype(float), rtol=1e-9, atol=1e-9)
-        products = np.triu(arrays.row_gram(features)[0])
+        products = np.triu(_products.row_gram(features)[0])
         np.testing.assert_allclose(products, np.triu(exact @ exact.T).astype(float), rtol=1e-12)
         np.testing.assert_allclose(centred_gram(features), (columns @ columns.T).astype(float), rtol=1e-9, atol=1e-9)
 
@@ -385,7 +383,7 @@ def test_one_stimulus_without_variation_among_others(tmp_path):
     X[3] = 5.0
     mapped = np.load(_saved(tmp_path, X), mmap_mode="r")
     for features in (X, mapped):
-        products = np.triu(arrays.row_gram(features, centred=True)[0])
+        products = np.triu(_products.row_gram(features, centred=True)[0])
         np.testing.assert_allclose([products[3], products[:, 3]], 0.0, atol=1e-12)
     X[5, 7] = np.nan
     missing = np.load(_saved(tmp_path, X), mmap_mode="r")
@@ -393,42 +391,41 @@ def test_one_stimulus_without_variation_among_others(tmp_path):
 
 
 def test_functions_in_several_threads():
-    if not arrays.blas_libraries().info():
+    if not _threads.blas_libraries().info():
         pytest.skip("this version of threadpoolctl does not know NumPy's BLAS")
 
     def inner(i):
-        return arrays.in_parallel([partial(pow, i, power) for power in (1, 2, 3)], numbers=10**6)
+        return _threads.in_parallel([partial(pow, i, power) for power in (1, 2, 3)], numbers=10**6)
 
     with threadpool_limits(2):
-        assert arrays.in_parallel([partial(inner, i) for i in range(4)], numbers=10**6) == [
+        assert _threads.in_parallel([partial(inner, i) for i in range(4)], numbers=10**6) == [
             [i, i**2, i**3] for i in range(4)
         ]
         with pytest.raises(ZeroDivisionError):
-            arrays.in_parallel([partial(divmod, 1, i) for i in range(2)], numbers=10**6)
-        assert arrays.blas_threads() == 2  # as before
+            _threads.in_parallel([partial(divmod, 1, i) for i in range(2)], numbers=10**6)
+        assert _threads.blas_threads() == 2  # as before
         here = threading.get_ident()
-        assert arrays.in_parallel([threading.get_ident] * 2, numbers=100) == [here] * 2
-        assert here not in arrays.in_parallel([threading.get_ident] * 2, numbers=10**6)
+        assert _threads.in_parallel([threading.get_ident] * 2, numbers=100) == [here] * 2
+        assert here not in _threads.in_parallel([threading.get_ident] * 2, numbers=10**6)
 
 
 @pytest.mark.parametrize("p", [150, 60])
 @pytest.mark.parametrize("q", [30, 70])
 def test_splits_in_several_threads(p, q, monkeypatch):
     """Also if one of the groups, which share their products, has fewer components than the others."""
-    if not arrays.blas_libraries().info():
+    if not _threads.blas_libraries().info():
         pytest.skip("this version of threadpoolctl does not know NumPy's BLAS")
     X, Y = _data(90, p, q)
     X[:20] = X[:20, :1]
     splits = [(np.arange(20), np.arange(30)), *_splits(90)]
     monkeypatch.setattr(pls, "_FEW_STIMULI", 0)
-    monkeypatch.setattr(arrays, "_FEW_NUMBERS", 0)
-    monkeypatch.setattr(arrays, "_LARGE_MATRIX", 0)
+    monkeypatch.setattr(_threads, "_FEW_NUMBERS", 0)
     results = []
     for threads in (1, 3, len(splits)):
         with threadpool_limits(threads):
             with pytest.warns(UserWarning, match="stopped after 1 of 6"):
                 results.append(list(PLS(6).cross_predict(X, Y, splits)))
-            assert {library["num_threads"] for library in arrays.blas_libraries().info()} == {threads}  # as before
+            assert {library["num_threads"] for library in _threads.blas_libraries().info()} == {threads}  # as before
     for together in results[1:]:
         for found, expected in zip(together, results[0], strict=True):
             np.testing.assert_allclose(found, expected, atol=1e-11)
@@ -437,7 +434,7 @@ def test_splits_in_several_threads(p, q, monkeypatch):
 def test_gram_on_a_device(monkeypatch):
     torch = pytest.importorskip("torch")
     X = np.random.default_rng(0).standard_normal((30, 500)) * 1e3 + 1e3
-    monkeypatch.setattr(arrays, "CHUNK_BYTES", 8 * 30 * 64)
+    monkeypatch.setattr(_matrices, "CHUNK_BYTES", 8 * 30 * 64)
     np.testing.assert_allclose(centred_gram(X, device=torch.device("cpu")), centred_gram(X), rtol=1e-10, atol=1e-4)
     assert not centred_gram(np.full((5, 9), 0.1), device=torch.device("cpu")).any()
     X[4, 7] = np.nan

@@ -8,8 +8,7 @@ import scipy.stats
 from sklearn.linear_model import LinearRegression
 from sklearn.linear_model import RidgeCV as SklearnRidgeCV
 
-from brainscore_core.numerics import LeastSquares, OneToOne, Ridge, RidgeCV, cross_pearson, ridge_cv
-from brainscore_core.numerics import _arrays as arrays
+from brainscore_core.numerics import LeastSquares, OneToOne, Ridge, RidgeCV, _matrices, cross_pearson, ridge_cv
 
 ALPHAS = np.logspace(-2, 7, 99).tolist()
 SHAPES = [
@@ -153,7 +152,7 @@ def test_chunks_change_nothing(p, monkeypatch):
     X, Y = _data(60, p, 7)
     methods: list[Any] = [RidgeCV(ALPHAS), LeastSquares(), OneToOne()]
     expected = [method.fit(X, Y).predict(X) for method in methods]
-    monkeypatch.setattr(arrays, "CHUNK_BYTES", 8 * 60 * 30)
+    monkeypatch.setattr(_matrices, "CHUNK_BYTES", 8 * 60 * 30)
     for method, values in zip(methods, expected, strict=True):
         np.testing.assert_allclose(method.fit(X, Y).predict(X), values, atol=1e-9)
         np.testing.assert_allclose(method.fit(X.astype(np.float32), Y).predict(X), values, atol=1e-2)

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from brainscore_core.numerics import _arrays as arrays
-from brainscore_core.numerics import bootstrap_interval, influence_interval, jackknife_interval, resampling
+from brainscore_core.numerics import _matrices, bootstrap_interval, influence_interval, jackknife_interval, resampling
 
 
 def _scipy(values, statistic, method, seed=0):
@@ -31,7 +30,7 @@ def test_chunks_change_nothing(monkeypatch):
     whole = bootstrap_interval(values, "median")
     monkeypatch.setattr(resampling, "CHUNK_BYTES", 8 * 200 * 7)
     assert bootstrap_interval(values, "median") == whole
-    assert arrays.CHUNK_BYTES != resampling.CHUNK_BYTES
+    assert _matrices.CHUNK_BYTES != resampling.CHUNK_BYTES
 
 
 def test_t_interval_of_a_mean_equals_scipy():

@@ -6,7 +6,7 @@ from sklearn.linear_model import Ridge as SklearnRidge
 from sklearn.model_selection import GridSearchCV, KFold, ShuffleSplit
 
 from brainscore_core.errors import UserError
-from brainscore_core.numerics import RidgeCV, _decomposition, ridge_cv
+from brainscore_core.numerics import RidgeCV, ridge_cv
 from brainscore_vision.metrics.regression_correlation.metric import ALPHA_LIST
 
 torch = pytest.importorskip("torch")
@@ -77,17 +77,6 @@ def errors(monkeypatch):
 def test_errors_are_those_of_refitting(errors, p, cv, device):
     """All of them, not only the smallest; which form and which way of leaving out, depends on the shapes."""
     _check_choices(errors, *_data(p), cv, device)
-
-
-@pytest.mark.parametrize("q", [1, 7])
-@pytest.mark.parametrize("cv", FOLDS.values(), ids=FOLDS.keys())
-def test_errors_from_a_torn_matrix(errors, monkeypatch, cv, q):
-    monkeypatch.setattr(_decomposition, "_PART", 9)
-    tear, torn = ridge_cv.torn, []
-    monkeypatch.setattr(ridge_cv, "torn", lambda *args: torn.append(tear(*args)) or torn[-1])
-    X, Y = _data(90)
-    _check_choices(errors, X, Y[:, :q], cv, None)
-    assert {None if one is None else one.links.shape for one in torn} == {(N, 9)}
 
 
 def _check_choices(errors, X, Y, cv, device):

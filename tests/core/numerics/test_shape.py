@@ -3,8 +3,7 @@ import pytest
 from scipy.linalg import orthogonal_procrustes
 from scipy.spatial import procrustes
 
-from brainscore_core.numerics import _arrays as arrays
-from brainscore_core.numerics import shape_similarity
+from brainscore_core.numerics import _matrices, shape_similarity
 
 
 @pytest.fixture
@@ -26,7 +25,7 @@ def _literal(x, y):
 @pytest.mark.parametrize("widths", [(12, 12), (3, 12), (12, 1), (60, 80), (60, 2), (2, 60)])
 @pytest.mark.parametrize("chunk", [2**12, 2**26])
 def test_equals_the_definition(widths, chunk, monkeypatch):
-    monkeypatch.setattr(arrays, "CHUNK_BYTES", chunk)
+    monkeypatch.setattr(_matrices, "CHUNK_BYTES", chunk)
     rng = np.random.default_rng(0)
     x, y = (rng.standard_normal((25, width)) + 5 for width in widths)
     shape = shape_similarity(x, y)

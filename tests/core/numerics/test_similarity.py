@@ -3,8 +3,8 @@ import pytest
 from scipy.spatial.distance import pdist, squareform
 from scipy.stats import spearmanr
 
-from brainscore_core.numerics import _arrays as arrays
 from brainscore_core.numerics import (
+    _matrices,
     cka,
     compare_rdms,
     correlation,
@@ -26,7 +26,7 @@ def pair():
 @pytest.mark.parametrize("chunk", [2**10, 2**26])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_rdm_equals_scipy(pair, monkeypatch, chunk, dtype):
-    monkeypatch.setattr(arrays, "CHUNK_BYTES", chunk)
+    monkeypatch.setattr(_matrices, "CHUNK_BYTES", chunk)
     x = pair[0].astype(dtype)
     np.testing.assert_allclose(rdm(x), pdist(x.astype(np.float64), "correlation"), atol=1e-12)
 

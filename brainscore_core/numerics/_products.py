@@ -1,174 +1,39 @@
-"""Input checks, matrix products in chunks, and PyTorch devices, shared by all methods."""
+"""Products of stimuli (XXᵀ), centred, in chunks of features; products of a file are kept for other metrics."""
 
-import ctypes
 import os
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, nullcontext, suppress
-from dataclasses import dataclass
-from functools import lru_cache, partial
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
+from functools import partial
 from itertools import pairwise
-from threading import Lock
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-from scipy.linalg.blas import dgemm, dsymv, dsyr, dsyr2, dsyrk, get_blas_funcs
-from threadpoolctl import ThreadpoolController
+from numpy.typing import NDArray
+from scipy.linalg.blas import dsymv, dsyr, dsyr2, dsyrk, get_blas_funcs
 
-from brainscore_core.errors import UserError
 from brainscore_core.memory import memory_limit
+from brainscore_core.numerics import _matrices
+from brainscore_core.numerics._devices import on_device, to_device, to_numpy
+from brainscore_core.numerics._matrices import Array, chunk_columns, chunks
+from brainscore_core.numerics._threads import SHORT_PRODUCT, Result, in_blocks, one_thread, worker_threads
 
 if TYPE_CHECKING:
     import torch
 
 __all__ = [
-    "CHUNK_BYTES",
     "FLAT",
-    "Array",
-    "WorkerThreads",
-    "as_array_like",
-    "as_matrix",
-    "blas_libraries",
-    "blas_threads",
     "centred_gram",
-    "check_inputs",
-    "chunk_columns",
-    "chunks",
-    "column_means",
     "fast_gram",
     "gram",
     "gram_on",
-    "import_torch",
-    "in_blocks",
-    "in_parallel",
     "kept_gram",
     "mirrored",
     "moments",
     "moments_on",
-    "require_finite",
-    "require_same_rows",
-    "resolve_device",
     "row_gram",
-    "times_few",
-    "to_device",
-    "to_numpy",
-    "worker_threads",
 ]
 
-Array = NDArray[np.float64]
 
-Result = TypeVar("Result")
-
-CHUNK_BYTES = 2**26
-"""Largest size of one chunk in bytes; a product needs memory for its result and a few chunks."""
-
-
-def as_matrix(values: ArrayLike, name: str) -> NDArray:
-    """Return `values` as a real matrix in its own precision, without a copy if it already is one."""
-    array = np.asarray(values)
-    if array.ndim != 2:
-        raise ValueError(f"{name} has the shape {array.shape}; it must be a matrix")
-    if array.dtype.kind not in "fiub":
-        raise ValueError(f"{name} has values of type {array.dtype}; they must be real numbers")
-    if array.dtype == np.float16 or array.dtype.kind in "iub":
-        array = array.astype(np.float64)
-    return array
-
-
-def require_same_rows(X: NDArray, Y: NDArray, *, names: tuple[str, str] = ("X", "Y")) -> None:
-    """Raise an error if the matrices have different numbers of rows."""
-    if len(X) != len(Y):
-        raise ValueError(f"{names[0]} has {len(X)} rows but {names[1]} has {len(Y)}; both must have the same stimuli")
-
-
-def check_inputs(X: ArrayLike, Y: ArrayLike) -> tuple[NDArray, Array]:
-    """Return features and responses as matrices with the same number of rows; responses must be finite."""
-    X, Y = as_matrix(X, "X"), _responses(Y)
-    require_same_rows(X, Y)
-    return X, Y
-
-
-def _responses(Y: ArrayLike) -> Array:
-    matrix = as_matrix(Y, "Y").astype(np.float64)
-    if not np.isfinite(matrix).all():
-        column = int(np.flatnonzero(~np.isfinite(matrix).all(axis=0))[0])
-        raise ValueError(f"Y is not finite in column {column}; omit the responses or stimuli that were not measured")
-    return matrix
-
-
-def require_finite(result: Array, X: NDArray) -> Array:
-    """Return a product with X; if it is not finite, raise an error that names a row of X."""
-    if not np.isfinite(result).all():
-        rows = np.flatnonzero(~np.isfinite(X).all(axis=1))
-        where = f"in row {rows[0]}" if len(rows) else "after squaring: its values are too large"
-        raise ValueError(f"X is not finite {where}; features must be finite")
-    return result
-
-
-def chunks(length: int, other_length: int) -> Iterator[slice]:
-    """Slices of an axis such that a float64 block of slice × `other_length` needs at most `CHUNK_BYTES`."""
-    step = max(1, CHUNK_BYTES // (8 * max(1, other_length)))
-    for start in range(0, length, step):
-        yield slice(start, min(start + step, length))
-
-
-def column_means(X: NDArray) -> Array:
-    """Mean of each column, accumulated in float64."""
-    return np.asarray(X.mean(axis=0, dtype=np.float64))
-
-
-def product(A: Array, B: Array) -> Array:
-    """A · B, computed by the BLAS library of SciPy.
-
-    NumPy and SciPy each have their own BLAS, whose threads spin for about a tenth of a second after a call. Code that
-    alternates between NumPy products and SciPy's triangular solvers is therefore slow.
-    """
-    # DGEMM expects column-major arrays, so it computes Bᵀ · Aᵀ, the transpose of the result
-    a_row_major, b_row_major = (matrix.flags.c_contiguous for matrix in (A, B))
-    left, right = B.T if b_row_major else B, A.T if a_row_major else A
-    return np.asarray(dgemm(1.0, left, right, trans_a=not b_row_major, trans_b=not a_row_major).T)
-
-
-_SMALL_PRODUCT = 10**6
-"""Multiplications up to which OpenBLAS does not copy matrices first, on CPUs of `_SMALL_KERNELS`."""
-
-_SMALL_KERNELS = {"SkylakeX", "Cooperlake", "SapphireRapids"}
-"""OpenBLAS's names of CPUs with AVX-512."""
-
-_LARGE_MATRIX = 2**18
-"""Size of a matrix from which copying it is what takes time."""
-
-
-def times_few(A: Array, V: Array) -> Array:
-    """V Aᵀ for a large matrix A (m × n) and few vectors V (s × n), about as fast as A can be read.
-
-    A product as a whole would copy A first, which takes as long as the multiplications; products of blocks of its rows
-    with 8 or 16 vectors are so small that BLAS omits this on some CPUs. On others, the product is computed as a whole.
-    """
-    (m, n), s = A.shape, len(V)
-    width = 8 if s <= 8 else 16
-    rows = min(_SMALL_PRODUCT // (width * max(n, 1)), 16) // 8 * 8
-    if s == 1 or m * n < _LARGE_MATRIX or not rows or not _has_small_kernels():
-        return np.asarray(V @ A.T)
-    if s > width:
-        return np.concatenate([times_few(A, V[:width]), times_few(A, V[width:])])
-    padded = np.zeros((n, width))
-    padded[:, :s] = V.T
-    result = np.empty((s, m))
-    whole = m // rows * rows
-    blocks = padded.T @ A[:whole].reshape(-1, rows, n).mT
-    result[:, :whole].reshape(s, -1, rows)[:] = blocks[:, :s].swapaxes(0, 1)
-    result[:, whole:] = V @ A[whole:].T
-    return result
-
-
-@lru_cache(maxsize=1)
-def _has_small_kernels() -> bool:
-    return any(library.get("architecture") in _SMALL_KERNELS for library in blas_libraries().info())
-
-
-@np.errstate(invalid="ignore", over="ignore")  # callers check the result and report the row
 def gram(X: NDArray, Z: NDArray | None = None, *, mean: Array) -> Array:
     """(X − mean)(Z − mean)ᵀ, accumulated in float64 over chunks of columns; by default Z is X."""
     other = X if Z is None else Z
@@ -191,153 +56,6 @@ def moments(X: NDArray, Y: NDArray, *, mean: Array) -> tuple[Array, Array, Array
         cross += block.T @ Y[rows]
         total += block.sum(axis=0)
     return square, cross, total
-
-
-_MIN_CHUNKS_IN_FREE_MEMORY = 16
-"""A chunk on a GPU is at most the free memory divided by this; a product needs a few chunks."""
-
-_MAX_GPU_CHUNK_BYTES = 2**26
-"""Largest size of one chunk on a GPU; with smaller chunks, more of the transfers takes place beside products."""
-
-_STAGED_BYTES = 2**25
-"""Size of the parts in which larger arrays are copied to and from a GPU through page-locked memory."""
-
-_COPYING_THREADS = 8
-
-
-def import_torch() -> Any:
-    """Import and return the module ``torch``.
-
-    Raises
-    ------
-    UserError
-        If PyTorch is not installed.
-    """
-    try:
-        import torch
-    except ImportError as error:
-        raise UserError("computing on a device needs PyTorch", remedy="pip install 'brainscore[torch]'") from error
-    return torch
-
-
-def resolve_device(device: "str | torch.device | None") -> "torch.device | None":
-    """Return the device to compute on; None stands for NumPy.
-
-    Parameters
-    ----------
-    device : str, torch.device or None
-        None: NumPy. ``'cpu'``, ``'cuda'``, ``'cuda:1'``, …: PyTorch on that device. ``'auto'``: CUDA if available,
-        otherwise NumPy.
-
-    Raises
-    ------
-    UserError
-        If PyTorch or the device is not available, or the device does not support float64.
-    """
-    if device is None:
-        return None
-    if isinstance(device, str) and device == "auto":
-        try:
-            torch = import_torch()
-        except UserError:
-            return None
-        return torch.device("cuda") if torch.cuda.is_available() else None
-    torch = import_torch()
-    try:
-        resolved = torch.device(device)
-    except (RuntimeError, TypeError) as error:
-        raise UserError(f"unknown device {device!r}", remedy="use None, 'auto', 'cpu' or 'cuda'") from error
-    if resolved.type == "mps":
-        raise UserError(
-            "device 'mps' does not support float64, which sums over thousands of features require",
-            remedy="use device=None (NumPy), which is multi-threaded",
-        )
-    if resolved.type not in ("cpu", "cuda"):
-        raise UserError(f"device {str(resolved)!r} is not supported", remedy="use None, 'auto', 'cpu' or 'cuda'")
-    if resolved.type == "cuda" and (resolved.index or 0) >= torch.cuda.device_count():
-        count = torch.cuda.device_count()
-        raise UserError(
-            f"device {str(resolved)!r} is not available: PyTorch finds {count} CUDA devices",
-            remedy="use device='auto' or None",
-        )
-    return resolved
-
-
-def to_device(array: NDArray[Any], device: "torch.device", dtype: Any = np.float64) -> "torch.Tensor":
-    """Copy `array` to the device and convert it there, so that float32 is transferred as float32.
-
-    Parameters
-    ----------
-    array : array
-        Any real type and any layout; may be read-only or a memory map.
-    device : torch.device
-        A result of :func:`resolve_device`.
-    dtype : data type
-        A type of NumPy or PyTorch, by default float64.
-    """
-    torch = import_torch()
-    torch_dtype = dtype if isinstance(dtype, torch.dtype) else getattr(torch, np.dtype(dtype).name)
-    if device.type != "cuda" or not array.ndim:
-        values = np.array(array, copy=True, subok=False, order="C")  # as PyTorch warns about read-only memory
-        return torch.from_numpy(values).to(device=device, dtype=torch_dtype)
-    result = torch.empty(array.shape, dtype=getattr(torch, array.dtype.name), device=device)
-    for rows in _staged_rows(array):
-        part = torch.empty(result[rows].shape, dtype=result.dtype, pin_memory=True)
-        _copy(array[rows], part.numpy())
-        result[rows].copy_(part, non_blocking=True)
-    return result.to(torch_dtype)
-
-
-def to_numpy(tensor: "torch.Tensor | NDArray[Any]") -> NDArray[Any]:
-    """Convert a tensor to a NumPy array of the same type; return an array unchanged."""
-    if isinstance(tensor, np.ndarray):
-        return tensor
-    tensor = tensor.detach()
-    if not tensor.is_cuda or not tensor.ndim:
-        return np.asarray(tensor.cpu().numpy())
-    torch = import_torch()
-    result = np.empty(tensor.shape, dtype=torch.empty(0, dtype=tensor.dtype).numpy().dtype)
-    for rows in _staged_rows(result):
-        part = torch.empty(result[rows].shape, dtype=tensor.dtype, pin_memory=True)
-        part.copy_(tensor[rows])
-        _copy(part.numpy(), result[rows])
-    return result
-
-
-def _staged_rows(array: NDArray[Any]) -> Iterator[slice]:
-    step = max(1, _STAGED_BYTES * len(array) // max(1, array.nbytes))
-    return (slice(start, min(start + step, len(array))) for start in range(0, len(array), step))
-
-
-def _copy(source: NDArray[Any], target: NDArray[Any]) -> None:
-    """Copy an array, if it is large by several threads, since one is slower than the transfer to a GPU."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
-    count = min(_COPYING_THREADS, cores, source.nbytes // 2**20)
-    if count < 2:
-        np.copyto(target, source)
-        return
-    bounds = np.linspace(0, len(source), count + 1).astype(int)
-    with ThreadPoolExecutor(count) as pool:
-        parts = [slice(*pair) for pair in pairwise(bounds)]
-        list(pool.map(lambda rows: np.copyto(target[rows], source[rows]), parts))
-
-
-def chunk_rows(n_rows: int, n_columns: int, device: "torch.device | None" = None) -> Iterator[slice]:
-    """Slices of the rows such that a block of them in float64 fits into one chunk of the device."""
-    step = max(1, _chunk_bytes(device) // (8 * max(1, n_columns)))
-    return (slice(start, min(start + step, n_rows)) for start in range(0, n_rows, step))
-
-
-def chunk_columns(n_rows: int, n_columns: int, device: "torch.device | None" = None) -> Iterator[slice]:
-    """Slices of the columns such that a block of them in float64 fits into one chunk of the device."""
-    return chunk_rows(n_columns, n_rows, device)
-
-
-def _chunk_bytes(device: "torch.device | None") -> int:
-    if device is None or device.type != "cuda":
-        return CHUNK_BYTES
-    free, _ = import_torch().cuda.mem_get_info(device)
-    return int(max(2**20, min(free // _MIN_CHUNKS_IN_FREE_MEMORY, _MAX_GPU_CHUNK_BYTES)))
 
 
 FLAT = 1e-13
@@ -542,7 +260,7 @@ def _products_in_float32(X: NDArray) -> _Products | None:
     for float32. All else is computed in float64.
     """
     n, p = X.shape
-    step = max(1, min(-(-p // max(1, round(p / _FLOAT32_COLUMNS))), CHUNK_BYTES // (4 * n)))
+    step = max(1, min(-(-p // max(1, round(p / _FLOAT32_COLUMNS))), _matrices.CHUNK_BYTES // (4 * n)))
     total, sums = np.zeros((n, n), order="F"), np.zeros((2, n))
     buffer = np.empty((n + 2) * step, np.float32)
     squared_mean, rounded = 0.0, 0.0
@@ -687,7 +405,7 @@ def _row_gram_of_features(X: NDArray, *, centred: bool, device: "torch.device | 
     """Compute :func:`row_gram` in float64, from the features."""
     mean = X.mean(axis=1, dtype=np.float64) if centred and X.shape[1] else None
     if device is None:
-        with _one_thread() if len(X) ** 2 * X.shape[1] < _SHORT_PRODUCT else nullcontext():
+        with one_thread() if len(X) ** 2 * X.shape[1] < SHORT_PRODUCT else nullcontext():
             result = _products_then_centred(X, row_mean=np.zeros(len(X)) if mean is None else mean)
         if result is not None:
             return result, mean
@@ -830,13 +548,8 @@ def _row_products_on(X: NDArray, prepare: _Prepare, device: "torch.device") -> "
 
 def _cpu_column_chunks(n: int, p: int) -> Iterator[slice]:
     """Slices of the columns that need a quarter of `CHUNK_BYTES`, since wider blocks are not faster."""
-    step = max(1, CHUNK_BYTES // (32 * max(1, n)))
+    step = max(1, _matrices.CHUNK_BYTES // (32 * max(1, n)))
     return (slice(start, min(start + step, p)) for start in range(0, p, step))
-
-
-def as_array_like(values: Any, other: Any, xp: Any) -> Any:
-    """Convert NumPy values to the library of `other` (its module is `xp`), on the device of `other`."""
-    return values if xp is np else to_device(values, other.device, values.dtype)
 
 
 @np.errstate(invalid="ignore", over="ignore")  # the caller checks the result
@@ -862,119 +575,3 @@ def scaled_features(
     block = np.subtract(X[rows], mean, dtype=np.float64)
     block /= scale
     return on_device(block, device)
-
-
-def on_device(values: Array, device: "torch.device | None") -> Any:
-    """Copy values to a device; for None (NumPy), return them unchanged."""
-    return values if device is None else to_device(values, device)
-
-
-_FEW_NUMBERS = 50_000
-"""Numbers that functions process, below which starting threads takes longer than the functions (about 0.2 ms)."""
-
-
-def in_parallel(functions: Sequence[Callable[[], Result]], *, numbers: int) -> list[Result]:
-    """Results of functions that are called at the same time, each with one thread of BLAS.
-
-    They are called one after the other if :func:`worker_threads` has one thread, for example because each function
-    processes few `numbers`.
-    """
-    with worker_threads(numbers, most=len(functions)) as threads:
-        return threads.run(functions)
-
-
-_BLOCK_BYTES = 2**19
-"""Size of the rows of a matrix that are changed together, so that they stay in the cache."""
-
-
-def in_blocks(change: Callable[[slice], None], shape: tuple[int, int]) -> None:
-    """Call a function for all rows of a float64 matrix, some at a time, in :func:`worker_threads`."""
-    n, p = shape
-    step = max(1, _BLOCK_BYTES // (8 * max(p, 1)))
-    with worker_threads(n * p // 10) as threads:  # each number takes little time
-        threads.run([partial(change, slice(start, min(start + step, n))) for start in range(0, n, step)])
-
-
-@dataclass(frozen=True)
-class WorkerThreads:
-    """Threads that call functions at the same time.
-
-    Attributes
-    ----------
-    count : int
-        Number of threads.
-    run : callable
-        Returns the results of functions, which are called with one thread of BLAS if there are several threads here.
-    """
-
-    count: int
-    run: Callable[[Sequence[Callable[[], Any]]], list[Any]]
-
-    def parts(self, length: int) -> list[slice]:
-        """One slice of an axis for each thread."""
-        bounds = np.linspace(0, length, min(self.count, max(length, 1)) + 1).astype(int)
-        return [slice(*pair) for pair in pairwise(bounds)]
-
-
-@contextmanager
-def worker_threads(numbers: int, *, most: int | None = None) -> Iterator[WorkerThreads]:
-    """As many threads as BLAS has, whose functions use one thread of BLAS each.
-
-    There is one thread, that of the caller, if BLAS has one in all (``OMP_NUM_THREADS=1``), if the functions process
-    only a few `numbers`, and within such functions. Only what NumPy computes runs at the same time: functions of
-    :mod:`scipy.linalg` wait for each other.
-    """
-    count = 1 if numbers < _FEW_NUMBERS else blas_threads()
-    count = count if most is None else min(most, count)
-    # the number of threads is that of the process: what another thread set must not become what is restored here
-    if count <= 1 or not _threads_are_set.acquire(blocking=False):
-        yield WorkerThreads(1, lambda functions: [function() for function in functions])
-        return
-    try:
-        with blas_libraries().limit(limits=1), ThreadPoolExecutor(count) as pool:
-            yield WorkerThreads(count, lambda functions: list(pool.map(lambda function: function(), functions)))
-    finally:
-        _threads_are_set.release()
-        if numbers >= _MANY_NUMBERS:
-            _return_memory()
-
-
-_SHORT_PRODUCT = 5 * 10**8
-"""Multiplications below which a product has one thread: others of BLAS keep cores busy for a tenth of a second."""
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """One thread of BLAS, unless another thread has set their number."""
-    if blas_threads() == 1 or not _threads_are_set.acquire(blocking=False):
-        yield
-        return
-    try:
-        with blas_libraries().limit(limits=1):
-            yield
-    finally:
-        _threads_are_set.release()
-
-
-_MANY_NUMBERS = 10**6
-"""Count of numbers that threads process from which the memory that they free is returned to the system."""
-
-
-def _return_memory() -> None:
-    """Return to the system what threads have freed, which glibc would keep for later threads."""
-    with suppress(OSError, AttributeError, TypeError):  # another system or library
-        ctypes.CDLL(None).malloc_trim(0)
-
-
-_threads_are_set = Lock()
-
-
-def blas_threads() -> int:
-    """Number of threads of BLAS."""
-    return max((library["num_threads"] for library in blas_libraries().info()), default=1)
-
-
-@lru_cache(maxsize=1)
-def blas_libraries() -> ThreadpoolController:
-    """The libraries of NumPy and SciPy for products of matrices."""
-    return ThreadpoolController().select(user_api="blas")
