@@ -370,9 +370,9 @@ class RemoteWorker:
                 store, pair.model, pair.benchmark, kind=_ERROR_NAMES[answer.kind],
                 message=f"the scoring process {answer.message}", printed=answer.tail, seconds=answer.seconds, run=run,
             )  # fmt: skip
-        if "error" in answer.content:
-            return error_receipt(store, pair.model, pair.benchmark, answer.content["error"], run)
-        return store.load(answer.content["receipt"])
+        if answer.content.error is not None:
+            return error_receipt(store, pair.model, pair.benchmark, answer.content.error, run)
+        return store.load(answer.content.receipt)
 
     def _not_here(self, pair: Pair, receipt: Receipt) -> str | None:
         """Return why the pair must be scored elsewhere: its data, packages or enough memory are not available here."""

@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from brainscore_core.progress import stage
 
 if TYPE_CHECKING:
     from brainscore_core.runner import ClusterOptions, Event, RunReport
-    from brainscore_core.runner.plan import Again, ModelTask, Plan
+    from brainscore_core.runner.plan import Again, Plan
     from brainscore_core.scoring import ResultsStore
     from brainscore_vision.pair_selection import Selection
 
@@ -131,8 +130,6 @@ def execute(
         if options.scheduler is None and options.slurm is None:
             require_sandbox()  # on other machines, each worker checks this itself
         options_of_pairs["cage"] = dict(cage)
-    if options.shares_template:
-        plan = replace(plan, tasks=_light_first(plan.tasks, selection, options.workers))
     return run_plan(
         plan,
         store_address=store.address,
@@ -142,18 +139,6 @@ def execute(
         isolated=isolated or cage is not None,
         scorer_options=options_of_pairs,
     )
-
-
-def _light_first(tasks: Sequence[ModelTask], selection: Selection, workers: int) -> list[ModelTask]:
-    """Move a model for each worker to the front that needs no large libraries, which are imported in the meantime."""
-    from brainscore_core.runner.run import LOOK_AHEAD
-    from brainscore_vision.scoring import mentioned_modules
-
-    def is_light(task: ModelTask) -> bool:
-        return not mentioned_modules([task.model], ["torch", "tensorflow"], files=selection.files)
-
-    light = [task for task in tasks[:LOOK_AHEAD] if is_light(task)][:workers]
-    return [*light, *(task for task in tasks if task not in light)]
 
 
 def cluster_options(

@@ -10,7 +10,6 @@ import functools
 import gc
 import json
 import os
-import re
 import signal
 import sys
 import threading
@@ -30,7 +29,6 @@ from brainscore_core.receipts.environment import current_environment, describe_p
 from brainscore_core.receipts.output import capture_output
 from brainscore_core.receipts.receipt import RunInfo
 from brainscore_core.runner.pair import Outcome, PairRecorder, data_of
-from brainscore_core.supported_data_standards.brainio.images import forget_images, keep_images, read_images
 from brainscore_vision.pair_selection import data_name
 from brainscore_vision.registries import (
     benchmark_registry,
@@ -53,14 +51,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ScoredModel",
-    "fetch_data",
     "forget_benchmark",
     "forget_model",
-    "forget_stimuli",
     "keep_benchmark",
-    "keep_stimuli",
-    "mentioned_modules",
-    "read_stimuli",
     "run_pair",
     "score",
     "score_pair",
@@ -415,31 +408,10 @@ def keep_benchmark(benchmark: str, **options: Any) -> dict[str, str | None]:
     return hashes
 
 
-def fetch_data(benchmark: str, **options: Any) -> None:
-    """Have the data of a benchmark on this machine; parameters as for :func:`keep_benchmark`."""
-    with capture_output(), recording():
-        load_benchmark(benchmark)
-
-
 def forget_benchmark(benchmark: str) -> None:
     """Release a benchmark that :func:`keep_benchmark` keeps."""
     _kept_benchmarks.pop(benchmark, None)
     gc.collect()
-
-
-def read_stimuli() -> list[str]:
-    """Paths of the stimuli that were decoded since the last call; the first call returns none."""
-    return read_images()
-
-
-def keep_stimuli(paths: Sequence[str], limit: float) -> bool:
-    """Decode stimuli for the processes that are forked from this one; False if they would exceed `limit` bytes."""
-    return keep_images(paths, limit)
-
-
-def forget_stimuli() -> None:
-    """Release the stimuli that :func:`keep_stimuli` keeps."""
-    forget_images()
 
 
 @functools.lru_cache(maxsize=1)
@@ -447,36 +419,6 @@ def _describe_here() -> None:
     """Determine what all receipts contain, which is remembered."""
     current_environment()
     describe_plugin(Path(__file__))
-
-
-def mentioned_modules(
-    models: Sequence[str], modules: Collection[str], *, files: Mapping[str, str] | None = None, **options: Any
-) -> list[str]:
-    """Those of some modules that the code of models mentions, without importing it.
-
-    Parameters
-    ----------
-    models : sequence of str
-        Their names in the results.
-    modules : collection of str
-        Names of top-level modules.
-    files
-        As for :func:`score_pair`.
-    **options
-        As for :func:`score_pair`; they have no influence.
-
-    Examples
-    --------
-    >>> mentioned_modules(["gabor"], ["torch", "PIL"])
-    []
-    """
-    text = ""
-    for model in models:
-        place = referenced_file(files[model]) if files and model in files else _code("model", model)
-        paths = [] if place is None else sorted(place.glob("*.py")) if place.is_dir() else [place]
-        with suppress(OSError):
-            text += "\n".join(path.read_text(encoding="utf-8", errors="replace") for path in paths)
-    return [module for module in modules if re.search(rf"^\s*(import|from) {module}\b", text, re.MULTILINE)]
 
 
 def _take_kept_benchmark(identifier: str) -> Any:

@@ -127,51 +127,6 @@ def keep_benchmark(benchmark, **options):
     return kept
 
 
-def mentioned_modules(models, modules, **options):
-    """Modules that the code of models mentions, as workers determine them."""
-    from brainscore_vision import scoring
-
-    return scoring.mentioned_modules(models, modules, **options) if hasattr(scoring, "mentioned_modules") else []
-
-
-def data_name(benchmark):
-    """Name of the data of a benchmark."""
-    from brainscore_vision.scoring import data_name as name
-
-    return name(benchmark)
-
-
-def fetch_data(benchmark, **options):
-    """Fetch data as workers do."""
-    start, processor = time.monotonic(), time.process_time()
-    from brainscore_vision import scoring
-
-    if hasattr(scoring, "fetch_data"):
-        scoring.fetch_data(benchmark, **options)
-        record("fetched", start, benchmark=benchmark, processor=time.process_time() - processor)
-
-
-def read_stimuli():
-    """Stimuli that were decoded, as workers report them."""
-    from brainscore_vision import scoring
-
-    return scoring.read_stimuli() if hasattr(scoring, "read_stimuli") else []
-
-
-def keep_stimuli(paths, limit):
-    """Keep decoded stimuli as workers do."""
-    from brainscore_vision.scoring import keep_stimuli as keep
-
-    return keep(paths, limit)
-
-
-def forget_stimuli():
-    """Forget decoded stimuli as workers do."""
-    from brainscore_vision.scoring import forget_stimuli as forget
-
-    forget()
-
-
 def forget_benchmark(benchmark):
     """Forget a benchmark as workers do."""
     from brainscore_vision.scoring import forget_benchmark as forget

@@ -512,8 +512,6 @@ def start_shared_template(
     benchmarks: Sequence[str] = (),
     *,
     options: Mapping[str, Any] | None = None,
-    models: Sequence[str] = (),
-    later_models: Sequence[str] = (),
     modules: Sequence[str] = (),
 ) -> None:
     """Start the template of the workers on this machine, if they share one; see ``Template.load_ahead``."""
@@ -526,8 +524,6 @@ def start_shared_template(
             environment=scoring_environment(cluster.threads_per_worker, cluster.worker_memory),
             limit=cluster.worker_memory,
             timeout=cluster.timeout,
-            models=models,
-            later_models=later_models,
             modules=modules,
         )
 

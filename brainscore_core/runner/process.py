@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import math
 import os
 import queue
@@ -17,8 +16,10 @@ from dataclasses import dataclass, replace
 from typing import IO, Any, Literal
 
 from brainscore_core.errors import UserError
+from brainscore_core.files import temporary_folder
 from brainscore_core.memory import format_size
 from brainscore_core.receipts.output import Captured, unnamed_file
+from brainscore_core.runner.child import End, Message, Pair, Setup, Unavailable, Written, decoded, encoded
 from brainscore_core.runner.process_tree import (
     descendants,
     end_all,
@@ -48,7 +49,6 @@ _TREE_TICKS = 10  # checks between two searches for descendants
 _TIDY_SECONDS = 1.0
 _FINISH_SECONDS = 10.0
 _READY_SECONDS = 600  # imports from a slow shared disk
-_WRITTEN = b'{"written": '
 
 
 def scoring_environment(threads: int, limit: int | None) -> dict[str, str]:
@@ -63,9 +63,9 @@ def scoring_environment(threads: int, limit: int | None) -> dict[str, str]:
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
-    """Answer of a scoring process: main fields of the receipt, or the error that the scorer raised."""
+    """Answer of a scoring process, and the seconds since the request."""
 
-    content: dict[str, Any]
+    content: Any
     seconds: float
 
 
@@ -122,8 +122,10 @@ class ScoringProcess:
     ) -> None:
         self.limit = limit
         self._template = template
+        self._scratch = contextlib.ExitStack()
+        scratch = self._scratch.enter_context(temporary_folder("brainscore-scoring-"))
         self._printed = unnamed_file()  # the process empties it when it starts a pair
-        self._answers: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        self._answers: queue.SimpleQueue[Message | None] = queue.SimpleQueue()
         self._oom_kills = system_oom_kills()
         self._ticks = 0
         self._others: list[int] = []
@@ -134,9 +136,9 @@ class ScoringProcess:
             self._give_back_template()
         self._reader = threading.Thread(target=self._read_answers, args=(self._process.stdout,), daemon=True)
         self._reader.start()
-        self._send({**settings, "path": sys.path})
+        self._send(Setup(path=sys.path, scratch=str(scratch), **settings))
         self._ready = False
-        self._on_written: Callable[[dict[str, Any]], None] | None = None
+        self._on_written: Callable[[Written], None] | None = None
         self._requested: str | None = None  # benchmark of the pair that it scores next
 
     def _started(self, environment: Mapping[str, str]) -> subprocess.Popen[bytes] | ForkedProcess:
@@ -173,7 +175,7 @@ class ScoringProcess:
 
     @property
     def is_outdated(self) -> bool:
-        """Whether a process that the template forks now would have further benchmarks, stimuli or modules."""
+        """Whether a process that the template forks now would have further benchmarks or modules."""
         return isinstance(self._process, ForkedProcess) and self._process.is_outdated
 
     def wait_ready(self, stopped: Callable[[], bool]) -> Death | None:
@@ -183,7 +185,8 @@ class ScoringProcess:
         answer = self._wait(_READY_SECONDS, stopped)
         if isinstance(answer, Death):
             return answer
-        if problem := answer.content.get("unavailable"):
+        if isinstance(answer.content, Unavailable):
+            problem = answer.content.error
             self.close()
             raise UserError(problem["message"], remedy=problem["remedy"] or problem["traceback"])
         self._ready = True
@@ -196,7 +199,7 @@ class ScoringProcess:
         *,
         timeout: float | None,
         stopped: Callable[[], bool],
-        on_written: Callable[[dict[str, Any]], None] | None = None,
+        on_written: Callable[[Written], None] | None = None,
         later: bool = False,
         choose_next: Callable[[], str | None] | None = None,
     ) -> Answer | Death:
@@ -211,9 +214,9 @@ class ScoringProcess:
         stopped : callable
             Called repeatedly; if it returns True, the process is ended.
         on_written : callable, optional
-            Called with the answer, with ``written``: the benchmark, when the receipt of an earlier pair is written.
+            Called when the receipt of an earlier pair is written.
         later : bool
-            Whether the receipt may be written after the answer, which then has the field ``unwritten``.
+            Whether the receipt may be written after the answer, which then has neither a receipt nor an error.
         choose_next : callable, optional
             Called while the pair is scored. It returns the benchmark of the next call, with which the process then
             begins as soon as it has answered, or None. That pair's receipt may be written later.
@@ -227,15 +230,13 @@ class ScoringProcess:
         if death := self.wait_ready(stopped):
             return death
         if self._requested is None:
-            self._send({"model": model, "benchmark": benchmark, **({"later": True} if later else {})})
+            self._send(Pair(model=model, benchmark=benchmark, later=later))
         self._requested = choose_next() if choose_next is not None else None
         if self._requested is not None:
-            self._send({"model": model, "benchmark": self._requested, "later": True})
+            self._send(Pair(model=model, benchmark=self._requested, later=True))
         result = self._wait(timeout, stopped)
-        if isinstance(result, Answer):
-            modules, stimuli = result.content.pop("modules", ()), result.content.pop("stimuli", ())
-            if self._template is not None:
-                self._template.learn(modules, stimuli)
+        if isinstance(result, Answer) and self._template is not None:
+            self._template.learn(result.content.modules)
         return result
 
     def wait_written(self, is_done: Callable[[], bool], *, timeout: float | None, stopped: Callable[[], bool]) -> None:
@@ -245,29 +246,29 @@ class ScoringProcess:
             if stopped():
                 end = min(end, time.monotonic() + _TIDY_SECONDS)
             try:
-                line = self._answers.get(timeout=_TICK)
+                answer = self._answers.get(timeout=_TICK)
             except queue.Empty:
                 if self._reader.is_alive() or not self._answers.empty():
                     continue
                 return
-            if line is None:  # it has ended
+            if answer is None:  # it has ended
                 return
-            if line.startswith(_WRITTEN):  # not an answer, which nobody waits for after the run was stopped
-                self._pass_on(line)
+            if isinstance(answer, Written):  # not an answer, which nobody waits for after the run was stopped
+                self._pass_on(answer)
 
-    def _next_line(self, timeout: float) -> bytes | None:
+    def _next_answer(self, timeout: float) -> Message | None:
         """Next answer to a request, after those about receipts that were written; None if the process has ended."""
-        while (line := self._answers.get(timeout=timeout)) is not None and line.startswith(_WRITTEN):
-            self._pass_on(line)
-        return line
+        while isinstance(answer := self._answers.get(timeout=timeout), Written):
+            self._pass_on(answer)
+        return answer
 
-    def _pass_on(self, line: bytes) -> None:
+    def _pass_on(self, written: Written) -> None:
         if self._on_written is not None:
-            self._on_written(json.loads(line))
+            self._on_written(written)
 
     def finish(self) -> None:
         """Let the process end by itself; nothing remains to be scored."""
-        self._send({"end": True})
+        self._send(End())
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(timeout=_FINISH_SECONDS)
         self.close()
@@ -286,6 +287,7 @@ class ScoringProcess:
                 self._process.stdin.close()
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(timeout=5)
+        self._scratch.close()
         self._give_back_template()
 
     def _give_back_template(self) -> None:
@@ -297,7 +299,7 @@ class ScoringProcess:
         start = time.monotonic()
         while True:
             try:
-                line = self._next_line(_TICK)
+                answer = self._next_answer(_TICK)
             except queue.Empty:
                 seconds = time.monotonic() - start
                 if self._has_ended():
@@ -316,9 +318,7 @@ class ScoringProcess:
                 self.close(seconds=0.0 if death.kind == "memory" else _TIDY_SECONDS)
                 return replace(death, tail=self._printed_text())
             seconds = time.monotonic() - start
-            if line is not None:
-                return Answer(content=json.loads(line), seconds=seconds)
-            return self._post_mortem(seconds)
+            return self._post_mortem(seconds) if answer is None else Answer(content=answer, seconds=seconds)
 
     def _has_ended(self) -> bool:
         """Whether the process has ended; without reaping it if possible, so that its id is not reused."""
@@ -332,10 +332,10 @@ class ScoringProcess:
         """Return the last answer of an ended process, whose pipe a forked process may keep open."""
         end_all([self._process.pid])
         try:
-            line = self._next_line(_TIDY_SECONDS)
+            answer = self._next_answer(_TIDY_SECONDS)
         except queue.Empty:
-            line = None
-        return self._post_mortem(seconds) if line is None else Answer(content=json.loads(line), seconds=seconds)
+            answer = None
+        return self._post_mortem(seconds) if answer is None else Answer(content=answer, seconds=seconds)
 
     def _excess_memory(self) -> int | None:
         """Bytes that the process and its descendants hold, if above the limit; else None."""
@@ -363,24 +363,27 @@ class ScoringProcess:
         except subprocess.TimeoutExpired:
             self._process.kill()
             code = self._process.wait()
+        self._scratch.close()
         self._give_back_template()
         if code == -getattr(signal, "SIGKILL", 9) and system_oom_kills() > self._oom_kills:
             message = "was killed by the system, which had no memory left"
             return Death(kind="memory", message=message, seconds=seconds, tail=self._printed_text())
         return Death(kind="crash", message=_ended(code), seconds=seconds, tail=self._printed_text())
 
-    def _send(self, request: Mapping[str, Any]) -> None:
+    def _send(self, request: Message) -> None:
         # a broken pipe means that the process has ended, which the wait for its answer detects
         with contextlib.suppress(OSError):
             if self._process.stdin is not None and not self._process.stdin.closed:
-                self._process.stdin.write(json.dumps(request).encode() + b"\n")
+                self._process.stdin.write(encoded(request))
                 self._process.stdin.flush()
 
     def _read_answers(self, pipe: IO[bytes]) -> None:
-        with pipe:
-            for line in pipe:
-                self._answers.put(line)
-        self._answers.put(None)
+        try:
+            with pipe:
+                for line in pipe:
+                    self._answers.put(decoded(line))
+        finally:
+            self._answers.put(None)
 
     def _printed_text(self) -> str:
         """What the process printed since it started the pair."""

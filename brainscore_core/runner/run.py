@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import queue
+import threading
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from brainscore_core.runner.plan import Plan
 
 __all__ = [
-    "LOOK_AHEAD",
     "ClusterReady",
     "Event",
     "Pair",
@@ -224,8 +224,6 @@ _TICK = 0.2  # seconds between two checks of the waiting tasks
 _RETRY_SECONDS = 10.0  # until a lost store, or a pair claimed by a lost worker of this run, is tried again
 _LEAST_PART = 1.0  # expected seconds of the pairs that an idle worker takes, whose process reads features anew
 _STOP_SECONDS = 6.0  # that workers have to release their claims when the run is interrupted
-LOOK_AHEAD = 20
-"""Number of models whose modules the template imports before the first of them has been scored."""
 _MAX_LOSSES = 3  # consecutive losses of the worker or the store, without a finished pair, before a task is abandoned
 
 
@@ -366,15 +364,8 @@ class _Run:
 
     def _start_template(self, works: list[Work]) -> None:
         """Let the template of workers on this machine import and load while they are started."""
-        # isolated models are imported by processes of their own
-        models = [] if self.common_fields["isolated"] else [work.model for work in works[:LOOK_AHEAD]]
         start_shared_template(
-            self.options,
-            self.common_fields["scorer"],
-            works[0].benchmarks,
-            options=self.common_fields["options"],
-            models=models[: self.options.workers],
-            later_models=models[self.options.workers :],
+            self.options, self.common_fields["scorer"], works[0].benchmarks, options=self.common_fields["options"]
         )
 
     def _split_by_memory(self, works: list[Work]) -> tuple[list[Work], list[Work]]:
@@ -651,8 +642,14 @@ class _Run:
         """Stop running tasks, so that their claims are released before this process ends."""
         with contextlib.suppress(Exception):
             client.cancel([future for future, _ in self.running.values()], force=True)
-        with contextlib.suppress(Exception):
-            client.sync(client._run, stop_run, self.id, on_error="ignore", callback_timeout=_STOP_SECONDS)
+
+        def stop() -> None:
+            with contextlib.suppress(Exception):
+                client.run(stop_run, self.id, on_error="ignore")
+
+        stopping = threading.Thread(target=stop, daemon=True)  # a worker that is lost never answers
+        stopping.start()
+        stopping.join(_STOP_SECONDS)
 
 
 def _json_copy(options: Mapping[str, Any]) -> dict[str, Any]:

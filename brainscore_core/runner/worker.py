@@ -18,6 +18,7 @@ from brainscore_core.receipts.receipt import Receipt
 from brainscore_core.results.backend import StoreError
 from brainscore_core.results.claims import Claim
 from brainscore_core.results.store import ResultsStore
+from brainscore_core.runner.child import Result, Written
 from brainscore_core.runner.failures import error_receipt, write_failed
 from brainscore_core.runner.pair import run_info
 from brainscore_core.runner.process import Answer, Death, ScoringProcess, scoring_environment
@@ -328,7 +329,6 @@ class _Task:
             timeout=self.spec.timeout,
             stopped=self.stopped,
             patience=self.seconds_again,
-            model=self.spec.model,
         )
         if template is None:
             return
@@ -385,11 +385,11 @@ class _Task:
             else:
                 self._end(outcome)
 
-    def _written(self, content: dict[str, Any]) -> None:
+    def _written(self, written: Written) -> None:
         """Release a pair whose receipt was written while the next one was scored."""
-        unwritten = self.unwritten.pop(content["written"])
+        unwritten = self.unwritten.pop(written.benchmark)
         with unwritten.held:
-            outcome = self._answered(content["written"], Answer(content=content, seconds=unwritten.seconds))
+            outcome = self._answered(Answer(content=written, seconds=unwritten.seconds))
             unwritten.claim.finish()
         self._end(outcome)
 
@@ -488,11 +488,11 @@ class _Task:
                 self.process.close()  # it may be scoring a pair that is no longer claimed
                 raise
             if isinstance(result, Answer):
-                self.seconds_again = max(self.seconds_again, result.content.get("seconds_again", 0.0))
+                self.seconds_again = max(self.seconds_again, result.content.seconds_again)
                 if self.bigger_exists and attempts < ATTEMPTS and self._needs_more_memory(benchmark, result):
                     reason = "reported that its model ran out of memory"
                     return self._outcome("memory", benchmark, reason=reason, limit=self.limit)
-                return self._answered(benchmark, result)
+                return self._answered(result)
             self._settle(self.process, has_died=True)
             self.process = None
             self._release_ahead()
@@ -508,25 +508,25 @@ class _Task:
 
     def _needs_more_memory(self, benchmark: str, answer: Answer) -> bool:
         """Whether the pair failed because the process of an isolated model ran out of memory."""
-        if not self.spec.isolated or answer.content.get("state") != "failed":
+        if not self.spec.isolated or answer.content.state != "failed":
             return False
         latest = self.store.latest(self.spec.model, benchmark)
-        return latest is not None and latest.id == answer.content["receipt"] and _model_lacked_memory(latest)
+        return latest is not None and latest.id == answer.content.receipt and _model_lacked_memory(latest)
 
-    def _answered(self, benchmark: str, answer: Answer) -> dict[str, Any]:
-        content = answer.content
-        if "unwritten" in content:
-            return self._outcome("unwritten", benchmark, seconds=answer.seconds)
-        if "error" in content:  # an error of the scorer itself, which writes receipts for errors of plugins
-            receipt = error_receipt(self.store, self.spec.model, benchmark, content["error"], self._run_info())
-            return self._finished(benchmark, receipt, answer.seconds)
+    def _answered(self, answer: Answer) -> dict[str, Any]:
+        content: Result = answer.content
+        if content.error is not None:  # of the scorer itself, which writes receipts for errors of plugins
+            receipt = error_receipt(self.store, self.spec.model, content.benchmark, content.error, self._run_info())
+            return self._finished(content.benchmark, receipt, answer.seconds)
+        if not content.receipt:
+            return self._outcome("unwritten", content.benchmark, seconds=answer.seconds)
         return self._outcome(
             "finished",
-            benchmark,
-            receipt=content["receipt"],
-            state=content["state"],
-            score=content["score"],
-            reason=content["reason"],
+            content.benchmark,
+            receipt=content.receipt,
+            state=content.state,
+            score=content.score,
+            reason=content.reason,
             seconds=answer.seconds,
             seconds_again=self.seconds_again,
         )

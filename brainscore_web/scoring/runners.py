@@ -206,9 +206,9 @@ class LocalRunner:
 
     def _receipt(self, lease: Lease[Job], answer: Answer) -> Receipt:
         pair = (lease.row.model.identifier, lease.row.benchmark.identifier)
-        if "error" in answer.content:  # an error of the scorer itself; it writes errors of plugins into receipts
-            return error_receipt(self.store, *pair, answer.content["error"], run_info(run_name(lease), isolated=True))
-        receipt = receipt_of(self.store, *pair, answer.content["receipt"])
+        if answer.content.error is not None:  # an error of the scorer itself; it writes errors of plugins into receipts
+            return error_receipt(self.store, *pair, answer.content.error, run_info(run_name(lease), isolated=True))
+        receipt = receipt_of(self.store, *pair, answer.content.receipt)
         if receipt is None:
             raise UserError(
                 f"the receipt of {lease.row} is missing", remedy=f"check that {self.store.address} is writable"

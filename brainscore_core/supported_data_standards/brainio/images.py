@@ -5,8 +5,8 @@ The rules are those of ``docs/stimuli.md``. Pillow decodes the files.
 
 import io
 import os
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
@@ -28,9 +28,7 @@ __all__ = [
     "ImageError",
     "ImageProperties",
     "UndefinedLevels",
-    "forget_images",
     "image_properties",
-    "keep_images",
     "load_contrast",
     "load_frames",
     "load_grey",
@@ -38,7 +36,6 @@ __all__ = [
     "load_rgb",
     "naming_stimuli",
     "open_image",
-    "read_images",
 ]
 
 GREY = 128
@@ -180,13 +177,6 @@ def load_image(file: Source, mode: str | None = "RGB") -> "Image":
     >>> np.asarray(load_image(stream, "L")).tolist()
     [[0, 128, 255]]
     """
-    path = _path_of(file)
-    if path is not None and _memory:
-        with suppress(OSError):  # a missing file
-            if (image := _memory.get(_state(path))) is not None:
-                return image.convert(mode or image.mode)  # a copy
-    if path is not None and _paths is not None:
-        _paths.add(path)
     with open_image(file) as opened:
         image = _decode(opened, file).shown()
         image = image if mode in (None, image.mode) else image.convert(mode)
@@ -478,57 +468,3 @@ def _profile_name(profile: bytes) -> str | None:
     except (ImageCms.PyCMSError, OSError, TypeError, ValueError):
         return "unreadable"
     return None if "srgb" in name.lower() else name or "unnamed"
-
-
-_File = tuple[str, int, int]
-"""Path, time of modification and size: of an image that has not changed."""
-
-_memory: dict[_File, "Image"] = {}
-_paths: set[str] | None = None  # of images that were decoded since the last call of read_images
-
-
-def read_images() -> list[str]:
-    """Paths of the images that were decoded since the last call; the first call returns none."""
-    global _paths
-    paths, _paths = _paths, set()
-    return sorted(paths or ())
-
-
-def keep_images(paths: Iterable[str], limit: float) -> bool:
-    """Decode images for this process and those that are forked from it.
-
-    Parameters
-    ----------
-    paths : iterable of str
-        Image files. An error is left to the model that reads a file.
-    limit : float
-        Bytes that all kept images may take.
-
-    Returns
-    -------
-    bool
-        Whether there was space for all of them.
-    """
-    total = sum(_bytes_of(image) for image in _memory.values())
-    for path in paths:
-        with suppress(ImageError, OSError):
-            image = load_image(path, mode=None)
-            total += _bytes_of(image)
-            if total > limit:
-                return False
-            _memory[_state(path)] = image.copy()  # without its file
-    return True
-
-
-def forget_images() -> None:
-    """Release all kept images."""
-    _memory.clear()
-
-
-def _bytes_of(image: "Image") -> int:
-    return image.width * image.height * (1 if image.mode == "L" else 4)  # as Pillow stores channels
-
-
-def _state(path: str) -> _File:
-    state = os.stat(path)
-    return path, state.st_mtime_ns, state.st_size

@@ -1,6 +1,5 @@
 """A scorer that workers of the tests import; what it does stands in the benchmark's name."""
 
-import atexit
 import ctypes
 import os
 import sys
@@ -48,10 +47,6 @@ def number(model, benchmark):
     seed = int.from_bytes(f"{model} {benchmark}".encode(), "little") % 2**32
     matrix = np.random.default_rng(seed).standard_normal((200, 200))
     return float(np.linalg.svd(matrix @ matrix.T, compute_uv=False)[7] / 1000)
-
-
-def _farewell(argument, mark):
-    atexit.register(mark.touch)
 
 
 def _slow(argument, mark):

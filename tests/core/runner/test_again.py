@@ -7,6 +7,7 @@ import pytest
 
 from brainscore_core.errors import UserError
 from brainscore_core.runner import ClusterOptions
+from brainscore_core.runner.child import Scored
 from brainscore_core.runner.plan import make_plan
 from brainscore_core.runner.process import Answer
 from brainscore_core.runner.run import _MAX_LOSSES, Work, _Run
@@ -145,7 +146,7 @@ class Model:
                 run=self.run,
             )
         )
-        content = {"receipt": receipt.id, "state": "failed", "score": None, "reason": "no memory"}
+        content = Scored(benchmark=benchmark, receipt=receipt.id, state="failed", reason="no memory")
         return Answer(content=content, seconds=1.0)
 
 

@@ -91,8 +91,8 @@ def test_a_receipt_that_is_written_at_once_is_reported_after_its_pair(started, m
     monkeypatch.setattr(process, "_answers", SimpleNamespace(get=take_late, put=process._answers.put, empty=bool))
     how = {"timeout": 30, "stopped": lambda: False, "later": True}
     for benchmark in ("quick-1", "quick-2"):
-        answer = process.score("m", benchmark, **how, on_written=lambda content: told.append(content["written"]))
-        assert answer.content["unwritten"] is True
+        answer = process.score("m", benchmark, **how, on_written=lambda content: told.append(content.benchmark))
+        assert not answer.content.receipt
         told.append(f"scored {benchmark}")
     process.wait_written(lambda: len(told) == 4, timeout=30, stopped=lambda: False)
     assert told == ["scored quick-1", "quick-1", "scored quick-2", "quick-2"]
@@ -103,7 +103,7 @@ class TestForked:
     def test_what_forked_processes_have_in_common_counts_once(self, started):
         found = started(500_000_000).score("shares", "fork", timeout=30, stopped=lambda: False)
         assert isinstance(found, Answer)
-        assert found.content["error"]["message"] == "it lived"
+        assert found.content.error["message"] == "it lived"
 
     def test_what_each_has_of_its_own_counts(self, started):
         found = started(500_000_000).score("copies", "fork", timeout=30, stopped=lambda: False)

@@ -3,9 +3,7 @@
 import os
 import signal
 import sys
-import threading
 import time
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -21,20 +19,14 @@ psutil = pytest.importorskip("psutil")
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="templates need Linux")
 
 SCORER = """
-import atexit, os, sys, threading, time
+import os, sys, tempfile, threading, time
 from pathlib import Path
 from types import SimpleNamespace
 from brainscore_core.plugins.source import plugin_hash
 
-kept, opened, stimuli, imported = {}, [], [], bytearray(b"x") * 40_000_000
+kept, opened, imported = {}, [], bytearray(b"x") * 40_000_000
 if "THREAD" in os.environ:
     threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
-
-def mentioned_modules(models, modules, *, folder):
-    Path(folder, "modules").touch()
-    while "slow" in models and not Path(folder, "imported").exists():
-        time.sleep(0.01)
-    return []
 
 def keep_benchmark(benchmark, *, folder):
     if benchmark == "absent":
@@ -54,34 +46,8 @@ def keep_benchmark(benchmark, *, folder):
     kept[benchmark] = bytearray(os.urandom(1_000_000) * (90 if benchmark == "large" else 1))
     return {str(Path(folder, "version")): plugin_hash(Path(folder, "version"))}
 
-def data_name(benchmark):
-    return benchmark.rpartition(".")[0]
-
-def fetch_data(benchmark, *, folder):
-    Path(folder, f"fetched {benchmark}").touch()
-    data = data_name(benchmark)
-    held = bytearray(os.urandom(1_000_000) * (300 if data == "huge" else 1))
-    if data == "broken":
-        raise LookupError("no such data")
-    if data == "fatal":
-        os.abort()
-    while data in ("far", "huge", "lost") and not Path(folder, "arrived").exists():
-        time.sleep(0.01)
-
 def forget_benchmark(benchmark):
     kept.pop(benchmark, None)
-
-def read_stimuli():
-    read, stimuli[:] = list(stimuli), []
-    return read
-
-def keep_stimuli(paths, limit):
-    kept.update((path, 0) for path in paths)
-    return "large.png" not in paths
-
-def forget_stimuli():
-    for path in [name for name in kept if name.endswith(".png")]:
-        del kept[path]
 
 def score(model, benchmark, *, store, run, isolated, folder):
     if benchmark == "crash":
@@ -94,10 +60,9 @@ def score(model, benchmark, *, store, run, isolated, folder):
         kept.clear()
     if benchmark == "import":
         import brainscore_core.archives
-    if benchmark == "look":
-        stimuli.append(f"{model}.png")
-    if benchmark == "exit":
-        atexit.register(Path(folder, "left").touch)
+    if benchmark == "write":
+        Path(tempfile.mkdtemp(), "written").touch()
+        Path(folder, "place").write_text(tempfile.gettempdir())
     print("printed by", model)
     reason = f"{os.getpid()} {os.getppid()} {sorted(kept)} {'changed' in sys.path}"
     timings = SimpleNamespace(load_model=None, extraction=None)
@@ -138,7 +103,7 @@ def scored(process, benchmark, model="m"):
     """Process, its parent, kept benchmarks, whether another model changed it."""
     answer = process.score(model, benchmark, timeout=60, stopped=lambda: False)
     assert isinstance(answer, Answer), answer
-    pid, parent, rest = answer.content["reason"].split(" ", 2)
+    pid, parent, rest = answer.content.reason.split(" ", 2)
     return int(pid), int(parent), rest
 
 
@@ -154,9 +119,11 @@ def test_models_share_what_is_kept_and_nothing_else(borrow, tmp_path):
     first = borrow.process(template)
     pid, parent, rest = scored(first, "change")
     assert (parent, rest) == (first._process.parent, "[] True")
-    scored(first, "exit")
+    scored(first, "write")
+    scratch = Path((tmp_path / "place").read_text())
+    assert scratch.exists()
     first.finish()
-    assert (tmp_path / "left").exists()  # it ended as a started process does
+    assert not scratch.exists()
     until(lambda: not psutil.pid_exists(pid))
     assert borrow("b", "a") is template
     second = borrow.process(template)
@@ -164,24 +131,9 @@ def test_models_share_what_is_kept_and_nothing_else(borrow, tmp_path):
     second.finish()
 
 
-def test_what_several_processes_wait_for_goes_first(borrow):
-    def priority(pid):
-        return os.getpriority(os.PRIO_PROCESS, pid) - os.getpriority(os.PRIO_PROCESS, os.getpid())
-
-    template = borrow("a")
-    process = borrow.process(template)
-    assert scored(process, "a")
-    assert priority(process._process.parent) == priority(template._process.pid) == 0
-    assert priority(process.pid) == 5
-    group = Path(f"/proc/{process.pid}/autogroup")  # of sessions, where the system has them
-    if group.exists() and os.geteuid() == 0:  # the system refuses others a tenth of a second after one was granted it
-        assert group.read_text().split()[1:] == ["nice", str(os.nice(0) + 5)]
-    process.finish()
-
-
 def test_only_modules_that_a_model_has_imported_are_reported(borrow, monkeypatch):
     learned = []
-    monkeypatch.setattr(Template, "learn", lambda template, modules, stimuli=(): learned.append(modules))
+    monkeypatch.setattr(Template, "learn", lambda template, modules: learned.append(modules))
     process = borrow.process(borrow("a"))
     scored(process, "a")
     scored(process, "import")
@@ -211,87 +163,12 @@ def test_benchmarks_are_loaded_while_the_first_is_scored(borrow):
     second.finish()
 
 
-def fetched(folder):
-    return sorted(path.name.removeprefix("fetched ") for path in folder.glob("fetched *"))
-
-
-def test_data_are_fetched_while_other_benchmarks_are_loaded(borrow, tmp_path):
-    borrow = partial(borrow, limit=140_000_000)  # of which data may take a quarter, beside what was imported
-    template = borrow("near.1", "near.2", "far.1", "far.2", "other.1", "other.2", patience=0.0)
-    early = {"near.1", "near.2", "other.1", "other.2"}
-    until(lambda: template.kept == early)
-    assert borrow("far.2", "near.1", patience=0.1).kept == early
-    assert fetched(tmp_path) == ["far.1"]  # the others' data were loaded meanwhile
-    (tmp_path / "arrived").touch()
-    until(lambda: template.kept == {*early, "far.1", "far.2"} and len(template._servers) == 1)
-    assert borrow("near.3", "new.1").kept == {*early, "far.1", "far.2", "near.3", "new.1"}
-    assert fetched(tmp_path) == ["far.1", "new.1"]
-    for _ in range(3):
-        template.give_back()
-
-
-@pytest.mark.parametrize(("data", "timeout"), [("broken", 60), ("fatal", 60), ("lost", 1), ("huge", 60)])
-def test_data_that_cannot_be_fetched_affect_no_benchmark(borrow, tmp_path, data, timeout):
-    template = borrow("a", f"{data}.1", "b.1", timeout=timeout)
-    assert template.kept == {"a", f"{data}.1", "b.1"}
-    assert f"{data}.1" in fetched(tmp_path)
-    until(lambda: len(template._servers) == 1)
-    template.give_back()
-
-
 def test_a_process_waits_for_more_only_as_long_as_it_may(borrow):
     template = borrow("a", "slow", patience=0.0)
     assert template.kept == {"a"}
     assert not template.wait_for_any(["slow"], 0.05, stopped=lambda: False)
     assert template.wait_for_any(["slow", "a"], 0.0, stopped=lambda: False)
     assert borrow("a", "slow", patience=20.0).kept == {"a", "slow"}
-    template.give_back()
-    template.give_back()
-
-
-def test_a_process_does_not_wait_for_data_that_are_fetched(borrow, tmp_path):
-    template = borrow("near.1", "far.1", patience=0.0)
-    until(lambda: not template._loading and template.kept == {"near.1"})
-    start = time.monotonic()
-    assert borrow("near.1", "far.1", patience=20.0).kept == {"near.1"}
-    assert not template.wait_for_any(["far.1"], 20.0, stopped=lambda: False)
-    assert time.monotonic() - start < 10
-    (tmp_path / "arrived").touch()
-    until(lambda: template.kept == {"near.1", "far.1"})
-    template.give_back()
-    template.give_back()
-
-
-def test_stimuli_that_a_model_has_decoded_are_kept_for_the_next(borrow):
-    def next_has():
-        following = borrow.process(borrow("a"))
-        kept = scored(following, "a")[2]
-        following.finish()
-        return kept
-
-    template = borrow("a")
-    process = borrow.process(template)
-    assert scored(process, "look", model="first")[2] == "['a'] False"
-    until(lambda: next_has() == "['a', 'first.png'] False")
-    scored(process, "look", model="large")
-    until(lambda: not template._may_keep_stimuli)
-    scored(process, "look", model="second")
-    assert not template._stimuli
-    process.finish()
-
-
-def test_a_process_waits_for_modules_of_its_own_model_only(borrow, tmp_path, monkeypatch):
-    serve = Template._serve
-    monkeypatch.setattr(Template, "_serve", lambda template: (time.sleep(0.1), serve(template)))
-    borrow("a").give_back()
-    borrow.start(models=["slow"])
-    until((tmp_path / "modules").exists)
-    template = borrow("a", model="other")
-    assert template._importing == {"slow"}
-    before = template._server
-    threading.Timer(0.1, (tmp_path / "imported").touch).start()
-    assert borrow("a", model="slow") is template
-    assert template._server is not before  # which was forked before the modules were imported
     template.give_back()
     template.give_back()
 

@@ -1,14 +1,10 @@
-import os
-
 import numpy as np
 import pytest
 from PIL import Image
 
 from brainscore_core.errors import NotApplicable, UserError
-from brainscore_core.supported_data_standards.brainio import images
 from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly, NeuroidAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
-from brainscore_vision.model_helpers.activations.preprocessing import load_image
 from brainscore_vision.model_helpers.images import load_contrast, load_grey, load_rgb
 from brainscore_vision.model_helpers.static_features import FeatureModel
 from brainscore_vision.model_interface import BrainModel
@@ -237,33 +233,3 @@ def test_images(tmp_path):
     Image.fromarray(coloured).save(tmp_path / "red.png")
     assert load_rgb(tmp_path / "red.png")[0, 0].tolist() == [200, 0, 0]
     assert load_grey(tmp_path / "red.png")[0, 0] == 60  # 0.299 · 200
-
-
-def test_kept_images_are_read_once_and_only_as_long_as_their_files_stay(tmp_path, monkeypatch):
-    monkeypatch.setattr(images, "_memory", {})
-    monkeypatch.setattr(images, "_paths", None)
-    rng = np.random.default_rng(0)
-    paths = [str(tmp_path / f"{number}.png") for number in range(3)]
-    for path, mode in zip(paths, ("RGB", "L", "RGBA"), strict=True):
-        Image.fromarray(rng.integers(0, 255, (4, 5, 4), dtype=np.uint8)).convert(mode).save(path)
-    assert images.read_images() == []
-    before = [(load_rgb(path), load_grey(path, size=3), np.asarray(load_image(path))) for path in paths]
-    assert images.read_images() == paths
-    assert not images.keep_images(paths, limit=2 * 80)  # 4 × 5 pixels of 4, 1 and 4 bytes
-    assert len(images._memory) == 2
-    (tmp_path / "broken.png").write_text("")
-    assert images.keep_images([*paths, str(tmp_path / "broken.png")], limit=1000)
-    images.read_images()
-    for path, values in zip(paths, before, strict=True):
-        for kept, value in zip((load_rgb(path), load_grey(path, size=3), load_image(path)), values, strict=True):
-            np.testing.assert_array_equal(np.asarray(kept), value)
-    assert images.read_images() == []
-    Image.new("RGB", (2, 2)).save(paths[0])
-    assert load_rgb(os.fsencode(paths[0])).shape == (2, 2, 3)
-    with open(paths[0], "rb") as stream:
-        assert load_rgb(stream).shape == (2, 2, 3)
-    assert images.read_images() == [paths[0]]
-    with pytest.raises(UserError, match="No such file"):
-        load_rgb(tmp_path / "missing.png")
-    images.forget_images()
-    assert not images._memory

@@ -1,15 +1,29 @@
-"""The scoring process: a worker starts it as a script, sends it pairs to score one by one, and may kill it.
+"""The scoring process and its template, which a worker starts as a script, and the messages between them.
 
-Requests and answers are lines of JSON, sent over the pipes that are standard input and output when the process starts.
-After that, everything that plugins print goes to standard error, which the worker reads. The first request contains
-``sys.path``; until then, only the standard library is imported.
+Messages are JSON objects: the fields of a class below, and its name. A scoring process reads and writes them as lines
+of the pipes that are its standard input and output when it starts; after that, everything that plugins print goes to
+standard error, which the worker reads. A template and its servers receive them, with file descriptors, from a socket.
 
-The same script is the template of scoring processes (``template.py``): it imports what they need, loads benchmarks, and
-forks a server for each state that scoring processes may start from. A server forks a scoring process when the worker
-sends it the pipes of one. Both answer one request at a time, score nothing, and stay processes of one thread.
+===================== ==================================================== ==========================================
+to                    request                                              answer
+===================== ==================================================== ==========================================
+a scoring process     `Setup`, first                                       `Ready` or `Unavailable`
+a scoring process     `Pair`                                               `Scored`; `Written` if that is later
+a scoring process     `End`                                                it ends
+a template            `Prepare`, first                                     `Done`
+a template            `Import`, `Drop`                                     `Done`
+a template            `Keep`                                               `Kept`
+a template            `Serve`, with a socket for the new server            `Forked` or `Refused`
+a server              `Ping`                                               `Done`
+a server              `Fork`, with the pipes of the new scoring process    `Forked` or `Refused`
+a server              `Reap`                                               none
+===================== ==================================================== ==========================================
+
+Both kinds of process answer one request at a time. A template imports what scoring processes need, loads benchmarks,
+and forks a server for each state that they may start from; it and its servers score nothing, and stay processes of one
+thread. Until the first request, which contains ``sys.path``, only the standard library is imported.
 """
 
-import atexit
 import contextlib
 import ctypes
 import faulthandler
@@ -23,19 +37,191 @@ import random
 import signal
 import socket
 import sys
+import tempfile
 import threading
 import time
+import traceback
 import warnings
-import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NoReturn, TypedDict
 
 _PR_SET_PDEATHSIG = 1  # option of prctl on Linux: the signal to receive when the parent ends
-_PRIORITY_STEPS = 5  # by which scoring comes after what several processes wait for
-_FETCHING_STEPS = 1  # the same for fetching data, without which models need another process later
 _OOM_SCORE = "500"  # if memory runs out, the system should kill this process, not the worker or the terminal
+
+
+class ErrorFields(TypedDict):
+    """An error: its class, its message, and how to remedy it, if it says so."""
+
+    type: str
+    message: str
+    traceback: str
+    remedy: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Message:
+    """A request or an answer."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setup(Message):
+    """What a scoring process imports and writes; ``scratch`` is its folder for temporary files."""
+
+    path: list[str]
+    scratch: str
+    scorer: str
+    store: str
+    run: str
+    isolated: bool
+    options: Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pair(Message):
+    """A pair to score; `later`: its receipt may be written after the answer."""
+
+    model: str
+    benchmark: str
+    later: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class End(Message):
+    """Nothing remains to be scored."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ready(Message):
+    """The scorer is imported."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unavailable(Message):
+    """The scorer cannot be imported."""
+
+    error: ErrorFields
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result(Message):
+    """Main fields of a pair's receipt, or the error that the scorer raised instead of writing one."""
+
+    benchmark: str
+    receipt: str = ""
+    state: str = ""
+    score: float | None = None
+    reason: str | None = None
+    error: ErrorFields | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Written(Result):
+    """The receipt of an earlier pair is written."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scored(Result):
+    """The requested pair is scored. With neither receipt nor error, the receipt will be written.
+
+    `seconds`: it took; `seconds_again`: that another process would need until it knows what this one knows; `modules`:
+    that it imported and other models' processes may need, too.
+    """
+
+    seconds: float = 0.0
+    seconds_again: float = 0.0
+    modules: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prepare(Message):
+    """What a template imports."""
+
+    path: list[str]
+    scorer: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Import(Message):
+    """Modules to import; errors are left to the processes of models."""
+
+    modules: list[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Keep(Message):
+    """A benchmark to load, and options of the scorer."""
+
+    benchmark: str
+    options: Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kept(Message):
+    """Hashes of the code of a benchmark, by place; None after an error, which the process that scores meets."""
+
+    code: dict[str, str | None] | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Drop(Message):
+    """A kept benchmark to release."""
+
+    benchmark: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Serve(Message):
+    """Fork a server."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fork(Message):
+    """Fork a scoring process."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Forked(Message):
+    """Id of the new process."""
+
+    pid: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Refused(Message):
+    """Why a fork would not be safe."""
+
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reap(Message):
+    """A scoring process that has ended and whose id is to become free."""
+
+    pid: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ping(Message):
+    """Nothing to do but to answer."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Done(Message):
+    """The request was carried out."""
+
+
+def encoded(message: Message) -> bytes:
+    """A message as a line."""
+    return json.dumps({"message": type(message).__name__, **vars(message)}).encode() + b"\n"
+
+
+def decoded(line: bytes) -> Any:
+    """The message of a line."""
+    fields = json.loads(line)
+    return globals()[fields.pop("message")](**fields)
 
 
 def main(worker_pid: int, *, template: bool = False) -> None:
@@ -43,8 +229,16 @@ def main(worker_pid: int, *, template: bool = False) -> None:
     _end_with(worker_pid)
     if template and not _serve_template():
         return
-    n_modules = len(sys.modules) if template else 0  # which the template has
-    _lower_priority(_PRIORITY_STEPS)
+    try:
+        _score_pairs(is_forked=template)
+    except BaseException:  # noqa: BLE001 - the worker reports it
+        traceback.print_exc()
+        _end(1)
+    _end(0)
+
+
+def _score_pairs(*, is_forked: bool) -> None:
+    n_modules = len(sys.modules) if is_forked else 0  # which the template has
     # a copy of standard error, since a scorer may redirect the original
     faulthandler.enable(file=os.fdopen(os.dup(2), "w"))
     requests = os.fdopen(os.dup(0), "rb")
@@ -54,68 +248,71 @@ def main(worker_pid: int, *, template: bool = False) -> None:
     os.dup2(2, 1)
     lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     threading.Thread(target=_read_requests, args=(requests, lines), daemon=True).start()
-    setup = json.loads(lines.get())
-    sys.path[:] = setup["path"]
+    setup: Setup = decoded(lines.get())
+    sys.path[:] = setup.path
+    os.environ["TMPDIR"] = tempfile.tempdir = setup.scratch
     try:
         score = _make_scorer(setup)
-        read_stimuli = getattr(_keeping_module(setup["scorer"]), "read_stimuli", list)  # without it, there are none
-        read_stimuli()  # later calls return what was read since this one
     except BaseException as error:  # noqa: BLE001 - the worker reports it
-        _send_answer(answers, {"unavailable": _error_fields(error)})
+        _send(answers, Unavailable(error=_error_fields(error)))
         return
-    _send_answer(answers, {"ready": True})
+    _send(answers, Ready())
     writer: threading.Thread | None = None  # of the receipt of the last pair
     while True:
-        request = json.loads(lines.get())
-        if request.get("end"):
-            _end()
+        request = decoded(lines.get())
+        if isinstance(request, End):
+            break
         started = time.perf_counter()
         unwritten: list[Callable[[], Any]] = []
+        seconds_again = 0.0
         try:
-            receipt = score(request["model"], request["benchmark"], unwritten.append if request.get("later") else None)
-            answer: dict[str, Any] = {"unwritten": True} if unwritten else _receipt_fields(receipt)
-            answer["seconds_again"] = _seconds_again(receipt)
+            receipt = score(request.model, request.benchmark, unwritten.append if request.later else None)
+            result = {} if unwritten else _receipt_fields(receipt)
+            seconds_again = _seconds_again(receipt)
         except BaseException as error:  # noqa: BLE001 - a plugin may even call sys.exit
             if isinstance(error, SystemExit) and error.code == 128 + signal.SIGTERM:
                 return  # the worker has terminated this process
             unwritten.clear()
-            answer = {"error": _error_fields(error)}
+            result = {"error": _error_fields(error)}
         seconds = time.perf_counter() - started
         if writer is not None:
             writer.join()
-        shared = {"modules": _shared_modules(n_modules), "stimuli": read_stimuli()}
+        modules = _shared_modules(n_modules)
         n_modules = len(sys.modules)
-        _send_answer(answers, {**answer, "seconds": seconds, **shared})
-        if unwritten:  # not a daemon, as Python waits for it at its end
-            writer = threading.Thread(target=_write_receipt, args=(unwritten[0], request["benchmark"], answers))
+        costs: dict[str, Any] = {"seconds": seconds, "seconds_again": seconds_again, "modules": modules}
+        _send(answers, Scored(benchmark=request.benchmark, **result, **costs))
+        if unwritten:
+            writer = threading.Thread(target=_write_receipt, args=(unwritten[0], request.benchmark, answers))
             writer.start()
+    if writer is not None:
+        writer.join()
+    if forget_model := getattr(sys.modules[setup.scorer.partition(":")[0]], "forget_model", None):
+        forget_model()  # which may run in a process of its own
 
 
-def _end() -> None:
-    """End as Python does, but leave it to the system to free the memory, which is much faster."""
-    threading._shutdown()  # type: ignore[attr-defined]
-    atexit._run_exitfuncs()
+def _end(code: int) -> NoReturn:
+    """End without what Python does at its end: in a forked process, it would remove temporary files of the template."""
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError):
             stream.flush()
-    os._exit(0)
+    os._exit(code)
 
 
-def _make_scorer(setup: dict[str, Any]) -> Any:
+def _make_scorer(setup: Setup) -> Any:
     """Return a function that scores a pair (model, benchmark), configured by the first request."""
     from brainscore_core.results.store import ResultsStore
     from brainscore_core.runner.pair import import_scorer, run_info
 
-    scorer = import_scorer(setup["scorer"])
-    store = ResultsStore(setup["store"])
+    scorer = import_scorer(setup.scorer)
+    store = ResultsStore(setup.store)
     store.omit_checks()
-    run = run_info(setup["run"], isolated=setup["isolated"])
+    run = run_info(setup.run, isolated=setup.isolated)
 
     can_write_later = "later" in inspect.signature(scorer).parameters
 
     def score(model: str, benchmark: str, later: Callable[[Callable[[], Any]], None] | None) -> Any:
-        options = {**setup["options"], **({"later": later} if later is not None and can_write_later else {})}
-        return scorer(model, benchmark, store=store, run=run, isolated=setup["isolated"], **options)
+        options = {**setup.options, **({"later": later} if later is not None and can_write_later else {})}
+        return scorer(model, benchmark, store=store, run=run, isolated=setup.isolated, **options)
 
     return score
 
@@ -123,10 +320,10 @@ def _make_scorer(setup: dict[str, Any]) -> Any:
 def _write_receipt(write: Callable[[], Any], benchmark: str, answers: BinaryIO) -> None:
     """Write a receipt while the next pair is scored."""
     try:
-        content = _receipt_fields(write())
+        result = _receipt_fields(write())
     except BaseException as error:  # noqa: BLE001 - the worker handles it
-        content = {"error": _error_fields(error)}
-    _send_answer(answers, {"written": benchmark, **content})
+        result = {"error": _error_fields(error)}
+    _send(answers, Written(benchmark=benchmark, **result))
 
 
 def _receipt_fields(receipt: Any) -> dict[str, Any]:
@@ -146,7 +343,7 @@ def _seconds_again(receipt: Any) -> float:
     return (receipt.timings.load_model or 0.0) + (computed or 0.0)
 
 
-def _error_fields(error: BaseException) -> dict[str, Any]:
+def _error_fields(error: BaseException) -> ErrorFields:
     from brainscore_core.errors import UserError
     from brainscore_core.receipts.privacy import scrub_text, scrub_traceback
 
@@ -159,8 +356,8 @@ def _error_fields(error: BaseException) -> dict[str, Any]:
     }
 
 
-def _send_answer(answers: BinaryIO, content: dict[str, Any]) -> None:
-    answers.write(json.dumps(content).encode() + b"\n")
+def _send(answers: BinaryIO, message: Message) -> None:
+    answers.write(encoded(message))
     answers.flush()
 
 
@@ -185,16 +382,6 @@ def _end_with(parent: int) -> None:
             Path("/proc/self/oom_score_adj").write_text(_OOM_SCORE)
     if hasattr(os, "getppid") and os.getppid() != parent:  # it ended before prctl took effect
         os._exit(1)
-
-
-def _lower_priority(steps: int) -> None:
-    """Let the worker and the template go first if there are more processes than processors."""
-    if not hasattr(os, "nice"):
-        return
-    steps = os.nice(steps)
-    if os.getsid(0) == os.getpid():  # Linux may share processors between sessions, whatever the priorities within them
-        with contextlib.suppress(OSError):  # without such groups, or after another change just before
-            Path("/proc/self/autogroup").write_text(str(steps))
 
 
 _LARGEST_REQUEST = 1_000_000
@@ -227,7 +414,7 @@ def _serve_template() -> bool:
     module: Any = None
     servers: list[int] = []
     ended: list[int] = []
-    is_server = is_fetching = False
+    is_server = False
     while True:
         control.settimeout(_REAPING_SECONDS if ended else None)
         try:
@@ -239,67 +426,48 @@ def _serve_template() -> bool:
             if is_server:
                 os._exit(0)  # what Python does at its end, such as removing temporary files, is left to the template
             return False
-        request = json.loads(message)
-        answer: dict[str, Any] = {}
-        if "path" in request:
-            sys.path[:] = request["path"]
+        request = decoded(message)
+        answer: Message = Done()
+        if isinstance(request, Prepare):
+            sys.path[:] = request.path
             with _importing():
-                module = _keeping_module(request["scorer"])
-        elif "models" in request:
+                module = _keeping_module(request.scorer)
+        elif isinstance(request, Import):
             with _importing():
-                _import_all(_expected_modules(module, request["models"], request["options"]))
-        elif "import" in request:
-            with _importing():
-                _import_all(request["import"])
-        elif "keep" in request:
-            answer = {"code": _kept(module, request["keep"], request["options"])}
-        elif "data" in request:
-            name_of = module.data_name if hasattr(module, "fetch_data") else lambda benchmark: ""
-            answer = {"names": {benchmark: name_of(benchmark) for benchmark in request["data"]}}
-        elif "fetch" in request:
-            if not is_fetching:
-                _end_with(os.getppid())  # the template, without which nothing needs the data
-                _lower_priority(_FETCHING_STEPS)
-                is_fetching = True
-            with contextlib.suppress(Exception):  # the process of a model meets the error, too, and reports it
-                module.fetch_data(request["fetch"], **request["options"])
-        elif "drop" in request and module is not None:
-            module.forget_benchmark(request["drop"])
-        elif "stimuli" in request:
-            answer = {
-                "kept": hasattr(module, "keep_stimuli") and module.keep_stimuli(request["stimuli"], request["limit"])
-            }
-        elif "forget" in request:
-            module.forget_stimuli()
-        elif "reap" in request:
-            ended.append(request["reap"])  # reaped later, since its other threads may still free its memory
+                _import_all(request.modules)
+        elif isinstance(request, Keep):
+            answer = Kept(code=_kept(module, request.benchmark, request.options))
+        elif isinstance(request, Drop) and module is not None:
+            module.forget_benchmark(request.benchmark)
+        elif isinstance(request, Reap):
+            ended.append(request.pid)  # reaped later, since its other threads may still free its memory
             continue
-        elif "serve" in request:
+        elif isinstance(request, Serve | Fork):
             _reap(servers)
-            answer = {"refused": problem} if (problem := _problem_of_forks()) else {"pid": _fork()}
-            if answer.get("pid") == 0:
-                os.setsid()  # a template that is killed leaves its servers, which end when the worker does
+            if isinstance(request, Fork):
+                with contextlib.suppress(Exception):  # what each process needs, if the scorer has not imported it
+                    importlib.import_module("brainscore_core.runner.pair")
+            parent, pid = os.getpid(), None
+            if problem := _problem_of_forks():
+                answer = Refused(reason=problem)
+            elif pid := _fork():
+                answer = Forked(pid=pid)
+            if pid == 0:
                 control.close()
+            if pid == 0 and isinstance(request, Fork):
+                _become_scorer(parent, descriptors)
+            elif pid == 0:
+                os.setsid()  # a template that is killed leaves its servers, which end when the worker does
                 control, is_server = socket.socket(fileno=descriptors[0]), True
                 gc.freeze()  # the collector would copy memory that is shared with the template
                 continue
-            if "pid" in answer:
-                servers.append(answer["pid"])
+            elif pid and isinstance(request, Serve):
+                servers.append(pid)
             for descriptor in descriptors:
                 os.close(descriptor)
-        elif "fork" in request:
-            with contextlib.suppress(Exception):  # what each process needs, if the scorer has not imported it
-                importlib.import_module("brainscore_core.runner.pair")
-            server = os.getpid()
-            answer = {"refused": problem} if (problem := _problem_of_forks()) else {"pid": _fork()}
-            if answer.get("pid") == 0:
-                control.close()
-                _become_scorer(server, descriptors)
-            for descriptor in descriptors:
-                os.close(descriptor)
-            if answer.get("pid") == 0:
+            if pid == 0:
                 return True
-        control.send(json.dumps(answer).encode())
+        control.send(encoded(answer))
 
 
 def _keeping_module(scorer: str) -> Any:
@@ -328,15 +496,7 @@ def _import_all(names: list[str]) -> None:
             importlib.import_module(name)
 
 
-def _expected_modules(module: Any, models: list[str], options: dict[str, Any]) -> list[str]:
-    """Modules that these models will probably import."""
-    if models and hasattr(module, "mentioned_modules"):
-        with contextlib.suppress(Exception):
-            return list(module.mentioned_modules(models, _SHARED, **options))
-    return []
-
-
-def _kept(module: Any, benchmark: str, options: dict[str, Any]) -> dict[str, str | None] | None:
+def _kept(module: Any, benchmark: str, options: Mapping[str, Any]) -> dict[str, str | None] | None:
     """Keep a benchmark, and return the hashes of its code; None after an error, which the process that scores meets."""
     if module is None:
         return None
@@ -383,10 +543,6 @@ def _become_scorer(parent: int, descriptors: list[int]) -> None:
     _end_with(parent)
     for number, descriptor in enumerate(descriptors):
         os.dup2(descriptor, number)
-    # temporary files of the template are removed by the template
-    atexit._clear()
-    for finalizer in list(weakref.finalize._registry):  # type: ignore[attr-defined]
-        finalizer.atexit = False
     random.seed()
     if numpy := sys.modules.get("numpy"):
         numpy.random.seed()
