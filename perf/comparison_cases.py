@@ -146,13 +146,16 @@ def _recorded(values, **presentations):
     return NeuroidAssembly(values, coords=columns, dims=["presentation", "neuroid"])
 
 
-def _regression(name, *others, ceiled=False, simulations=100, sizes=(50, 100, 200), options=None):
+def _regression(name, *others, ceiled=False, common=0.0, simulations=100, sizes=(50, 100, 200), options=None):
+    """With `common`, noise of each stimulus is the same in all neuroids."""
     metric = load_metric(name, **(options or {}))
 
     def draw(rng, n, same):
         latents = rng.standard_normal((n, LATENTS))
         signal = latents @ rng.standard_normal((LATENTS, n)) / np.sqrt(LATENTS)
         noise = rng.uniform(0.5, 2, n) * rng.standard_normal((REPETITIONS, n, n))
+        if common:
+            noise += common * np.sqrt(REPETITIONS) * rng.standard_normal((REPETITIONS, n, 1))
         target = _recorded(signal + noise.mean(axis=0))
         scores = [metric(_recorded(side), target) for side in _models(rng, latents, same)]
         if not ceiled:
@@ -165,7 +168,7 @@ def _regression(name, *others, ceiled=False, simulations=100, sizes=(50, 100, 20
         )
         return [normalise(score, ceiling) for score in scores]
 
-    label = f"{name}, ceiled" if ceiled else name
+    label = f"{name}, ceiled" if ceiled else f"{name}, common noise" if common else name
     return PairedCase([label, *others], "stimuli × as many neuroids", draw, sizes=sizes, simulations=simulations)
 
 
@@ -406,6 +409,8 @@ GROUPS = {
         _regression("ridge", "ridgecv", "linear_predictivity", "neuron_to_neuron"),
         _regression("ridge", ceiled=True),
         _regression("pls"),
+        _regression("ridge", common=2.0, simulations=400, sizes=(50, 100)),
+        _regression("pls", common=2.0, simulations=400, sizes=(50, 100)),
     ],
     "Geometry": [
         _geometry("rdm", "rdm_cosine", "rdm_euclidean", drawn=True),

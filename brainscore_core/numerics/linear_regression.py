@@ -111,8 +111,8 @@ class TrainingEffects(NamedTuple):
         Through each response, on all test rows.
     pairs : array, test rows × groups
         On each test row, through all responses.
-    cells : array, test rows × groups
-        Sum over responses of the squared effects on each test row.
+    cells : array (test rows,)
+        Sum over responses and training rows of the squared effects on each test row.
     """
 
     values: Array
@@ -169,12 +169,12 @@ class LeftOut(ABC):
             values[group] -= self.through(hat, slopes, residuals, rows, own)
             hat[np.ix_(rows, own)] = 0.0
         pairs = hat * product(slopes, residuals.T)
-        cells = hat**2 * product(slopes**2, (residuals**2).T)
+        hat *= hat
+        cells = np.einsum("ti,ti->t", hat, product(slopes**2, (residuals**2).T))
         if len(values) < len(trained):
             members = (trained[:, None] == np.arange(len(values))).astype(np.float64)
-            return TrainingEffects(values, product(pairs, members), product(cells, members))
-        order = np.argsort(trained)
-        return TrainingEffects(values, pairs[:, order], cells[:, order])
+            return TrainingEffects(values, product(pairs, members), cells)
+        return TrainingEffects(values, pairs[:, np.argsort(trained)], cells)
 
 
 class SplitFit(NamedTuple):

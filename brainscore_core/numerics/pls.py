@@ -4,18 +4,26 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import KW_ONLY, dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from brainscore_core.numerics._devices import import_torch, on_device, resolve_device, to_numpy
-from brainscore_core.numerics._matrices import Array, as_array_like, check_inputs, column_means, require_finite
+from brainscore_core.numerics._matrices import (
+    Array,
+    as_array_like,
+    check_inputs,
+    chunks,
+    column_means,
+    product,
+    require_finite,
+)
 from brainscore_core.numerics._pls_components import FORMED, Components, dot, extract
 from brainscore_core.numerics._products import FLAT, fast_gram, gram_on, moments_on, scaled_features
 from brainscore_core.numerics._threads import WorkerThreads, worker_threads
-from brainscore_core.numerics.linear_regression import LinearFit
+from brainscore_core.numerics.linear_regression import LeftOut, LinearFit, SplitFit, scaled_residuals
 
 __all__ = ["PLS"]
 
@@ -273,6 +281,10 @@ _GROUP_BYTES = 2**27
 _FEW_STIMULI = 400
 """Number of stimuli below which Python takes most of the time, so that several threads wait for each other."""
 
+_LEAST_OWN = 1e-9
+"""Least share of a training row that its components leave over, so that rounding is not divided by 0."""
+
+Scores = Callable[[], Array]
 Splits = Sequence[tuple[NDArray[np.intp], NDArray[np.intp]]]
 
 
@@ -351,6 +363,13 @@ class PLS:
 
     def cross_predict(self, X: ArrayLike, Y: ArrayLike, splits: Splits) -> Iterator[Array]:
         """For each split (rows to train on, rows to test on) the predictions of its test rows (n_test × q)."""
+        return (fit.predicted for fit in self.cross_fit(X, Y, splits))
+
+    def cross_fit(self, X: ArrayLike, Y: ArrayLike, splits: Splits) -> Iterator[SplitFit]:
+        """Predictions as in :meth:`cross_predict`, each with the effects of the training rows on them.
+
+        The directions of the components are kept where a training row is left out.
+        """
         X, Y = check_inputs(X, Y)
         n, p = X.shape
         for train, _ in splits:
@@ -358,13 +377,15 @@ class PLS:
         fewest = min((len(train) for train, _ in splits), default=n)
         if fewest < p <= n / 2:  # the products of all stimuli would be larger
             for train, test in splits:
-                yield self.fit(X[train], Y[train]).predict(X[test])
+                yield SplitFit(self.fit(X[train], Y[train]).predict(X[test]))
             return
         problem = _Dual(X, Y, self.device) if fewest < p else _Primal(X, Y, self.device)
         counts = []
-        for predicted, count in problem.predictions(splits, self.n_components):
+        for (train, test), (predicted, count, scores) in zip(
+            splits, problem.predictions(splits, self.n_components), strict=True
+        ):
             counts.append(count)
-            yield predicted
+            yield SplitFit(predicted, left_out=_LeftOutOfScores(scores, Y, train, test))
         self._warn(min(counts, default=self.n_components))
 
     def check(self, n: int, p: int) -> None:
@@ -383,6 +404,50 @@ class PLS:
                 "responses is rounding noise (features are linearly dependent or have very different sizes)",
                 stacklevel=3,
             )
+
+
+class _LeftOutOfScores(LeftOut):
+    """Effects of training rows through the loadings of the responses, with the directions of the components kept.
+
+    Parameters
+    ----------
+    scores : callable
+        Scores of all rows, n × components; but for their mean, those of the training rows are orthonormal.
+    Y : array, n × q
+    train, test : array of int
+    """
+
+    def __init__(self, scores: Scores, Y: Array, train: NDArray[np.intp], test: NDArray[np.intp]) -> None:
+        self._scores, self._Y, self._train, self._test = scores, Y, train, test
+
+    @cached_property
+    def _parts(self) -> tuple[Array, Array]:
+        scores = self._scores()
+        trained = scores[self._train]
+        mean = trained.mean(axis=0)
+        return trained - mean, scores[self._test] - mean
+
+    def hat(self) -> Array:
+        trained, tested = self._parts
+        return product(tested, trained.T) + 1 / len(trained)
+
+    def hat_transposed(self, slopes: Array) -> Array:
+        trained, tested = self._parts
+        return product(trained, product(tested.T, slopes)) + slopes.sum(axis=0) / len(trained)
+
+    def residuals(self, groups: NDArray[np.intp]) -> Array:
+        trained, n = self._parts[0], len(self._train)
+        responses = self._Y[self._train]
+        responses = responses - responses.mean(axis=0)
+        responses -= product(trained, product(trained.T, responses))
+        # the matrix of residuals is a projection, and thus its own square
+        diagonal = 1 - 1 / n - np.einsum("ij,ij->i", trained, trained)
+        return scaled_residuals(
+            responses,
+            np.maximum(diagonal, _LEAST_OWN),
+            lambda rows: np.eye(len(rows)) - 1 / n - product(trained[rows], trained[rows].T),
+            groups,
+        )
 
 
 class _Dual:
@@ -420,13 +485,13 @@ class _Dual:
             weights = to_numpy(found.directions[s].T @ loadings) * (self._y_scale / self._x_scale)
             yield weights, int(found.counts[s])
 
-    def predictions(self, splits: Splits, n_components: int) -> Iterator[tuple[Array, int]]:
-        """Predictions of each split's test rows, and their number of components."""
+    def predictions(self, splits: Splits, n_components: int) -> Iterator[tuple[Array, int, Scores]]:
+        """Predictions of each split's test rows, their number of components, and the scores of all rows."""
         tests = iter([test for _, test in splits])
         trains = [train for train, _ in splits]
         for found, loadings, y_mean, s in self._extracted(trains, n_components, directions=False):
             predicted = to_numpy(found.images[s][:, next(tests)].T @ loadings + y_mean)
-            yield predicted * self._y_scale + self._offset, int(found.counts[s])
+            yield predicted * self._y_scale + self._offset, int(found.counts[s]), partial(_rows_of, found.images[s])
 
     def _extracted(
         self, trains: list[NDArray[np.intp]], n_components: int, *, directions: bool
@@ -472,17 +537,26 @@ class _Primal:
 
     def weights(self, trains: list[NDArray[np.intp]], n_components: int) -> Iterator[tuple[Array, int]]:
         """Weights (p × q) of the features for each training set, and their number of components."""
-        for weights, count, _, _ in self._fitted(trains, n_components):
+        for weights, count, *_ in self._fitted(trains, n_components):
             yield weights, count
 
-    def predictions(self, splits: Splits, n_components: int) -> Iterator[tuple[Array, int]]:
-        """Predictions of each split's test rows, and their number of components."""
+    def predictions(self, splits: Splits, n_components: int) -> Iterator[tuple[Array, int, Scores]]:
+        """Predictions of each split's test rows, their number of components, and the scores of all rows."""
         tests = iter([test for _, test in splits])
-        for weights, count, x_mean, y_mean in self._fitted([train for train, _ in splits], n_components):
+        for weights, count, x_mean, y_mean, found in self._fitted([train for train, _ in splits], n_components):
             fit = LinearFit(x_mean, y_mean, weights)
-            yield fit.predict(self._X[next(tests)]), count
+            yield fit.predict(self._X[next(tests)]), count, partial(self._scores, found)
 
-    def _fitted(self, trains: list[NDArray[np.intp]], n_components: int) -> Iterator[tuple[Array, int, Array, Array]]:
+    def _scores(self, directions: Any) -> Array:
+        weights = to_numpy(directions).T / self._x_scale
+        scores = np.empty((len(self._X), weights.shape[1]))
+        for rows in chunks(*self._X.shape):
+            scores[rows] = self._X[rows] @ weights
+        return scores
+
+    def _fitted(
+        self, trains: list[NDArray[np.intp]], n_components: int
+    ) -> Iterator[tuple[Array, int, Array, Array, Any]]:
         p, q = self._B.shape
         held = max((len(self._X) - len(train) for train in trains), default=0)
         width = held if 2 * held < p else p
@@ -495,7 +569,11 @@ class _Primal:
                 fitted = to_numpy(found.directions[s].T @ loadings[s]) * (self._y_scale / self._x_scale)
                 x_mean = self._x_mean + form.x_mean[s] * self._x_scale
                 y_mean = self._offset + form.y_mean[s] * self._y_scale
-                yield fitted, int(found.counts[s]), x_mean, y_mean
+                yield fitted, int(found.counts[s]), x_mean, y_mean, found.directions[s]
+
+
+def _rows_of(images: Any) -> Array:
+    return np.asarray(to_numpy(images).T)
 
 
 def _centred(Y: Array) -> tuple[Array, float, Array]:

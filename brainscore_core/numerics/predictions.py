@@ -59,6 +59,8 @@ class Predictivity:
     pairs : float
         Sum of the squared effects of pairs of a training and a test stimulus that act through all neuroids in common;
         `effects` contain them twice.
+    training : array, stimuli × neuroids, or None
+        The part of `effects` that training stimuli have on the fitted maps; None if maps are kept.
     """
 
     value: float
@@ -68,6 +70,7 @@ class Predictivity:
     weights: Array
     squared: bool
     pairs: float = 0.0
+    training: Array | None = None
 
     @property
     def n_stimuli(self) -> int:
@@ -115,6 +118,7 @@ class PredictivityOfUnits:
             correlations=self.found.correlations[..., columns],
             groups=self.found.groups[columns],
             effects=self.found.effects[np.ix_(rows, columns)],
+            training=None if self.found.training is None else self.found.training[np.ix_(rows, columns)],
             weights=self.found.weights[columns],
         )
         clusters = None if self.clusters is None else self.clusters[columns]
@@ -213,7 +217,7 @@ class PredictivityOfSplits:
                 held, units = np.unique(self._stimuli[test], return_inverse=True)
                 self._tested[held] += 1
                 self._pairs[held] += (sums_of_groups(found.pairs, units) ** 2).sum(axis=1)
-                self._pairs[held] -= sums_of_groups(found.cells, units).sum(axis=1)
+                self._pairs[held] -= np.bincount(units, found.cells)
         self._correlations.append(np.array(own))
 
     def result(self) -> Predictivity:
@@ -232,10 +236,13 @@ class PredictivityOfSplits:
         effects = np.einsum("bij,bj->ij", self._effects, scale[:, group])
         value = float(np.mean(_signed_square(over_splits) if self._squared else over_splits))
         share = splits / max(self._trained, 1)  # the effects of training stimuli may come from some of the splits
-        effects += self._training * (share * scale[0, group])
+        training = self._training * (share * scale[0, group]) if self._trained else None
+        if training is not None:
+            effects += training
         # a pair of a training and a test stimulus has about the same effect in all splits that test the latter
         pairs = float(self._pairs @ self._tested) * (share * float(scale.mean())) ** 2
-        return Predictivity(value, correlations, group, effects, self._weights / splits, self._squared, max(pairs, 0.0))
+        weights = self._weights / splits
+        return Predictivity(value, correlations, group, effects, weights, self._squared, max(pairs, 0.0), training)
 
 
 def predictivity(
@@ -345,21 +352,23 @@ def predictivity_interval(
         reason = "the value itself is undefined"
     if reason is not None:
         return Interval(math.nan, math.nan, math.nan, "crossed", fewest, reason)
+    effects, training = result.effects, result.training
     if codes is not None and codes.max() + 1 >= FEWEST_GROUPS:
         fewest = min(result.n_stimuli, int(codes.max()) + 1)
-        of_neuroids = _jackknifed(result, codes)
-        cells = sums_of_groups(result.effects.T, codes).T
-        variance, df = _variance([cells], [of_neuroids], known=codes.max(), concentration=0.0, pairs=result.pairs)
+        of_neuroids, known, concentration = _jackknifed(result, codes), float(codes.max()), 0.0
+        effects = sums_of_groups(effects.T, codes).T
+        training = None if training is None else sums_of_groups(training.T, codes).T
     else:
         of_neuroids = float(np.nanvar(_resampled(result, n_resamples, seed, codes), ddof=1))
-        concentration = float(np.sum(result.weights**2))
-        variance, df = _variance(
-            [result.effects],
-            [of_neuroids],
-            known=_known([result], result.n_neuroids),
-            concentration=concentration,
-            pairs=result.pairs,
-        )
+        known, concentration = _known([result], result.n_neuroids), float(np.sum(result.weights**2))
+    variance, df = _variance(
+        [effects],
+        [of_neuroids],
+        known=known,
+        concentration=concentration,
+        pairs=result.pairs,
+        least=0.0 if training is None else _common([effects - training]),
+    )
     error = math.sqrt(variance)
     half = float(stdtrit(min(df, fewest - 1), (1 + level) / 2)) * error
     return Interval(result.value - half, result.value + half, error, "crossed", fewest)
@@ -435,6 +444,7 @@ def compare_predictivity(
     transform: Transform | None = None,
     paired_neuroids: bool = True,
     clusters: ArrayLike | None = None,
+    widening: float = 1.0,
     n_resamples: int = 1000,
     level: float = 0.95,
     seed: int = 0,
@@ -452,6 +462,8 @@ def compare_predictivity(
     clusters : array (neuroids,), optional
         Clusters of neuroids, such as animals, that vary together. Fewer than five clusters do not vary: the neuroids of
         each vary instead.
+    widening : float
+        Factor of the standard error, for what the two results do not contain, such as maps that are fitted anew.
     n_resamples : int
         Number of resamples of the neuroids.
     level : float
@@ -472,7 +484,7 @@ def compare_predictivity(
     Harrell & Davis [3]_, as otherwise leaving out a stimulus would have no slope. Degrees of freedom are those of
     Satterthwaite; the variance of a median, which depends on the density around it, counts with half the number of
     values that have weight in the smoothed median. Maps are kept, unless :class:`PredictivityOfSplits` received how
-    they change.
+    they change, or `widening` stands for it.
 
     References
     ----------
@@ -510,7 +522,7 @@ def compare_predictivity(
             of_clusters = float(known / (known + 1) * np.sum((lost - lost.mean()) ** 2))
             cell = sums_of_groups((effects[0] - effects[1]).T, codes).T
             variance, df = _variance([cell], [of_clusters], known=known, concentration=0.0)
-            return student_test(difference, variance, min(df, n - 1, known), level=level)
+            return student_test(difference, widening**2 * variance, min(df, n - 1, known), level=level)
     seeds = (seed, seed) if paired_neuroids else (seed, seed + 1)
     replicates = [change(_resampled(side, n_resamples, own, codes)) for side, own in zip(sides, seeds, strict=True)]
     of_neuroids = float(np.nanvar(replicates[0] - replicates[1], ddof=1))
@@ -520,7 +532,7 @@ def compare_predictivity(
     variance, df = _variance(cells, [of_neuroids], known=of_median, concentration=concentration)
     # at most those of a kind that contributes more than half of the variance, such as few groups of stimuli
     df = min(df, of_median if of_neuroids > variance / 2 else n - 1)
-    return student_test(difference, variance, df, level=level)
+    return student_test(difference, widening**2 * variance, df, level=level)
 
 
 def influence_of_stimuli(result: Predictivity) -> Array:
@@ -632,7 +644,13 @@ def _drops(values: Array) -> Array:
 
 
 def _variance(
-    cells: Sequence[Array], of_neuroids: Sequence[float], *, known: float, concentration: float, pairs: float = 0.0
+    cells: Sequence[Array],
+    of_neuroids: Sequence[float],
+    *,
+    known: float,
+    concentration: float,
+    pairs: float = 0.0,
+    least: float = 0.0,
 ) -> tuple[float, float]:
     """Variance over stimuli and neuroids, and its degrees of freedom.
 
@@ -648,17 +666,24 @@ def _variance(
         Sum of the squared weights of the neuroids in the smoothed median.
     pairs : float
         What pairs of stimuli contribute twice.
+    least : float
+        Variance of the common effects with fitted maps kept; maps that vary as well add to it.
     """
     n = len(cells[0])
-    centred = [cell - cell.mean(axis=0) for cell in cells]
-    shared = np.sum([cell.sum(axis=1) for cell in centred], axis=0)
-    of_stimuli = float(np.sum(shared**2)) * (n - 1) / n
-    single = float(sum(np.vdot(cell, cell) for cell in centred)) * (n - 1) / n
-    common = max(of_stimuli - single - pairs, 0.0) / max(1 - concentration, 0.5)
+    common = max(_common(cells) - pairs, least, 0.0) / max(1 - concentration, 0.5)
     own = float(sum(of_neuroids))
     variance = own + common
     uncertain = own**2 / known + common**2 / (n - 1)
     return variance, variance**2 / uncertain if uncertain > 0 else min(n - 1, known)
+
+
+def _common(cells: Sequence[Array]) -> float:
+    """Variance of the effects that stimuli have on all neuroids in common; by chance, it may be below 0."""
+    n = len(cells[0])
+    centred = [cell - cell.mean(axis=0) for cell in cells]
+    shared = np.sum([cell.sum(axis=1) for cell in centred], axis=0)
+    single = sum(np.vdot(cell, cell) for cell in centred)
+    return float(np.sum(shared**2) - single) * (n - 1) / n
 
 
 def _known(sides: Sequence[Predictivity], neuroids: int) -> float:

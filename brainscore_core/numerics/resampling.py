@@ -280,7 +280,12 @@ def satterthwaite(parts: Sequence[tuple[float, float]]) -> float:
 
 
 def combined_interval(
-    estimate: float, influences: Sequence[ArrayLike], *, level: float = 0.95, correlation: bool = False
+    estimate: float,
+    influences: Sequence[ArrayLike],
+    *,
+    shared: float | None = None,
+    level: float = 0.95,
+    correlation: bool = False,
 ) -> Interval:
     """Student's t interval of a value that varies with several kinds of units.
 
@@ -291,6 +296,8 @@ def combined_interval(
     influences : sequence of array
         Influence of each kind of units, or of two crossed kinds (see :func:`influence_variance`); the variances are
         added.
+    shared : float, optional
+        Variance of what depends on two kinds of units at once, which is in the variance of both.
     level : float
         Confidence level.
     correlation : bool
@@ -299,13 +306,15 @@ def combined_interval(
     Returns
     -------
     Interval
-        `n` is the smallest number of units, and the degrees of freedom are at most n − 1. NaN with a reason for fewer
+        `n` is the smallest number of units. The degrees of freedom are those of Satterthwaite, and at most n − 1
+        without `shared`, where the sum is too large. NaN with a reason for fewer
         than 3 units of a kind, or if the value is undefined without some of them.
 
     Notes
     -----
     The sum of the jackknife's variances is at least the variance on average [1]_: what depends on two kinds of units at
-    once is in the variance of both.
+    once is in the variance of both. It is subtracted once if it is known, and the variance is at least that of each
+    kind.
 
     References
     ----------
@@ -322,14 +331,16 @@ def combined_interval(
     if n < 3:
         return _undefined("influence", n, f"{n} units: at least 3 are needed to tell how much they vary")
     parts = [influence_variance(part) for part in arrays]
-    error = math.sqrt(sum(variance for variance, _ in parts))
+    total = sum(variance for variance, _ in parts)
+    variance = total if shared is None else max(total - shared, *(variance for variance, _ in parts))
+    error = math.sqrt(variance)
     if not math.isfinite(estimate):
         return _undefined("influence", n, "the value itself is undefined")
     if not math.isfinite(error):
         return _undefined("influence", n, "undefined without one of the units")
-    return student_interval(
-        estimate, error, df=min(satterthwaite(parts), n - 1), n=n, level=level, correlation=correlation
-    )
+    df = satterthwaite(parts)
+    df = min(df, n - 1) if shared is None or not total > 0 else df * (variance / total) ** 2
+    return student_interval(estimate, error, df=df, n=n, level=level, correlation=correlation)
 
 
 def student_interval(

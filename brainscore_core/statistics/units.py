@@ -26,6 +26,7 @@ from brainscore_core.numerics.predictions import (
     influence_of_stimuli,
     influence_through_neuroids,
     predictivity,
+    predictivity_interval,
 )
 from brainscore_core.numerics.significance import PairedTest, paired_test, with_ceiling
 from brainscore_core.populations import FEWEST_GROUPS, condition, these
@@ -73,7 +74,8 @@ class Predicted:
 
     `stimuli` are the units that were left out, `grouped_by` the coordinate that they are values of, if they are groups;
     `regrouped`, if it was not stored what groups the stimuli, returns the same with groups by another coordinate.
-    `clusters` are the subjects of the neuroids, if known.
+    `clusters` are the subjects of the neuroids, if known. `widening` is the standard error of the
+    score over that of the stored predictions, which do not tell how fitted maps vary; at least 1.
     """
 
     predictivity: Predictivity
@@ -85,6 +87,7 @@ class Predicted:
     clusters: NDArray[Any] | None
     targets: NDArray[Any]
     paired: bool
+    widening: float
 
     @property
     def stimulus_kind(self) -> str:
@@ -359,6 +362,7 @@ def _test_predicted(first: Side, second: Side, a: Predicted, b: Predicted, *, le
         transform=None if link is None else _bound(link, first.receipt),
         paired_neuroids=a.paired,
         clusters=a.clusters,
+        widening=math.sqrt(a.widening * b.widening),
         level=level,
     )
     units_text = f"{a.predictivity.n_stimuli:,} {a.stimulus_kind} × {a.n_neuroid_units:,} {a.neuroid_kind}"
@@ -495,6 +499,9 @@ def _predicted(predictions: Any, targets: Any, receipt: Receipt, grouped_by: str
         computed = predictivity(x, y, splits=splits[rows], stimuli=units, groups=groups, squared=x.ndim == 3)
     except ValueError as error:
         raise Incomparable(f"the predictions of {receipt.model.identifier} cannot be compared: {error}") from error
+    clusters = None if clusters is None else clusters[columns]
+    stored = receipt.raw.error if receipt.raw is not None else None
+    kept = predictivity_interval(computed, clusters=clusters).error
     labels = np.char.add(np.char.add(splits[rows].astype(str), " "), stimuli[rows].astype(str))
     return Predicted(
         computed,
@@ -503,9 +510,10 @@ def _predicted(predictions: Any, targets: Any, receipt: Receipt, grouped_by: str
         None if groups_of_stimuli is None else name_of_groups,
         None if declared else lambda name: _predicted(predictions, targets, receipt, name or INDEPENDENT),
         neuroids[columns],
-        None if clusters is None else clusters[columns],
+        clusters,
         y,
         paired,
+        max(stored / kept, 1.0) if stored and kept > 0 else 1.0,
     )
 
 

@@ -30,7 +30,7 @@ from brainscore_vision.assessment.overlaps import (
 from brainscore_vision.assessment.serial import SerialTest, find_dependence, responses_of
 from brainscore_vision.assessment.severity import BLOCKS, DUPLICATES, Loss, blocks_of_time, find_losses
 from brainscore_vision.metric_helpers.alignment import coord_values
-from brainscore_vision.metric_helpers.copies import Copies, equal_responses
+from brainscore_vision.metric_helpers.repetitions import Copies, equal_responses
 from brainscore_vision.model_interface import BrainModel
 
 __all__ = ["Audit", "Copies", "audit"]

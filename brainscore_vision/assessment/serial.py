@@ -9,13 +9,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from brainscore_core.numerics.significance import corrected
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_core.supported_data_standards.brainio.stimulus_groups import GROUPS
 from brainscore_vision.assessment.overlaps import Parts, repetitions_of
 from brainscore_vision.metric_helpers.alignment import coord_values
+from brainscore_vision.metric_helpers.repetitions import (
+    ORDERS,
+    SEQUENCES,
+    is_order,
+    numbers_of,
+    serial_tests,
+)
 
 __all__ = [
     "CATEGORIES",
@@ -31,18 +38,7 @@ __all__ = [
 CATEGORIES = (*GROUPS, "condition")
 """Coordinates within which the order of presentations is tested."""
 
-ORDERS = (
-    "presentation_time", "presentation_order", "presentation_index", "trial_time", "trial_order", "trial_number",
-    "trial_index", "trial", "onset_time", "onset", "start_time", "time", "frame", "frame_number", "frame_index",
-)  # fmt: skip
-"""Coordinates that tell when something was presented."""
-
-SEQUENCES = ("subject", "session", "session_id", "run", "block", "video", "video_id", "video_name", "clip")
-"""Coordinates whose values have an order of their own."""
-
 _LEVEL = 0.05
-_PERMUTATIONS = 999
-_PROJECTED = 64
 
 Codes = NDArray[np.intp]
 Array = NDArray[np.float64]
@@ -93,107 +89,6 @@ class Order(NamedTuple):
     sequence: Codes
 
 
-def serial_tests(
-    values: ArrayLike,
-    order: ArrayLike,
-    *,
-    strata: ArrayLike | None = None,
-    sequence: ArrayLike | None = None,
-    permutations: int = _PERMUTATIONS,
-    seed: int = 0,
-) -> tuple[tuple[float, float], tuple[float, float]]:
-    """Test whether successive responses resemble each other, and whether responses drift.
-
-    Parameters
-    ----------
-    values : array, presentations × neuroids
-        Responses. Neuroids with NaN, or that do not vary, are left out.
-    order : array (presentations,)
-        When they were presented; presentations without a time (NaN) are left out.
-    strata : array (presentations,), optional
-        Category of each presentation: responses are permuted within categories, after their means were subtracted.
-    sequence : array (presentations,), optional
-        Session of each presentation: only presentations of the same one are successive.
-    permutations : int
-        Number of permutations.
-    seed : int
-        Seed of the permutations.
-
-    Returns
-    -------
-    (value, p) of the autocorrelation, (value, p) of the drift
-        Mean over neuroids of the correlation of successive responses; root mean square over neuroids of the correlation
-        with the order. One-sided p-values. NaN if no responses can be permuted.
-
-    Notes
-    -----
-    If responses of a category are exchangeable, all permutations within categories are equally probable, whatever the
-    order of categories: the test is exact [1]_. All neuroids of a presentation are permuted together. More than 64
-    neuroids are projected at random on 64 dimensions.
-
-    References
-    ----------
-    .. [1] Phipson & Smyth (2010). Permutation p-values should never be zero. https://doi.org/10.2202/1544-6115.1585
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> noise = rng.standard_normal((101, 5))
-    >>> (r, p), _ = serial_tests(noise[1:] + noise[:-1], np.arange(100))
-    >>> r > 0.3, p
-    (True, 0.001)
-    """
-    time = np.asarray(order, dtype=np.float64)
-    known = np.isfinite(time)
-    responses = np.asarray(values, dtype=np.float64)[known]
-    n = len(responses)
-    session = np.zeros(n, dtype=np.intp) if sequence is None else np.asarray(sequence)[known]
-    stratum = np.zeros(n, dtype=np.intp)
-    if strata is not None:
-        stratum = np.unique(np.asarray(strata)[known], return_inverse=True)[1].astype(np.intp)
-    undefined = ((math.nan, math.nan), (math.nan, math.nan))
-    if n < 3 or np.bincount(stratum).max() < 2:
-        return undefined
-    rng = np.random.default_rng(seed)
-    sorted_rows = np.lexsort((time[known], session))
-    responses, session, stratum = responses[sorted_rows], session[sorted_rows], stratum[sorted_rows]
-    responses = responses[:, np.isfinite(responses).all(axis=0)]
-    means = np.zeros((int(stratum.max()) + 1, responses.shape[1]))
-    np.add.at(means, stratum, responses)
-    residual = responses - (means / np.bincount(stratum)[:, None])[stratum]
-    spread = residual.std(axis=0)
-    varying = spread > 1e-12 * np.maximum(np.abs(responses).max(axis=0, initial=0), 1e-300)
-    residual = residual[:, varying] / spread[varying]
-    d = residual.shape[1]
-    if not d:
-        return undefined
-    if d > _PROJECTED:
-        residual = residual @ (rng.standard_normal((d, _PROJECTED)) / math.sqrt(_PROJECTED))
-    place = np.arange(n, dtype=np.float64)
-    for number in np.unique(session):
-        place[session == number] -= place[session == number].mean()
-    place /= max(float(np.linalg.norm(place)), 1e-300)
-    pairs = np.flatnonzero(session[1:] == session[:-1])
-    if not len(pairs):
-        return undefined
-
-    def statistics(rows: Codes) -> tuple[float, float]:
-        shown = residual[rows]
-        successive = float(np.einsum("ij,ij->", shown[pairs], shown[pairs + 1])) / (len(pairs) * d)
-        trend = place @ shown
-        return successive, float(np.sqrt(trend @ trend / (n * d)))
-
-    observed = statistics(np.arange(n))
-    positions = np.argsort(stratum, kind="stable")
-    reached = np.ones(2)
-    rows = np.empty(n, dtype=np.intp)
-    for _ in range(permutations):
-        rows[positions] = np.lexsort((rng.random(n), stratum))
-        reached += np.array(statistics(rows)) >= np.array(observed) - 1e-12
-    p_values = reached / (permutations + 1)
-    return (observed[0], float(p_values[0])), (observed[1], float(p_values[1]))
-
-
 def find_dependence(parts: Parts, seed: int) -> tuple[tuple[SerialTest, ...], Order | None, list[str]]:
     """Tests of averaged responses within categories, and of repetitions within stimuli."""
     tests: list[SerialTest] = []
@@ -201,11 +96,11 @@ def find_dependence(parts: Parts, seed: int) -> tuple[tuple[SerialTest, ...], Or
     candidates = [("averaged", parts.recordings[:1]), ("repetitions", repetitions_of(parts)[0])]
     for kind, recordings in candidates:
         for assembly in recordings:
-            coord = next((name for name in ORDERS if _is_order(assembly, name)), None)
+            coord = next((name for name in ORDERS if is_order(assembly, name)), None)
             if coord is None:
                 continue
             ids = coord_values(assembly, "stimulus_id", role="recordings")
-            time = _numbers(assembly[coord].values)
+            time = numbers_of(assembly[coord].values)
             sequence = _crossed(assembly, SEQUENCES)
             if kind == "averaged":
                 within, strata = _categories(assembly)
@@ -224,21 +119,6 @@ def find_dependence(parts: Parts, seed: int) -> tuple[tuple[SerialTest, ...], Or
     notes = [] if tests or not parts.neural else ["dependence over time was not tested: no coordinate tells the order"]
     together = zip(tests, adjusted, strict=True)
     return tuple(SerialTest(**asdict(test) | {"p_corrected": float(p)}) for test, p in together), order, notes
-
-
-def _is_order(assembly: DataAssembly, name: str) -> bool:
-    if name not in assembly.coords or assembly[name].dims != ("presentation",):
-        return False
-    values = np.asarray(assembly[name].values)
-    return values.dtype.kind in "iufM" and len(np.unique(values)) > 2
-
-
-def _numbers(values: Any) -> Array:
-    values = np.asarray(values)
-    if values.dtype.kind == "M":
-        missing = np.isnat(values)
-        return np.where(missing, np.nan, values.astype(np.int64).astype(np.float64))
-    return values.astype(np.float64)
 
 
 def _crossed(assembly: DataAssembly, names: Sequence[str]) -> Codes:

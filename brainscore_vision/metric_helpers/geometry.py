@@ -39,6 +39,12 @@ Array = NDArray[np.float64]
 
 _DIMS = ("presentation", "neuroid")
 _BLOCKS = 20
+_FEW = 10
+"""Number of groups below which the variance that two kinds of units share is computed: there it costs most power."""
+
+_MOST_DELETIONS = 5_000_000
+"""Number of pairs of stimuli × deletions up to which it is computed, which takes about a second."""
+
 _FEWEST_NEUROIDS = 3
 """With fewer, the neuroids are taken as fixed."""
 
@@ -76,12 +82,16 @@ class Varied(NamedTuple):
         ``'stimuli'``, ``'neuroids'``, or the coordinate of the groups.
     ids : array, units
         Which units these are.
+    shared : float or None
+        Variance of what depends on these and the first units at once, which is in the variance of both; None if
+        unknown.
     """
 
     units: Units
     influence: Array
     name: str
     ids: NDArray[Any]
+    shared: float | None = None
 
 
 def matched(source: DataAssembly, target: DataAssembly, *, fewest: int, what: str) -> Matched:
@@ -181,7 +191,9 @@ def _attach(
         )
     if interval is None:
         centre = _clip_correlation(float(score) - bias)
-        interval = combined_interval(centre, [part.influence for part in varied], correlation=True)
+        interval = combined_interval(
+            centre, [part.influence for part in varied], shared=varied[-1].shared, correlation=True
+        )
         if interval.reason is not None:
             interval = interval._replace(reason="too few stimuli, or undefined when one of the units is left out")
     if similarity.reason is not None:
@@ -279,8 +291,40 @@ class GeometryMetric(Metric):
         influence = np.full(neuroids.number, np.nan)
         if np.isfinite(parts[0].influence).all():
             influence = self.neuroid_influence(first, second, pair.Y, neuroids)
-        parts.append(Varied(neuroids, influence, name, ids))
+        shared = None
+        few = any(kind.grouped and kind.number < _FEW for kind in (stimuli, neuroids))
+        if few and similarity.reason is None and np.isfinite(influence).all():
+            codes = np.empty_like(stimuli.codes)
+            codes[pair.order] = stimuli.codes
+            shared = self.shared_variance(first, second, pair.Y, codes % _BLOCKS, neuroids.codes % _BLOCKS)
+        parts.append(Varied(neuroids, influence, name, ids, shared))
         return parts
+
+    def shared_variance(
+        self, first: Array, second: Array, Y: NDArray, stimuli: NDArray[np.intp], neuroids: NDArray[np.intp]
+    ) -> float | None:
+        """Variance of what depends on stimuli and neuroids at once, by leaving out both; None if that takes too long.
+
+        Parameters
+        ----------
+        first, second : array, stimuli × stimuli
+            The two matrices.
+        Y : array, stimuli × neuroids
+            What the second one is of.
+        stimuli, neuroids : array of int
+            Unit, or block of units, of each, numbered from 0.
+        """
+        rows, columns, n = int(stimuli.max()) + 1, int(neuroids.max()) + 1, len(stimuli)
+        if n * (n - 1) // 2 * rows * columns > _MOST_DELETIONS:
+            return None
+        left_out = np.empty((rows, columns))
+        for column in range(columns):
+            other = self.geometry(Y[:, neuroids != column])
+            left_out[:, column] = self.without_stimuli(first, other, stimuli)
+        # the effects of a single kind do not differ by units of the other kind
+        mixed = left_out - left_out.mean(axis=0) - left_out.mean(axis=1, keepdims=True) + left_out.mean()
+        shared = float(np.sum(mixed**2)) * (rows - 1) * (columns - 1) / (rows * columns)
+        return shared if math.isfinite(shared) else None
 
     def value(self, source: DataAssembly, target: DataAssembly) -> float:
         """The score alone: its interval takes most of the time, and simulations of many experiments do not use it."""

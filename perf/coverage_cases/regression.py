@@ -8,7 +8,7 @@ from brainscore_vision import load_metric
 
 from .case import Case, average, coords
 
-__all__ = ["CASES", "experiment"]
+__all__ = ["CASES", "assembly", "experiment"]
 
 STIMULI, FEATURES, LATENT = 80, 40, 20
 TRUTH = "mean score of the experiments, each with other stimuli and neuroids"
@@ -17,7 +17,8 @@ MODEL = np.random.default_rng(0).standard_normal((LATENT, FEATURES)) / np.sqrt(L
 """The model, which all experiments share: features are a function of what the stimuli contain."""
 
 
-def _assembly(values, stimuli=None, **neuroid):
+def assembly(values, stimuli=None, **neuroid):
+    """Features or responses, presentation × neuroid [× time bin]."""
     stimuli = np.arange(len(values)) if stimuli is None else stimuli
     columns = coords("presentation", stimulus_id=[f"s{i:03}" for i in stimuli])
     columns |= coords("neuroid", neuroid_id=np.arange(values.shape[1]), **neuroid)
@@ -54,7 +55,7 @@ def _cross_validated(name):
         source, target = _draw(rng, n)
         if name.startswith("reverse"):  # the features are predicted from the responses
             source, target = target, source
-        return metric(_assembly(source), _assembly(target))
+        return metric(assembly(source), assembly(target))
 
     return draw
 
@@ -67,7 +68,7 @@ def _split(name):
         sides = [*_draw(rng, n, fixed=len(train))]
         if name.startswith("reverse"):
             sides.reverse()
-        return metric(*(_assembly(side[rows], rows) for side in sides for rows in (train, test)))
+        return metric(*(assembly(side[rows], rows) for side in sides for rows in (train, test)))
 
     return draw
 
@@ -77,7 +78,7 @@ def _over_time(name):
 
     def draw(rng, n) -> Score:
         source, target = _draw(rng, n, 2)
-        return metric(_assembly(source), _assembly(target))
+        return metric(assembly(source), assembly(target))
 
     return draw
 
@@ -88,7 +89,7 @@ def _mask():
 
     def draw(rng, n) -> Score:
         source, target = _draw(rng, n)
-        return metric(_assembly(source, channel_x=x, channel_y=y, channel=channel), _assembly(target))
+        return metric(assembly(source, channel_x=x, channel_y=y, channel=channel), assembly(target))
 
     return draw
 

@@ -1,10 +1,13 @@
 """Intervals of regressions where stimuli and neuroids are drawn anew, also in groups."""
 
+import numpy as np
+
 from brainscore_core.metrics import Score
 from brainscore_vision import load_metric
 
 from .case import Case, average
 from .geometry_units import experiment
+from .regression import assembly
 
 __all__ = ["CASES"]
 
@@ -54,6 +57,26 @@ def _kept(name, regime, neuroids, sizes):
     return Case([f"{name}: {regime}"], "neuroids", text, draw, lambda scores, n: 0.0, sizes=sizes, simulations=200)
 
 
+LATENT, FEATURES, NEUROIDS = 10, 30, 50
+
+
+def _common_noise(name, strength):
+    """Noise of each stimulus that all neuroids have in common, such as that of arousal."""
+    metric = load_metric(name)
+    model = np.random.default_rng(1).standard_normal((LATENT, FEATURES)) / np.sqrt(LATENT)
+    model *= np.where(np.arange(LATENT) < LATENT // 2, 1.0, 0.4)[:, None]  # half of them are hardly seen
+
+    def draw(rng, n) -> Score:
+        latent = rng.standard_normal((n, LATENT))
+        responses = latent @ rng.standard_normal((LATENT, NEUROIDS)) / np.sqrt(LATENT)
+        responses += rng.uniform(0.5, 1.5, NEUROIDS) * rng.standard_normal((n, NEUROIDS))
+        responses += strength * rng.uniform(0.5, 1.5, NEUROIDS) * rng.standard_normal((n, 1))
+        return metric(assembly(latent @ model + 0.3 * rng.standard_normal((n, FEATURES))), assembly(responses))
+
+    regime = f"common noise, {strength:g} × the signal"
+    return Case([f"{name}: {regime}"], "stimuli", "mean of the scores", draw, average, sizes=(100,), simulations=400)
+
+
 CASES = [
     *_cases("ridge", (60, 100, 640)),
     _case("ridge", "5 folds, as advised", 50, (20,), splits={"kfold": True, "splits": 5}),
@@ -64,5 +87,10 @@ CASES = [
         case
         for case in _cases("pls", (100, 640))
         if not case.names[0].endswith(("168 neuroids", "unequal repetitions"))
+    ),
+    *(
+        _common_noise(name, strength)
+        for name in ("ridge", "pls", "linear_predictivity", "neuron_to_neuron")
+        for strength in (1.0, 2.0)
     ),
 ]

@@ -131,6 +131,25 @@ def _ceiling_differs_from_zero(benchmark: Any, given: BenchmarkContext) -> None:
         )
 
 
+def _ceiling_without_drift(benchmark: Any, given: BenchmarkContext) -> None:
+    ceiling = benchmark.ceiling
+    drift = ceiling.attrs.get("drift") if isinstance(ceiling, Score) else None
+    if drift == "found":
+        raise Failed(
+            "stimuli were shown in the same order in all repetitions, and mean responses follow this order: a drift "
+            "counts as signal",
+            "show the stimuli of each repetition in an order of its own; if similar stimuli follow each other, declare "
+            "their groups with stimulus_groups",
+        )
+    if drift != "none":
+        raise NotApplicable(
+            "no coordinate tells in which order the stimuli were shown, such as presentation_order: a slow drift in an "
+            "order that all repetitions share would count as signal"
+            if drift == "unknown"
+            else "the ceiling does not tell"
+        )
+
+
 def _ceiling_error(benchmark: Any, given: BenchmarkContext) -> None:
     ceiling = benchmark.ceiling
     if isinstance(ceiling, Score):
@@ -230,6 +249,7 @@ CHECKS: dict[str, Callable[[Any, BenchmarkContext], None]] = {
     "its ceiling is a Score above 0 and at most 1": _ceiling,
     "its ceiling says how sure it is": _ceiling_error,
     "its ceiling's interval is above 0": _ceiling_differs_from_zero,
+    "its ceiling is not of responses that drift": _ceiling_without_drift,
     "it scores a model": _runs,
     "its tests load it": _tests_load,
     "its tests look at the ceiling": _tests_ceiling,

@@ -15,7 +15,7 @@ from brainscore_core.numerics.reliability import half_means, spearman_brown
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, coords_for_dim
 from brainscore_vision.metric_helpers._draws import shuffle_splits
 from brainscore_vision.metric_helpers.alignment import MetricInputError, as_table, coord_values
-from brainscore_vision.metric_helpers.copies import require_own_responses
+from brainscore_vision.metric_helpers.repetitions import ORDERS, find_drift, is_order, require_own_responses
 from brainscore_vision.metric_helpers.uncertainty import (
     DECLARED,
     NEUROID_GROUPS,
@@ -42,6 +42,7 @@ class _Table(NamedTuple):
     repetitions: NDArray[np.intp]
     n_repetitions: int
     of_stimuli: DataAssembly  # one presentation of each stimulus
+    drift: str
 
 
 class InternalConsistency(Ceiling):
@@ -75,9 +76,14 @@ class InternalConsistency(Ceiling):
     others enter each split in which both halves have some of theirs. NaN counts as not measured. A neuroid that
     does not vary is NaN in ``raw``; the median leaves it out, and ``attrs['undefined']`` counts such values.
 
+    Where a coordinate tells the order of presentations, responses that follow an order which all repetitions share are
+    a warning (:func:`~brainscore_vision.metric_helpers.repetitions.find_drift`). Such a coordinate, if it
+    alone makes all presentations differ, does not define a stimulus.
+
     ``attrs``: ``raw`` (split × neuroid, reliabilities); ``error`` and ``ci``, standard error and interval over new
     stimuli and new neuroids (neuroids alone, if they were not shown the same stimuli); ``split_error``, the standard
-    deviation over splits (ddof 0) divided by √splits, as published; ``meaning``: ``'reliability'``.
+    deviation over splits (ddof 0) divided by √splits, as published; ``meaning``: ``'reliability'``; ``drift``:
+    ``'unknown'``, ``'none'`` or ``'found'``.
 
     References
     ----------
@@ -145,7 +151,7 @@ class InternalConsistency(Ceiling):
             per_split = raw.median("neuroid").values
         value, spread = over_splits(per_split)
         score = Score(value)
-        score.attrs = {Score.RAW_VALUES_KEY: raw, "meaning": self.meaning, "split_error": spread}
+        score.attrs = {Score.RAW_VALUES_KEY: raw, "meaning": self.meaning, "split_error": spread, "drift": table.drift}
         self._attach_interval(score, table, halves)
         return note_undefined(score, raw.values, what="the correlation of two halves")
 
@@ -175,6 +181,11 @@ class InternalConsistency(Ceiling):
             labels = coord_values(assembly, coord, role="assembly")
             others = [name for name in coords_for_dim(assembly, "presentation") if name != coord]
             stimuli = _codes([assembly[name].values for name in others], len(labels))
+            if stimuli.size and stimuli.max() + 1 == len(stimuli):  # when it was shown does not define a stimulus
+                timeless = [name for name in others if name not in ORDERS or not is_order(assembly, str(name))]
+                codes = _codes([assembly[name].values for name in timeless], len(labels))
+                if len(timeless) < len(others) and not _repeated(codes, labels):
+                    others, stimuli = timeless, codes
             values = assembly.values
             of_stimuli = assembly.isel(presentation=np.unique(stimuli, return_index=True)[1])
         else:
@@ -197,7 +208,9 @@ class InternalConsistency(Ceiling):
         if values.dtype.kind not in "fiub":
             raise MetricInputError(f"the assembly holds values of type {values.dtype}", remedy="pass recordings")
         require_own_responses(values, stimuli)
-        return _Table(values, stimuli, repetitions, len(unique), of_stimuli)
+        groups = units_of_stimuli(of_stimuli, self.stimulus_groups).clusters
+        drift = find_drift(assembly, values, stimuli, repetitions, groups=groups)
+        return _Table(values, stimuli, repetitions, len(unique), of_stimuli, drift)
 
     def _nothing_repeats(self, assembly: DataAssembly, others: list[Hashable]) -> MetricInputError:
         message = f"no two presentations differ in {self._split_coord!r} alone"
@@ -237,6 +250,11 @@ class PearsonCorrelation(XarrayCorrelation):
     def aggregate(self, scores: Score) -> Score:
         """Median over neuroids."""
         return scores.median(self._neuroid_dim)
+
+
+def _repeated(stimuli: NDArray[np.intp], labels: NDArray[Any]) -> bool:
+    """Whether a repetition has a stimulus twice."""
+    return bool(pd.DataFrame({"stimulus": stimuli, "repetition": labels}).duplicated().any())
 
 
 def _codes(columns: list[NDArray[Any]], length: int) -> NDArray[np.intp]:

@@ -107,11 +107,11 @@ def test_averaged_recordings_say_what_to_do():
 
 
 def test_coordinates_that_change_with_the_repetition_are_named():
-    assembly = _recordings(trial=np.arange(360))
-    with pytest.raises(MetricInputError, match="'trial' change") as caught:
+    assembly = _recordings(batch=np.arange(360))
+    with pytest.raises(MetricInputError, match="'batch' change") as caught:
         InternalConsistency()(assembly)
-    assert "drop_vars(['trial'])" in str(caught.value)
-    assert float(InternalConsistency()(assembly.drop_vars(["trial"]))) == float(InternalConsistency()(_recordings()))
+    assert "drop_vars(['batch'])" in str(caught.value)
+    assert float(InternalConsistency()(assembly.drop_vars(["batch"]))) == float(InternalConsistency()(_recordings()))
 
 
 def test_one_time_bin_is_dropped_and_several_are_refused():

@@ -21,7 +21,7 @@ from brainscore_vision.metric_helpers.alignment import (
     listed,
     match_rows,
 )
-from brainscore_vision.metric_helpers.copies import require_own_responses
+from brainscore_vision.metric_helpers.repetitions import require_own_responses
 from brainscore_vision.metric_helpers.uncertainty import (
     attach_interval,
     attach_neuroid_interval,

@@ -11,7 +11,7 @@ from brainscore_core.metrics import Ceiling, Score, attach_uncertainty
 from brainscore_core.numerics import pearson, spearman_brown
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly, coords_for_dim
 from brainscore_vision.metric_helpers.alignment import MetricInputError, as_table, coord_values
-from brainscore_vision.metric_helpers.copies import require_own_responses
+from brainscore_vision.metric_helpers.repetitions import require_own_responses
 from brainscore_vision.metric_helpers.uncertainty import attach_neuroid_interval, note_undefined, over_splits
 
 __all__ = ["SplitHalfPredictorConsistency"]

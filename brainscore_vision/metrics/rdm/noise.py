@@ -20,8 +20,8 @@ from brainscore_core.numerics.dissimilarity import condensed
 from brainscore_core.numerics.resampling import SMALL
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 from brainscore_vision.metric_helpers.alignment import MetricInputError, as_table, coord_values, finite_values, listed
-from brainscore_vision.metric_helpers.copies import require_own_responses
 from brainscore_vision.metric_helpers.geometry import Array, geometry_score, matched, numbered
+from brainscore_vision.metric_helpers.repetitions import require_own_responses
 
 from .metric import NAMES, Comparison, compare, known_comparison
 

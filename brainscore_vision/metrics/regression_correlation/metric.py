@@ -102,8 +102,9 @@ class CrossRegressedCorrelation(Metric):
     as published; ``scale``; ``predictions`` and ``targets``: the test stimuli of all splits, with the level ``split``.
 
     The variance is that of the median over resampled neuroids, plus the effects that stimuli have on all neuroids in
-    common [3]_, when they are left out of the test part and, for regressions that compute it (ridge), of the training
-    part; maps of other regressions are kept. With another correlation than Pearson's, only neuroids vary.
+    common [3]_, when they are left out of the test part and, for regressions that compute it (ridge and PLS), of the
+    training part; maps of other regressions are kept, which ``ci_estimates`` says. With another correlation than
+    Pearson's, only neuroids vary.
 
     References
     ----------
@@ -419,4 +420,5 @@ def attach_interval_over_units(
     """Attach the interval over stimuli and neuroids, or for a `reason` over neuroids alone."""
     if not found:
         return attach_neuroid_interval(score, raw, reason=reason)
-    return attach_predictivity_interval(score, found[0], stimuli=units[0], neuroids=units[1])
+    fixed = "" if found[0].training is not None else " and so are the fitted maps"
+    return attach_predictivity_interval(score, found[0], stimuli=units[0], neuroids=units[1], fixed=fixed)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.linalg import sqrtm
 
-from brainscore_core.numerics import Ridge, RidgeCV, compare_predictivity, pearson, predictivity
+from brainscore_core.numerics import PLS, Ridge, RidgeCV, compare_predictivity, pearson, predictivity
 from brainscore_core.numerics.predictions import (
     PredictivityOfSplits,
     PredictivityOfUnits,
@@ -143,6 +143,7 @@ def test_a_scale_is_carried_through():
     assert (halved.low, halved.high) == pytest.approx((plain.low / 2, plain.high / 2))
     assert compare_predictivity(parts[1], parts[0]).difference == -plain.difference
     assert compare_predictivity(parts[0], parts[0]).p == 1
+    assert compare_predictivity(*parts, widening=1.5).error == pytest.approx(1.5 * plain.error)
 
 
 def test_arguments():
@@ -160,6 +161,9 @@ LEFT_OUT = {
     "ridge_cv, more features": (RidgeCV([1.0, 10.0, 100.0]), 90, 2),
     "ridge_cv, more stimuli": (RidgeCV([1.0, 10.0, 100.0]), 20, 2),
     "ridge_cv, a penalty for each": (RidgeCV([1.0, 10.0, 100.0], alpha_per_target=True), 90, 2),
+    # with as many components as directions, partial least squares are least squares
+    "pls, more stimuli": (PLS(6), 6, 2),
+    "pls, more features": (PLS(6), 90, 2),
 }
 
 
@@ -176,12 +180,14 @@ def explicit(X, Y, train, test, alpha):
 def test_effects_of_training_stimuli_equal_those_of_the_explicit_matrices(case, size):
     regression, features, n_splits = LEFT_OUT[case]
     rng = np.random.default_rng(4)
-    X = rng.standard_normal((42, features))
-    Y = X @ rng.standard_normal((features, 3)) + rng.standard_normal((42, 3))
+    directions = getattr(regression, "n_components", features)
+    X = rng.standard_normal((42, directions))
+    Y = X @ rng.standard_normal((directions, 3)) + rng.standard_normal((42, 3))
+    shown = X if directions == features else X @ np.linalg.qr(rng.standard_normal((features, directions)))[0].T
     splits = [(np.sort(order[8:]), order[:8]) for order in (rng.permutation(42) for _ in range(n_splits))]
     group = np.arange(42) // size
-    for (train, test), fit in zip(splits, regression.cross_fit(X, Y, splits), strict=True):
-        alphas = np.broadcast_to(5.0 if fit.alpha is None else fit.alpha, 3)
+    for (train, test), fit in zip(splits, regression.cross_fit(shown, Y, splits), strict=True):
+        alphas = np.broadcast_to(getattr(regression, "alpha", 0.0) if fit.alpha is None else fit.alpha, 3)
         slopes = rng.standard_normal((8, 3))
         which, codes = np.unique(group[train], return_inverse=True)
         tested = np.array([list(which).index(g) if g in which else -1 for g in group[test]])
@@ -245,6 +251,13 @@ def test_effects_of_training_stimuli_may_come_from_some_of_the_splits():
         intervals.append(predictivity_interval(collected.result()))
     every, some = intervals
     assert some.error == pytest.approx(every.error, rel=0.1)
+
+
+def test_maps_that_vary_add_to_the_variance_with_maps_kept():
+    predicted, measured = experiment(np.random.default_rng(12))
+    kept = predictivity(predicted[0], measured)
+    opposite = replace(kept, effects=0 * kept.effects, training=-kept.effects, pairs=1.0)
+    assert predictivity_interval(opposite).error == predictivity_interval(kept).error
 
 
 def test_groups_of_test_stimuli_are_left_out_together():

@@ -29,7 +29,7 @@ class Sound(BenchmarkBase):
     """Passes every check."""
 
     given: ClassVar = {}
-    ceiling_value = staticmethod(lambda: number(0.8, meaning="upper bound"))
+    ceiling_value = staticmethod(lambda: number(0.8, meaning="upper bound", drift="none"))
 
     def __init__(self):
         super().__init__(
@@ -78,6 +78,7 @@ def with_score(make):
 NAME, PARENT = "its identifier is AuthorYear-metric", "its parent is known"
 CITATION, CEILING = "its citation is complete", "its ceiling is a Score above 0 and at most 1"
 RUNS = "it scores a model"
+DRIFT = "its ceiling is not of responses that drift"
 
 
 @pytest.mark.parametrize(
@@ -105,6 +106,7 @@ RUNS = "it scores a model"
             with_ceiling(lambda: number(0.1, error=0.06, ci=(-0.01, 0.21))),
             "its ceiling's interval is above 0", "failed", "-0.010 to 0.210, includes 0: scores relative to it",
         ),
+        (with_ceiling(lambda: number(0.5, drift="found")), DRIFT, "failed", "mean responses follow this order"),
         (with_ceiling(lambda: 1 / 0), CEILING, "failed", "ZeroDivisionError was raised"),
         (with_score(lambda: 0.4), RUNS, "failed", "it returned a float for 'made-up'"),
         (with_score(lambda: number(0.4)), RUNS, "failed", "neither attrs['raw'] nor attrs['ceiling']"),
@@ -122,6 +124,14 @@ def test_what_is_wrong_is_found_and_mended(benchmark, check, result, said, folde
     assert found[check].result == result
     assert said in found[check].explanation
     assert found[check].remedy or "was raised" in said
+
+
+def test_an_unknown_order_of_presentations_is_reported(folder):
+    benchmark = with_ceiling(lambda: number(0.5, drift="unknown"))
+    checks = check_benchmark(benchmark, model=Model(), folder=folder, raise_errors=False)
+    (check,) = (check for check in checks if check.name == DRIFT)
+    assert check.result == "not applicable"
+    assert "no coordinate tells in which order" in check.explanation
 
 
 def test_a_group_of_its_own_study_is_a_parent():
@@ -179,4 +189,4 @@ def test_what_its_tests_lack(folder, source, check):
 def test_failures_are_raised_with_their_remedies():
     with pytest.raises(ConformanceError, match="version is 0; set version=1") as caught:
         check_benchmark(with_(version=0))
-    assert len(caught.value.checks) == 12
+    assert len(caught.value.checks) == 13

@@ -9,8 +9,9 @@ from brainscore_core.benchmarks import BenchmarkBase, bound_score, ceil_score, n
 from brainscore_core.errors import NotApplicable, UserError
 from brainscore_core.metrics import Score, attach_uncertainty, declare_no_error
 from brainscore_core.numerics import corrected
+from brainscore_core.numerics.predictions import predictivity_interval
 from brainscore_core.scoring import FileItem, PluginCode, ResultsStore, run_pair
-from brainscore_core.statistics.comparison import compare, compare_scores
+from brainscore_core.statistics.comparison import compare, compare_scores, side_of
 from brainscore_core.supported_data_standards.brainio.assemblies import DataAssembly
 
 STIMULI, NEUROIDS = 60, 25
@@ -265,6 +266,16 @@ def test_predictions(store, scored, meaning):
     assert found.receipts == (receipts[0].id, receipts[1].id)
     again = compare(["b", "a"], ["Pls2026-pls"], results=store.folder)[0]
     assert (again.difference, again.p) == (-found.difference, found.p)
+
+
+def test_maps_that_vary_widen_a_difference_as_they_widen_the_scores():
+    sides = [predicted(0.8, 1), predicted(1.6, 2)]
+    kept = compare_scores(*sides)
+    for side, widening in zip(sides, (2.0, 0.5), strict=True):
+        error = predictivity_interval(side_of(side, "a").units.predictivity).error
+        attach_uncertainty(side, error=widening * error, ci=(0.0, 1.0), estimates="x", method="t")
+    # of two factors the geometric mean; a smaller error is that of something else
+    assert compare_scores(*sides).error == pytest.approx(2**0.5 * kept.error)
 
 
 def test_a_relation_that_is_not_known_leaves_the_raw_scores(store, scored):

@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from brainscore_core.numerics import combined_interval
+from brainscore_core.numerics.deletion import deletion_influence
 from brainscore_core.supported_data_standards.brainio.assemblies import NeuroidAssembly
 from brainscore_vision import load_metric
 from brainscore_vision.metric_helpers.alignment import MetricInputError
@@ -39,3 +41,28 @@ def test_responses_that_do_not_vary_have_no_geometry_in_any_split():
     assert np.isnan(float(score))
     assert score.attrs["undefined"] == score.attrs["raw"].sizes["split"]
     assert "undefined in every split" in str(score.attrs)
+
+
+@pytest.mark.parametrize("name", ["rdm", "cka"])
+def test_variance_that_few_groups_of_stimuli_share_with_neuroids_counts_once(name):
+    rng = np.random.default_rng(1)
+    stimuli, neuroids = np.arange(24) % 6, np.arange(8) % 4
+    X = rng.normal(size=(24, 5))
+    Y = np.hstack([X, rng.normal(size=(24, 3))]) + rng.normal(size=(24, 8))
+    metric = load_metric(name)
+    first, second = metric.geometry(X), metric.geometry(Y)
+
+    def without(row, column):
+        kept, seen = stimuli != row, neuroids != column
+        similarity = metric.compare(metric.geometry(X[kept]), metric.geometry(Y[np.ix_(kept, seen)]))
+        return similarity.value - similarity.bias
+
+    left_out = np.array([[without(row, column) for column in range(4)] for row in range(6)])
+    mixed = left_out - left_out.mean(axis=0) - left_out.mean(axis=1, keepdims=True) + left_out.mean()
+    shared = metric.shared_variance(first, second, Y, stimuli, neuroids)
+    assert shared == pytest.approx(np.sum(mixed**2) * 5 / 6 * 3 / 4)
+    of_stimuli, of_neuroids = (deletion_influence(left_out.mean(axis=axis)) for axis in (1, 0))
+    parts = [part.var(ddof=1) / len(part) for part in (of_stimuli, of_neuroids)]
+    interval = combined_interval(0.5, [of_stimuli, of_neuroids], shared=shared)
+    assert interval.error**2 == pytest.approx(max(sum(parts) - shared, *parts))
+    assert interval.error < combined_interval(0.5, [of_stimuli, of_neuroids]).error
