@@ -105,7 +105,7 @@ def _multiple_of_eight(channels: float) -> int:
     return rounded + 8 if rounded < 0.9 * channels else rounded
 
 
-def published_names(network: EfficientNetLite) -> dict[str, str]:
+def published_names(network: Any) -> dict[str, str]:
     """For each tensor of the network, its name in the published weights, which have the same tensors in this order."""
     names: dict[str, str] = {}
     layers = [("_conv_stem", "_bn0", network.stem)]
