@@ -399,7 +399,7 @@ def attach_left_out(score: Score, left_out: Sequence[float], *, subjects: Any) -
 
 
 def attach_interval(
-    score: Score, interval: Interval, *, units: str, estimates: str, error: float | None = None
+    score: Score, interval: Interval, *, estimates: str, units: str = "", error: float | None = None
 ) -> Score:
     """Write an interval into a score's attributes, and over what it generalises.
 
@@ -409,10 +409,11 @@ def attach_interval(
         Changed in place.
     interval : Interval
         Error and limits.
-    units : str
-        What varies, in the plural, perhaps with what is kept: ``'subjects'``, ``'stimuli of these 2 monkeys'``.
     estimates : str
         What the value is.
+    units : str
+        What varies, in the plural, perhaps with what is kept: ``'subjects'``, ``'stimuli of these 2 monkeys'``. Without
+        it, `estimates` alone says for whom the interval holds.
     error : float, optional
         Replaces that of the interval.
     """
@@ -421,11 +422,15 @@ def attach_interval(
     reason = interval.reason
     if reason is None and math.isnan(own):
         reason = "the value itself is undefined"
+    if units:
+        estimates = f"new {units}; {interval.n:,} {re.split(' (?:of|for) th', units)[0]}; {estimates}"
+    else:
+        estimates = f"{estimates}, {interval.n:,} of them"
     return attach_uncertainty(
         score,
         error=own,
         ci=None if missing else (interval.low, interval.high),
-        estimates=f"new {units}; {interval.n:,} {re.split(' (?:of|for) th', units)[0]}; {estimates}",
+        estimates=estimates,
         method=interval.method,
         reason=reason,
     )
