@@ -450,7 +450,7 @@ def attach_neuroid_interval(score: Score, raw: Score, *, reason: str = "") -> Sc
     """
     values = np.asarray(raw.transpose(..., "neuroid").values, dtype=np.float64)
     of_splits = " (mean over splits)" if values.ndim > 1 else ""
-    only = f", these stimuli only ({reason})" if reason else ""
+    only = f" only ({reason})" if reason else ""
     interval = bootstrap_interval(values, "median", units="neuroids")
     return attach_interval(
         score,

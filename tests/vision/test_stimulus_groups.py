@@ -53,7 +53,7 @@ def test_undeclared_groups_are_used_and_asked_for_once(metric):
     assert question.startswith("the stimuli share 10 values of 'category', and no groups of stimuli are declared")
     assert "stimulus_groups='category'" in question
     assert score.attrs["ci_estimates"].startswith(
-        "new groups of stimuli (category) and new neuroids; 10 groups, not declared,"
+        "new groups of stimuli (category) and new neuroids; 10 groups of 60 stimuli, not declared,"
     )
     declared, none = _questions(lambda: load_metric(metric, stimulus_groups="category")(_recordings(1), target))
     assert none == []
@@ -130,7 +130,7 @@ def test_an_interval_of_these_stimuli_says_why(stimuli, few):
     source, target = (_recordings(seed).isel(presentation=slice(stimuli)) for seed in (0, 1))
     with warnings.catch_warnings(action="ignore"):
         told = load_metric("ridge")(source, target).attrs["ci_estimates"]
-    assert told.startswith("new neuroids, these stimuli only (splits test only 3 of 30 stimuli);") is few
+    assert told.startswith("new neuroids for these stimuli only (splits test only 3 of 30 stimuli); 8 neuroids;") is few
     with warnings.catch_warnings(action="error"):
         kfold = load_metric("ridge", crossvalidation_kwargs={"kfold": True, "splits": 7})(source, target)
     assert kfold.attrs["ci_estimates"].startswith("new stimuli and new neuroids;")

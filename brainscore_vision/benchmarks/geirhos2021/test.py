@@ -328,7 +328,7 @@ def test_top1_of_replayed_decisions(mirror, test, network, right):
     assert float(score) == float(score.attrs["raw"]) == pytest.approx(correct.mean(), abs=1e-12)
     low, high = score.attrs["ci"]
     assert low < float(score) < high
-    assert score.attrs["ci_estimates"].startswith("new groups of images (truth); 16 groups; ")
+    assert score.attrs["ci_estimates"].startswith("new groups of images (truth); 16 groups of 160 images; ")
     assert score.attrs["error"] > np.sqrt(correct.mean() * (1 - correct.mean()) / 160)
 
 

@@ -53,5 +53,5 @@ def _efficientnet_lite(identifier: str) -> "BrainModel":
     return MODELS[identifier].trained(identifier)
 
 
-for _identifier in METADATA:
+for _identifier in ["efficientnet-lite0", "efficientnet-lite1", "efficientnet-lite2"]:
     model_registry[_identifier] = partial(_efficientnet_lite, _identifier)

@@ -118,8 +118,8 @@ def test_influences_of_units_are_kept_with_the_score(claimed, settings):
     effects = xr.DataArray(np.arange(12.0), coords={"subject": subjects}, dims=["subject"], attrs={"estimate": 0.5})
     made = receipt(store, live, attachments={"influence": Arrays(effects)})
     assert complete_job(claimed, store, made)
-    ((kind, data, n, blocked, paired),) = Score.objects.get().influence.parts
-    assert (kind, data, n, blocked, paired) == ("subjects", "Simulated2026", 12, False, True)
+    ((kind, sources, *rest),) = Score.objects.get().influence.parts
+    assert (kind, sources, rest) == ("subjects", ["Simulated2026", ""], [12, False, True, 0])
     Job.objects.update(claim=claimed.row.claim, state="running")  # the score is known to a second attempt
     assert complete_job(claimed, store, made)
     assert StoredInfluence.objects.count() == 1
