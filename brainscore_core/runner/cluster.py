@@ -7,7 +7,6 @@ import logging
 import math
 import os
 import signal
-import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from brainscore_core.errors import UserError
+from brainscore_core.files import temporary_folder
 from brainscore_core.memory import memory_limit
 from brainscore_core.runner.process import scoring_environment
 from brainscore_core.runner.slurm import SlurmProfile
@@ -208,7 +208,7 @@ def local_cluster(options: ClusterOptions, tasks: int, bigger_than: int | None) 
     workers = min(options.workers, tasks) if bigger_than is None else 1
     memory = options.worker_memory if bigger_than is None else options.bigger_memory
     devices = _devices(options.gpus, workers)
-    with tempfile.TemporaryDirectory(prefix="brainscore-run-") as folder, dask.config.set(_LOCAL):
+    with temporary_folder("brainscore-run-") as folder, dask.config.set(_LOCAL):
         with without_interrupts():
             runner = LoopRunner()
             runner.start()
@@ -226,7 +226,7 @@ def local_cluster(options: ClusterOptions, tasks: int, bigger_than: int | None) 
                     "nthreads": 1,  # one task at a time
                     "memory_limit": 0,
                     "resources": {"memory": memory / 1e6, **({"GPU": len(visible)} if visible else {})},
-                    "local_directory": folder,
+                    "local_directory": str(folder),
                 },
             }
             for number, visible in enumerate(devices)

@@ -253,15 +253,17 @@ def find_drift(
         category = groups[places.index]
         if len(np.unique(category)) * _GROUPED <= len(category):
             strata = category
-    (successive, first), (_, second) = serial_tests(
+    (successive, first), (trend, second) = serial_tests(
         means.to_numpy(), places.mean(axis=1).to_numpy(), strata=strata, permutations=permutations
     )
     p = 2 * min(first, second)
     if not p <= _LEVEL:
         return "none"
+    trending = f"their correlations with it are {trend:.2f} (root mean square)"
+    what = f"successive ones correlate by {successive:.2f}" if first <= second else trending
     remark(
-        f"stimuli were shown in the same order in all repetitions ({coord}), and mean responses follow it: successive "
-        f"ones correlate by {successive:.2f} (p = {p:.2g}). The ceiling counts a drift as signal; show the stimuli of "
+        f"stimuli were shown in the same order in all repetitions ({coord}), and mean responses follow it: {what} "
+        f"(p = {p:.2g}). The ceiling counts a drift as signal; show the stimuli of "
         "each repetition in an order of its own, or, if similar stimuli follow each other, declare their groups"
     )
     return "found"

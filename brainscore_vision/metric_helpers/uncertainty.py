@@ -164,23 +164,27 @@ def units_of_stimuli(assembly: xr.DataArray, groups: str | None = DECLARED) -> U
     """
     try:
         grouping = grouping_of(assembly, groups)
-    except KeyError:
-        _labels(assembly, "presentation", str(groups))
-        raise
+    except KeyError as error:
+        raise _no_groups(str(error.args[0]), "presentation") from error
     units = _units(assembly, "presentation", grouping.name, grouping.values)
     if grouping.question:
         remark(grouping.question)
+    if grouping.shared:
         units = units._replace(details=f"{units.details}, not declared")
     return units
 
 
 def _labels(assembly: xr.DataArray, dim: str, group: str) -> NDArray[Any]:
     if group not in assembly.coords:
-        raise MetricInputError(
-            f"the target has no coordinate {group!r} to group its {_NAMES.get(dim, f'{dim}s')} by",
-            remedy="name a coordinate of the target, or pass None if each varies on its own",
-        )
+        raise _no_groups(group, dim)
     return coord_values(assembly, group, role="target", dim=dim)
+
+
+def _no_groups(group: str, dim: str) -> MetricInputError:
+    return MetricInputError(
+        f"the target has no coordinate {group!r} to group its {_NAMES.get(dim, f'{dim}s')} by",
+        remedy="name a coordinate of the target, or pass None if each varies on its own",
+    )
 
 
 def _units(assembly: xr.DataArray, dim: str, group: str | None, labels: NDArray[Any] | None) -> Units:
@@ -192,15 +196,19 @@ def _units(assembly: xr.DataArray, dim: str, group: str | None, labels: NDArray[
     if group is None or labels is None:
         return single
     values = pd.Series(labels)
-    codes, found = pd.factorize(values, sort=True, use_na_sentinel=False)
-    codes, number = np.asarray(codes, dtype=np.intp), len(found)
+    codes, found = pd.factorize(values, sort=True, use_na_sentinel=dim == "presentation")
+    codes, number, missing = np.asarray(codes, dtype=np.intp), len(found), values.isna().to_numpy()
+    alone = int(missing.sum()) if dim == "presentation" else 0
+    if alone:  # a stimulus of no group varies on its own
+        codes[missing] = number + np.arange(alone)
+        number += alone
     if number == n or values.isna().all() or (number == 1 and dim == "presentation"):
         return single
     single = single._replace(clusters=codes, group=group, labels=labels)
     if number < FEWEST_GROUPS:
         noun = _NOUNS.get(group, group)
         return single._replace(plural=f"new {name} of {these(number, noun)}")
-    details = f"{number:,} groups of {n:,} {name}"
+    details = f"{number - alone:,} groups of {n:,} {name}" + (f", {alone:,} of them in no group" if alone else "")
     return single._replace(codes=codes, number=number, plural=f"new groups of {name} ({group})", details=details)
 
 
@@ -240,10 +248,14 @@ def with_groups(responses: DataAssembly, units: Units, rows: NDArray[np.intp]) -
     DataAssembly
         With the coordinate of the groups, whose name is in ``attrs['stimulus_groups']``; without other attributes.
     """
-    responses = responses.copy(deep=False)
-    if units.group is not None and units.labels is not None and units.group not in responses.coords:
-        responses = responses.assign_coords({units.group: ("presentation", units.labels[rows])})
-    responses.attrs = {ATTRIBUTE: units.group or INDEPENDENT}
+    responses, name = responses.copy(deep=False), units.group
+    if name is not None and units.labels is not None:
+        labels = units.labels[rows]
+        if name in responses.coords and not np.array_equal(responses.coords[name].values, labels):
+            name = f"{name} of the stimuli"  # what the metric calls so is something else, such as its splits
+        if name not in responses.coords:
+            responses = responses.assign_coords({name: ("presentation", labels)})
+    responses.attrs = {ATTRIBUTE: name or INDEPENDENT}
     return responses
 
 

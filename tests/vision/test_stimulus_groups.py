@@ -7,17 +7,19 @@ from importlib import import_module
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from brainscore_core.provenance import recording
 from brainscore_core.statistics.comparison import compare_scores
 from brainscore_core.supported_data_standards.brainio.assemblies import BehavioralAssembly, NeuroidAssembly
 from brainscore_core.supported_data_standards.brainio.stimuli import StimulusSet
-from brainscore_core.supported_data_standards.brainio.stimulus_groups import grouping_of
+from brainscore_core.supported_data_standards.brainio.stimulus_groups import Grouping, grouping_of
 from brainscore_vision import load_dataset, load_metric
 from brainscore_vision.assessment.audit import audit
 from brainscore_vision.benchmark_helpers.neural_common import NeuralBenchmark
 from brainscore_vision.checks import _check_groups
+from brainscore_vision.metric_helpers.uncertainty import units_of_stimuli
 from brainscore_vision.registries import data_registry, declared_groups
 from brainscore_vision.testing import list_stand_ins, stand_in
 
@@ -51,7 +53,7 @@ def test_undeclared_groups_are_used_and_asked_for_once(metric):
     target = _recordings(category=CLASSES)
     score, (question,) = _questions(lambda: load_metric(metric)(_recordings(1), target))
     assert question.startswith("the stimuli share 10 values of 'category', and no groups of stimuli are declared")
-    assert "stimulus_groups='category'" in question
+    assert "'category', or 'none'" in question
     assert score.attrs["ci_estimates"].startswith(
         "new groups of stimuli (category) and new neuroids; 10 groups of 60 stimuli, not declared,"
     )
@@ -179,3 +181,39 @@ def test_list_of_the_documentation():
         PAGE.write_text(before + BEGIN + _listed() + END + after)
     else:
         assert listed == _listed(), "BRAINSCORE_RENEW_LISTS=1 renews the list"
+
+
+@pytest.mark.parametrize(
+    "stimulus_set",
+    [
+        "a name",
+        pd.DataFrame({"other": range(N)}),
+        pd.DataFrame([[0, 0]] * N, columns=["stimulus_id", "stimulus_id"]),
+        pd.DataFrame({"stimulus_id": [f"s{number:02}" for number in range(N)], "category": [["a"], ["b"]] * 30}),
+    ],
+)
+def test_stimulus_sets_that_tell_nothing_are_ignored(stimulus_set):
+    recordings = _recordings()
+    recordings.attrs["stimulus_set"] = stimulus_set
+    assert grouping_of(recordings) == Grouping()
+
+
+def test_declared_groups_that_are_missing_are_named():
+    recordings = _recordings()
+    recordings.attrs["stimulus_groups"] = "categorie"
+    assert "declared as 'categorie', which is neither" in grouping_of(recordings).question
+
+
+@pytest.mark.parametrize("independent", [None, "none"])
+def test_independent_stimuli_are_declared_in_either_way(independent):
+    recordings = _recordings(category=list("abcdef") * 10)
+    assert grouping_of(recordings, independent) == Grouping()
+    recordings.attrs["stimulus_groups"] = independent
+    assert grouping_of(recordings) == Grouping()
+
+
+def test_stimuli_of_no_group_vary_on_their_own():
+    recordings = _recordings(object_name=[*"abcde" * 6, *[None] * 30])
+    units = units_of_stimuli(recordings)
+    assert units.number == 35
+    assert units.details == "5 groups of 60 stimuli, 30 of them in no group"

@@ -73,15 +73,21 @@ class Grouping(NamedTuple):
         Group of each presentation.
     shared : dict of str to int
         If no groups are declared: coordinates that may group the stimuli → number of their values.
+    missing : str
+        What the recordings declare, if there is no such coordinate; else ``''``.
     """
 
     name: str | None = None
     values: NDArray[Any] | None = None
     shared: Mapping[str, int] = {}
+    missing: str = ""
 
     @property
     def finding(self) -> str:
         """What is undeclared, or ``''``."""
+        if self.missing:
+            place = "neither a coordinate of the recordings nor a column of their stimuli"
+            return f"the groups of stimuli are declared as {self.missing!r}, which is {place}"
         if not self.shared:
             return ""
         first, *others = self.shared.items()
@@ -91,15 +97,17 @@ class Grouping(NamedTuple):
     @property
     def remedy(self) -> str:
         """How to declare it."""
+        name = f"{self.name!r}, or " if self.name is not None else "the name of a coordinate, or "
         return (
-            f"declare stimulus_groups={self.name!r} (of the metric, or in the attributes of the recordings), or "
-            "stimulus_groups=None if the stimuli are independent"
+            f"declare stimulus_groups (of the metric, or in the attributes of the recordings): {name}'none' if the "
+            "stimuli are independent"
         )
 
     @property
     def question(self) -> str:
         """The question to the author, or ``''``."""
-        return f"{self.finding}: {self.name!r} is taken as the groups; {self.remedy}" if self.shared else ""
+        taken = f"{self.name!r} is taken as the groups; " if self.name is not None else ""
+        return f"{self.finding}: {taken}{self.remedy}" if self.finding else ""
 
 
 def grouping_of(assembly: xr.DataArray, groups: str | None = DECLARED) -> Grouping:
@@ -110,8 +118,8 @@ def grouping_of(assembly: xr.DataArray, groups: str | None = DECLARED) -> Groupi
     assembly : DataAssembly
         With the dimension ``presentation``. The columns of ``attrs['stimulus_set']`` count as coordinates.
     groups : str or None
-        Name of the coordinate; None if stimuli are independent; :data:`DECLARED`: ``attrs['stimulus_groups']``, or
-        else ``object_name`` if stimuli share its values.
+        Name of the coordinate; None or ``'none'`` if stimuli are independent; :data:`DECLARED`:
+        ``attrs['stimulus_groups']``, or else ``object_name`` if stimuli share its values.
 
     Returns
     -------
@@ -135,10 +143,10 @@ def grouping_of(assembly: xr.DataArray, groups: str | None = DECLARED) -> Groupi
     >>> recordings.attrs["stimulus_groups"] = "none"
     >>> grouping_of(recordings).name
     """
-    if groups is None:
+    if groups is None or groups == INDEPENDENT:
         return Grouping()
-    declared = assembly.attrs.get(ATTRIBUTE)
-    if groups == DECLARED and declared == INDEPENDENT:
+    declared = assembly.attrs.get(ATTRIBUTE, DECLARED)
+    if groups == DECLARED and (declared is None or declared == INDEPENDENT):
         return Grouping()
     columns = _Columns(assembly)
     if groups != DECLARED:
@@ -146,18 +154,19 @@ def grouping_of(assembly: xr.DataArray, groups: str | None = DECLARED) -> Groupi
         if values is None and groups != STIMULUS_GROUPS:  # the default of earlier versions, which may be missing
             raise KeyError(groups)
         return Grouping() if values is None else Grouping(groups, values)
-    if declared is not None and (values := columns.values(str(declared))) is not None:
+    if (values := columns.values(str(declared))) is not None:
         return Grouping(str(declared), values)
+    missing = "" if declared == DECLARED else str(declared)
     usual = columns.values(STIMULUS_GROUPS)
     if usual is not None and 1 < len(pd.unique(usual)) < len(usual):
-        return Grouping(STIMULUS_GROUPS, usual)
+        return Grouping(STIMULUS_GROUPS, usual, missing=missing)
     shared = _shared(columns)
     if not shared:
-        return Grouping() if usual is None else Grouping(STIMULUS_GROUPS, usual)
+        return Grouping(missing=missing) if usual is None else Grouping(STIMULUS_GROUPS, usual, missing=missing)
     many = {name: number for name, number in shared.items() if number >= FEWEST_GROUPS}
     name = min(many, key=many.__getitem__) if many else max(shared, key=shared.__getitem__)
     order = sorted(many, key=lambda other: other != name)
-    return Grouping(name, columns.values(name), {other: many[other] for other in order})
+    return Grouping(name, columns.values(name), {other: many[other] for other in order}, missing)
 
 
 class _Columns:
@@ -165,9 +174,9 @@ class _Columns:
 
     def __init__(self, assembly: xr.DataArray) -> None:
         self._coords = coords_for_dim(assembly, "presentation")
-        self._stimuli = assembly.attrs.get("stimulus_set")
-        if "stimulus_id" not in self._coords:
-            self._stimuli = None
+        stimuli = assembly.attrs.get("stimulus_set")
+        is_table = isinstance(stimuli, pd.DataFrame) and stimuli.columns.is_unique and "stimulus_id" in stimuli.columns
+        self._stimuli = stimuli if is_table and "stimulus_id" in self._coords else None
 
     def names(self) -> list[str]:
         """Names of both."""
@@ -196,7 +205,10 @@ def _shared(columns: _Columns) -> dict[str, int]:
         values = columns.values(name)
         if values is None or (name not in usual and pd.api.types.infer_dtype(values, skipna=True) != "string"):
             continue
-        codes, labels = pd.factorize(values)
+        try:
+            codes, labels = pd.factorize(values)
+        except TypeError:  # lists in its cells
+            continue
         fewest = 2 if name in usual else FEWEST_GROUPS
         if (codes < 0).any() or not fewest <= len(labels) <= len(values) / 2:
             continue

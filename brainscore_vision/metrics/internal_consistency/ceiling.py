@@ -181,11 +181,11 @@ class InternalConsistency(Ceiling):
             labels = coord_values(assembly, coord, role="assembly")
             others = [name for name in coords_for_dim(assembly, "presentation") if name != coord]
             stimuli = _codes([assembly[name].values for name in others], len(labels))
-            if stimuli.size and stimuli.max() + 1 == len(stimuli):  # when it was shown does not define a stimulus
-                timeless = [name for name in others if name not in ORDERS or not is_order(assembly, str(name))]
-                codes = _codes([assembly[name].values for name in timeless], len(labels))
-                if len(timeless) < len(others) and not _repeated(codes, labels):
-                    others, stimuli = timeless, codes
+            # when it was shown does not define a stimulus
+            timeless = [name for name in others if name not in ORDERS or not is_order(assembly, str(name))]
+            codes = _codes([assembly[name].values for name in timeless], len(labels))
+            if len(timeless) < len(others) and not _repeated(codes, labels):
+                others, stimuli = timeless, codes
             values = assembly.values
             of_stimuli = assembly.isel(presentation=np.unique(stimuli, return_index=True)[1])
         else:
