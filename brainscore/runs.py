@@ -105,7 +105,8 @@ def starting_early(options: ClusterOptions) -> AbstractContextManager[None]:
     """Let the processes of a run start while it is planned, in the block in which it is also executed."""
     from brainscore_core.runner.cluster import starting_early
 
-    return starting_early(SCORER, options, ("brainscore_vision.benchmarks",))  # which all benchmarks need
+    modules = ("brainscore_vision.benchmarks", "torch")  # all benchmarks need the first, most models the second
+    return starting_early(SCORER, options, modules)
 
 
 def execute(
