@@ -238,6 +238,7 @@ def main(worker_pid: int, *, template: bool = False) -> None:
 
 
 def _score_pairs(*, is_forked: bool) -> None:
+    """Score requested pairs until there are no more."""
     n_modules = len(sys.modules) if is_forked else 0  # which the template has
     # a copy of standard error, since a scorer may redirect the original
     faulthandler.enable(file=os.fdopen(os.dup(2), "w"))
